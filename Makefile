@@ -1,0 +1,53 @@
+# make run     the app, in the browser
+# make test    everything that must hold: format, lint, types, all tests, a real browser among them
+# make check   format, lint and types alone
+#
+# The first call makes .venv and installs into it; later calls find it there. Two variables may be given:
+#   PYTHON=…        the Python to make .venv with: 3.11 or newer
+#   TORCH_INDEX=…   the package index to take torch from. Empty: the one pip is set up with, which on Linux gives the CUDA
+#                   build and its gigabytes. That is the default where there is an NVIDIA driver, and off Linux, where
+#                   the plain build is the right one; a Linux machine without a driver gets PyTorch's CPU wheels.
+
+PYTHON ?= $(firstword $(foreach python,python3 python3.14 python3.13 python3.12 python3.11,\
+	$(shell $(python) -c $(IS_NEW_ENOUGH) 2>/dev/null && echo $(python))))
+IS_NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
+TORCH_INDEX ?= $(shell test "$$(uname -s)" = Linux && ! command -v nvidia-smi >/dev/null && \
+	echo https://download.pytorch.org/whl/cpu)
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALLED := .venv/.installed
+INSTALLED_DEV := .venv/.installed-dev
+
+.PHONY: run test check
+
+run: $(INSTALLED)
+	$(BIN)/streamlit run app.py
+
+test: check
+	$(BIN)/python -m tests.browser
+	$(BIN)/python -m pytest
+
+check: $(INSTALLED_DEV)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+# pip, not python: where Debian's python3-venv is missing, a failed attempt leaves the second behind without the first.
+$(BIN)/pip:
+	@$(or $(PYTHON),false) -c $(IS_NEW_ENOUGH) 2>/dev/null || { \
+		echo "Headlight needs Python 3.11 or newer. Install one, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+# Torch comes first and alone, so that TORCH_INDEX answers for nothing else; where it does not answer, pip's own does.
+$(INSTALLED): requirements.txt | $(BIN)/pip
+ifneq ($(TORCH_INDEX),)
+	$(PIP) install --retries 1 --timeout 15 --index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.txt)" \
+		|| echo "No torch from $(TORCH_INDEX): taking it from pip's own index."
+endif
+	$(PIP) install -r requirements.txt
+	touch $@
+
+$(INSTALLED_DEV): requirements-dev.txt $(INSTALLED)
+	$(PIP) install -r requirements-dev.txt
+	touch $@
