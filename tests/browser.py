@@ -1,0 +1,93 @@
+"""The browser of the tests: the system's Chromium, else Playwright's own download, else Debian's package.
+
+`python -m tests.browser` makes sure that there is one; `find_browser` says where it is.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+
+SYSTEM_BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+LAUNCH_ARGUMENTS = (
+    "--no-sandbox",  # the sandbox does not start for root, whom containers run as
+    "--disable-gpu",
+    "--no-first-run",
+    # no traffic but the tests' own
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PLAYWRIGHT_PATH = (
+    "from playwright.sync_api import sync_playwright\n"
+    "with sync_playwright() as playwright: print(playwright.chromium.executable_path)"
+)
+INSTALL_PLAYWRIGHT = (sys.executable, "-m", "playwright", "install", "chromium")
+# Only dpkg's own lock is waited for by apt-get; the lock on the package lists needs the loop.
+INSTALL_DEBIAN = (
+    "sh",
+    "-c",
+    "until apt-get update; do sleep 5; done; apt-get -o DPkg::Lock::Timeout=300 install -y chromium",
+)
+
+
+class BrowserMissingError(RuntimeError):
+    """No Chromium starts on this machine: the tests fail, they do not skip."""
+
+
+@cache
+def find_browser() -> str:
+    """The path of a Chromium that starts."""
+    for candidate in SYSTEM_BROWSERS:
+        path = shutil.which(candidate)
+        if path and starts(path):
+            return path
+    path = playwright_browser()
+    if starts(path):
+        return path
+    raise BrowserMissingError("no Chromium here: run `python -m tests.browser`, or install Chromium or Chrome")
+
+
+def starts(path: str) -> bool:
+    """Ask rather than look: Ubuntu's package is a stub that advises a snap, and a library may be missing."""
+    return run((path, "--version"), seconds=30) is not None
+
+
+def playwright_browser() -> str:
+    """In a process of its own, because the caller may be inside Playwright, which cannot start twice."""
+    return (run((sys.executable, "-c", PLAYWRIGHT_PATH), seconds=30) or "").strip()
+
+
+def run(command: tuple[str, ...], seconds: float) -> str | None:
+    """What the command printed; None where it cannot start, fails or takes longer."""
+    try:
+        return subprocess.run(command, check=True, timeout=seconds, stdout=subprocess.PIPE, text=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def install_browser() -> str:
+    """The path of a Chromium that starts, after installing one where there is none."""
+    os.environ.setdefault("PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT", "10000")
+    os.environ.setdefault("DEBIAN_FRONTEND", "noninteractive")
+    installers: list[tuple[str, ...]] = [INSTALL_PLAYWRIGHT]
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        installers.append(INSTALL_DEBIAN)
+    for command in installers:
+        try:
+            return find_browser()
+        except BrowserMissingError:
+            run(command, seconds=300)
+    return find_browser()
+
+
+if __name__ == "__main__":
+    print(install_browser())
