@@ -39,10 +39,11 @@ $(BIN)/pip:
 		echo "Headlight needs Python 3.11 or newer. Install one, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
-# Torch comes first and alone, so that TORCH_INDEX answers for nothing else; where it does not answer, pip's own does.
+# Torch comes first and alone: TORCH_INDEX is asked for nothing else, and where it does not answer, pip's own index is.
 $(INSTALLED): requirements.txt | $(BIN)/pip
 ifneq ($(TORCH_INDEX),)
-	$(PIP) install --retries 1 --timeout 15 --index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.txt)" \
+	$(PIP) install --no-deps --retries 1 --timeout 15 --index-url $(TORCH_INDEX) \
+		"$$(grep '^torch==' requirements.txt)" \
 		|| echo "No torch from $(TORCH_INDEX): taking it from pip's own index."
 endif
 	$(PIP) install -r requirements.txt
