@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 
 SYSTEM_BROWSERS = (
@@ -58,18 +59,18 @@ def find_browser() -> str:
 
 def starts(path: str) -> bool:
     """Ask rather than look: Ubuntu's package is a stub that advises a snap, and a library may be missing."""
-    return run((path, "--version"), seconds=30) is not None
+    return answer(path, "--version") is not None
 
 
 def playwright_browser() -> str:
     """In a process of its own, because the caller may be inside Playwright, which cannot start twice."""
-    return (run((sys.executable, "-c", PLAYWRIGHT_PATH), seconds=30) or "").strip()
+    return (answer(sys.executable, "-c", PLAYWRIGHT_PATH) or "").strip()
 
 
-def run(command: tuple[str, ...], seconds: float) -> str | None:
-    """What the command printed; None where it cannot start, fails or takes longer."""
+def answer(*command: str) -> str | None:
+    """What the command printed; None where it cannot start, fails or takes long."""
     try:
-        return subprocess.run(command, check=True, timeout=seconds, stdout=subprocess.PIPE, text=True).stdout
+        return subprocess.run(command, check=True, timeout=30, capture_output=True, text=True).stdout
     except (OSError, subprocess.SubprocessError):
         return None
 
@@ -85,8 +86,14 @@ def install_browser() -> str:
         try:
             return find_browser()
         except BrowserMissingError:
-            run(command, seconds=300)
+            attempt(command)
     return find_browser()
+
+
+def attempt(command: tuple[str, ...]) -> None:
+    """Whether it worked is for find_browser to say."""
+    with suppress(subprocess.TimeoutExpired):
+        subprocess.run(command, check=False, timeout=300)
 
 
 if __name__ == "__main__":
