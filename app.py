@@ -1,0 +1,8 @@
+"""Headlight: everything a Transformer computes for a sentence. Run with: streamlit run app.py"""
+
+import streamlit as st
+
+import pages
+
+st.set_page_config(page_title="Headlight", page_icon="🔦", layout="wide")
+pages.route().run()

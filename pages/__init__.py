@@ -1,0 +1,116 @@
+"""What all pages share: the menu, the frame, the strip above the picture, and how a refusal is shown."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.navigation.page import Page
+
+from model import CheckpointError, InputError, available_checkpoints, available_devices
+from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, shows
+from pages.parts.share import share_button
+from viz.tokens import markdown_text
+
+FOLDER = Path(__file__).parent
+
+# Group, file and title, in the order of the menu. A page appears once its file exists.
+MENU = (
+    ("See", "explore", "Explore"),
+    ("See", "inside", "Inside a head"),
+    ("See", "positions", "Positions"),
+    ("Break", "break", "Break the formula"),
+    ("Use", "translate", "Translate"),
+    ("Use", "write", "Write"),
+    ("Ask", "heads", "Heads that matter"),
+    ("Ask", "explanation", "Is attention the explanation?"),
+    ("Ask", "compare", "Compare"),
+    ("Ask", "edit", "Edit"),
+    ("Learn", "evidence", "How we know"),
+    ("Models", "checkpoints", "Checkpoints"),
+)
+TEXT_HELP = f"At most {LONGEST_TEXT:,} characters and 512 tokens are read. The address of this page holds the text."
+CHECKPOINT_HELP = "A trained model: its weights, its tokenizer and a card that says where they come from."
+DEVICE_HELP = "The processor that runs the model. A GPU's numbers agree with the CPU's to about four decimals."
+DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
+
+
+def menu() -> dict[str, list[Page]]:
+    """The pages that exist, by group."""
+    groups: dict[str, list[Page]] = {}
+    for group, stem, title in MENU:
+        file = FOLDER / f"{stem}.py"
+        if file.exists():
+            groups.setdefault(group, []).append(st.Page(file, title=title, default=stem == "explore"))
+    return groups
+
+
+def route() -> Page:
+    """The page that the address names, with the menu above it."""
+    st.session_state["_routed"] = True
+    return st.navigation(menu(), position="top")
+
+
+def frame() -> None:
+    """Every page starts with this.
+
+    A server that has just started runs a page of this folder alone, without app.py and its menu, when the first
+    visitor's address names that page. Naming the pages and starting over brings app.py in.
+    """
+    if "_routed" not in st.session_state:
+        route()
+        st.rerun()
+
+
+def strip(selection: Selection) -> DeltaGenerator:
+    """Text, checkpoint, examples and Share; returns the row of buttons, to which a page may add its own."""
+    words, tools = st.columns([5, 2], gap="large", vertical_alignment="bottom")
+    with words, st.form("sentence", border=False):
+        st.text_area("Text", key=shows("text", selection.text), height=76, help=TEXT_HELP)
+        st.form_submit_button("Show", on_click=take_text, args=("text",), type="primary", help="Or press Ctrl + Enter.")
+    with tools:
+        choose_checkpoint(selection)
+        row = st.container(horizontal=True)
+    with row:
+        st.menu_button("Examples", EXAMPLES, key="example", on_click=take_text, args=("example",))
+        share_button()
+    return row
+
+
+def take_text(control: str) -> None:
+    """A new text: the query and the key of the old one mean nothing in it."""
+    choose(text=st.session_state[control], query=None, key=None)
+
+
+def choose_checkpoint(selection: Selection) -> None:
+    """Which model reads the text."""
+    names = available_checkpoints()
+    if selection.checkpoint not in names:
+        return
+    key = shows("checkpoint", selection.checkpoint)
+    st.selectbox("Checkpoint", names, key=key, on_change=take_checkpoint, help=CHECKPOINT_HELP)
+
+
+def take_checkpoint() -> None:
+    """Another model may cut the text into other tokens."""
+    choose(checkpoint=st.session_state["checkpoint"], query=None, key=None)
+
+
+def choose_device() -> None:
+    """Which processor computes; the list holds what this machine has."""
+    devices = available_devices()
+    st.selectbox(
+        "Device", devices, key="device", format_func=lambda name: DEVICE_NAMES.get(name, name), help=DEVICE_HELP
+    )
+
+
+@contextmanager
+def plain_refusals() -> Iterator[None]:
+    """What cannot be done becomes one sentence in the place of the picture."""
+    try:
+        yield
+    except (CheckpointError, InputError) as refusal:
+        st.error(markdown_text(str(refusal)))
+    except MemoryError:
+        st.error("This text needs more memory than the server has free; a shorter one may fit.")

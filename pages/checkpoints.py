@@ -1,0 +1,118 @@
+"""Checkpoints: what am I looking at, where does it come from, and how good is it?"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+import pages
+from model import Checkpoint, available_checkpoints
+from pages.parts.computed import CHECKPOINTS, checkpoint_named, file_bytes
+from pages.parts.selection import choose
+from viz import card as cards
+from viz.curve import accuracy_curve, loss_curve, read_curve
+from viz.theme import theme_of
+from viz.tokens import markdown_text
+
+PARAMETERS_HELP = "The numbers that training set: embeddings, projections and norms together."
+SHAPE_HELP = "Layers work one after the other, heads side by side in each. The width is how many numbers a token has."
+VOCABULARY_HELP = "How many different tokens the model knows. What it does not know becomes the unknown token."
+LENGTH_HELP = "Tokens beyond this number are left out, and the page says so."
+LOSS_HELP = (
+    "Cross-entropy: minus the logarithm of the probability that the model gave to the right answer, averaged. "
+    "The validation part was not trained on."
+)
+
+
+def show() -> None:
+    """Every checkpoint in turn; one that cannot be used takes a line, not the page."""
+    st.title("What am I looking at?", anchor=False)
+    st.markdown("Every model in this app, with its data, its training and the command behind every figure.")
+    names = available_checkpoints()
+    if not names:
+        st.info("There is no checkpoint in the folder checkpoints.")
+    for name in names:
+        st.header(markdown_text(name), anchor=False, divider="grey")
+        with pages.plain_refusals():
+            show_checkpoint(checkpoint_named(name))
+
+
+def show_checkpoint(checkpoint: Checkpoint) -> None:
+    """One card: what it is, its sizes, how it was trained, measured and where it fails."""
+    card = checkpoint.card
+    st.markdown(markdown_text(cards.text_of(card, "summary") or cards.text_of(card, "task")))
+    show_sizes(checkpoint)
+    key = f"open {checkpoint.name}"
+    if st.button("Open in Explore", key=key, type="primary", on_click=open_checkpoint, args=(checkpoint.name,)):
+        st.switch_page(pages.FOLDER / "explore.py")
+    show_evaluations(card)
+    show_curve(checkpoint.name)
+    show_training(card)
+
+
+def open_checkpoint(name: str) -> None:
+    """Select it before the page changes."""
+    choose(checkpoint=name, layer=0, heads=None, query=None, key=None, mute=False)
+
+
+def show_sizes(checkpoint: Checkpoint) -> None:
+    """How large it is, counted from the weights themselves."""
+    config = checkpoint.config
+    parameters = sum(weights.numel() for weights in checkpoint.model.parameters())
+    row = st.container(horizontal=True, gap="large")
+    with row:
+        st.metric(
+            "Parameters", cards.size(parameters), help=f"{PARAMETERS_HELP} Exactly {parameters:,}.", width="content"
+        )
+        shape = f"{config.layers} × {config.heads} × {config.width}"
+        st.metric("Layers × heads × width", shape, help=SHAPE_HELP, width="content")
+        st.metric("Vocabulary", f"{config.vocabulary:,}", help=VOCABULARY_HELP, width="content")
+        st.metric("Longest text", f"{config.max_length:,} tokens", help=LENGTH_HELP, width="content")
+        st.metric("Files", cards.megabytes(file_bytes(checkpoint.name)), width="content")
+
+
+def show_evaluations(card: Mapping[str, object]) -> None:
+    """Every figure, with the command that prints it."""
+    table = cards.evaluation_table(card)
+    if table:
+        st.subheader("How good it is", anchor=False)
+        st.dataframe(pd.DataFrame(table), hide_index=True, height="content")
+
+
+def show_curve(name: str) -> None:
+    """How the training went, where its curve was kept."""
+    file = CHECKPOINTS / name / "curve.csv"
+    if not file.is_file():
+        return
+    st.subheader("Training curve", anchor=False, help=LOSS_HELP)
+    try:
+        curve = read_curve(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        st.error(markdown_text(f"curve.csv of {name}: {error}"))
+        return
+    theme = theme_of(st.context.theme.type)
+    left, right = st.columns(2, gap="large")
+    left.altair_chart(loss_curve(curve, theme=theme), theme=None, alt="Loss over the training steps.")
+    right.altair_chart(
+        accuracy_curve(curve, theme=theme), theme=None, alt="Validation accuracy over the training steps."
+    )
+
+
+def show_training(card: Mapping[str, object]) -> None:
+    """The data with its licences, the command, and the limits."""
+    data = cards.data_table(card)
+    if data:
+        st.subheader("Data", anchor=False)
+        st.dataframe(pd.DataFrame(data), hide_index=True, height="content")
+    command, facts = cards.text_of(card, "training", "command"), cards.training_facts(card)
+    if command or facts:
+        st.subheader("Training", anchor=False)
+        st.code(command, language=None, wrap_lines=True)
+        st.markdown("\n".join(f"- {markdown_text(name)}: {markdown_text(fact)}" for name, fact in facts.items()))
+    if cards.limits(card):
+        st.subheader("Limits", anchor=False)
+        st.markdown("\n".join(f"- {markdown_text(limit)}" for limit in cards.limits(card)))
+
+
+pages.frame()
+show()

@@ -1,0 +1,111 @@
+"""Checkpoints and traces, computed once and shared by all visitors; bounded by bytes, made one at a time."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import streamlit as st
+
+from model import Checkpoint, Edits, InputError, available_devices, load_checkpoint
+from model.edits import HeadSite
+from model.trace import StackTrace, Trace, map_tensors
+from pages.parts.selection import LONGEST_TEXT, Selection, heads_on
+
+CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+
+# Beside nearly 400 MB of imports, on hosts that promise 690 MB.
+CHECKPOINT_BYTES = 64_000_000
+TRACE_BYTES = 96_000_000
+
+
+class Shelf:
+    """Values under plain keys; those not used for longest leave, so that the rest stay within a number of bytes.
+
+    One value is made at a time, and room is made before it: a small host fails at the peak, not at the average.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.lock = Lock()
+        self.values: OrderedDict[object, tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: object, make: Callable[[], Any], size: Callable[[Any], int], expected: int = 0) -> Any:
+        """The value under the key, made where it is not there; ``expected`` bytes are freed before that."""
+        with self.lock:
+            if key not in self.values:
+                self._free(expected)
+                made = make()
+                self._free(size(made))
+                self.values[key] = (made, size(made))
+            self.values.move_to_end(key)
+            return self.values[key][0]
+
+    def _free(self, needed: int) -> None:
+        while self.values and sum(kept for _, kept in self.values.values()) + needed > self.capacity:
+            self.values.popitem(last=False)
+
+
+@st.cache_resource
+def checkpoints() -> Shelf:
+    """The loaded checkpoints, of all visitors."""
+    return Shelf(CHECKPOINT_BYTES)
+
+
+@st.cache_resource
+def traces() -> Shelf:
+    """The computed traces, of all visitors."""
+    return Shelf(TRACE_BYTES)
+
+
+def checkpoint_named(name: str) -> Checkpoint:
+    """The checkpoint, from memory unless its files have changed. CheckpointError where it cannot be used."""
+    key = checkpoint_key(name)
+    size = file_bytes(name)
+    return checkpoints().get(key, lambda: load_checkpoint(name, device=key[1]), lambda _: size, expected=size)
+
+
+def checkpoint_key(name: str) -> tuple[str, str, tuple[int, ...]]:
+    """Name, device and the times at which the files were written."""
+    device = st.session_state.get("device")
+    times = sorted(file.stat().st_mtime_ns for file in (CHECKPOINTS / name).glob("*"))
+    return name, device if device in available_devices() else "auto", tuple(times)
+
+
+def file_bytes(name: str) -> int:
+    """The size of a checkpoint's files together."""
+    return sum(file.stat().st_size for file in (CHECKPOINTS / name).glob("*") if file.is_file())
+
+
+def trace_of(selection: Selection, edits: Edits) -> Trace:
+    """The forward pass of the selection's text. InputError where the text cannot be read."""
+    if len(selection.text) > LONGEST_TEXT:
+        raise InputError(f"The text has {len(selection.text):,} characters; at most {LONGEST_TEXT:,} are read.")
+    checkpoint = checkpoint_named(selection.checkpoint)
+    key = (checkpoint_key(selection.checkpoint), selection.text, edits)
+    return traces().get(key, lambda: checkpoint.trace(selection.text, edits=edits), bytes_of)
+
+
+def bytes_of(trace: Trace) -> int:
+    """What the tensors of a trace take."""
+    sizes: list[int] = []
+    map_tensors(trace, lambda tensor: sizes.append(tensor.nbytes))
+    return sum(sizes)
+
+
+def stack_name(checkpoint: Checkpoint) -> str:
+    """The stack that reads the text."""
+    return "decoder" if checkpoint.config.architecture == "decoder" else "encoder"
+
+
+def stack_of(checkpoint: Checkpoint, trace: Trace) -> StackTrace:
+    """What the stack that reads the text computed."""
+    return getattr(trace, stack_name(checkpoint))
+
+
+def edits_of(selection: Selection, checkpoint: Checkpoint) -> Edits:
+    """What the selection changes in the forward pass: the heads of its layer that are off are muted, if it says so."""
+    off = set(range(checkpoint.config.heads)) - set(heads_on(selection, checkpoint))
+    sites = (HeadSite(stack_name(checkpoint), selection.layer, head) for head in off)
+    return Edits(muted=frozenset(sites)) if selection.mute else Edits()

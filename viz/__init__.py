@@ -1,0 +1,5 @@
+"""Figures: a function takes arrays and tokens and returns a figure object; it shows nothing and knows no page."""
+
+# Plotly looks for pandas while it is imported. Two sessions that start a cold server together can then meet a
+# half-imported pandas; importing it first, here, closes that gap.
+import pandas  # noqa: F401

@@ -1,0 +1,107 @@
+"""What the page says in words and single numbers about the weights on it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.tokens import counted, list_of, markdown_text, percent, position_name, visible
+
+HELP = (
+    "Each key's weight is added up over all queries, by where it stands: the token itself, its neighbours, the first, "
+    "the last, or the token with the most. The largest of these sums is named, as a share of all weight."
+)
+MOSTLY = 0.5  # from this share of the weight on, a head "looks mostly at" something
+
+
+@dataclass(frozen=True)
+class Look:
+    """What most weight goes to, and the share of all weight that goes there."""
+
+    target: str
+    share: float
+
+
+def mean_of_heads(weights: Float[np.ndarray, "head query key"], heads: Sequence[int]) -> Float[np.ndarray, "query key"]:
+    """The mean of some heads, in float32; one head comes back bit for bit. ValueError without a head to show."""
+    if weights.ndim != 3 or not heads or not set(heads) <= set(range(len(weights))):
+        raise ValueError(
+            f"heads {list(heads)} of weights with shape {weights.shape}, wanted heads of (head, query, key)"
+        )
+    return weights[list(heads)].mean(axis=0, dtype=np.float64).astype(np.float32)
+
+
+def where_it_looks(weights: Float[np.ndarray, "query key"], tokens: Sequence[str]) -> Look:
+    """The relation between query and key that takes the most weight, summed over all queries.
+
+    Candidates: the token itself, its neighbours, the first and the last token, and the one token that most is attended
+    to. Where two take the same, the earlier in that order.
+    """
+    rows, columns = np.indices(weights.shape)
+    column_sums = weights.sum(axis=0)
+    favourite = int(column_sums.argmax())
+    shares = {
+        "itself": weights[rows == columns].sum(),
+        "the previous token": weights[rows - 1 == columns].sum(),
+        "the next token": weights[rows + 1 == columns].sum(),
+        "the first token": column_sums[0],
+        "the last token": column_sums[-1],
+        f"token {position_name(favourite, tokens[favourite])}": column_sums[favourite],
+    }
+    target = max(shares, key=lambda name: float(shares[name]))
+    return Look(target, float(shares[target]) / max(float(weights.sum()), 1e-12))
+
+
+def sentence(
+    weights: Float[np.ndarray, "query key"], tokens: Sequence[str], *, layer: int, heads: Sequence[int]
+) -> str:
+    """ "Head 2 of layer 3 looks mostly at the previous token: 71 % of its weight."; of several heads, their mean.
+
+    Markdown: what came from the tokens is escaped.
+    """
+    who, s, its = (f"Head {list_of(heads)} of layer {counted(layer)}", "s", "its")
+    if len(heads) > 1:
+        who, s, its = (f"The {len(heads)} heads of layer {counted(layer)} that are on, averaged, ", "", "their")
+        who = who.rstrip()
+    if len(tokens) == 1:
+        return f"{who} give{s} all {its} weight to the only token there is."
+    look = where_it_looks(weights, tokens)
+    target, share = markdown_text(look.target), percent(look.share)
+    if look.share >= MOSTLY:
+        return f"{who} look{s} mostly at {target}: {share} of {its} weight."
+    return f"{who} spread{s} {its} weight; the largest part, {share}, goes to {target}."
+
+
+def caption(layer: int, heads: Sequence[int], tokens: int, dropped: int) -> str:
+    """What the picture shows, and what of the text is missing in it."""
+    shown = f"Layer {counted(layer)}, head {list_of(heads)}."
+    if len(heads) > 1:
+        shown = f"Layer {counted(layer)}, mean of heads {list_of(heads)}."
+    return f"{shown} Kept {tokens} of {tokens + dropped} tokens." if dropped else shown
+
+
+def chosen_cell(weights: Float[np.ndarray, "query key"], query: int | None, key: int | None) -> tuple[int, int]:
+    """The cell to read out: what was chosen, and the strongest one where a side was left open."""
+    rows = range(weights.shape[0]) if query is None else [query]
+    columns = range(weights.shape[1]) if key is None else [key]
+    part = weights[np.ix_(list(rows), list(columns))]
+    row, column = np.unravel_index(part.argmax(), part.shape)
+    return list(rows)[row], list(columns)[column]
+
+
+def exact(value: np.floating) -> str:
+    """The shortest decimal that gives the same float back, never in powers of ten."""
+    return np.format_float_positional(value, unique=True, trim="0")
+
+
+def prediction(probabilities: Mapping[str, float]) -> tuple[str, float]:
+    """The most probable label and its probability."""
+    label = max(probabilities, key=lambda name: probabilities[name])
+    return label, probabilities[label]
+
+
+def outcome(probabilities: Mapping[str, float]) -> str:
+    """ "positive 93.4 %"."""
+    label, probability = prediction(probabilities)
+    return f"{visible(label)} {percent(probability, 1)}"

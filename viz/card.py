@@ -1,0 +1,91 @@
+"""A checkpoint's card as tables and lines. A card may come from anywhere: what is missing or odd in it is left out."""
+
+from collections.abc import Mapping, Sequence
+
+EVALUATION_COLUMNS = {"what": "what", "result": "result", "examples": "examples", "command": "command"}
+DATA_COLUMNS = {"name": "name", "use": "used for", "licence": "licence", "source": "source"}
+TRAINING_FACTS = ("seed", "steps", "examples", "seconds", "machine", "versions", "notes")
+
+
+def evaluation_table(card: Mapping[str, object]) -> dict[str, list[str]]:
+    """Every evaluation with the command that prints it, as columns of text."""
+    rows = [dict(row) | {"result": _result(row)} for row in _records(card, "evaluations")]
+    return _columns(rows, EVALUATION_COLUMNS)
+
+
+def data_table(card: Mapping[str, object]) -> dict[str, list[str]]:
+    """What the checkpoint was trained and measured on, with licences, as columns of text."""
+    return _columns(_records(card, "data"), DATA_COLUMNS)
+
+
+def training_facts(card: Mapping[str, object]) -> dict[str, str]:
+    """How it was trained, but for the command: name and value, both text."""
+    training = card.get("training")
+    found = training if isinstance(training, Mapping) else {}
+    facts = {name: written(found[name]) for name in TRAINING_FACTS if found.get(name) not in (None, "", {}, [])}
+    if isinstance(found.get("seconds"), int | float):
+        facts["time"] = duration(float(found["seconds"]))
+        del facts["seconds"]
+    return facts
+
+
+def limits(card: Mapping[str, object]) -> list[str]:
+    """What the checkpoint cannot do."""
+    found = card.get("limits")
+    return [written(limit) for limit in found] if isinstance(found, Sequence) and not isinstance(found, str) else []
+
+
+def text_of(card: Mapping[str, object], *path: str) -> str:
+    """The text at a place in the card, "" where there is none."""
+    place: object = card
+    for name in path:
+        place = place.get(name) if isinstance(place, Mapping) else None
+    return "" if place is None else written(place)
+
+
+def written(value: object) -> str:
+    """A value of the card as one text."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {written(part)}" for name, part in value.items())
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)
+
+
+def duration(seconds: float) -> str:
+    """ "1 h 12 min", "6 min", "40 s"."""
+    minutes = round(seconds / 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min" if seconds >= 60 else f"{seconds:.0f} s"
+
+
+def size(count: int) -> str:
+    """ "2.4 million" for a number of parameters, exact below a million."""
+    return f"{count / 1e6:.2f} million" if count >= 1_000_000 else f"{count:,}"
+
+
+def megabytes(count: int) -> str:
+    """ "9.6 MB"."""
+    return f"{count / 1e6:.1f} MB"
+
+
+def _records(card: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    found = card.get(name)
+    listed = found if isinstance(found, list | tuple) else []
+    return [record for record in listed if isinstance(record, Mapping)]
+
+
+def _result(row: Mapping[str, object]) -> str:
+    value, unit = row.get("value"), str(row.get("unit") or "")
+    number = f"{value:.6g}" if isinstance(value, float) else "" if value is None else written(value)
+    return f"{number} {unit}".strip()
+
+
+def _columns(rows: list[Mapping[str, object]], names: Mapping[str, str]) -> dict[str, list[str]]:
+    cells = {title: [_cell(row.get(field)) for row in rows] for field, title in names.items()}
+    return {title: column for title, column in cells.items() if any(column)}
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else written(value)

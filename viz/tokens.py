@@ -1,0 +1,70 @@
+"""How a token, a position, a layer and a head are printed. Whatever a visitor or a vocabulary wrote is untrusted."""
+
+import html
+import re
+import unicodedata
+from collections.abc import Sequence
+
+LONGEST = 24
+_JOINER = "\u200d"
+_RIGHT_TO_LEFT = {"R", "AL", "AN"}
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def visible(token: str) -> str:
+    """The token as one short line in which nothing is invisible: "U+200B" for a zero-width space.
+
+    At most 24 characters; text that runs from right to left is isolated, so that it cannot reorder what follows.
+    """
+    if not token:
+        return "(empty)"
+    shown = "".join(_visible_character(token, place) for place in range(len(token)))
+    shown = shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in shown):
+        return f"\u2068{shown}\u2069"
+    return shown
+
+
+def _visible_character(token: str, place: int) -> str:
+    character = token[place]
+    category = unicodedata.category(character)
+    if character == _JOINER and 0 < place < len(token) - 1:  # holds a family emoji or an Indic letter together
+        return character
+    if character == " ":
+        return "␣"
+    if category[0] in "CZ" and category != "Cn":
+        return f"U+{ord(character):04X}"
+    if category[0] == "M" and place == 0:  # a combining mark alone needs something to sit on
+        return f"◌{character}"
+    return character
+
+
+def figure_text(token: str) -> str:
+    """The token for a Plotly label, which would read tags, entities and dollar signs in it as markup."""
+    return html.escape(visible(token), quote=False).replace("$", "&#36;")
+
+
+def markdown_text(text: str) -> str:
+    """The text with every punctuation mark escaped, so that Markdown, LaTeX and colour codes in it stay text."""
+    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+
+
+def position_name(position: int, token: str) -> str:
+    """ "5 · slow": positions are counted from 1 on the screen; the number tells repeated tokens apart."""
+    return f"{position + 1} · {visible(token)}"
+
+
+def counted(index: int) -> str:
+    """A layer or a head as the screen counts it: from 1."""
+    return str(index + 1)
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """ "71 %", with a space that does not break."""
+    return f"{100 * share:.{digits}f}\u00a0%"
+
+
+def list_of(indices: Sequence[int]) -> str:
+    """ "1", "1 and 3", "1, 2 and 5": counted from 1."""
+    names = [counted(index) for index in indices]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
