@@ -30,6 +30,7 @@ MENU = (
     ("Learn", "evidence", "How we know"),
     ("Models", "checkpoints", "Checkpoints"),
 )
+MOST_UNGROUPED = 4
 TEXT_HELP = f"At most {LONGEST_TEXT:,} characters and 512 tokens are read. The address of this page holds the text."
 CHECKPOINT_HELP = "A trained model: its weights, its tokenizer and a card that says where they come from."
 DEVICE_HELP = "The processor that runs the model. A GPU's numbers agree with the CPU's to about four decimals."
@@ -37,12 +38,12 @@ DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
 
 
 def menu() -> dict[str, list[Page]]:
-    """The pages that exist, by group."""
+    """The pages that exist, by group; a few stand side by side without one."""
     groups: dict[str, list[Page]] = {}
-    for group, stem, title in MENU:
-        file = FOLDER / f"{stem}.py"
-        if file.exists():
-            groups.setdefault(group, []).append(st.Page(file, title=title, default=stem == "explore"))
+    existing = [entry for entry in MENU if (FOLDER / f"{entry[1]}.py").exists()]
+    for group, stem, title in existing:
+        page = st.Page(FOLDER / f"{stem}.py", title=title, default=stem == "explore")
+        groups.setdefault(group if len(existing) > MOST_UNGROUPED else "", []).append(page)
     return groups
 
 

@@ -7,7 +7,8 @@ import streamlit as st
 
 import pages
 from model import Checkpoint, available_checkpoints
-from pages.parts.computed import CHECKPOINTS, checkpoint_named, file_bytes
+from model.checkpoint import CHECKPOINTS
+from pages.parts.computed import checkpoint_named, file_bytes
 from pages.parts.selection import choose
 from viz import card as cards
 from viz.curve import accuracy_curve, loss_curve, read_curve

@@ -85,7 +85,7 @@ def show() -> None:
 def show_attention(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:
     """The answer in one sentence, the picture, and beside it what changes the picture."""
     sentence = st.container()
-    picture, controls = st.columns([3, 1], gap="large")
+    picture, controls = st.columns([5, 2], gap="large")
     with controls:
         show_prediction(checkpoint, selection, trace)
         choose_layer(selection, checkpoint.config.layers)
@@ -104,7 +104,7 @@ def show_attention(checkpoint: Checkpoint, selection: Selection, trace: Trace) -
         pages.choose_device()
     with picture:
         show_picture(selection.view, weights, stack.tokens, cell)
-        st.caption(answer.caption(selection.layer, heads, len(stack.tokens), stack.dropped))
+        st.text(answer.caption(selection.layer, heads, len(stack.tokens), stack.dropped))
         st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 
@@ -125,6 +125,7 @@ def choose_layer(selection: Selection, layers: int) -> None:
     st.segmented_control(
         "Layer",
         range(layers),
+        wrap=True,
         format_func=counted,
         required=True,
         key=shows("layer", selection.layer),
@@ -136,7 +137,7 @@ def choose_layer(selection: Selection, layers: int) -> None:
 
 def choose_heads(selection: Selection, on: tuple[int, ...], heads: int) -> None:
     """Which heads are on, and whether those that are off are muted."""
-    numbers = {"options": range(heads), "format_func": counted}
+    numbers = {"options": range(heads), "format_func": counted, "wrap": True}
     key = shows("heads", list(on))
     st.pills("Heads", **numbers, selection_mode="multi", key=key, on_change=take_heads, help=HEADS_HELP)
     with st.container(horizontal=True):

@@ -30,7 +30,9 @@ def attention_heatmap(
     check_weights(weights, queries, keys)
     figure = go.Figure(_cells(weights, theme))
     figure.update_layout(**_layout(len(queries), theme))
-    figure.update_xaxes(**_axis(keys, theme), title="key: what is attended to", side="top", tickangle=-45)
+    figure.update_xaxes(
+        **_axis(keys, theme), title="key: what is attended to", side="top", autotickangles=[0, -45, -90]
+    )
     figure.update_yaxes(**_axis(queries, theme), title="query: what attends", autorange="reversed")
     if mark is not None:
         _outline(figure, mark, theme)
@@ -79,7 +81,8 @@ def _axis(tokens: Sequence[str], theme: Theme) -> dict[str, object]:
         "title_font": {"color": theme.quiet, "size": FONT_SIZE - 1},
         "showgrid": False,
         "zeroline": False,
-        "constrain": "domain",
+        "automargin": True,
+        "ticks": "",
     }
 
 

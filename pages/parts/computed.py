@@ -2,18 +2,17 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import streamlit as st
+from torch import Tensor
 
 from model import Checkpoint, Edits, InputError, available_devices, load_checkpoint
+from model.checkpoint import CHECKPOINTS
 from model.edits import HeadSite
 from model.trace import StackTrace, Trace, map_tensors
 from pages.parts.selection import LONGEST_TEXT, Selection, heads_on
-
-CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 
 # Beside nearly 400 MB of imports, on hosts that promise 690 MB.
 CHECKPOINT_BYTES = 64_000_000
@@ -90,7 +89,12 @@ def trace_of(selection: Selection, edits: Edits) -> Trace:
 def bytes_of(trace: Trace) -> int:
     """What the tensors of a trace take."""
     sizes: list[int] = []
-    map_tensors(trace, lambda tensor: sizes.append(tensor.nbytes))
+
+    def weigh(tensor: Tensor) -> Tensor:
+        sizes.append(tensor.nbytes)
+        return tensor
+
+    map_tensors(trace, weigh)
     return sum(sizes)
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 MARKUP = '<button type="button" title="Copy the address of this view">Share</button><span role="status"></span>'
 STYLE = """
 button {
-  width: 100%; height: 40px; padding: 0 12px; font: 400 1rem var(--st-font); cursor: pointer;
+  width: 100%; height: 40px; padding: 0 12px; font: 400 0.875rem var(--st-font); cursor: pointer;
   color: var(--st-text-color); background: var(--st-background-color);
   border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
 }
