@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 
 from model import CheckpointError, InputError, available_checkpoints, available_devices
-from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, shows
+from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, shows, typable
 from pages.parts.share import share_button
 from viz.tokens import markdown_text
 
@@ -68,7 +68,7 @@ def strip(selection: Selection) -> DeltaGenerator:
     """Text, checkpoint, examples and Share; returns the row of buttons, to which a page may add its own."""
     words, tools = st.columns([5, 2], gap="large", vertical_alignment="bottom")
     with words, st.form("sentence", border=False):
-        st.text_area("Text", key=shows("text", selection.text), height=76, help=TEXT_HELP)
+        st.text_area("Text", key=shows("text", typable(selection.text)), height=76, help=TEXT_HELP)
         st.form_submit_button("Show", on_click=take_text, args=("text",), type="primary", help="Or press Ctrl + Enter.")
     with tools:
         choose_checkpoint(selection)

@@ -10,7 +10,7 @@ import streamlit as st
 import pages
 from model import Checkpoint, Edits
 from model.trace import StackTrace, Trace
-from pages.parts.computed import checkpoint_named, edits_of, stack_of, trace_of
+from pages.parts.computed import checkpoint_named, edits_of, stack_of, tokens_of, trace_of
 from pages.parts.selection import (
     VIEWS,
     Selection,
@@ -91,20 +91,21 @@ def show_attention(checkpoint: Checkpoint, selection: Selection, trace: Trace) -
         choose_layer(selection, checkpoint.config.layers)
         choose_heads(selection, heads_on(selection, checkpoint), checkpoint.config.heads)
     stack, heads = stack_of(checkpoint, trace), heads_on(selection, checkpoint)
+    tokens = tokens_of(stack)
     if not heads:
         sentence.markdown("No head is on. Press All, or switch one on, to see where it looks.")
         return
     weights = answer.mean_of_heads(stack.blocks[selection.layer].self_attention.weights.numpy(), heads)
-    said = answer.sentence(weights, stack.tokens, layer=selection.layer, heads=heads)
+    said = answer.sentence(weights, tokens, layer=selection.layer, heads=heads)
     sentence.markdown(said, help=answer.HELP)
     cell = answer.chosen_cell(weights, selection.query, selection.key)
     with controls:
-        read_out(weights, stack.tokens, cell)
+        read_out(weights, tokens, cell)
         choose_view(selection)
         pages.choose_device()
     with picture:
-        show_picture(selection.view, weights, stack.tokens, cell)
-        st.text(answer.caption(selection.layer, heads, len(stack.tokens), stack.dropped))
+        st.text(answer.caption(selection.layer, heads, len(tokens), stack.dropped))
+        show_picture(selection.view, weights, tokens, cell)
         st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 
@@ -137,14 +138,14 @@ def choose_layer(selection: Selection, layers: int) -> None:
 
 def choose_heads(selection: Selection, on: tuple[int, ...], heads: int) -> None:
     """Which heads are on, and whether those that are off are muted."""
-    numbers = {"options": range(heads), "format_func": counted, "wrap": True}
+    numbers = partial(st.pills, options=range(heads), format_func=counted, wrap=True)
     key = shows("heads", list(on))
-    st.pills("Heads", **numbers, selection_mode="multi", key=key, on_change=take_heads, help=HEADS_HELP)
+    numbers("Heads", selection_mode="multi", key=key, on_change=take_heads, help=HEADS_HELP)
     with st.container(horizontal=True):
         st.button("All", on_click=choose, kwargs={"heads": None}, help="Switch every head on.")
         st.button("None", on_click=choose, kwargs={"heads": ()}, help="Switch every head off.")
     key = shows("only", on[0] if len(on) == 1 else None)
-    st.pills("Only this head", **numbers, key=key, on_change=take_only, help=ONLY_HELP)
+    numbers("Only this head", key=key, on_change=take_only, help=ONLY_HELP)
     key = shows("mute", selection.mute)
     st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
 
@@ -201,7 +202,7 @@ def read_out(weights: np.ndarray, tokens: Sequence[str], cell: tuple[int, int]) 
 def show_tokens(selection: Selection, stack: StackTrace) -> None:
     """Every token with its id and the word that it is a piece of."""
     st.subheader("Tokens", anchor=False, help=TOKENS_HELP)
-    rows = token_table(selection.text, stack.tokens, stack.ids.tolist(), stack.words, stack.spans)
+    rows = token_table(selection.text, tokens_of(stack), stack.ids.tolist(), stack.words, stack.spans)
     st.dataframe(pd.DataFrame(rows), hide_index=True)
 
 
@@ -222,7 +223,7 @@ def npz(selection: Selection) -> bytes:
     edits = edits_of(selection, checkpoint)
     stack = stack_of(checkpoint, trace_of(selection, edits))
     muted = sorted((site.layer, site.head) for site in edits.muted)
-    return weights_npz(stack.weights().numpy(), stack.tokens, stack.ids.tolist(), muted=muted)
+    return weights_npz(stack.weights().numpy(), tokens_of(stack), stack.ids.tolist(), muted=muted)
 
 
 def csv(selection: Selection) -> bytes:
@@ -230,7 +231,7 @@ def csv(selection: Selection) -> bytes:
     checkpoint = checkpoint_named(selection.checkpoint)
     stack = stack_of(checkpoint, trace_of(selection, edits_of(selection, checkpoint)))
     weights = stack.blocks[selection.layer].self_attention.weights.numpy()
-    return weights_csv(weights, stack.tokens, layer=selection.layer, heads=heads_on(selection, checkpoint))
+    return weights_csv(weights, tokens_of(stack), layer=selection.layer, heads=heads_on(selection, checkpoint))
 
 
 pages.frame()

@@ -82,7 +82,7 @@ def _result(row: Mapping[str, object]) -> str:
     return f"{number} {unit}".strip()
 
 
-def _columns(rows: list[Mapping[str, object]], names: Mapping[str, str]) -> dict[str, list[str]]:
+def _columns(rows: Sequence[Mapping[str, object]], names: Mapping[str, str]) -> dict[str, list[str]]:
     cells = {title: [_cell(row.get(field)) for row in rows] for field, title in names.items()}
     return {title: column for title, column in cells.items() if any(column)}
 

@@ -32,11 +32,10 @@ def loss_curve(curve: Mapping[str, Sequence[float]], *, theme: Theme = LIGHT) ->
         for step, loss in zip(curve["step"], curve[f"{name}_loss"], strict=True)
         if math.isfinite(loss)
     ]
-    told_apart = {
-        "color": alt.Color("measured on:N", scale=_scale([theme.accent, theme.second]), legend=_legend()),
-        "strokeDash": alt.StrokeDash("measured on:N", scale=_scale([[1, 0], [6, 3]]), legend=_legend()),
-    }
-    return _lines(points, "loss", "loss (cross-entropy, lower is better)", theme).encode(**told_apart)
+    return _lines(points, "loss", "loss (cross-entropy, lower is better)", theme).encode(
+        color=alt.Color("measured on:N", scale=_scale([theme.accent, theme.second]), legend=_legend()),
+        strokeDash=alt.StrokeDash("measured on:N", scale=_scale([[1, 0], [6, 3]]), legend=_legend()),
+    )
 
 
 def accuracy_curve(curve: Mapping[str, Sequence[float]], *, theme: Theme = LIGHT) -> alt.Chart:

@@ -25,13 +25,13 @@ def weights_npz(
     if len(ids) != len(tokens):
         raise ValueError(f"{len(ids)} ids came with {len(tokens)} tokens, wanted one id a token")
     file = io.BytesIO()
-    arrays = {
-        "weights": np.asarray(weights, np.float32),
-        "tokens": np.array(tokens, dtype=np.str_),
-        "ids": np.asarray(ids, np.int64),
-        "muted": np.asarray(muted, np.int64).reshape(-1, 2),
-    }
-    np.savez_compressed(file, **arrays)
+    np.savez_compressed(
+        file,
+        weights=np.asarray(weights, np.float32),
+        tokens=np.array(tokens, dtype=np.str_),
+        ids=np.asarray(ids, np.int64),
+        muted=np.asarray(muted, np.int64).reshape(-1, 2),
+    )
     return file.getvalue()
 
 

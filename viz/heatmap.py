@@ -30,10 +30,12 @@ def attention_heatmap(
     check_weights(weights, queries, keys)
     figure = go.Figure(_cells(weights, theme))
     figure.update_layout(**_layout(len(queries), theme))
-    figure.update_xaxes(
-        **_axis(keys, theme), title="key: what is attended to", side="top", autotickangles=[0, -45, -90]
-    )
-    figure.update_yaxes(**_axis(queries, theme), title="query: what attends", autorange="reversed")
+    across = {"title_text": "key: what is attended to", "side": "top", "autotickangles": [0, -45, -90]}
+    down = {"title_text": "query: what attends", "range": [len(queries) - 0.5, -0.5]}
+    figure.update_xaxes(**_axis(keys, theme), **across)
+    figure.update_yaxes(**_axis(queries, theme), **down)
+    if max(len(queries), len(keys)) > MOST_LABELS:
+        _thin_labels(figure, queries, keys)
     if mark is not None:
         _outline(figure, mark, theme)
     return figure
@@ -70,13 +72,11 @@ def _cells(weights: Float[np.ndarray, "query key"], theme: Theme) -> go.Heatmap:
 
 def _axis(tokens: Sequence[str], theme: Theme) -> dict[str, object]:
     """Integer positions with tick text: a category axis would merge a repeated token, or read "1 2 3" as numbers."""
-    step = -(-len(tokens) // MOST_LABELS)
-    places = list(range(0, len(tokens), step))
     return {
         "type": "linear",
         "tickmode": "array",
-        "tickvals": places,
-        "ticktext": [figure_text(tokens[place]) for place in places],
+        "tickvals": list(range(len(tokens))),
+        "ticktext": [figure_text(token) for token in tokens],
         "tickfont": {"color": theme.text},
         "title_font": {"color": theme.quiet, "size": FONT_SIZE - 1},
         "showgrid": False,
@@ -86,10 +86,29 @@ def _axis(tokens: Sequence[str], theme: Theme) -> dict[str, object]:
     }
 
 
+def _thin_labels(figure: go.Figure, queries: Sequence[str], keys: Sequence[str]) -> None:
+    """Label only every so many tokens, on axes of their own.
+
+    A hover names a token by its tick, so every tick stays on the first axes, where it is not printed; and with its
+    position, because a label beside it may be missing.
+    """
+    axes = {"x": (figure.layout.xaxis, keys), "y": (figure.layout.yaxis, queries)}
+    for name, (axis, tokens) in axes.items():
+        step = -(-len(tokens) // MOST_LABELS)
+        labels = axis.to_plotly_json() | {"overlaying": name, "matches": name}
+        labels |= {"tickvals": axis.tickvals[::step], "ticktext": axis.ticktext[::step]}
+        figure.update_layout({f"{name}axis2": labels})
+        names = [f"{position + 1} · {text}" for position, text in enumerate(axis.ticktext)]
+        axis.update(showticklabels=False, title_text=None, ticktext=names)
+    # An axis that no trace uses is not drawn.
+    figure.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", yaxis="y2", hoverinfo="skip", showlegend=False))
+
+
 def _layout(rows: int, theme: Theme) -> dict[str, object]:
     return {
         "height": min(max(SHORTEST, 180 + ROW_HEIGHT * rows), TALLEST),
-        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        "margin": {"l": 8, "r": 8, "t": 72, "b": 8},
+        "modebar": {"bgcolor": theme.background, "color": theme.quiet},
         "font": {"family": FONT, "size": FONT_SIZE, "color": theme.text},
         "paper_bgcolor": theme.background,
         "plot_bgcolor": theme.background,

@@ -1,6 +1,7 @@
 """The numbers of a picture as the columns of a table, for those who cannot hover and for copying."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -9,7 +10,7 @@ from viz.heatmap import check_weights
 from viz.tokens import position_name, visible
 
 
-def weights_table(weights: Float[np.ndarray, "query key"], tokens: Sequence[str]) -> dict[str, Sequence[object]]:
+def weights_table(weights: Float[np.ndarray, "query key"], tokens: Sequence[str]) -> dict[str, Any]:
     """One row a query, one column a key, in the order of the text. ValueError where weights and tokens do not fit.
 
     Positions stand in the names, because tokens repeat and a table's columns may not.

@@ -31,7 +31,7 @@ def _visible_character(token: str, place: int) -> str:
     if character == _JOINER and 0 < place < len(token) - 1:  # holds a family emoji or an Indic letter together
         return character
     if character == " ":
-        return "␣"
+        return character if 0 < place < len(token) - 1 else "␣"
     if category[0] in "CZ" and category != "Cn":
         return f"U+{ord(character):04X}"
     if category[0] == "M" and place == 0:  # a combining mark alone needs something to sit on
@@ -60,7 +60,8 @@ def counted(index: int) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """ "71 %", with a space that does not break."""
+    """ "71 %", with a space that does not break; below 10 % at least one decimal."""
+    digits = max(digits, 1) if share < 0.0995 else digits
     return f"{100 * share:.{digits}f}\u00a0%"
 
 

@@ -108,6 +108,11 @@ def stack_of(checkpoint: Checkpoint, trace: Trace) -> StackTrace:
     return getattr(trace, stack_name(checkpoint))
 
 
+def tokens_of(stack: StackTrace) -> tuple[str, ...]:
+    """The tokens of a trace that was made from a text, and so has them."""
+    return stack.tokens or ()
+
+
 def edits_of(selection: Selection, checkpoint: Checkpoint) -> Edits:
     """What the selection changes in the forward pass: the heads of its layer that are off are muted, if it says so."""
     off = set(range(checkpoint.config.heads)) - set(heads_on(selection, checkpoint))

@@ -51,9 +51,14 @@ def to_address(selection: Selection) -> dict[str, str]:
     """The address of a selection: what differs from the default, so that the opening page's own is bare."""
     plain = Selection()
     changed = {name: getattr(selection, name) for name in READERS if getattr(selection, name) != getattr(plain, name)}
-    if len(selection.text) > LONGEST_TEXT:  # it is refused anyway, and no browser would carry it
-        del changed["text"]
+    if len(selection.text) > LONGEST_TEXT or typable(selection.text) != selection.text:
+        del changed["text"]  # it is refused anyway, and no address carries it
     return {name: written(found) for name, found in changed.items()}
+
+
+def typable(text: str) -> str:
+    """The text as a browser can hold it: half of a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def written(found: object) -> str:

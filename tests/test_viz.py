@@ -1,0 +1,418 @@
+"""Figures, tables and files hold the numbers and tokens they were given; sentences say what the numbers say."""
+
+import csv
+import html
+import io
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viz import answer, card
+from viz.curve import accuracy_curve, loss_curve, read_curve
+from viz.export import weights_csv, weights_npz
+from viz.heatmap import MOST_LABELS, attention_heatmap
+from viz.table import token_table, weights_table
+from viz.theme import DARK, LIGHT, Theme, colour_scale, theme_of
+from viz.tokens import counted, figure_text, list_of, markdown_text, percent, position_name, visible
+
+ROOT = Path(__file__).parent.parent
+HARD_TOKENS = ["the", "the", "1", "2", "2020-01-01", "😀", "<b>", "&amp;", "$x$", "שלום", "\u200b", "##ly", "=1+1"]
+THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+
+
+def random_weights(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).dirichlet(np.ones(shape[-1]), size=shape[:-1]).astype(np.float32)
+
+
+# The heatmap
+
+
+def test_the_heatmap_holds_every_weight_with_queries_down_and_keys_across():
+    weights = random_weights(3, 5)
+    figure = attention_heatmap(weights, list("abc"), list("vwxyz"))
+    assert np.array_equal(figure.data[0].z, weights)
+    assert list(figure.layout.yaxis.ticktext) == list("abc")
+    assert list(figure.layout.xaxis.ticktext) == list("vwxyz")
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "the first query stands on top"
+
+
+def test_the_scale_is_fixed_from_0_to_1_whatever_the_weights():
+    cells = attention_heatmap(random_weights(4, 4) / 100, list("abcd"), list("abcd")).data[0]
+    assert (cells.zmin, cells.zmax) == (0, 1)
+
+
+def test_repeated_and_numeric_tokens_keep_their_own_rows_and_columns():
+    count = len(HARD_TOKENS)
+    figure = attention_heatmap(random_weights(count, count), HARD_TOKENS, HARD_TOKENS)
+    for axis, places in ((figure.layout.xaxis, figure.data[0].x), (figure.layout.yaxis, figure.data[0].y)):
+        assert axis.type == "linear"
+        assert list(places) == list(axis.tickvals) == list(range(count))
+        assert [html.unescape(text) for text in axis.ticktext] == [visible(token) for token in HARD_TOKENS]
+
+
+def test_no_token_can_bring_markup_into_the_figure():
+    tokens = ["<b>bold</b>", "<a href='x'>", "&lt;", "$\\frac{a}{b}$"]
+    figure = attention_heatmap(random_weights(4, 4), tokens, tokens)
+    assert not re.search("[<>$]", "".join(figure.layout.xaxis.ticktext))
+    assert all(token not in figure.data[0].hovertemplate for token in tokens)
+
+
+def test_a_long_text_keeps_every_token_for_the_hover_and_prints_only_some():
+    tokens = [f"word{position}" for position in range(300)]
+    figure = attention_heatmap(random_weights(300, 300), tokens, tokens)
+    assert [text.split(" · ")[1] for text in figure.layout.xaxis.ticktext] == tokens
+    assert figure.layout.xaxis.showticklabels is False
+    printed = figure.layout.xaxis2
+    assert len(printed.ticktext) <= MOST_LABELS
+    assert list(printed.ticktext) == [tokens[place] for place in printed.tickvals]
+
+
+def test_the_marked_cell_is_outlined_where_it_lies():
+    shape = attention_heatmap(random_weights(4, 4), list("abcd"), list("abcd"), mark=(1, 3)).layout.shapes[0]
+    assert ((shape.y0 + shape.y1) / 2, (shape.x0 + shape.x1) / 2) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("weights", "complaint"),
+    [
+        (random_weights(3, 4), r"shape \(3, 4\), wanted \(query, key\) = \(3, 3\)"),
+        (np.full((3, 3), np.nan, np.float32), "not a number"),
+        (np.full((3, 3), 1.5, np.float32), "wanted 0 to 1"),
+        (np.full((3, 3), -0.5, np.float32), "wanted 0 to 1"),
+    ],
+)
+def test_weights_that_cannot_be_drawn_are_refused_at_the_door(weights, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        attention_heatmap(weights, list("abc"), list("abc"))
+
+
+def test_a_picture_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="at least"):
+        attention_heatmap(np.zeros((0, 0), np.float32), [], [])
+
+
+# Colours
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2.2."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@THEMES
+def test_the_scale_begins_at_the_background_and_only_leaves_it(theme: Theme):
+    distances = [contrast(colour, theme.background) for colour in theme.weights]
+    assert theme.weights[0] == theme.background
+    assert distances == sorted(distances)
+    assert distances[-1] > 12
+
+
+@THEMES
+def test_text_and_lines_stand_out_from_the_background(theme: Theme):
+    for colour in (theme.text, theme.quiet, theme.accent, theme.second):
+        assert contrast(colour, theme.background) >= 4.5
+
+
+@THEMES
+def test_the_figures_have_the_colours_of_the_page(theme: Theme):
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    page = config["theme"]["dark" if theme is DARK else "light"]
+    assert (theme.background, theme.text) == (page["backgroundColor"], page["textColor"])
+
+
+def test_a_browser_that_has_not_told_its_theme_gets_the_light_one():
+    assert (theme_of(None), theme_of("light"), theme_of("dark")) == (LIGHT, LIGHT, DARK)
+
+
+def test_the_stops_of_a_scale_run_from_0_to_1():
+    stops = [stop for stop, _ in colour_scale(LIGHT.weights)]
+    assert (stops[0], stops[-1]) == (0, 1)
+    assert stops == sorted(stops)
+
+
+# Tokens in print
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [
+        ("film", "film"),
+        ("", "(empty)"),
+        (" film", "␣film"),
+        ("[UNK] é", "[UNK] é"),
+        ("\u200b", "U+200B"),
+        ("\x00", "U+0000"),
+        ("\u202eabc", "U+202Eabc"),
+        ("\u0301", "◌\u0301"),
+        ("👩\u200d👧", "👩\u200d👧"),
+        ("שלום", "\u2068שלום\u2069"),
+        ("x" * 30, "x" * 23 + "…"),
+    ],
+)
+def test_what_is_invisible_in_a_token_is_named(token, shown):
+    assert visible(token) == shown
+
+
+@given(st.text(max_size=40))
+def test_whatever_a_token_holds_its_label_holds_no_markup_and_no_control_character(token):
+    shown = figure_text(token)
+    assert not re.search(r"[<>$\x00-\x1f\u200b\u202e]", shown)
+    assert html.unescape(shown) == visible(token)
+
+
+@given(st.text(max_size=60))
+def test_escaped_markdown_keeps_the_text_and_no_bare_punctuation(text):
+    escaped = markdown_text(text)
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escaped) == " ".join(text.split())
+    assert not re.search(r"(?<!\\)[*_`$<>\[\]:#]", escaped.replace("\\\\", ""))
+
+
+def test_the_screen_counts_from_1():
+    assert position_name(4, "slow") == "5 · slow"
+    assert counted(0) == "1"
+    assert (list_of((0,)), list_of((0, 2)), list_of((0, 2, 4))) == ("1", "1 and 3", "1, 3 and 5")
+
+
+def test_percentages_are_rounded_for_sentences():
+    assert (percent(0.714), percent(0.034), percent(0.5, 1), percent(1.0)) == (
+        "71\u00a0%",
+        "3.4\u00a0%",
+        "50.0\u00a0%",
+        "100\u00a0%",
+    )
+
+
+# What the page says
+
+
+def band(size: int, offset: int, share: float) -> np.ndarray:
+    """Every query gives that share to the key at an offset, and the rest evenly to all keys."""
+    weights = np.full((size, size), (1 - share) / size, np.float32)
+    for query in range(size):
+        weights[query, (query + offset) % size] += share
+    return weights
+
+
+@pytest.mark.parametrize(
+    ("weights", "target"),
+    [
+        (band(9, 0, 0.8), "itself"),
+        (band(9, -1, 0.8), "the previous token"),
+        (band(9, 1, 0.8), "the next token"),
+        (np.eye(9, dtype=np.float32)[np.zeros(9, int)], "the first token"),
+        (np.eye(9, dtype=np.float32)[np.full(9, 8)], "the last token"),
+        (np.eye(9, dtype=np.float32)[np.full(9, 4)], "token 5 · e"),
+    ],
+)
+def test_a_head_with_a_plain_habit_is_described_by_it(weights, target):
+    look = answer.where_it_looks(weights, list("abcdefghi"))
+    assert look.target == target
+    assert look.share > 0.6
+
+
+def test_the_share_is_that_part_of_all_weight():
+    weights = np.array([[0.1, 0.9], [0.7, 0.3]], np.float32)
+    # By hand: the diagonal holds 0.4, below it 0.7, above it 0.9, the first column 0.8, the last 1.2, of 2 in all.
+    look = answer.where_it_looks(weights, ["a", "b"])
+    assert look.target == "the last token"
+    assert look.share == pytest.approx(0.6)
+
+
+def test_the_sentence_names_head_layer_and_share():
+    said = answer.sentence(band(9, -1, 0.8), list("abcdefghi"), layer=2, heads=(1,))
+    assert said == "Head 2 of layer 3 looks mostly at the previous token: 73\u00a0% of its weight."
+
+
+def test_the_sentence_says_when_it_speaks_of_a_mean():
+    said = answer.sentence(band(9, 0, 0.1), list("abcdefghi"), layer=0, heads=(0, 3))
+    assert said.startswith("The 2 heads of layer 1 that are on, averaged, spread their weight")
+
+
+def test_the_sentence_about_one_token_says_so():
+    said = answer.sentence(np.ones((1, 1), np.float32), ["a"], layer=0, heads=(0,))
+    assert said == "Head 1 of layer 1 gives all its weight to the only token there is."
+
+
+def test_a_token_cannot_bring_markdown_into_the_sentence():
+    weights = np.eye(5, dtype=np.float32)[np.full(5, 2)]
+    assert "\\*\\*b\\*\\*" in answer.sentence(weights, ["a", "a", "**b**", "c", "d"], layer=0, heads=(0,))
+
+
+def test_the_mean_of_heads_is_their_mean_and_one_head_is_itself():
+    weights = random_weights(4, 5, 5)
+    assert np.array_equal(answer.mean_of_heads(weights, (2,)), weights[2])
+    assert np.allclose(answer.mean_of_heads(weights, (0, 3)), (weights[0] + weights[3]) / 2, atol=1e-7)
+
+
+@pytest.mark.parametrize("heads", [(), (4,), (-1,)])
+def test_a_mean_without_heads_or_of_heads_that_are_not_there_is_refused(heads):
+    with pytest.raises(ValueError, match="wanted heads of"):
+        answer.mean_of_heads(random_weights(4, 5, 5), heads)
+
+
+def test_an_open_side_of_the_read_out_is_filled_with_the_strongest_cell():
+    weights = np.array([[0.2, 0.8, 0.0], [0.9, 0.0, 0.1], [0.3, 0.3, 0.4]], np.float32)
+    assert answer.chosen_cell(weights, None, None) == (1, 0)
+    assert answer.chosen_cell(weights, 0, None) == (0, 1)
+    assert answer.chosen_cell(weights, None, 2) == (2, 2)
+    assert answer.chosen_cell(weights, 2, 1) == (2, 1)
+
+
+@given(st.floats(0, 1, width=32))
+def test_the_exact_value_reads_back_as_the_same_float(value):
+    shown = answer.exact(np.float32(value))
+    assert np.float32(shown) == np.float32(value)
+    assert "e" not in shown
+
+
+def test_the_caption_says_what_was_cut():
+    assert answer.caption(0, (1,), 512, 88) == "Layer 1, head 2. Kept 512 of 600 tokens."
+    assert answer.caption(0, (1, 2), 9, 0) == "Layer 1, mean of heads 2 and 3."
+
+
+def test_the_outcome_is_the_most_probable_label():
+    assert answer.outcome({"negative": 0.066, "positive": 0.934}) == "positive 93.4\u00a0%"
+
+
+# Tables
+
+
+def test_the_table_holds_every_weight_under_distinct_names():
+    weights = random_weights(3, 3)
+    table = weights_table(weights, ["the", "the", "the"])
+    names, *columns = table
+    assert len(columns) == 3
+    assert list(table[names]) == ["1 · the", "2 · the", "3 · the"]
+    assert np.array_equal(np.stack([table[name] for name in columns], axis=1), weights)
+
+
+def test_a_piece_is_shown_with_its_whole_word():
+    spans = [(0, 2), (2, 6), (6, 10), (11, 15)]
+    table = token_table("Unbearably good", ["un", "##bear", "##ably", "good"], [5, 6, 7, 8], [0, 0, 0, 1], spans)
+    assert table["piece of the word"] == ["Unbearably"] * 3 + ["good"]
+    assert table["id"] == [5, 6, 7, 8]
+    assert table["position"] == [1, 2, 3, 4]
+
+
+# Files
+
+
+def test_the_npz_file_gives_back_every_weight_token_and_id():
+    weights = random_weights(2, 3, 4, 4)
+    file = np.load(io.BytesIO(weights_npz(weights, ["a", "é", "😀", "##b"], [1, 2, 3, 4], muted=[(1, 2)])))
+    assert file["weights"].dtype == np.float32
+    assert np.array_equal(file["weights"], weights)
+    assert file["tokens"].tolist() == ["a", "é", "😀", "##b"]
+    assert file["ids"].tolist() == [1, 2, 3, 4]
+    assert file["muted"].tolist() == [[1, 2]]
+
+
+def test_the_csv_file_gives_back_the_weights_of_the_heads_that_are_on():
+    weights = random_weights(3, 2, 2)
+    rows = list(
+        csv.DictReader(io.StringIO(weights_csv(weights, ["a", "b"], layer=1, heads=(0, 2)).decode("utf-8-sig")))
+    )
+    assert [(row["query"], row["key"]) for row in rows] == [("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")]
+    for head in (0, 2):
+        column = np.array([np.float32(row[f"layer_1_head_{head}"]) for row in rows])
+        assert np.array_equal(column.reshape(2, 2), weights[head])
+    assert "layer_1_head_1" not in rows[0]
+
+
+@pytest.mark.parametrize("token", ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1"])
+def test_no_cell_of_the_csv_file_starts_a_formula(token):
+    text = weights_csv(random_weights(1, 1, 1), [token], layer=0, heads=(0,)).decode("utf-8-sig")
+    row = list(csv.reader(io.StringIO(text, newline="")))[1]
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row)
+
+
+def test_files_with_the_wrong_number_of_tokens_or_ids_are_refused():
+    with pytest.raises(ValueError, match="with 2 tokens"):
+        weights_csv(random_weights(1, 3, 3), ["a", "b"], layer=0, heads=(0,))
+    with pytest.raises(ValueError, match="1 ids came with 3 tokens"):
+        weights_npz(random_weights(1, 1, 3, 3), ["a", "b", "c"], [1])
+
+
+# The training curve
+
+CURVE = """step,examples,training_loss,validation_loss,validation_accuracy,learning_rate
+0,0,0.7,0.69,0.5,0.001
+10,320,0.6,,,0.001
+20,640,0.5,0.55,0.75,0.001
+"""
+
+
+def drawn(chart) -> list[dict]:
+    (points,) = json.loads(chart.to_json())["data"].values()
+    return points
+
+
+def test_the_loss_curve_holds_the_losses_of_the_file():
+    points = drawn(loss_curve(read_curve(CURVE)))
+    assert [(p["step"], p["loss"]) for p in points if p["measured on"] == "training"] == [
+        (0, 0.7),
+        (10, 0.6),
+        (20, 0.5),
+    ]
+    assert [(p["step"], p["loss"]) for p in points if p["measured on"] == "validation"] == [(0, 0.69), (20, 0.55)]
+
+
+def test_the_accuracy_curve_leaves_out_steps_without_a_measurement():
+    assert [(p["step"], p["accuracy"]) for p in drawn(accuracy_curve(read_curve(CURVE)))] == [(0, 0.5), (20, 0.75)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "step,examples\n0,0\n", "step,training_loss,validation_loss,validation_accuracy\n"]
+)
+def test_a_curve_without_its_columns_is_refused(text):
+    with pytest.raises(ValueError, match="column"):
+        read_curve(text)
+
+
+# The card
+
+
+def test_every_evaluation_comes_with_its_command():
+    found = card.evaluation_table(
+        {
+            "evaluations": [
+                {"what": "accuracy", "value": 88.25, "unit": "%", "examples": 25000, "command": "python -m x"}
+            ]
+        }
+    )
+    assert found == {
+        "what": ["accuracy"],
+        "result": ["88.25 %"],
+        "examples": ["25,000"],
+        "command": ["python -m x"],
+    }
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{}, {"evaluations": None, "data": 3, "training": [], "limits": "x"}, {"data": [None, {"use": 1}], "limits": [1]}],
+)
+def test_an_odd_card_is_shown_as_far_as_it_goes(odd):
+    card.evaluation_table(odd)
+    card.data_table(odd)
+    card.training_facts(odd)
+    assert card.text_of(odd, "training", "command") == ""
+    assert all(isinstance(limit, str) for limit in card.limits(odd))
+
+
+def test_times_and_sizes_are_short():
+    assert [card.duration(seconds) for seconds in (40.0, 360.0, 4360.0)] == ["40 s", "6 min", "1 h 13 min"]
+    assert (card.size(2_840_000), card.size(9_999), card.megabytes(6_100_000)) == ("2.84 million", "9,999", "6.1 MB")
