@@ -1,0 +1,1 @@
+"""How the checkpoints are made: ``python -m model.training.<task>``."""
