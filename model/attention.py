@@ -50,7 +50,9 @@ def scaled_dot_product_attention(
     return AttentionSteps(products, scores, weights, context)
 
 
-def masked_softmax(scores: Float[Tensor, "*batch head query key"], mask: Mask) -> Float[Tensor, "*batch head query key"]:
+def masked_softmax(
+    scores: Float[Tensor, "*batch head query key"], mask: Mask
+) -> Float[Tensor, "*batch head query key"]:
     """Softmax over the keys; a row in which everything is masked is 0, and so is its gradient."""
     blind = ~mask.any(dim=-1, keepdim=True)
     if not blind.any():  # nearly always; spares two passes over the weights

@@ -48,7 +48,13 @@ class Config:
         self._check_together()
 
     def _check_types(self) -> None:
-        kinds = {"str": str, "int": int, "float": (int, float), "bool": bool, "int | None": (int, type(None))}
+        kinds: dict[str, Any] = {
+            "str": str,
+            "int": int,
+            "float": (int, float),
+            "bool": bool,
+            "int | None": (int, type(None)),
+        }
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if field.name == "labels":
@@ -115,8 +121,17 @@ class Config:
     @classmethod
     def paper_base(cls, vocabulary: int = 37_000, max_length: int = 512) -> "Config":
         """The base model of "Attention Is All You Need", table 3, with its shared vocabulary (section 5.1)."""
-        sizes = {"width": 512, "heads": 8, "layers": 6, "hidden": 2048, "max_length": max_length}
-        return cls(architecture="encoder-decoder", vocabulary=vocabulary, start_id=1, end_id=2, **sizes)
+        return cls(
+            architecture="encoder-decoder",
+            vocabulary=vocabulary,
+            width=512,
+            heads=8,
+            layers=6,
+            hidden=2048,
+            max_length=max_length,
+            start_id=1,
+            end_id=2,
+        )
 
 
 def expect(right: bool, field: str, found: object, expected: str) -> None:

@@ -34,7 +34,8 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "position width"]:
         """The position vectors to add to ``tokens``, in their precision and on their device."""
-        return sinusoids(tokens.shape[-2], self.width).to(tokens)
+        table = sinusoids(tokens.shape[-2], self.width)
+        return table.to(tokens.dtype).to(tokens.device)  # in this order: Apple's GPUs have no float64
 
 
 class LearnedPositions(nn.Module):

@@ -27,6 +27,7 @@ from torch import Tensor
 
 T = TypeVar("T")
 
+
 @dataclass(frozen=True, kw_only=True)
 class AttentionTrace:
     """Every step of one multi-head attention, in the order in which it is computed."""
@@ -117,7 +118,7 @@ def map_tensors(record: T, change: Callable[[Tensor], Any]) -> T:
         return change(record)
     if isinstance(record, tuple):
         return tuple(map_tensors(item, change) for item in record)  # type: ignore[return-value]
-    if is_dataclass(record):
+    if is_dataclass(record) and not isinstance(record, type):
         names = [field.name for field in fields(record)]
         return type(record)(**{name: map_tensors(getattr(record, name), change) for name in names})
     return record

@@ -66,8 +66,10 @@ class Transformer(nn.Module):
         self.config = config
         both = config.architecture == "encoder-decoder"
         self.embedding = nn.Embedding(config.vocabulary, config.width)
-        self.target_embedding = None if config.tie_embeddings or not both else nn.Embedding.from_pretrained(
-            torch.empty(config.vocabulary, config.width), freeze=False
+        self.target_embedding = (
+            None
+            if config.tie_embeddings or not both
+            else nn.Embedding.from_pretrained(torch.empty(config.vocabulary, config.width), freeze=False)
         )
         self.encoder = Stack(config, "encoder") if config.architecture != "decoder" else None
         self.decoder = Stack(config, "decoder", cross=both) if config.architecture != "encoder" else None
@@ -83,6 +85,10 @@ class Transformer(nn.Module):
                 nn.init.zeros_(module.bias)
         if isinstance(module, nn.Embedding):  # unit variance once multiplied by √width
             nn.init.normal_(module.weight, std=self.config.width**-0.5 if self.config.scale_embeddings else 0.02)
+
+    def parameter_count(self) -> int:
+        """How many numbers are learned; a shared matrix counts once."""
+        return sum(parameter.numel() for parameter in self.parameters())
 
     def forward(
         self,
@@ -145,7 +151,9 @@ class Transformer(nn.Module):
         memory_mask = restrict(full_mask(ids.shape[-1], memory.shape[-2], ids.device), memory_real)
         return self.decoder(ids, tokens, mask, memory, memory_mask, edits=edits)
 
-    def vectors(self, ids: Int[Tensor, "*batch position"], table: nn.Embedding) -> Float[Tensor, "*batch position width"]:
+    def vectors(
+        self, ids: Int[Tensor, "*batch position"], table: nn.Embedding
+    ) -> Float[Tensor, "*batch position width"]:
         """Token vectors, × √width where the architecture scales them (section 3.4 of the paper)."""
         return table(ids) * (math.sqrt(self.config.width) if self.config.scale_embeddings else 1.0)
 

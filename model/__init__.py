@@ -1,0 +1,28 @@
+"""A Transformer written from scratch that shows everything it computes.
+
+>>> from model import load_checkpoint
+>>> checkpoint = load_checkpoint("sentiment")
+>>> trace = checkpoint.trace("The dog bit the man.")
+>>> trace.encoder.blocks[2].self_attention.weights.shape  # (head, query, key)
+torch.Size([8, 6, 6])
+"""
+
+from model.checkpoint import Checkpoint, available_checkpoints, load_checkpoint
+from model.config import Config
+from model.device import available_devices
+from model.edits import Edits, HeadSite
+from model.errors import CheckpointError, InputError
+from model.trace import Trace
+
+__all__ = [
+    "Checkpoint",
+    "CheckpointError",
+    "Config",
+    "Edits",
+    "HeadSite",
+    "InputError",
+    "Trace",
+    "available_checkpoints",
+    "available_devices",
+    "load_checkpoint",
+]

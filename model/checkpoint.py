@@ -1,0 +1,272 @@
+"""A trained model with its tokenizer and card: what people load, trace, classify and generate with."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model import storage
+from model.config import Config
+from model.decoding import Generation, Step, greedy
+from model.device import choose_device
+from model.edits import Edits
+from model.errors import CheckpointError, InputError
+from model.tokenizer import Encoding, Tokenizer
+from model.trace import StackTrace, Trace, map_tensors
+from model.transformer import Transformer
+
+CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
+MOST_TOKENS = 512
+TRACE_BYTES = 1 << 30
+NO_EDITS = Edits()
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A model on its device, in evaluation mode. ``card`` says how it was made and what was measured."""
+
+    name: str
+    model: Transformer
+    tokenizer: Tokenizer
+    card: dict[str, Any]
+    device: torch.device
+
+    @property
+    def config(self) -> Config:
+        """The model's sizes and parts."""
+        return self.model.config
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a trace may have: the model's own limit, 512, or what fits the memory for a trace."""
+        longest = min(self.config.max_length, MOST_TOKENS)
+        while trace_bytes(self.config, longest) > TRACE_BYTES:
+            longest //= 2
+        return max(1, longest)
+
+    def trace(
+        self,
+        text: str,
+        pair: str | None = None,
+        target: str | None = None,
+        edits: Edits = NO_EDITS,
+        *,
+        logits: bool = True,
+    ) -> Trace:
+        """Everything the model computes for a text, without gradients, as float32 on the CPU.
+
+        target: the decoder's text in an encoder-decoder; None: what greedy decoding says. A text that is too long
+        is cut; ``dropped`` in the stack's trace says by how many tokens. Raises InputError for a text that cannot
+        be used, for a pair, target or edit that this architecture has no place for.
+        """
+        if pair is not None:
+            raise InputError(f"{self.name} reads one text, not a pair: leave the second text out.")
+        source = self.tokenizer.encode(text)
+        kept = source.cut(self.longest)
+        dropped = len(source.ids) - len(kept.ids)
+        if self.config.architecture != "encoder-decoder":
+            if target is not None:
+                raise InputError(f"{self.name} has no decoder beside its encoder: leave the target out.")
+            return self._described(self.trace_ids(kept.ids, edits=edits, logits=logits), kept, dropped)
+        if target is None:
+            return self._described(self._generated(kept.ids, MOST_TOKENS, edits)[1], kept, dropped)
+        wanted = self._target(target)
+        decoded = wanted.cut(self.longest)
+        trace = self.trace_ids(kept.ids, decoded.ids, edits=edits, logits=logits)
+        return self._described(trace, kept, dropped, decoded, len(wanted.ids) - len(decoded.ids))
+
+    def trace_ids(
+        self,
+        ids: list[int] | tuple[int, ...],
+        target_ids: list[int] | tuple[int, ...] | None = None,
+        type_ids: list[int] | tuple[int, ...] | None = None,
+        edits: Edits = NO_EDITS,
+        *,
+        logits: bool = True,
+    ) -> Trace:
+        """The trace of ids taken verbatim: nothing is added, nothing cut.
+
+        Raises InputError for ids outside the vocabulary, too many of them, or none.
+        """
+        if type_ids is not None:
+            raise InputError(f"{self.name} has no segments: leave type_ids out.")
+        both = self.config.architecture == "encoder-decoder"
+        if both != (target_ids is not None):
+            wanted = "ids for its decoder" if both else "none, for it has no second stack"
+            raise InputError(f"target_ids: {self.name} expects {wanted}.")
+        self._check_edits(edits)
+        with torch.no_grad():
+            trace = self.model(
+                self._ids(ids, "ids"),
+                target_ids=None if target_ids is None else self._ids(target_ids, "target_ids"),
+                edits=edits,
+                logits=logits,
+            )
+        return self._named(map_tensors(trace, on_cpu))
+
+    def classify(self, text: str, edits: Edits = NO_EDITS) -> dict[str, float]:
+        """The probability of every label. Raises InputError where the model has no classifier."""
+        return self.probabilities(self.trace(text, edits=edits))
+
+    def probabilities(self, trace: Trace) -> dict[str, float]:
+        """The probability of every label in a trace of this model."""
+        if not self.config.labels or trace.logits is None:
+            raise InputError(f"{self.name} has no classifier: it was not trained to choose between labels.")
+        return dict(zip(self.config.labels, trace.logits.double().softmax(dim=-1).tolist(), strict=True))
+
+    def generate(self, text: str, max_tokens: int = 40, method: str = "greedy", edits: Edits = NO_EDITS) -> Generation:
+        """Continue a text (decoder) or produce its target (encoder-decoder), the likeliest token each time.
+
+        Raises InputError where the model has no decoder.
+        """
+        if method != "greedy":
+            raise InputError(f"method: found {str(method)[:40]!r}, expected greedy.")
+        if type(max_tokens) is not int or max_tokens < 1:
+            raise InputError(f"max_tokens: found {str(max_tokens)[:40]!r}, expected a whole number from 1.")
+        if self.config.architecture == "encoder":
+            raise InputError(f"{self.name} is an encoder: it reads text and cannot write any.")
+        source = self.tokenizer.encode(text)
+        kept = source.cut(self.longest)
+        found, trace = self._generated(kept.ids, max_tokens, edits)
+        ids = tuple(number for number, _ in found)
+        pieces = self.tokenizer.pieces(ids)
+        steps = tuple(
+            Step(token_id=number, token=piece, probability=probability)
+            for (number, probability), piece in zip(found, pieces, strict=True)
+        )
+        described = self._described(trace, kept, len(source.ids) - len(kept.ids))
+        return Generation(text=self.tokenizer.decode(ids), token_ids=ids, steps=steps, trace=described)
+
+    def _generated(self, ids: tuple[int, ...], max_tokens: int, edits: Edits) -> tuple[list[tuple[int, float]], Trace]:
+        """What greedy decoding adds, and the trace that the decoder was in when it had read all but its last token."""
+        self._check_edits(edits)
+        both = self.config.architecture == "encoder-decoder"
+        start = [int(self.config.start_id or 0)] if both else list(ids)
+        with torch.no_grad():
+            memory = self.model.encode(self._ids(ids, "ids"), edits=edits).final if both else None
+
+            def next_logits(so_far: list[int]) -> Float[Tensor, "vocabulary"]:
+                decoder = self.model.decode(self._ids(so_far, "ids"), memory=memory, edits=edits)
+                return self.model.predict(replace(decoder, final=decoder.final[-1:]))[-1].float().cpu()
+
+            longest = min(self.longest, len(start) + max_tokens)
+            found = greedy(next_logits, start, self.config.end_id, longest)
+        written = (*start, *(number for number, _ in found))
+        read = written[: max(len(start), len(written) - 1)] if both else written
+        return found, self.trace_ids(ids, read, edits=edits) if both else self.trace_ids(read, edits=edits)
+
+    def _target(self, text: str) -> Encoding:
+        """A target text as the decoder reads it: the start token, then the text."""
+        typed = self.tokenizer.encode(text)
+        start = int(self.config.start_id or 0)
+        added = Encoding(
+            ids=(start,),
+            tokens=self.tokenizer.pieces([start]),
+            spans=(None,),
+            words=(None,),
+            special=(True,),
+            segments=(0,),
+        )
+        return Encoding(**{name: values + getattr(typed, name) for name, values in vars(added).items()})
+
+    def _ids(self, ids: list[int] | tuple[int, ...], name: str) -> Tensor:
+        """Checked ids as a tensor on the device."""
+        values = list(ids)
+        if not values:
+            raise InputError(f"{name}: found none, expected one or more.")
+        if len(values) > self.longest:
+            raise InputError(f"{name}: found {len(values)}, expected at most {self.longest}.")
+        for position, value in enumerate(values):
+            if type(value) is not int or not 0 <= value < self.config.vocabulary:
+                shown = str(value)[:20]
+                raise InputError(f"{name}[{position}]: found {shown}, expected 0 to {self.config.vocabulary - 1}.")
+        return torch.tensor(values, device=self.device)
+
+    def _check_edits(self, edits: Edits) -> None:
+        """InputError where an edit names a head that the model does not have."""
+        cross = self.config.architecture == "encoder-decoder"
+        kinds = {"encoder": ("self",), "decoder": ("self", "cross") if cross else ("self",)}
+        stacks = [stack for stack in kinds if stack == self.config.architecture or cross]
+        for site in sorted(edits.muted, key=str):
+            there = site.stack in stacks and site.attention in kinds[site.stack]
+            if not (there and 0 <= site.layer < self.config.layers and 0 <= site.head < self.config.heads):
+                raise InputError(
+                    f"edits: {self.name} has no {site.attention} head {site.head} in {site.stack} layer {site.layer}."
+                )
+
+    def _named(self, trace: Trace) -> Trace:
+        """The trace with display pieces for its ids."""
+
+        def named(stack: StackTrace | None) -> StackTrace | None:
+            return None if stack is None else replace(stack, tokens=self.tokenizer.pieces(stack.ids.tolist()))
+
+        return replace(trace, encoder=named(trace.encoder), decoder=named(trace.decoder))
+
+    def _described(
+        self, trace: Trace, source: Encoding, dropped: int, target: Encoding | None = None, target_dropped: int = 0
+    ) -> Trace:
+        """The trace with what is known of the text that its ids came from."""
+        if trace.encoder is not None:
+            trace = replace(trace, encoder=describe(trace.encoder, source, dropped))
+        elif trace.decoder is not None and len(source.ids) == len(trace.decoder.ids):
+            trace = replace(trace, decoder=describe(trace.decoder, source, dropped))
+        if target is not None and trace.decoder is not None:
+            trace = replace(trace, decoder=describe(trace.decoder, target, target_dropped))
+        return trace
+
+
+def describe(stack: StackTrace, encoding: Encoding, dropped: int) -> StackTrace:
+    """A stack's trace with the tokens, spans, words, special marks and segments of its text."""
+    facts = {name: value for name, value in vars(encoding).items() if name != "ids"}
+    return replace(stack, dropped=dropped, **facts)
+
+
+def on_cpu(tensor: Tensor) -> Tensor:
+    """The tensor on the CPU, in float32 if it is of floats."""
+    tensor = tensor.detach()
+    return (tensor.float() if tensor.is_floating_point() else tensor).cpu()
+
+
+def trace_bytes(config: Config, length: int) -> int:
+    """About how much memory a trace of so many tokens takes, in bytes of float32."""
+    stacks = 2 if config.architecture == "encoder-decoder" else 1
+    attentions = config.layers * (3 if stacks == 2 else 1)
+    squares = 3 * config.heads * length**2  # products, scores, weights
+    rows = 8 * config.width * length
+    return 4 * (attentions * (squares + rows) + stacks * config.layers * config.hidden * length)
+
+
+def available_checkpoints() -> list[str]:
+    """The names that ``load_checkpoint`` knows: the folders in checkpoints/ that hold a config."""
+    return sorted(folder.parent.name for folder in CHECKPOINTS.glob(f"*/{storage.CONFIG}"))
+
+
+def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
+    """A bundled checkpoint by its name, or any by its folder.
+
+    Raises CheckpointError where there is none of that name or its files cannot be used, InputError where this
+    machine has no such device.
+    """
+    chosen = choose_device(device)
+    folder = CHECKPOINTS / name if str(name) in available_checkpoints() else Path(name)
+    if not folder.is_dir():
+        known = ", ".join(available_checkpoints())
+        raise CheckpointError(f"checkpoint: found no {str(name)[:60]!r}, expected a folder or one of {known}.")
+    config = storage.read_config(folder)
+    model = storage.read_model(folder, config)
+    tokenizer = storage.read_tokenizer(folder, config)
+    checkpoint = Checkpoint(folder.name, model.to(chosen), tokenizer, storage.read_card(folder), chosen)
+    probe(checkpoint)
+    return checkpoint
+
+
+def probe(checkpoint: Checkpoint) -> None:
+    """CheckpointError unless one short pass gives finite numbers."""
+    both = checkpoint.config.architecture == "encoder-decoder"
+    trace = checkpoint.trace_ids([0], [0] if both else None)
+    stack = trace.decoder or trace.encoder
+    if stack is None or not stack.final.isfinite().all():
+        storage.refuse(storage.WEIGHTS, "weights", "numbers that overflow", "a pass with finite results")

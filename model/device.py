@@ -1,0 +1,25 @@
+"""Which devices this machine computes on."""
+
+import torch
+
+from model.errors import InputError
+
+
+def available_devices() -> list[str]:
+    """The devices that can be used, the fastest first: CUDA, then Apple's MPS, then the CPU."""
+    found = []
+    if torch.cuda.is_available():
+        found.append("cuda")
+    if torch.backends.mps.is_available():
+        found.append("mps")
+    return [*found, "cpu"]
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of a name; "auto" is the fastest. InputError where this machine does not have it."""
+    found = available_devices()
+    if name == "auto":
+        return torch.device(found[0])
+    if not isinstance(name, str) or name.split(":")[0] not in found:
+        raise InputError(f"device: found {str(name)[:40]!r}, expected auto or one of {', '.join(found)}.")
+    return torch.device(name)

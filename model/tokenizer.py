@@ -1,0 +1,140 @@
+"""Text to tokens and back: a thin, checked layer over the ``tokenizers`` library."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import tokenizers
+from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+
+from model.errors import CheckpointError, InputError
+
+PAD, UNKNOWN = "[PAD]", "[UNK]"
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """One text as tokens; every field has one entry a token."""
+
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]  # what to show for each id
+    spans: tuple[tuple[int, int] | None, ...]  # characters [start, end) of the text; None for an added token
+    words: tuple[int | None, ...]
+    special: tuple[bool, ...]
+    segments: tuple[int, ...]
+
+    def cut(self, limit: int) -> "Encoding":
+        """The encoding without its last typed tokens, as many as make it ``limit`` long; added tokens stay."""
+        typed = [position for position, added in enumerate(self.special) if not added]
+        dropped = set(typed[len(typed) - max(0, len(self.ids) - limit) :])
+        kept = [position for position in range(len(self.ids)) if position not in dropped]
+        return Encoding(**{name: tuple(values[position] for position in kept) for name, values in vars(self).items()})
+
+
+class Tokenizer:
+    """A trained tokenizer. ``backend`` is the library's own object."""
+
+    def __init__(self, backend: tokenizers.Tokenizer) -> None:
+        self.backend = backend
+        self.backend.no_padding()
+        self.backend.no_truncation()
+
+    @property
+    def size(self) -> int:
+        """How many ids there are."""
+        return self.backend.get_vocab_size()
+
+    def encode(self, text: str, pair: str | None = None) -> Encoding:
+        """The tokens of a text, and of a second segment where there is one.
+
+        Raises InputError where the text is no text, holds half of a surrogate pair, or leaves no token.
+        """
+        for part in (text,) if pair is None else (text, pair):
+            check_text(part)
+        encoding = guarded(lambda: self.backend.encode(text, pair))
+        if not encoding.ids:
+            raise InputError("There is nothing to compute: type a word, not only spaces or invisible characters.")
+        texts = (text, pair or "")
+        special = tuple(bool(flag) for flag in encoding.special_tokens_mask)
+        segments = tuple(encoding.type_ids)
+        spans = tuple(None if added else span for added, span in zip(special, encoding.offsets, strict=True))
+        tokens = tuple(map(shown, encoding.tokens, spans, (texts[min(segment, 1)] for segment in segments)))
+        return Encoding(
+            ids=tuple(encoding.ids),
+            tokens=tokens,
+            spans=spans,
+            words=tuple(encoding.word_ids),
+            special=special,
+            segments=segments,
+        )
+
+    def encode_many(self, texts: list[str]) -> list[list[int]]:
+        """The ids alone, of many texts at once; an empty text gives an empty list."""
+        return [encoding.ids for encoding in self.backend.encode_batch_fast(texts)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of ids, without special tokens."""
+        return guarded(lambda: self.backend.decode(list(ids), skip_special_tokens=True))
+
+    def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """What to show for ids that came without a text."""
+        return tuple(self.backend.id_to_token(number) or f"#{number}" for number in ids)
+
+    def save(self, path: Path) -> None:
+        """Write ``tokenizer.json``."""
+        self.backend.save(str(path))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Tokenizer":
+        """The tokenizer of a ``tokenizer.json``'s text. Raises CheckpointError where the library refuses it."""
+        try:
+            return cls(guarded(lambda: tokenizers.Tokenizer.from_str(text)))
+        except Exception as error:  # noqa: BLE001 -- the library raises plain Exceptions
+            reason = str(error).splitlines()[0][:120] if str(error) else "unreadable"
+            raise CheckpointError(f"tokenizer.json: found a file that the library refuses ({reason})") from None
+
+    @classmethod
+    def train_word_pieces(cls, texts: Iterator[str], size: int) -> "Tokenizer":
+        """Lower-cased word pieces (Schuster and Nakajima 2012), trained on texts; id 0 is padding, 1 the unknown."""
+        backend = tokenizers.Tokenizer(models.WordPiece(unk_token=UNKNOWN))
+        backend.normalizer = normalizers.BertNormalizer(lowercase=True)
+        backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        backend.decoder = decoders.WordPiece()
+        trainer = trainers.WordPieceTrainer(
+            vocab_size=size, special_tokens=[PAD, UNKNOWN], show_progress=False, limit_alphabet=400
+        )
+        backend.train_from_iterator(texts, trainer)
+        return cls(backend)
+
+
+def check_text(text: str) -> None:
+    """InputError unless it is a text that can be written as UTF-8."""
+    if not isinstance(text, str):
+        raise InputError(f"The text is of type {type(text).__name__}, expected a string.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Character {error.start + 1} of the text is half of a surrogate pair, which stands for nothing: delete it."
+        ) from None
+
+
+def shown(token: str, span: tuple[int, int] | None, text: str) -> str:
+    """A token as it is shown; beside an unknown one stands what was typed."""
+    if token == UNKNOWN and span is not None:
+        return f"{UNKNOWN} {text[span[0] : span[1]]}"
+    return token
+
+
+def guarded(call: Callable[[], Result]) -> Result:
+    """The result of a call into the library, whose panics are BaseExceptions, as an ordinary exception."""
+    try:
+        return call()
+    except Exception:
+        raise
+    except BaseException as error:  # the Rust side's PanicException; Ctrl-C passes
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        raise InputError("The tokenizer of this checkpoint failed on this text.") from None
