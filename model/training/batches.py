@@ -71,7 +71,7 @@ class Batches:
         rows = [self.corpus.crop(first, last)[:limit] for _, first, last in runs]
         targets = np.stack([self._target(*run) for run in runs])
         if self.phrases is not None and limit == min(self.mixture.lengths):
-            chosen = rng.integers(len(self.phrases), size=int(self.mixture.phrase_share * len(rows)))
+            chosen = rng.integers(len(self.phrases), size=int(self.mixture.phrase_share * len(rows))).tolist()
             rows[: len(chosen)] = [self.phrases.whole(text) for text in chosen]
             targets[: len(chosen)] = self.phrases.targets[chosen]
         return pad(rows, targets, self.pad_id)
@@ -79,18 +79,19 @@ class Batches:
     def _whole_texts(self, rng: np.random.Generator) -> Batch:
         """Whole texts of like length."""
         pool = rng.integers(len(self.corpus), size=max(8, 8 * self.tokens // self.max_length))
-        chosen = pool[self._like_length(rng, self.corpus.text_lengths()[pool].clip(max=self.max_length))]
+        lengths = self.corpus.text_lengths()[pool].clip(max=self.max_length)
+        chosen = pool[self._like_length(rng, lengths)].tolist()
         rows = [self.corpus.whole(text)[: self.max_length] for text in chosen]
         return pad(rows, np.stack([self._target(text, *self._sentences(text)) for text in chosen]), self.pad_id)
 
     def _runs(self, rng: np.random.Generator, limit: int) -> list[tuple[int, int, int]]:
         """Runs of sentences of like length (text, first, last), each from a random start as far as ``limit`` goes."""
         pool = []
-        for text in rng.integers(len(self.corpus), size=max(8, 4 * self.tokens // limit)):
+        for text in rng.integers(len(self.corpus), size=max(8, 4 * self.tokens // limit)).tolist():
             start, end = self._sentences(text)
             first = int(rng.integers(start, end))
             reach = int(np.searchsorted(self.corpus.bounds, self.corpus.bounds[first] + limit, side="right")) - 1
-            pool.append((int(text), first, min(max(reach, first + 1), end)))
+            pool.append((text, first, min(max(reach, first + 1), end)))
         lengths = np.array([self.corpus.bounds[last] - self.corpus.bounds[first] for _, first, last in pool])
         return [pool[number] for number in self._like_length(rng, lengths.clip(max=limit))]
 

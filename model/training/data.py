@@ -148,4 +148,4 @@ class Corpus:
 
     def whole(self, text: int) -> Int32[np.ndarray, "token"]:
         """All ids of a text."""
-        return self.crop(self.text_bounds[text], self.text_bounds[text + 1])
+        return self.crop(int(self.text_bounds[text]), int(self.text_bounds[text + 1]))

@@ -43,7 +43,7 @@ def predict(model: Transformer, corpus: Corpus, limit: int) -> Float32[np.ndarra
     device = model.embedding.weight.device
     model.eval()
     for chosen in tqdm(list(in_order_of_length(corpus, limit)), desc="predicting", unit="batch", leave=False):
-        rows = [corpus.whole(text)[:limit] for text in chosen]
+        rows = [corpus.whole(text)[:limit] for text in chosen.tolist()]
         rows = [row if len(row) else np.array([1], np.int32) for row in rows]
         batch = pad(rows, corpus.targets[chosen], model.config.pad_id)
         logits = model(batch.ids.to(device), real=batch.real.to(device)).logits
