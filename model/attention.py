@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from model.trace import AttentionTrace
 
 Mask = Bool[Tensor, "query key"] | Bool[Tensor, "*batch head_or_1 query key"]
+MemoryMask = Bool[Tensor, "query memory"] | Bool[Tensor, "*batch head_or_1 query memory"]  # beside a Mask of other keys
 
 
 class AttentionSteps(NamedTuple):
@@ -44,7 +45,7 @@ def scaled_dot_product_attention(
     if mask.ndim not in (2, products.ndim):
         expected = f"(query, key) or {products.ndim} axes as in {tuple(products.shape)}, the head axis 1 or all heads"
         raise ValueError(f"mask: found shape {tuple(mask.shape)}, expected {expected}")
-    scores = (products * scale).masked_fill(~mask, -math.inf)
+    scores = (products * scale).masked_fill_(~mask, -math.inf)  # in place: a pass less
     weights = masked_softmax(scores, mask)
     context = (weights if dropout is None else dropout(weights)) @ value
     return AttentionSteps(products, scores, weights, context)

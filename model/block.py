@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.attention import Mask, MultiHeadAttention
+from model.attention import Mask, MemoryMask, MultiHeadAttention
 from model.config import Config
 from model.edits import Edits
 from model.feed_forward import FeedForward
@@ -30,8 +30,8 @@ class Block(nn.Module):
         self,
         x: Float[Tensor, "*batch position width"],
         mask: Mask,
-        memory: Float[Tensor, "*batch key width"] | None,
-        memory_mask: Mask | None,
+        memory: Float[Tensor, "*batch memory width"] | None,
+        memory_mask: MemoryMask | None,
         edits: Edits,
         stack: str,
         layer: int,

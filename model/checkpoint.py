@@ -13,7 +13,7 @@ from model.config import Config
 from model.decoding import Generation, Step, greedy
 from model.device import choose_device
 from model.edits import Edits
-from model.errors import CheckpointError, InputError
+from model.errors import CheckpointError, InputError, printable
 from model.tokenizer import Encoding, Tokenizer
 from model.trace import StackTrace, Trace, map_tensors
 from model.transformer import Transformer
@@ -72,7 +72,7 @@ class Checkpoint:
                 raise InputError(f"{self.name} has no decoder beside its encoder: leave the target out.")
             return self._described(self.trace_ids(kept.ids, edits=edits, logits=logits), kept, dropped)
         if target is None:
-            return self._described(self._generated(kept.ids, MOST_TOKENS, edits)[1], kept, dropped)
+            return self._described(self._generated(kept.ids, MOST_TOKENS, edits, logits)[1], kept, dropped)
         wanted = self._target(target)
         decoded = wanted.cut(self.longest)
         trace = self.trace_ids(kept.ids, decoded.ids, edits=edits, logits=logits)
@@ -123,9 +123,9 @@ class Checkpoint:
         Raises InputError where the model has no decoder.
         """
         if method != "greedy":
-            raise InputError(f"method: found {str(method)[:40]!r}, expected greedy.")
+            raise InputError(f"method: found {printable(method)!r}, expected greedy.")
         if type(max_tokens) is not int or max_tokens < 1:
-            raise InputError(f"max_tokens: found {str(max_tokens)[:40]!r}, expected a whole number from 1.")
+            raise InputError(f"max_tokens: found {printable(max_tokens)!r}, expected a whole number from 1.")
         if self.config.architecture == "encoder":
             raise InputError(f"{self.name} is an encoder: it reads text and cannot write any.")
         source = self.tokenizer.encode(text)
@@ -140,7 +140,9 @@ class Checkpoint:
         described = self._described(trace, kept, len(source.ids) - len(kept.ids))
         return Generation(text=self.tokenizer.decode(ids), token_ids=ids, steps=steps, trace=described)
 
-    def _generated(self, ids: tuple[int, ...], max_tokens: int, edits: Edits) -> tuple[list[tuple[int, float]], Trace]:
+    def _generated(
+        self, ids: tuple[int, ...], max_tokens: int, edits: Edits, logits: bool = True
+    ) -> tuple[list[tuple[int, float]], Trace]:
         """What greedy decoding adds, and the trace that the decoder was in when it had read all but its last token."""
         self._check_edits(edits)
         both = self.config.architecture == "encoder-decoder"
@@ -150,13 +152,14 @@ class Checkpoint:
 
             def next_logits(so_far: list[int]) -> Float[Tensor, "vocabulary"]:
                 decoder = self.model.decode(self._ids(so_far, "ids"), memory=memory, edits=edits)
-                return self.model.predict(replace(decoder, final=decoder.final[-1:]))[-1].float().cpu()
+                return self.model.predict(decoder.final[-1:])[-1].float().cpu()
 
             longest = min(self.longest, len(start) + max_tokens)
             found = greedy(next_logits, start, self.config.end_id, longest)
         written = (*start, *(number for number, _ in found))
         read = written[: max(len(start), len(written) - 1)] if both else written
-        return found, self.trace_ids(ids, read, edits=edits) if both else self.trace_ids(read, edits=edits)
+        typed, target = (ids, read) if both else (read, None)
+        return found, self.trace_ids(typed, target, edits=edits, logits=logits)
 
     def _target(self, text: str) -> Encoding:
         """A target text as the decoder reads it: the start token, then the text."""
@@ -181,7 +184,7 @@ class Checkpoint:
             raise InputError(f"{name}: found {len(values)}, expected at most {self.longest}.")
         for position, value in enumerate(values):
             if type(value) is not int or not 0 <= value < self.config.vocabulary:
-                shown = str(value)[:20]
+                shown = printable(value, 20)
                 raise InputError(f"{name}[{position}]: found {shown}, expected 0 to {self.config.vocabulary - 1}.")
         return torch.tensor(values, device=self.device)
 
@@ -252,9 +255,9 @@ def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
     """
     chosen = choose_device(device)
     folder = CHECKPOINTS / name if str(name) in available_checkpoints() else Path(name)
-    if not folder.is_dir():
+    if not is_folder(folder):
         known = ", ".join(available_checkpoints())
-        raise CheckpointError(f"checkpoint: found no {str(name)[:60]!r}, expected a folder or one of {known}.")
+        raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {known}.")
     config = storage.read_config(folder)
     model = storage.read_model(folder, config)
     tokenizer = storage.read_tokenizer(folder, config)
@@ -263,10 +266,19 @@ def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
     return checkpoint
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; no name is too odd to ask."""
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long, a folder above it that may not be read
+        return False
+
+
 def probe(checkpoint: Checkpoint) -> None:
     """CheckpointError unless one short pass gives finite numbers."""
     both = checkpoint.config.architecture == "encoder-decoder"
     trace = checkpoint.trace_ids([0], [0] if both else None)
     stack = trace.decoder or trace.encoder
-    if stack is None or not stack.final.isfinite().all():
+    results = [] if stack is None else [stack.final, *([] if trace.logits is None else [trace.logits])]
+    if not all(result.isfinite().all() for result in results):
         storage.refuse(storage.WEIGHTS, "weights", "numbers that overflow", "a pass with finite results")

@@ -4,6 +4,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from model.errors import printable
+
 ARCHITECTURES = ("encoder", "decoder", "encoder-decoder")
 POSITIONS = ("sinusoidal", "learned", "none")
 NORM_ORDERS = ("post", "pre")
@@ -61,7 +63,7 @@ class Config:
                 right = isinstance(value, tuple) and all(type(label) is str and label for label in value)
                 expect(right, "labels", value, "a list of non-empty strings")
                 continue
-            name = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
+            name = field.type.__name__ if isinstance(field.type, type) else str(field.type)
             right = isinstance(value, kinds[name]) and (isinstance(value, bool) == (name == "bool"))
             expect(right, field.name, value, f"a value of type {name}")
 
@@ -137,4 +139,4 @@ class Config:
 def expect(right: bool, field: str, found: object, expected: str) -> None:
     """ValueError "field: found …, expected …" unless it is right."""
     if not right:
-        raise ValueError(f"{field}: found {str(found)[:60]!r}, expected {expected}")
+        raise ValueError(f"{printable(field)}: found {printable(found)!r}, expected {expected}")

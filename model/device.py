@@ -2,7 +2,7 @@
 
 import torch
 
-from model.errors import InputError
+from model.errors import InputError, printable
 
 
 def available_devices() -> list[str]:
@@ -20,6 +20,7 @@ def choose_device(name: str) -> torch.device:
     found = available_devices()
     if name == "auto":
         return torch.device(found[0])
-    if not isinstance(name, str) or name.split(":")[0] not in found:
-        raise InputError(f"device: found {str(name)[:40]!r}, expected auto or one of {', '.join(found)}.")
+    numbered = [f"cuda:{number}" for number in range(torch.cuda.device_count())] if "cuda" in found else []
+    if name not in found + numbered:
+        raise InputError(f"device: found {printable(name)!r}, expected auto or one of {', '.join(found + numbered)}.")
     return torch.device(name)

@@ -7,3 +7,8 @@ class CheckpointError(ValueError):
 
 class InputError(ValueError):
     """A text, a list of ids or an edit that cannot be used, and what to do about it."""
+
+
+def printable(value: object, longest: int = 60) -> str:
+    """A value as it may stand in a message: cut, and with a ? for every character that does not print."""
+    return "".join(character if character.isprintable() else "?" for character in str(value)[:longest])

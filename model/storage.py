@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from model.config import Config
-from model.errors import CheckpointError
+from model.errors import CheckpointError, printable
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -31,9 +31,7 @@ BYTES_OF = {"F32": 4, "F16": 2, "BF16": 2}
 
 def refuse(file: str, field: str, found: object, expected: str) -> NoReturn:
     """CheckpointError, one printable line."""
-    shown = "".join(character if character.isprintable() else "?" for character in str(found)[:60])
-    shown = shown.encode("utf-8", "replace").decode()
-    raise CheckpointError(f"{file}: {field}: found {shown}, expected {expected}.") from None
+    raise CheckpointError(f"{file}: {printable(field)}: found {printable(found)}, expected {expected}.") from None
 
 
 def regular_file(folder: Path, file: str, largest: int) -> Path:
@@ -149,7 +147,7 @@ def read_entry(file: str, name: str, entry: Any) -> tuple[int, ...]:
     for axis in shape[:8]:
         count *= axis
     if len(shape) > 8 or len(offsets) != 2 or offsets[1] - offsets[0] != count * BYTES_OF[entry["dtype"]]:
-        refuse(file, f"{name}: data_offsets", offsets, f"room for shape {shape}")
+        refuse(file, f"{name}: data_offsets", offsets, f"room for shape {printable(shape)}")
     return tuple(shape)
 
 
@@ -158,7 +156,10 @@ def read_model(folder: Path, config: Config) -> Transformer:
     with torch.device("meta"):
         model = Transformer(config)
     expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
-    found = read_header(regular_file(folder, WEIGHTS, LARGEST_WEIGHTS))
+    try:
+        found = read_header(regular_file(folder, WEIGHTS, LARGEST_WEIGHTS))
+    except OSError as error:
+        refuse(WEIGHTS, "file", error.strerror, "a file that can be read")
     for name, shape in expected.items():
         if found.get(name) != shape:
             refuse(WEIGHTS, name, f"shape {found[name]}" if name in found else "nothing", f"shape {shape}")

@@ -8,9 +8,10 @@ from typing import TypeVar
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
-from model.errors import CheckpointError, InputError
+from model.errors import CheckpointError, InputError, printable
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
+FAILED = "The tokenizer of this checkpoint failed on this text"
 Result = TypeVar("Result")
 
 
@@ -43,8 +44,8 @@ class Tokenizer:
 
     @property
     def size(self) -> int:
-        """How many ids there are."""
-        return self.backend.get_vocab_size()
+        """How many rows a table needs to have one for every id: the largest id and one."""
+        return max(self.backend.get_vocab().values(), default=-1) + 1
 
     def encode(self, text: str, pair: str | None = None) -> Encoding:
         """The tokens of a text, and of a second segment where there is one.
@@ -53,7 +54,7 @@ class Tokenizer:
         """
         for part in (text,) if pair is None else (text, pair):
             check_text(part)
-        encoding = guarded(lambda: self.backend.encode(text, pair))
+        encoding = guarded(lambda: self.backend.encode(text, pair), FAILED)
         if not encoding.ids:
             raise InputError("There is nothing to compute: type a word, not only spaces or invisible characters.")
         texts = (text, pair or "")
@@ -76,7 +77,7 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids, without special tokens."""
-        return guarded(lambda: self.backend.decode(list(ids), skip_special_tokens=True))
+        return guarded(lambda: self.backend.decode(list(ids), skip_special_tokens=True), FAILED)
 
     def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
         """What to show for ids that came without a text."""
@@ -90,10 +91,9 @@ class Tokenizer:
     def from_json(cls, text: str) -> "Tokenizer":
         """The tokenizer of a ``tokenizer.json``'s text. Raises CheckpointError where the library refuses it."""
         try:
-            return cls(guarded(lambda: tokenizers.Tokenizer.from_str(text)))
-        except Exception as error:  # noqa: BLE001 -- the library raises plain Exceptions
-            reason = str(error).splitlines()[0][:120] if str(error) else "unreadable"
-            raise CheckpointError(f"tokenizer.json: found a file that the library refuses ({reason})") from None
+            return cls(guarded(lambda: tokenizers.Tokenizer.from_str(text), "found a file that the library refuses"))
+        except InputError as error:
+            raise CheckpointError(f"tokenizer.json: {error}") from None
 
     @classmethod
     def train_word_pieces(cls, texts: Iterator[str], size: int) -> "Tokenizer":
@@ -128,13 +128,11 @@ def shown(token: str, span: tuple[int, int] | None, text: str) -> str:
     return token
 
 
-def guarded(call: Callable[[], Result]) -> Result:
-    """The result of a call into the library, whose panics are BaseExceptions, as an ordinary exception."""
+def guarded(call: Callable[[], Result], complaint: str) -> Result:
+    """The result of a call into the library; InputError, with this complaint, where the call fails."""
     try:
         return call()
-    except Exception:
+    except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # the Rust side's PanicException; Ctrl-C passes
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            raise
-        raise InputError("The tokenizer of this checkpoint failed on this text.") from None
+    except BaseException as error:  # noqa: BLE001 -- plain Exceptions, and the Rust side's PanicException, which is none
+        raise InputError(f"{complaint} ({printable(error, 120) or type(error).__name__}).") from None

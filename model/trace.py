@@ -7,6 +7,7 @@ The axis vocabulary, used in every annotation, docstring and figure of this proj
     head        one attention head of a layer, from 0; kv_head where several query heads share keys and values
     query       the position that looks
     key         the position that is looked at
+    memory      a position of the encoder's output, which cross-attention looks at
     position    a token of the sentence
     width       the residual stream
     head_width  what one head sees of it

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import Mask, causal_mask, full_mask, padding_mask
+from model.attention import Mask, MemoryMask, causal_mask, full_mask, padding_mask
 from model.block import Block
 from model.config import Config
 from model.edits import Edits
@@ -34,8 +34,8 @@ class Stack(nn.Module):
         ids: Int[Tensor, "*batch position"],
         tokens: Float[Tensor, "*batch position width"],
         mask: Mask,
-        memory: Float[Tensor, "*batch key width"] | None = None,
-        memory_mask: Mask | None = None,
+        memory: Float[Tensor, "*batch memory width"] | None = None,
+        memory_mask: MemoryMask | None = None,
         edits: Edits = NO_EDITS,
     ) -> StackTrace:
         """``tokens`` are the vectors of ``ids``; ``memory`` is the encoder's output, in a decoder that has one."""
@@ -106,14 +106,18 @@ class Transformer(nn.Module):
         """
         if self.encoder is None:
             decoder = self.decode(ids, real, edits=edits)
-            return Trace(encoder=None, decoder=decoder, pooled=None, logits=self.predict(decoder) if logits else None)
+            return Trace(
+                encoder=None, decoder=decoder, pooled=None, logits=self.predict(decoder.final) if logits else None
+            )
         encoder = self.encode(ids, real, edits=edits)
         if self.decoder is None:
             return self._classified(encoder, real, logits)
         if target_ids is None:
             raise ValueError("target_ids: found None, expected the decoder's input ids")
         decoder = self.decode(target_ids, target_real, encoder.final, real, edits=edits)
-        return Trace(encoder=encoder, decoder=decoder, pooled=None, logits=self.predict(decoder) if logits else None)
+        return Trace(
+            encoder=encoder, decoder=decoder, pooled=None, logits=self.predict(decoder.final) if logits else None
+        )
 
     def _classified(self, encoder: StackTrace, real: Tensor | None, logits: bool) -> Trace:
         if self.classifier is None:
@@ -157,10 +161,10 @@ class Transformer(nn.Module):
         """Token vectors, × √width where the architecture scales them (section 3.4 of the paper)."""
         return table(ids) * (math.sqrt(self.config.width) if self.config.scale_embeddings else 1.0)
 
-    def predict(self, decoder: StackTrace) -> Float[Tensor, "*batch position vocabulary"]:
-        """The projection to the vocabulary: the token table itself where it is tied."""
+    def predict(self, final: Float[Tensor, "*batch position width"]) -> Float[Tensor, "*batch position vocabulary"]:
+        """The projection of a decoder's final state to the vocabulary: the token table itself where it is tied."""
         table = self.embedding if self.projection is None else self.projection
-        return F.linear(decoder.final, table.weight)
+        return F.linear(final, table.weight)
 
 
 def restrict(mask: Bool[Tensor, "query key"], real: Bool[Tensor, "*batch key"] | None) -> Mask:
