@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 
 from model import CheckpointError, InputError, available_checkpoints, available_devices
-from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, shows, typable
+from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, remember, selected, shows, typable
 from pages.parts.share import share_button
 from viz.tokens import markdown_text
 
@@ -30,6 +30,7 @@ MENU = (
     ("Learn", "evidence", "How we know"),
     ("Models", "checkpoints", "Checkpoints"),
 )
+FIRST = "explore"
 MOST_UNGROUPED = 4
 TEXT_HELP = f"At most {LONGEST_TEXT:,} characters and 512 tokens are read. The address of this page holds the text."
 CHECKPOINT_HELP = "A trained model: its weights, its tokenizer and a card that says where they come from."
@@ -42,8 +43,11 @@ def menu() -> dict[str, list[Page]]:
     groups: dict[str, list[Page]] = {}
     existing = [entry for entry in MENU if (FOLDER / f"{entry[1]}.py").exists()]
     for group, stem, title in existing:
-        page = st.Page(FOLDER / f"{stem}.py", title=title, default=stem == "explore")
-        groups.setdefault(group if len(existing) > MOST_UNGROUPED else "", []).append(page)
+        listed = groups.setdefault(group if len(existing) > MOST_UNGROUPED else "", [])
+        listed.append(st.Page(FOLDER / f"{stem}.py", title=title))
+        if stem == FIRST:  # it opens at /, and under its own name as well
+            listed[-1] = st.Page(FOLDER / f"{stem}.py", title=title, url_path="first", default=True)
+            listed.append(st.Page(FOLDER / f"{stem}.py", title=title, visibility="hidden"))
     return groups
 
 
@@ -54,7 +58,7 @@ def route() -> Page:
 
 
 def frame() -> None:
-    """Every page starts with this.
+    """Every page starts with this: the menu is there, and the selection that the address brought is kept.
 
     A server that has just started runs a page of this folder alone, without app.py and its menu, when the first
     visitor's address names that page. Naming the pages and starting over brings app.py in.
@@ -62,6 +66,7 @@ def frame() -> None:
     if "_routed" not in st.session_state:
         route()
         st.rerun()
+    remember(selected())
 
 
 def strip(selection: Selection) -> DeltaGenerator:

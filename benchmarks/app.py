@@ -1,0 +1,57 @@
+"""How long Enter to picture takes, and how much memory the server has after a first sentence.
+
+    python -m benchmarks.app
+
+Goals: 300 ms for a sentence of 20 tokens on a warm server, 550 MB. It prints; it fails on nothing.
+"""
+
+import re
+import statistics
+from urllib.parse import urlencode
+
+import psutil
+from playwright.sync_api import Page, expect
+
+from tests.running import chromium, picture_shown, running_app, visitor
+
+# Twenty tokens each with the bundled checkpoint, and different, so that no trace is reused.
+OPENING = "The film was slow and far too long, but I loved every minute of it and the end"
+LAST_WORDS = ("was good", "was bad", "was fine", "was sad", "was long", "was short", "was old", "was new", "was right")
+
+# In the page: from the key press to the frame in which the heatmap's first row of labels reads the new last word.
+WATCH = """
+word => new Promise(done => {
+  const field = document.querySelector("textarea")
+  const drawn = () => [...document.querySelectorAll(".ytick text")].at(-1)?.textContent === word
+  let start
+  const look = () => drawn() ? done(performance.now() - start) : requestAnimationFrame(look)
+  field.addEventListener("keydown", () => { start = performance.now(); look() }, {once: true})
+})
+"""
+
+
+def main() -> None:
+    with running_app() as (address, process), chromium() as browser, visitor(browser) as page:
+        page.goto(address)
+        picture_shown(page)
+        memory = psutil.Process(process).memory_info().rss / 1e6
+        print(f"server memory after a first sentence: {memory:.0f} MB (goal: at most 550)")
+        times = [enter_to_picture(page, f"{OPENING} {words}") for words in LAST_WORDS]
+        warm = sorted(times[1:])
+        print(f"Enter to picture, 20 tokens, warm: median {statistics.median(warm):.0f} ms (goal: at most 300)")
+        print("all times in ms: " + ", ".join(f"{time:.0f}" for time in times))
+
+
+def enter_to_picture(page: Page, text: str) -> float:
+    """Milliseconds from Ctrl + Enter until the picture of the text is drawn."""
+    page.get_by_label("Text", exact=True).fill(text)
+    page.evaluate(f"word => {{ window.took = ({WATCH})(word) }}", text.split()[-1])
+    page.get_by_label("Text", exact=True).press("Control+Enter")
+    took = float(page.evaluate("window.took"))
+    expect(page).to_have_url(re.compile(re.escape(urlencode({"text": text}))))
+    picture_shown(page)
+    return took
+
+
+if __name__ == "__main__":
+    main()

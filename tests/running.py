@@ -1,0 +1,102 @@
+"""The app as it is run, and a browser that watches where requests go: for tests, pictures and benchmarks."""
+
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.browser import LAUNCH_ARGUMENTS, find_browser
+
+ROOT = Path(__file__).parent.parent
+PATIENCE = 240  # seconds: a small shared machine may be busy with something else
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def running_app() -> Iterator[tuple[str, int]]:
+    """A freshly started server: its address and its process id."""
+    port = free_port()
+    options = {"server.port": port, "server.headless": "true", "server.fileWatcherType": "none"}
+    flags = [f"--{name}={value}" for name, value in options.items()]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", *flags]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=ROOT, stdout=quiet, stderr=quiet) as server:
+        try:
+            wait_for_health(f"http://localhost:{port}/_stcore/health", server)
+            yield f"http://localhost:{port}", server.pid
+        finally:
+            server.terminate()
+
+
+def wait_for_health(address: str, server: subprocess.Popen) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        assert server.poll() is None, f"the server stopped with status {server.returncode}"
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError(f"the server did not answer within {PATIENCE} seconds")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(LAUNCH_ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def visitor(browser: Browser, *, dark: bool = False, width: int = 1440, height: int = 1000) -> Iterator[Page]:
+    """One visitor's page. Fails at the end if anything was asked of another host."""
+    context = browser.new_context(
+        color_scheme="dark" if dark else "light",
+        viewport={"width": width, "height": height},
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    context.set_default_timeout(PATIENCE * 1000)
+    foreign = watch_for_foreign_requests(context)
+    yield context.new_page()
+    context.close()
+    assert foreign == [], "the page asked other hosts for something"
+
+
+def watch_for_foreign_requests(context: BrowserContext) -> list[str]:
+    foreign: list[str] = []
+
+    def note(address: str) -> None:
+        if not re.match(r"(https?|wss?)://localhost[:/]|data:|blob:|about:", address):
+            foreign.append(address)
+
+    def watch(page: Page) -> None:
+        page.on("websocket", lambda opened: note(opened.url))
+
+    context.on("request", lambda request: note(request.url))
+    context.on("page", watch)
+    return foreign
+
+
+def picture_shown(page: Page) -> None:
+    """Wait until the heatmap is drawn and nothing is being computed."""
+    expect(page.locator("[data-testid=stPlotlyChart] .heatmaplayer image").first).to_be_attached()
+    idle(page)
+
+
+def idle(page: Page) -> None:
+    """Wait until the server has nothing left to send."""
+    expect(page.locator("[data-testid=stApp]")).to_have_attribute("data-test-script-state", "notRunning")
