@@ -4,15 +4,13 @@
 #
 # The first call makes .venv and installs into it; later calls find it there. Two variables may be given:
 #   PYTHON=…        the Python to make .venv with: 3.11 or newer
-#   TORCH_INDEX=…   the package index to take torch from. Empty: the one pip is set up with, which on Linux gives the CUDA
-#                   build and its gigabytes. That is the default where there is an NVIDIA driver, and off Linux, where
-#                   the plain build is the right one; a Linux machine without a driver gets PyTorch's CPU wheels.
+#   TORCH_INDEX=…   the package index to take torch from. Empty, the default: the one pip is set up with, which on Linux
+#                   gives the CUDA build and its gigabytes. README.md says how to get the smaller CPU build.
 
 PYTHON ?= $(firstword $(foreach python,python3 python3.14 python3.13 python3.12 python3.11,\
 	$(shell $(python) -c $(IS_NEW_ENOUGH) 2>/dev/null && echo $(python))))
 IS_NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
-TORCH_INDEX ?= $(shell test "$$(uname -s)" = Linux && ! command -v nvidia-smi >/dev/null && \
-	echo https://download.pytorch.org/whl/cpu)
+TORCH_INDEX ?=
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
