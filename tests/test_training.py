@@ -137,7 +137,7 @@ def test_evaluation_prints_what_an_independent_count_gives(
     found = [checkpoint.classify(example.text) for example in examples]
     right = sum(max(odds, key=odds.__getitem__) == example.label for odds, example in zip(found, examples, strict=True))
     value = round(100 * right / len(examples), 2)
-    assert f"accuracy, 81 texts: {value:.2f} % of 81" in capsys.readouterr().out
+    assert f"accuracy, all 81 texts: {value:.2f} % of 81" in capsys.readouterr().out
     assert json.loads((out / "card.json").read_text(encoding="utf-8"))["evaluations"][0]["value"] == value
 
 

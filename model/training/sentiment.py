@@ -223,10 +223,12 @@ def evaluate(options: argparse.Namespace) -> None:
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     films = options.data.is_dir()
     examples = list(reviews(options.data / "test.jsonl.gz") if films else read_examples(options.data))
+    examples = examples[: options.first]
     unknown = sorted({str(found.label) for found in examples} - set(checkpoint.config.labels))
     if unknown:
         raise InputError(f"label: found {unknown[0]!r}, expected one of {', '.join(checkpoint.config.labels)}.")
-    what = f"{'all ' if films else ''}{len(examples):,} {'test reviews' if films else 'texts'}"
+    part = "all" if options.first is None else "the first"
+    what = f"{part} {len(examples):,} {'test reviews' if films else 'texts'}"
     found = []
     for figure in figures(checkpoint.model, checkpoint.tokenizer, examples, what):
         print(f"{figure['what']}: {figure['value']:.2f} {figure['unit']} of {figure['examples']:,}", flush=True)
@@ -276,6 +278,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     evaluation.add_argument("--checkpoint", default="sentiment", help="a bundled checkpoint's name, or a folder")
     evaluation.add_argument("--device", default="auto", help="auto, cuda, mps or cpu")
     evaluation.add_argument("--card", type=Path, help="folder whose card.json takes the figures up")
+    evaluation.add_argument("--first", type=int, help="evaluate only so many texts, from the start")
     evaluation.add_argument("--comparison", default="", help="name of a run that is not the card's own; accuracy only")
     return parser.parse_args(arguments)
 
