@@ -316,6 +316,16 @@ def test_a_broken_checkpoint_takes_one_line_and_the_others_still_work(tmp_path, 
     assert one_refusal(opened(checkpoint="broken"))
 
 
+def test_an_app_without_the_usual_checkpoint_opens_with_the_first_that_is_there(tmp_path, monkeypatch):
+    shutil.copytree(CHECKPOINTS / "sentiment", tmp_path / "other")
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
+    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", tmp_path)
+    app = opened()
+    assert not app.error
+    assert app.selectbox(key="checkpoint").value == "other"
+    assert picture(app) is not None
+
+
 # The caches
 
 

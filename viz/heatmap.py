@@ -1,6 +1,7 @@
 """Attention weights as one heatmap: query rows, key columns, a scale fixed at 0 to 1."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -28,17 +29,19 @@ def attention_heatmap(
     Raises ValueError where the matrix does not fit the tokens, or holds anything but numbers from 0 to 1.
     """
     check_weights(weights, queries, keys)
-    figure = go.Figure(_cells(weights, theme))
-    figure.update_layout(**_layout(len(queries), theme))
-    across = {"title_text": "key: what is attended to", "side": "top", "autotickangles": [0, -45, -90]}
-    down = {"title_text": "query: what attends", "range": [len(queries) - 0.5, -0.5]}
-    figure.update_xaxes(**_axis(keys, theme), **across)
-    figure.update_yaxes(**_axis(queries, theme), **down)
+    layout = _layout(len(queries), theme)
+    layout["xaxis"] = _axis(keys, theme) | {"side": "top", "autotickangles": [0, -45, -90]}
+    layout["yaxis"] = _axis(queries, theme) | {"range": [len(queries) - 0.5, -0.5]}
+    layout["xaxis"]["title"] |= {"text": "key: what is attended to"}
+    layout["yaxis"]["title"] |= {"text": "query: what attends"}
+    traces: list[object] = [_cells(weights, theme)]
     if max(len(queries), len(keys)) > MOST_LABELS:
-        _thin_labels(figure, queries, keys)
+        layout |= _thinned("x", layout["xaxis"]) | _thinned("y", layout["yaxis"])
+        # An axis that no trace uses is not drawn.
+        traces.append(go.Scatter(x=[None], y=[None], xaxis="x2", yaxis="y2", hoverinfo="skip", showlegend=False))
     if mark is not None:
-        _outline(figure, mark, theme)
-    return figure
+        layout["shapes"] = [_outline(mark, theme)]
+    return go.Figure(traces, layout)
 
 
 def check_weights(weights: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str]) -> None:
@@ -70,7 +73,7 @@ def _cells(weights: Float[np.ndarray, "query key"], theme: Theme) -> go.Heatmap:
     )
 
 
-def _axis(tokens: Sequence[str], theme: Theme) -> dict[str, object]:
+def _axis(tokens: Sequence[str], theme: Theme) -> dict[str, Any]:
     """Integer positions with tick text: a category axis would merge a repeated token, or read "1 2 3" as numbers."""
     return {
         "type": "linear",
@@ -78,7 +81,7 @@ def _axis(tokens: Sequence[str], theme: Theme) -> dict[str, object]:
         "tickvals": list(range(len(tokens))),
         "ticktext": [figure_text(token) for token in tokens],
         "tickfont": {"color": theme.text},
-        "title_font": {"color": theme.quiet, "size": FONT_SIZE - 1},
+        "title": {"font": {"color": theme.quiet, "size": FONT_SIZE - 1}},
         "showgrid": False,
         "zeroline": False,
         "automargin": True,
@@ -86,25 +89,21 @@ def _axis(tokens: Sequence[str], theme: Theme) -> dict[str, object]:
     }
 
 
-def _thin_labels(figure: go.Figure, queries: Sequence[str], keys: Sequence[str]) -> None:
-    """Label only every so many tokens, on axes of their own.
+def _thinned(name: str, axis: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The axis for the hover alone, and one over it that labels only every so many tokens.
 
-    A hover names a token by its tick, so every tick stays on the first axes, where it is not printed; and with its
-    position, because a label beside it may be missing.
+    A hover names a token by its tick, so the first axis keeps every tick and prints none; and it names the position,
+    because the label beside a row may be missing.
     """
-    axes = {"x": (figure.layout.xaxis, keys), "y": (figure.layout.yaxis, queries)}
-    for name, (axis, tokens) in axes.items():
-        step = -(-len(tokens) // MOST_LABELS)
-        labels = axis.to_plotly_json() | {"overlaying": name, "matches": name}
-        labels |= {"tickvals": axis.tickvals[::step], "ticktext": axis.ticktext[::step]}
-        figure.update_layout({f"{name}axis2": labels})
-        names = [f"{position + 1} · {text}" for position, text in enumerate(axis.ticktext)]
-        axis.update(showticklabels=False, title_text=None, ticktext=names)
-    # An axis that no trace uses is not drawn.
-    figure.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", yaxis="y2", hoverinfo="skip", showlegend=False))
+    places, texts = axis["tickvals"], axis["ticktext"]
+    step = -(-len(texts) // MOST_LABELS)
+    named = [f"{place + 1} · {text}" for place, text in zip(places, texts, strict=True)]
+    hidden = axis | {"ticktext": named, "showticklabels": False, "title": None}
+    printed = axis | {"tickvals": places[::step], "ticktext": texts[::step], "overlaying": name, "matches": name}
+    return {f"{name}axis": hidden, f"{name}axis2": printed}
 
 
-def _layout(rows: int, theme: Theme) -> dict[str, object]:
+def _layout(rows: int, theme: Theme) -> dict[str, Any]:
     return {
         "height": min(max(SHORTEST, 180 + ROW_HEIGHT * rows), TALLEST),
         "margin": {"l": 8, "r": 8, "t": 72, "b": 8},
@@ -117,7 +116,7 @@ def _layout(rows: int, theme: Theme) -> dict[str, object]:
     }
 
 
-def _outline(figure: go.Figure, mark: tuple[int, int], theme: Theme) -> None:
+def _outline(mark: tuple[int, int], theme: Theme) -> dict[str, Any]:
     query, key = mark
     edges = {"x0": key - 0.5, "x1": key + 0.5, "y0": query - 0.5, "y1": query + 0.5}
-    figure.add_shape(type="rect", **edges, line={"color": theme.second, "width": 2})
+    return {"type": "rect", "line": {"color": theme.second, "width": 2}} | edges

@@ -102,14 +102,17 @@ READERS: dict[str, Callable[[str], Any]] = {
 def selected() -> Selection:
     """The current selection: the visitor's own, or the address's where the visitor came by one or went back to one.
 
-    An address other than the one last written is news, unless a control was touched: then it is only the older copy
-    that the browser sent along.
+    An address other than the one last written is news, unless a control was touched, for then it is only the older
+    copy that the browser sent along; or unless the page is another, for the menu's links carry no selection.
     """
-    state = st.session_state
-    address = st.query_params.to_dict()
-    touched = state.pop("_touched", False)
-    if "_selection" not in state or (address and address != state.get("_address") and not touched):
+    state, address, page = st.session_state, st.query_params.to_dict(), st.context.url
+    touched, same_page = state.pop("_touched", False), state.get("_page") == page
+    if "_selection" not in state or (same_page and not touched and address != state.get("_address")):
         state["_selection"], state["_unusable"] = from_address(address)
+    state["_page"] = page
+    names = available_checkpoints()
+    if names and state["_selection"].checkpoint not in names:  # deleted, or never there
+        state["_selection"] = replace(state["_selection"], checkpoint=names[0])
     return state["_selection"]
 
 

@@ -1,0 +1,21 @@
+"""The pictures of the README: python -m docs.screenshots"""
+
+from pathlib import Path
+
+from tests.running import chromium, picture_shown, running_app, visitor
+
+FOLDER = Path(__file__).parent
+VIEW = "layer=2&heads=3&query=11&key=14"
+
+
+def main() -> None:
+    with running_app() as (address, _), chromium() as browser:
+        for theme in ("light", "dark"):
+            with visitor(browser, dark=theme == "dark", width=1280, height=980) as page:
+                page.goto(f"{address}/?{VIEW}")
+                picture_shown(page)
+                page.screenshot(path=FOLDER / f"explore-{theme}.png")
+
+
+if __name__ == "__main__":
+    main()
