@@ -73,10 +73,12 @@ def show_sizes(checkpoint: Checkpoint) -> None:
 
 
 def show_evaluations(card: Mapping[str, object]) -> None:
-    """Every figure, with the command that prints it."""
-    table = cards.evaluation_table(card)
-    if table:
+    """Every figure, under the command that prints it."""
+    found = cards.evaluations_by_command(card)
+    if found:
         st.subheader("How good it is", anchor=False)
+    for command, table in found.items():
+        st.code(command, language=None, wrap_lines=True)
         st.dataframe(pd.DataFrame(table), hide_index=True, height="content")
 
 
@@ -101,10 +103,9 @@ def show_curve(name: str) -> None:
 
 def show_training(card: Mapping[str, object]) -> None:
     """The data with its licences, the command, and the limits."""
-    data = cards.data_table(card)
-    if data:
+    if cards.data_lines(card):
         st.subheader("Data", anchor=False)
-        st.dataframe(pd.DataFrame(data), hide_index=True, height="content")
+        st.markdown("\n\n".join(cards.data_lines(card)))
     command, facts = cards.text_of(card, "training", "command"), cards.training_facts(card)
     if command or facts:
         st.subheader("Training", anchor=False)

@@ -385,20 +385,26 @@ def test_a_curve_without_its_columns_is_refused(text):
 # The card
 
 
-def test_every_evaluation_comes_with_its_command():
-    found = card.evaluation_table(
-        {
-            "evaluations": [
-                {"what": "accuracy", "value": 88.25, "unit": "%", "examples": 25000, "command": "python -m x"}
-            ]
-        }
-    )
-    assert found == {
-        "what": ["accuracy"],
-        "result": ["88.25 %"],
-        "examples": ["25,000"],
-        "command": ["python -m x"],
+def test_every_evaluation_stands_under_its_command():
+    rows = [
+        {"what": "accuracy", "value": 88.25, "unit": "%", "examples": 25000, "command": "python -m x"},
+        {"what": "loss", "value": 0.3, "examples": 10, "command": "python -m y"},
+        {"what": "speed", "value": 7, "unit": "ms", "command": "python -m x"},
+    ]
+    assert card.evaluations_by_command({"evaluations": rows}) == {
+        "python -m x": {"what": ["accuracy", "speed"], "result": ["88.25 %", "7 ms"], "examples": ["25,000", ""]},
+        "python -m y": {"what": ["loss"], "result": ["0.3"], "examples": ["10"]},
     }
+
+
+def test_data_is_listed_with_its_licence_and_only_web_addresses_become_links():
+    good = {"name": "*Reviews*", "use": "training", "licence": "MIT", "source": "https://example.org/a_b/"}
+    (line,) = card.data_lines({"data": [good]})
+    assert line.splitlines()[0].startswith("**\\*Reviews\\***")
+    assert "Licence: MIT" in line
+    assert line.endswith("<https://example.org/a_b/>")
+    (line,) = card.data_lines({"data": [good | {"source": "javascript:alert(1)"}]})
+    assert "<" not in line
 
 
 @pytest.mark.parametrize(
@@ -406,8 +412,8 @@ def test_every_evaluation_comes_with_its_command():
     [{}, {"evaluations": None, "data": 3, "training": [], "limits": "x"}, {"data": [None, {"use": 1}], "limits": [1]}],
 )
 def test_an_odd_card_is_shown_as_far_as_it_goes(odd):
-    card.evaluation_table(odd)
-    card.data_table(odd)
+    card.evaluations_by_command(odd)
+    card.data_lines(odd)
     card.training_facts(odd)
     assert card.text_of(odd, "training", "command") == ""
     assert all(isinstance(limit, str) for limit in card.limits(odd))

@@ -1,21 +1,36 @@
 """A checkpoint's card as tables and lines. A card may come from anywhere: what is missing or odd in it is left out."""
 
+import re
 from collections.abc import Mapping, Sequence
 
-EVALUATION_COLUMNS = {"what": "what", "result": "result", "examples": "examples", "command": "command"}
-DATA_COLUMNS = {"name": "name", "use": "used for", "licence": "licence", "source": "source"}
+from viz.tokens import markdown_text
+
+EVALUATION_COLUMNS = {"what": "what", "result": "result", "examples": "examples"}
+WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
 TRAINING_FACTS = ("seed", "steps", "examples", "seconds", "machine", "versions", "notes")
 
 
-def evaluation_table(card: Mapping[str, object]) -> dict[str, list[str]]:
-    """Every evaluation with the command that prints it, as columns of text."""
+def evaluations_by_command(card: Mapping[str, object]) -> dict[str, dict[str, list[str]]]:
+    """For every command, in the order of the card, a table of what it prints: columns of text."""
     rows = [dict(row) | {"result": _result(row)} for row in _records(card, "evaluations")]
-    return _columns(rows, EVALUATION_COLUMNS)
+    commands = dict.fromkeys(_cell(row.get("command")) for row in rows)
+    return {
+        command: _columns([row for row in rows if _cell(row.get("command")) == command], EVALUATION_COLUMNS)
+        for command in commands
+    }
 
 
-def data_table(card: Mapping[str, object]) -> dict[str, list[str]]:
-    """What the checkpoint was trained and measured on, with licences, as columns of text."""
-    return _columns(_records(card, "data"), DATA_COLUMNS)
+def data_lines(card: Mapping[str, object]) -> list[str]:
+    """What it was trained and measured on, with licences: one line of Markdown for each set of data."""
+    return [_data_line(row) for row in _records(card, "data")]
+
+
+def _data_line(row: Mapping[str, object]) -> str:
+    name, use, licence = (markdown_text(_cell(row.get(field))) for field in ("name", "use", "licence"))
+    source = _cell(row.get("source"))
+    shown = f"<{source}>" if WEB_ADDRESS.fullmatch(source) else markdown_text(source)
+    parts = {"Used for": use, "Licence": licence, "Source": shown}
+    return "  \n".join([f"**{name}**", *(f"{title}: {part}" for title, part in parts.items() if part)])
 
 
 def training_facts(card: Mapping[str, object]) -> dict[str, str]:
