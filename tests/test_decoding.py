@@ -1,0 +1,130 @@
+"""Greedy decoding: the likeliest token each time, and nothing else."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from model import Edits, HeadSite, InputError
+from model.decoding import greedy
+from tests import tiny
+from tests.tiny import TEXT
+
+DECODERS = ("decoder", "encoder-decoder")
+
+
+def by_full_passes(checkpoint, typed: list[int], count: int) -> list[int]:
+    """Greedy decoding without a shortcut: a whole trace for every token."""
+    both = checkpoint.config.architecture == "encoder-decoder"
+    ids = [checkpoint.config.start_id] if both else list(typed)
+    found: list[int] = []
+    while len(found) < count and len(ids) < checkpoint.longest and (not found or found[-1] != checkpoint.config.end_id):
+        trace = checkpoint.trace_ids(typed, target_ids=ids) if both else checkpoint.trace_ids(ids)
+        found.append(int(trace.logits[-1].argmax()))
+        ids.append(found[-1])
+    return found
+
+
+@pytest.mark.parametrize("architecture", DECODERS)
+@pytest.mark.parametrize("seed", range(3))
+def test_greedy_decoding_equals_one_whole_pass_a_token(architecture, seed):
+    checkpoint = tiny.checkpoint(architecture, seed)
+    typed = list(tiny.tokenizer().encode(TEXT).ids)
+    assert list(checkpoint.generate(TEXT, max_tokens=8).token_ids) == by_full_passes(checkpoint, typed, 8)
+
+
+def test_greedy_takes_the_likeliest_token_until_the_end_token():
+    following = {7: 4, 4: 9, 9: 2}
+
+    def next_logits(ids: list[int]) -> torch.Tensor:
+        return torch.zeros(10).index_fill(0, torch.tensor([following[ids[-1]]]), 3.0)
+
+    found = greedy(next_logits, [7], end_id=2, longest=20)
+    assert [number for number, _ in found] == [4, 9, 2]
+    share = torch.tensor(3.0).exp() / (torch.tensor(3.0).exp() + 9)
+    assert [probability for _, probability in found] == pytest.approx([float(share)] * 3)
+
+
+def test_decoding_stops_at_the_end_token_and_keeps_it():
+    free = tiny.checkpoint("decoder").generate(TEXT, max_tokens=8).token_ids
+    stop = free[-1]
+    checkpoint = tiny.checkpoint("decoder", end_id=stop)
+    assert checkpoint.generate(TEXT, max_tokens=8).token_ids == free[: free.index(stop) + 1]
+
+
+@pytest.mark.parametrize("architecture", DECODERS)
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_more_tokens_are_made_than_asked_for(architecture, most):
+    generation = tiny.checkpoint(architecture).generate(TEXT, max_tokens=most)
+    assert len(generation.token_ids) == len(generation.steps) == most
+
+
+@pytest.mark.parametrize("architecture", DECODERS)
+def test_decoding_stops_where_the_model_can_read_no_further(architecture):
+    checkpoint = tiny.checkpoint(architecture, max_length=9, positions="learned")
+    generation = checkpoint.generate(TEXT, max_tokens=100)
+    typed = 1 if architecture == "encoder-decoder" else len(tiny.tokenizer().encode(TEXT).ids)
+    assert typed + len(generation.token_ids) <= 9
+    full = checkpoint.generate("the dog " * 40, max_tokens=100)
+    assert full.token_ids if architecture == "encoder-decoder" else full.token_ids == ()
+
+
+def test_a_decoder_continues_the_text_that_its_trace_shows():
+    generation, typed = tiny.checkpoint("decoder").generate(TEXT, max_tokens=5), tiny.tokenizer().encode(TEXT)
+    assert generation.trace.decoder.ids.tolist() == [*typed.ids, *generation.token_ids]
+    assert generation.trace.decoder.tokens == typed.tokens + tuple(step.token for step in generation.steps)
+    assert generation.text == tiny.tokenizer().decode(generation.token_ids)
+
+
+@pytest.mark.parametrize("architecture", DECODERS)
+def test_the_probability_of_a_step_is_the_one_in_the_trace(architecture):
+    checkpoint = tiny.checkpoint(architecture)
+    generation = checkpoint.generate(TEXT, max_tokens=4)
+    probabilities = generation.trace.logits.softmax(dim=-1)
+    first = len(probabilities) - 4 - (architecture == "decoder")
+    rows = range(first, first + 4)
+    expected = [float(probabilities[row, step.token_id]) for row, step in zip(rows, generation.steps, strict=True)]
+    assert [step.probability for step in generation.steps] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_trace_without_a_target_is_the_trace_of_the_greedy_one():
+    checkpoint = tiny.checkpoint("encoder-decoder", seed=1, max_length=12)
+    typed, trace = list(tiny.tokenizer().encode(TEXT).ids), checkpoint.trace(TEXT)
+    greedy_ids = [2, *by_full_passes(checkpoint, typed, 100)][:-1]
+    again = checkpoint.trace_ids(typed, target_ids=greedy_ids)
+    assert trace.decoder.ids.tolist() == greedy_ids
+    assert torch.equal(trace.logits, again.logits)
+    assert torch.equal(trace.decoder.cross_weights(), again.decoder.cross_weights())
+
+
+def test_a_target_text_is_read_after_the_start_token():
+    trace = tiny.checkpoint("encoder-decoder").trace(TEXT, target="a cat")
+    typed = tiny.tokenizer().encode("a cat")
+    assert trace.decoder.ids.tolist() == [2, *typed.ids]
+    assert trace.decoder.special == (True, *typed.special)
+    assert trace.decoder.spans == (None, *typed.spans)
+
+
+def test_muted_heads_stay_muted_while_text_is_made():
+    checkpoint = tiny.checkpoint("encoder-decoder")
+    edits = Edits(muted=frozenset(HeadSite("decoder", layer, head, "cross") for layer in (0, 1) for head in range(4)))
+    one, other = (checkpoint.generate(text, max_tokens=6, edits=edits) for text in (TEXT, "a cat saw the old dog!"))
+    assert one.token_ids == other.token_ids  # with cross-attention muted, the source cannot matter
+    assert (one.trace.decoder.blocks[1].cross_attention.context == 0).all()
+
+
+def test_decoding_in_half_precision_gives_probabilities_all_the_same():
+    checkpoint = tiny.checkpoint("decoder")
+    checkpoint = dataclasses.replace(checkpoint, model=checkpoint.model.bfloat16())
+    assert all(0 < step.probability <= 1 for step in checkpoint.generate(TEXT, max_tokens=3).steps)
+
+
+def test_an_encoder_writes_nothing():
+    with pytest.raises(InputError, match="is an encoder: it reads text and cannot write any"):
+        tiny.checkpoint().generate(TEXT)
+
+
+@pytest.mark.parametrize("options", [{"method": "beam"}, {"method": ""}, {"max_tokens": 0}, {"max_tokens": True}])
+def test_a_method_or_a_number_of_tokens_that_makes_no_sense_is_refused(options):
+    with pytest.raises(InputError, match=rf"^{next(iter(options))}: found .*, expected .*\.$"):
+        tiny.checkpoint("decoder").generate(TEXT, **options)
