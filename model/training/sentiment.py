@@ -50,10 +50,12 @@ PATTERNS = {
     "licence": "MIT, as this project",
     "source": "written for this project",
 }
+REVIEW_SUMMARY = "Says whether an English sentence or review speaks well or badly of something: positive or negative."
 REVIEW_LIMITS = [
     "Knows English only, and mostly the words of film reviews; everything is read in lower case.",
     "Has two answers, negative and positive: a neutral sentence gets one of them all the same.",
     "Reads at most 512 tokens; an emoji or an unknown script is one unknown token to it.",
+    "Trained on reviews, it is less sure of single sentences: see the figures for the first 16 to 256 tokens.",
     "Part of what it learned is the opinion of a linear n-gram classifier, mistakes included.",
 ]
 
@@ -175,7 +177,9 @@ def make_card(options: argparse.Namespace, model: Transformer, run: loop.Run) ->
     return {
         "name": options.out.name,
         "task": f"classification of English texts as {' or '.join(config.labels)}" if films else "text classification",
-        "summary": f"Chooses one of {len(config.labels)} labels for a text: {', '.join(config.labels)[:200]}.",
+        "summary": REVIEW_SUMMARY
+        if films
+        else f"Chooses one of {len(config.labels)} labels for a text: {', '.join(config.labels)[:200]}.",
         "architecture": f"encoder, {config.layers} layers × {config.heads} heads, {config.width} wide, feed-forward "
         f"{config.hidden}, {config.norm_order}-norm, {config.positions} positions, {config.vocabulary:,} word pieces, "
         "mean over the tokens, linear classifier",
