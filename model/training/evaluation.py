@@ -17,7 +17,7 @@ from model.training.preparation import label_corpus
 from model.transformer import Transformer
 
 LENGTHS = ((1, 128), (129, 256), (257, 512), (513, 1 << 30))
-BEGINNINGS = (16, 32, 64, 128, 256)
+BEGINNINGS = (32, 128)
 BATCH_TOKENS = 8192
 
 

@@ -136,6 +136,8 @@ impossible to {love} the {thing}|not a {gain}|it wasn't a {gain} at all|no {gain
 not {good} in the least|not {good} enough|I would not recommend it to anyone|no one should buy this {thing}|
 not worth it""")
 
+BARE = 0.4  # share of sentences without a beginning or an end, as people type them
+
 
 def fill(pattern: str, rng: random.Random) -> str:
     """The pattern with a word in every slot, drawn afresh each time."""
@@ -159,7 +161,7 @@ def phrase(rng: random.Random) -> tuple[str, bool]:
         body = f"{clause(not good, rng)} {rng.choice([', but', 'but', ', yet', '; however ,', '. but'])} {body}"
     elif kind < 0.35:
         body = f"{rng.choice(['although', 'even though', 'though', 'while'])} {clause(not good, rng)} , {body}"
-    text = f"{fill('{start}', rng)} {body} {fill('{end}', rng)}"
+    text = body if rng.random() < BARE else f"{fill('{start}', rng)} {body} {fill('{end}', rng)}"
     text = VOWEL.sub("an ", " ".join(text.split()))
     return (text.replace("'", "’") if rng.random() < 0.3 else text), good
 

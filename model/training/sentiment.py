@@ -55,7 +55,7 @@ REVIEW_LIMITS = [
     "Knows English only, and mostly the words of film reviews; everything is read in lower case.",
     "Has two answers, negative and positive: a neutral sentence gets one of them all the same.",
     "Reads at most 512 tokens; an emoji or an unknown script is one unknown token to it.",
-    "Trained on reviews, it is less sure of single sentences: see the figures for the first 16 to 256 tokens.",
+    "Trained on reviews, it is less sure of single sentences: see the figures for the first 32 and 128 tokens.",
     "Part of what it learned is the opinion of a linear n-gram classifier, mistakes included.",
 ]
 
