@@ -268,11 +268,11 @@ def test_the_selection_survives_a_visit_to_another_page():
     assert group(app, "heads").value == [5]
 
 
-def test_a_control_that_was_touched_wins_over_an_older_address():
+def test_a_control_that_was_touched_wins_over_the_older_address_that_came_with_it():
     app = opened(layer="2")
-    app.query_params["layer"] = "2"
-    group(app, "layer").set_value(3)
-    app.run()
+    group(app, "layer").set_value(3).run()
+    app.query_params["layer"] = "2"  # the browser had not heard of 3 when it sent this
+    group(app, "heads").set_value([1]).run()
     assert group(app, "layer").value == 3
     assert app.query_params["layer"] == "3"
 
