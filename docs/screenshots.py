@@ -11,7 +11,7 @@ VIEW = "layer=2&heads=3&query=11&key=14"
 def main() -> None:
     with running_app() as (address, _), chromium() as browser:
         for theme in ("light", "dark"):
-            with visitor(browser, dark=theme == "dark", width=1280, height=980) as page:
+            with visitor(browser, dark=theme == "dark", width=1440, height=1120) as page:
                 page.goto(f"{address}/?{VIEW}")
                 picture_shown(page)
                 page.screenshot(path=FOLDER / f"explore-{theme}.png")

@@ -77,7 +77,7 @@ def strip(selection: Selection) -> DeltaGenerator:
         st.form_submit_button("Show", on_click=take_text, args=("text",), type="primary", help="Or press Ctrl + Enter.")
     with tools:
         choose_checkpoint(selection)
-        row = st.container(horizontal=True)
+        row = st.container(horizontal=True, gap="xsmall")
     with row:
         st.menu_button("Examples", EXAMPLES, key="example", on_click=take_text, args=("example",))
         share_button()

@@ -97,15 +97,15 @@ def show_attention(checkpoint: Checkpoint, selection: Selection, trace: Trace) -
         return
     weights = answer.mean_of_heads(stack.blocks[selection.layer].self_attention.weights.numpy(), heads)
     said = answer.sentence(weights, tokens, layer=selection.layer, heads=heads)
-    sentence.markdown(said, help=answer.HELP)
+    sentence.markdown(said + answer.kept(len(tokens), stack.dropped), help=answer.HELP)
     cell = answer.chosen_cell(weights, selection.query, selection.key)
     with controls:
         read_out(weights, tokens, cell)
         choose_view(selection)
         pages.choose_device()
     with picture:
-        st.text(answer.caption(selection.layer, heads, len(tokens), stack.dropped))
         show_picture(selection.view, weights, tokens, cell)
+        st.text(answer.caption(selection.layer, heads))
         st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 

@@ -224,7 +224,7 @@ def test_an_odd_text_gets_a_whole_picture(checkpoint, text):
 def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
     app = typed(opened(), "a " * 600)
     assert picture(app)["weights"].shape == (512, 512)
-    assert any("Kept 512 of 600 tokens." in text.value for text in app.text)
+    assert any("Kept 512 of 600 tokens" in text.value for text in app.markdown)
 
 
 # The address

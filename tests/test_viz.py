@@ -278,9 +278,16 @@ def test_the_exact_value_reads_back_as_the_same_float(value):
     assert "e" not in shown
 
 
-def test_the_caption_says_what_was_cut():
-    assert answer.caption(0, (1,), 512, 88) == "Layer 1, head 2. Kept 512 of 600 tokens."
-    assert answer.caption(0, (1, 2), 9, 0) == "Layer 1, mean of heads 2 and 3."
+def test_the_caption_says_what_is_drawn_and_what_was_cut():
+    assert answer.caption(0, (1,)) == "Layer 1, head 2."
+    assert answer.caption(0, (1, 2)) == "Layer 1, mean of heads 2 and 3."
+    assert "Kept 512 of 600 tokens" in answer.kept(512, 88)
+    assert answer.kept(9, 0) == ""
+
+
+@pytest.mark.parametrize(("share", "verb"), [(0.8, "looks mostly at"), (0.3, "looks most at"), (0.05, "spreads its")])
+def test_the_verb_follows_the_share(share, verb):
+    assert verb in answer.sentence(band(20, -1, share), ["a"] * 20, layer=0, heads=(0,))
 
 
 def test_the_outcome_is_the_most_probable_label():

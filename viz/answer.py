@@ -12,7 +12,7 @@ HELP = (
     "Each key's weight is added up over all queries, by where it stands: the token itself, its neighbours, the first, "
     "the last, or the token with the most. The largest of these sums is named, as a share of all weight."
 )
-MOSTLY = 0.5  # from this share of the weight on, a head "looks mostly at" something
+MOSTLY, NOTABLY = 0.5, 0.25  # shares of the weight: "looks mostly at"; "looks most at"; below, it "spreads"
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,21 @@ def sentence(
         return f"{who} give{s} all {its} weight to the only token there is."
     look = where_it_looks(weights, tokens)
     target, share = markdown_text(look.target), percent(look.share)
-    if look.share >= MOSTLY:
-        return f"{who} look{s} mostly at {target}: {share} of {its} weight."
+    if look.share >= NOTABLY:
+        much = "mostly" if look.share >= MOSTLY else "most"
+        return f"{who} look{s} {much} at {target}: {share} of {its} weight."
     return f"{who} spread{s} {its} weight; the largest part, {share}, goes to {target}."
 
 
-def caption(layer: int, heads: Sequence[int], tokens: int, dropped: int) -> str:
-    """What the picture shows, and what of the text is missing in it."""
-    shown = f"Layer {counted(layer)}, head {list_of(heads)}."
-    if len(heads) > 1:
-        shown = f"Layer {counted(layer)}, mean of heads {list_of(heads)}."
-    return f"{shown} Kept {tokens} of {tokens + dropped} tokens." if dropped else shown
+def caption(layer: int, heads: Sequence[int]) -> str:
+    """What the picture shows."""
+    mean = "head" if len(heads) == 1 else "mean of heads"
+    return f"Layer {counted(layer)}, {mean} {list_of(heads)}."
+
+
+def kept(tokens: int, dropped: int) -> str:
+    """What of the text the model did not read; nothing where it read everything."""
+    return f" Kept {tokens} of {tokens + dropped} tokens: the text is longer than the model reads." if dropped else ""
 
 
 def chosen_cell(weights: Float[np.ndarray, "query key"], query: int | None, key: int | None) -> tuple[int, int]:

@@ -21,4 +21,4 @@ def share_button() -> None:
     """The browser copies its own address bar, so that nothing is asked of the server."""
     source = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
     button = st.components.v2.component("headlight_share", html=MARKUP, css=STYLE, js=source)
-    button(key="share", width=96, height=40)
+    button(key="share", width=76, height=40)
