@@ -50,7 +50,7 @@ class LearnedPositions(nn.Module):
         length, known = tokens.shape[-2], self.table.num_embeddings
         if length > known:
             raise ValueError(f"{length} positions asked for, {known} learned")
-        return self.table.weight[:length]
+        return self.table.weight[:length].clone()  # a trace must not be a window onto the weights
 
 
 class NoPositions(nn.Module):

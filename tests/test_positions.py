@@ -56,3 +56,11 @@ def test_learned_positions_beyond_the_table_are_refused_plainly():
 
 def test_no_positions_add_nothing():
     assert NoPositions(8, 6)(torch.zeros(5, 6)) is None
+
+
+def test_writing_to_a_trace_leaves_the_learned_table_alone():
+    positions = LearnedPositions(max_length=8, width=6)
+    before = positions.table.weight.detach().clone()
+    with torch.no_grad():
+        positions(torch.zeros(3, 6)).zero_()
+    assert torch.equal(positions.table.weight, before)
