@@ -1,5 +1,6 @@
 """What all pages share: the menu, the frame, the strip above the picture, and how a refusal is shown."""
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +68,17 @@ def frame() -> None:
         route()
         st.rerun()
     remember(selected())
+
+
+@st.cache_resource(show_spinner=False)
+def settle(page: str) -> None:
+    """Every page ends with this: once for each, what its first run imported is taken out of garbage collection.
+
+    Streamlit collects all garbage after every run. Looking through a million objects of torch and Plotly, which never
+    become garbage, took three quarters of the server's time for a sentence.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def strip(selection: Selection) -> DeltaGenerator:

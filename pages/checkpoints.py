@@ -118,3 +118,4 @@ def show_training(card: Mapping[str, object]) -> None:
 
 pages.frame()
 show()
+pages.settle("checkpoints")

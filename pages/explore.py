@@ -236,3 +236,4 @@ def csv(selection: Selection) -> bytes:
 
 pages.frame()
 show()
+pages.settle("explore")

@@ -46,13 +46,13 @@ class Shelf:
             self.values.popitem(last=False)
 
 
-@st.cache_resource
+@st.cache_resource(show_spinner=False)
 def checkpoints() -> Shelf:
     """The loaded checkpoints, of all visitors."""
     return Shelf(CHECKPOINT_BYTES)
 
 
-@st.cache_resource
+@st.cache_resource(show_spinner=False)
 def traces() -> Shelf:
     """The computed traces, of all visitors."""
     return Shelf(TRACE_BYTES)
