@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.running import chromium, picture_shown, running_app, visitor
 
 FOLDER = Path(__file__).parent
-VIEW = "layer=2&heads=3&query=11&key=14"
+VIEW = "layer=2&heads=3"
 
 
 def main() -> None:

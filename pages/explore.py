@@ -172,7 +172,10 @@ def choose_view(selection: Selection) -> None:
 def show_picture(view: str, weights: np.ndarray, tokens: Sequence[str], cell: tuple[int, int]) -> None:
     """The weights of the heads that are on."""
     if view == "table":
-        st.dataframe(pd.DataFrame(weights_table(weights, tokens)), hide_index=True, height=520)
+        table = weights_table(weights, tokens)
+        formats = dict.fromkeys(table, st.column_config.NumberColumn(format="%.4f"))
+        formats[next(iter(table))] = st.column_config.TextColumn(pinned=True)
+        st.dataframe(pd.DataFrame(table), hide_index=True, height=520, column_config=formats)
         return
     figure = attention_heatmap(weights, tokens, tokens, theme=theme_of(st.context.theme.type), mark=cell)
     described = (
