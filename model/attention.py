@@ -1,20 +1,24 @@
-"""Attention, written out: query·key → scale → mask → softmax → ·value.
+"""Attention, written out: query·key → scale → bias, cap, mask → softmax → ·value.
 
 "Attention Is All You Need", sections 3.2.1 and 3.2.2. Every step is returned; nothing is stored on a module.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from model.config import Config
+from model.linear import Linear
 from model.trace import AttentionTrace
 
 Mask = Bool[Tensor, "query key"] | Bool[Tensor, "*batch head_or_1 query key"]
 MemoryMask = Bool[Tensor, "query memory"] | Bool[Tensor, "*batch head_or_1 query memory"]  # beside a Mask of other keys
+Bias = Float[Tensor, "head query key"]
+Turn = Callable[[Tensor], Tensor]  # (*batch, any head, position, head_width) to the same
 
 
 class AttentionSteps(NamedTuple):
@@ -33,11 +37,15 @@ def scaled_dot_product_attention(
     mask: Mask,
     scale: float,
     dropout: nn.Module | None = None,
+    *,
+    bias: Bias | None = None,
+    cap: float | None = None,
 ) -> AttentionSteps:
     """softmax(q kᵀ · scale, masked) v, and every step on the way.
 
     ``mask`` is True where a query may see a key; a query that may see nothing gets zero weights and a zero
-    context. The weights returned are those before ``dropout``.
+    context. The weights returned are those before ``dropout``. ``bias`` is added to the scaled products; ``cap``
+    keeps what they come to within ±cap, smoothly (Gemma 2, arXiv 2408.00118, section 2).
     Raises ValueError unless the mask is (query, key) or has the scores' own axes with its head axis spelled
     out: a (batch, query, key) mask would silently be taken for one mask a head.
     """
@@ -45,7 +53,12 @@ def scaled_dot_product_attention(
     if mask.ndim not in (2, products.ndim):
         expected = f"(query, key) or {products.ndim} axes as in {tuple(products.shape)}, the head axis 1 or all heads"
         raise ValueError(f"mask: found shape {tuple(mask.shape)}, expected {expected}")
-    scores = (products * scale).masked_fill_(~mask, -math.inf)  # in place: a pass less
+    scores = products * scale
+    if bias is not None:
+        scores += bias
+    if cap is not None:
+        scores = cap * (scores / cap).tanh()
+    scores.masked_fill_(~mask, -math.inf)  # in place: a pass less
     weights = masked_softmax(scores, mask)
     context = (weights if dropout is None else dropout(weights)) @ value
     return AttentionSteps(products, scores, weights, context)
@@ -76,20 +89,38 @@ def padding_mask(real: Bool[Tensor, "*batch key"]) -> Bool[Tensor, "*batch 1 1 k
     return real[..., None, None, :]
 
 
-class MultiHeadAttention(nn.Module):
-    """Heads side by side on slices of the width, each with its own projections, joined by an output projection."""
+def window_mask(length: int, window: int, device: torch.device | None = None) -> Bool[Tensor, "query key"]:
+    """True where the key is the query itself, one of the ``window`` - 1 before it, or after it."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).triu(1 - window)
 
-    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
+
+def unturned(
+    x: Float[Tensor, "*batch any_head position head_width"],
+) -> Float[Tensor, "*batch any_head position head_width"]:
+    """Queries and keys where positions are no rotation."""
+    return x
+
+
+class MultiHeadAttention(nn.Module):
+    """Heads side by side, each with its own projections, joined by an output projection.
+
+    Where keys and values have fewer heads, one serves a group of neighbouring query heads (Ainslie et al. 2023).
+    """
+
+    def __init__(self, config: Config) -> None:
         super().__init__()
-        if width % heads:
-            raise ValueError(f"heads: found {heads}, expected a divisor of width {width}")
-        self.heads = heads
-        self.query = nn.Linear(width, width)
-        self.key = nn.Linear(width, width)
-        self.value = nn.Linear(width, width)
-        self.output = nn.Linear(width, width)
-        self.dropout = nn.Dropout(dropout)
-        self.scale = 1 / math.sqrt(width // heads)
+        width, head_width = config.width, config.head_width
+        self.heads, self.kv_heads = config.heads, config.kv_heads or config.heads
+        self.query = Linear(width, self.heads * head_width, bias=config.projection_bias)
+        self.key = Linear(width, self.kv_heads * head_width, bias=config.projection_bias)
+        self.value = Linear(width, self.kv_heads * head_width, bias=config.projection_bias)
+        self.output = Linear(self.heads * head_width, width, bias=config.output_bias)
+        normed = config.query_key_norm
+        self.query_norm = nn.RMSNorm(head_width, eps=config.norm_epsilon) if normed else nn.Identity()
+        self.key_norm = nn.RMSNorm(head_width, eps=config.norm_epsilon) if normed else nn.Identity()
+        self.dropout = nn.Dropout(config.attention_dropout)
+        self.scale = 1 / math.sqrt(head_width) if config.score_scale is None else config.score_scale
+        self.cap = config.score_cap
 
     def forward(
         self,
@@ -97,15 +128,23 @@ class MultiHeadAttention(nn.Module):
         memory: Float[Tensor, "*batch key width"],
         mask: Mask,
         muted: Iterable[int] = (),
+        *,
+        bias: Bias | None = None,
+        turn: Turn = unturned,
     ) -> AttentionTrace:
         """Every position of ``x`` attends to ``memory`` (which is ``x`` itself in self-attention).
 
-        ``muted`` heads have their context zeroed, before the output projection.
+        ``turn`` rotates queries and keys by their positions; ``bias`` is added to the scores. ``muted`` heads have
+        their context zeroed, before the output projection.
         """
-        query, key, value = self.split(self.query(x)), self.split(self.key(memory)), self.split(self.value(memory))
-        steps = scaled_dot_product_attention(query, key, value, mask, self.scale, self.dropout)
+        query = turn(self.query_norm(split(self.query(x), self.heads)))
+        key = turn(self.key_norm(split(self.key(memory), self.kv_heads)))
+        value = split(self.value(memory), self.kv_heads)
+        steps = scaled_dot_product_attention(
+            query, self.shared(key), self.shared(value), mask, self.scale, self.dropout, bias=bias, cap=self.cap
+        )
         context = silence(steps.context, muted)
-        output = self.output(self.join(context))
+        output = self.output(join(context))
         return AttentionTrace(
             input=x,
             query=query,
@@ -113,7 +152,7 @@ class MultiHeadAttention(nn.Module):
             value=value,
             products=steps.products,
             scale=self.scale,
-            bias=None,
+            bias=bias,
             mask=mask.expand(*mask.shape[:-2], *steps.scores.shape[-2:]),
             scores=steps.scores,
             weights=steps.weights,
@@ -121,13 +160,24 @@ class MultiHeadAttention(nn.Module):
             output=output,
         )
 
-    def split(self, x: Float[Tensor, "*batch position width"]) -> Float[Tensor, "*batch head position head_width"]:
-        """The width cut into heads."""
-        return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)
+    def shared(
+        self, x: Float[Tensor, "*batch kv_head position head_width"]
+    ) -> Float[Tensor, "*batch head position head_width"]:
+        """Keys or values once for every query head that they serve."""
+        group = self.heads // self.kv_heads
+        return x if group == 1 else x.repeat_interleave(group, dim=-3)
 
-    def join(self, x: Float[Tensor, "*batch head position head_width"]) -> Float[Tensor, "*batch position width"]:
-        """The heads side by side again."""
-        return x.transpose(-2, -3).flatten(-2)
+
+def split(
+    x: Float[Tensor, "*batch position joined"], heads: int
+) -> Float[Tensor, "*batch any_head position head_width"]:
+    """What a projection gives, cut into heads."""
+    return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
+def join(x: Float[Tensor, "*batch head position head_width"]) -> Float[Tensor, "*batch position joined"]:
+    """The heads side by side again."""
+    return x.transpose(-2, -3).flatten(-2)
 
 
 def silence(

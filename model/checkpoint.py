@@ -8,15 +8,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model import storage
+from model import families, storage
 from model.config import Config
 from model.decoding import Generation, Step, greedy
 from model.device import choose_device
 from model.edits import Edits
 from model.errors import CheckpointError, InputError, printable
+from model.files import refuse
 from model.tokenizer import Encoding, Tokenizer
 from model.trace import StackTrace, Trace, map_tensors
 from model.transformer import Transformer
+from model.weights import WEIGHTS
 
 CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
 MOST_TOKENS = 512
@@ -62,15 +64,15 @@ class Checkpoint:
         is cut; ``dropped`` in the stack's trace says by how many tokens. Raises InputError for a text that cannot
         be used, for a pair, target or edit that this architecture has no place for.
         """
-        if pair is not None:
+        if pair is not None and not self.config.segments:
             raise InputError(f"{self.name} reads one text, not a pair: leave the second text out.")
-        source = self.tokenizer.encode(text)
+        source = self.tokenizer.encode(text, pair)
         kept = source.cut(self.longest)
         dropped = len(source.ids) - len(kept.ids)
         if self.config.architecture != "encoder-decoder":
             if target is not None:
                 raise InputError(f"{self.name} has no decoder beside its encoder: leave the target out.")
-            return self._described(self.trace_ids(kept.ids, edits=edits, logits=logits), kept, dropped)
+            return self._described(self._of_encoding(kept, edits, logits), kept, dropped)
         if target is None:
             return self._described(self._generated(kept.ids, MOST_TOKENS, edits, logits)[1], kept, dropped)
         wanted = self._target(target)
@@ -89,10 +91,9 @@ class Checkpoint:
     ) -> Trace:
         """The trace of ids taken verbatim: nothing is added, nothing cut.
 
-        Raises InputError for ids outside the vocabulary, too many of them, or none.
+        Raises InputError for ids outside the vocabulary, too many of them, or none; for type_ids (the segment of
+        every id; None: 0) where the model has no segments.
         """
-        if type_ids is not None:
-            raise InputError(f"{self.name} has no segments: leave type_ids out.")
         both = self.config.architecture == "encoder-decoder"
         if both != (target_ids is not None):
             wanted = "ids for its decoder" if both else "none, for it has no second stack"
@@ -101,11 +102,17 @@ class Checkpoint:
         with torch.no_grad():
             trace = self.model(
                 self._ids(ids, "ids"),
+                segments=None if type_ids is None else self._segments(type_ids, len(ids)),
                 target_ids=None if target_ids is None else self._ids(target_ids, "target_ids"),
                 edits=edits,
                 logits=logits,
             )
         return self._named(map_tensors(trace, on_cpu))
+
+    def _of_encoding(self, source: Encoding, edits: Edits, logits: bool) -> Trace:
+        """The trace of a text's ids, each in its segment where the model knows two or more."""
+        types = source.segments if self.config.segments > 1 else None
+        return self.trace_ids(source.ids, type_ids=types, edits=edits, logits=logits)
 
     def classify(self, text: str, edits: Edits = NO_EDITS) -> dict[str, float]:
         """The probability of every label. Raises InputError where the model has no classifier."""
@@ -188,6 +195,15 @@ class Checkpoint:
                 raise InputError(f"{name}[{position}]: found {shown}, expected 0 to {self.config.vocabulary - 1}.")
         return torch.tensor(values, device=self.device)
 
+    def _segments(self, type_ids: list[int] | tuple[int, ...], count: int) -> Tensor:
+        """Checked segments as a tensor on the device."""
+        known = self.config.segments
+        if not known:
+            raise InputError(f"{self.name} has no segments: leave type_ids out.")
+        if len(type_ids) != count or any(type(one) is not int or not 0 <= one < known for one in type_ids):
+            raise InputError(f"type_ids: expected {count} numbers from 0 to {known - 1}, one for every id.")
+        return torch.tensor(type_ids, device=self.device)
+
     def _check_edits(self, edits: Edits) -> None:
         """InputError where an edit names a head that the model does not have."""
         cross = self.config.architecture == "encoder-decoder"
@@ -195,7 +211,8 @@ class Checkpoint:
         stacks = [stack for stack in kinds if stack == self.config.architecture or cross]
         for site in sorted(edits.muted, key=str):
             there = site.stack in stacks and site.attention in kinds[site.stack]
-            if not (there and 0 <= site.layer < self.config.layers and 0 <= site.head < self.config.heads):
+            sizes = self.config.of_decoder() if site.stack == "decoder" else self.config
+            if not (there and 0 <= site.layer < sizes.layers and 0 <= site.head < sizes.heads):
                 raise InputError(
                     f"edits: {self.name} has no {site.attention} head {site.head} in {site.stack} layer {site.layer}."
                 )
@@ -235,11 +252,12 @@ def on_cpu(tensor: Tensor) -> Tensor:
 
 def trace_bytes(config: Config, length: int) -> int:
     """About how much memory a trace of so many tokens takes, in bytes of float32."""
-    stacks = 2 if config.architecture == "encoder-decoder" else 1
-    attentions = config.layers * (3 if stacks == 2 else 1)
-    squares = 3 * config.heads * length**2  # products, scores, weights
-    rows = 8 * config.width * length
-    return 4 * (attentions * (squares + rows) + stacks * config.layers * config.hidden * length)
+    both = config.architecture == "encoder-decoder"
+    sizes = [config, config.of_decoder(), config.of_decoder()] if both else [config]  # the third: cross-attention
+    squares = sum(3 * one.layers * one.heads for one in sizes) * length**2  # products, scores, weights
+    joined = config.heads * config.head_width
+    rows = sum(one.layers * (4 * config.width + 4 * joined + one.hidden) for one in sizes) * length
+    return 4 * (squares + rows + config.vocabulary * length)
 
 
 def available_checkpoints() -> list[str]:
@@ -258,9 +276,9 @@ def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
     if not is_folder(folder):
         known = ", ".join(available_checkpoints())
         raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {known}.")
-    config = storage.read_config(folder)
-    model = storage.read_model(folder, config)
-    tokenizer = storage.read_tokenizer(folder, config)
+    values = storage.read_config(folder)
+    model = storage.read_model(folder, values)
+    tokenizer = storage.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))
     checkpoint = Checkpoint(folder.name, model.to(chosen), tokenizer, storage.read_card(folder), chosen)
     probe(checkpoint)
     return checkpoint
@@ -281,4 +299,4 @@ def probe(checkpoint: Checkpoint) -> None:
     stack = trace.decoder or trace.encoder
     results = [] if stack is None else [stack.final, *([] if trace.logits is None else [trace.logits])]
     if not all(result.isfinite().all() for result in results):
-        storage.refuse(storage.WEIGHTS, "weights", "numbers that overflow", "a pass with finite results")
+        refuse(WEIGHTS, "weights", "numbers that overflow", "a pass with finite results")

@@ -1,6 +1,6 @@
-"""Where the norm stands: the two orders of residual connection and layer normalisation.
+"""Norms, and where they stand: the orders of residual connection and normalisation.
 
-Both wrap a sublayer in two steps, so that a block can keep what happened between them:
+All wrap a sublayer in two steps, so that a block can keep what happened between them:
 
     update = sublayer(residual.before(x))
     x      = residual.after(x, update)
@@ -9,14 +9,24 @@ Both wrap a sublayer in two steps, so that a block can keep what happened betwee
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from model.config import Config
+
+# Ba et al. 2016; Zhang and Sennrich 2019, without mean and bias.
+NORMS: dict[str, type[nn.LayerNorm] | type[nn.RMSNorm]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
+
+
+def make_norm(config: Config) -> nn.Module:
+    """The norm that the config names."""
+    return NORMS[config.norm](config.width, eps=config.norm_epsilon)
+
 
 class PostNorm(nn.Module):
     """norm(x + dropout(sublayer(x))): "Attention Is All You Need", section 3.1 and 5.4."""
 
-    def __init__(self, width: int, epsilon: float, dropout: float) -> None:
+    def __init__(self, config: Config) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width, eps=epsilon)
-        self.dropout = nn.Dropout(dropout)
+        self.norm = make_norm(config)
+        self.dropout = nn.Dropout(config.dropout)
 
     def before(self, x: Float[Tensor, "*batch position width"]) -> Float[Tensor, "*batch position width"]:
         """What the sublayer reads: the stream itself."""
@@ -32,10 +42,10 @@ class PostNorm(nn.Module):
 class PreNorm(nn.Module):
     """x + dropout(sublayer(norm(x))): GPT-2; Xiong et al. 2020, "On Layer Normalization in the Transformer"."""
 
-    def __init__(self, width: int, epsilon: float, dropout: float) -> None:
+    def __init__(self, config: Config) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width, eps=epsilon)
-        self.dropout = nn.Dropout(dropout)
+        self.norm = make_norm(config)
+        self.dropout = nn.Dropout(config.dropout)
 
     def before(self, x: Float[Tensor, "*batch position width"]) -> Float[Tensor, "*batch position width"]:
         """What the sublayer reads: the norm of the stream."""
@@ -48,4 +58,24 @@ class PreNorm(nn.Module):
         return x + self.dropout(update)
 
 
-RESIDUALS: dict[str, type[PostNorm] | type[PreNorm]] = {"post": PostNorm, "pre": PreNorm}
+class BothNorms(PreNorm):
+    """x + dropout(norm(sublayer(norm(x)))), two different norms: Gemma 2 (arXiv 2408.00118, section 2)."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.norm_after = make_norm(config)
+
+    def after(
+        self, x: Float[Tensor, "*batch position width"], update: Float[Tensor, "*batch position width"]
+    ) -> Float[Tensor, "*batch position width"]:
+        """The stream after the sublayer: the sum with the norm of what it said."""
+        return x + self.dropout(self.norm_after(update))
+
+
+# "parallel" is PreNorm in a block whose sublayers all read the same stream.
+RESIDUALS: dict[str, type[PostNorm] | type[PreNorm]] = {
+    "post": PostNorm,
+    "pre": PreNorm,
+    "both": BothNorms,
+    "parallel": PreNorm,
+}

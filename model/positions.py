@@ -1,12 +1,17 @@
-"""How the model knows the order of words: position vectors that are added to the token vectors."""
+"""How the model knows the order of words: vectors added to the tokens', rotations of queries and keys, score biases."""
 
+import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from model.config import Config
+
 BASE = 10_000.0
+Vectors = Float[Tensor, "position width"] | Float[Tensor, "*batch position width"]
 
 
 @lru_cache(maxsize=32)
@@ -25,46 +30,181 @@ def sinusoids(length: int, width: int, offset: int = 0) -> Float[Tensor, "positi
     return table
 
 
-class SinusoidalPositions(nn.Module):
+class Positions(nn.Module):
+    """What a scheme may do; each of them does one of the three, and "none" does nothing."""
+
+    def __init__(self, config: Config, *, causal: bool = False) -> None:
+        super().__init__()
+
+    def forward(
+        self, ids: Int[Tensor, "*batch position"], tokens: Float[Tensor, "*batch position width"]
+    ) -> Vectors | None:
+        """What is added to the vectors ``tokens`` of ``ids``."""
+        return None
+
+    def turn(
+        self, tokens: Float[Tensor, "*batch position width"], *, windowed: bool
+    ) -> Callable[[Tensor], Tensor] | None:
+        """What rotates the queries and keys of these tokens in a layer with or without a window."""
+        return None
+
+    def bias(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "head query key"] | None:
+        """What is added to the scores of every layer's self-attention."""
+        return None
+
+
+class SinusoidalPositions(Positions):
     """Fixed sines and cosines, to any length; no parameters."""
 
-    def __init__(self, max_length: int, width: int) -> None:
-        super().__init__()
-        self.width = width
-
-    def forward(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "position width"]:
+    def forward(
+        self, ids: Int[Tensor, "*batch position"], tokens: Float[Tensor, "*batch position width"]
+    ) -> Float[Tensor, "position width"]:
         """The position vectors to add to ``tokens``, in their precision and on their device."""
-        table = sinusoids(tokens.shape[-2], self.width)
+        table = self.table(tokens.shape[-2], tokens.shape[-1])
         return table.to(tokens.dtype).to(tokens.device)  # in this order: Apple's GPUs have no float64
 
+    def table(self, length: int, width: int) -> Float[Tensor, "position width"]:
+        """Sine and cosine in turn, as in the paper."""
+        return sinusoids(length, width)
 
-class LearnedPositions(nn.Module):
+
+class HalvedSinusoidalPositions(SinusoidalPositions):
+    """The same numbers, all sines before all cosines: Marian (Junczys-Dowmunt et al. 2018)."""
+
+    def table(self, length: int, width: int) -> Float[Tensor, "position width"]:
+        """The columns of the paper's table in another order."""
+        table = sinusoids(length, width)
+        return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+
+
+class LearnedPositions(Positions):
     """One trained vector per position, up to ``max_length``."""
 
-    def __init__(self, max_length: int, width: int) -> None:
-        super().__init__()
-        self.table = nn.Embedding(max_length, width)
+    def __init__(self, config: Config, *, causal: bool = False) -> None:
+        super().__init__(config)
+        self.offset = config.position_offset
+        self.table = nn.Embedding(config.max_length + self.offset, config.width)
 
-    def forward(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "position width"]:
+    def forward(self, ids: Int[Tensor, "*batch position"], tokens: Float[Tensor, "*batch position width"]) -> Vectors:
         """The position vectors to add to ``tokens``; ValueError where there are more tokens than vectors."""
-        length, known = tokens.shape[-2], self.table.num_embeddings
+        length, known = tokens.shape[-2], self.table.num_embeddings - self.offset
         if length > known:
             raise ValueError(f"{length} positions asked for, {known} learned")
-        return self.table.weight[:length].clone()  # a trace must not be a window onto the weights
+        return self.rows(ids).to(tokens.dtype)
+
+    def rows(self, ids: Int[Tensor, "*batch position"]) -> Vectors:
+        """The vectors of positions in order."""
+        # A copy, for a trace must not be a window onto the weights.
+        return self.table.weight[self.offset : self.offset + ids.shape[-1]].clone()
 
 
-class NoPositions(nn.Module):
-    """Nothing is added: order is invisible to an encoder."""
+class CountedPositions(LearnedPositions):
+    """Learned vectors for the first, second … token that is no padding; padding has a row of its own: RoBERTa."""
 
-    def __init__(self, max_length: int, width: int) -> None:
-        super().__init__()
+    def __init__(self, config: Config, *, causal: bool = False) -> None:
+        super().__init__(config)
+        self.pad_id = config.pad_id
 
-    def forward(self, tokens: Float[Tensor, "*batch position width"]) -> None:
-        """None: there is nothing to add."""
+    def rows(self, ids: Int[Tensor, "*batch position"]) -> Vectors:
+        """Row offset - 1 at padding, offset at the first token that is none."""
+        typed = (ids != self.pad_id).long()
+        return self.table(typed.cumsum(dim=-1) * typed + self.offset - 1)
 
 
-POSITIONS: dict[str, type[nn.Module]] = {
+class RotaryPositions(Positions):
+    """Queries and keys turned by angles that grow with the position: Su et al. 2021, "RoFormer", section 3.2.2."""
+
+    def __init__(self, config: Config, *, causal: bool = False) -> None:
+        super().__init__(config)
+        self.width = config.rotary_width or config.head_width
+        self.config = config
+
+    def turn(self, tokens: Float[Tensor, "*batch position width"], *, windowed: bool) -> Callable[[Tensor], Tensor]:
+        """The rotation of every pair (i, i + width/2) of the first ``width`` coordinates."""
+        position = torch.arange(tokens.shape[-2], dtype=torch.float32)
+        angle = torch.outer(position, self.frequencies(windowed=windowed)).repeat(1, 2)
+        cosine, sine = angle.cos().to(tokens), angle.sin().to(tokens)
+
+        def turned(x: Tensor) -> Tensor:
+            kept, rest = x[..., : self.width], x[..., self.width :]
+            half = self.width // 2
+            across = torch.cat([-kept[..., half:], kept[..., :half]], dim=-1)
+            return torch.cat([kept * cosine + across * sine, rest], dim=-1)
+
+        return turned
+
+    def frequencies(self, *, windowed: bool) -> Float[Tensor, "pair"]:
+        """Radians per position.
+
+        In float32 step by step, as models of this kind were trained: the exact angles are others at far positions.
+        """
+        base = self.config.rotary_base
+        if windowed:
+            base = self.config.rotary_window_base or base
+        found = 1.0 / base ** (torch.arange(0, self.width, 2, dtype=torch.float32) / self.width)
+        return (
+            found
+            if windowed and self.config.rotary_window_base
+            else SCALINGS[self.config.rotary_scaling](found, self.config)
+        )
+
+
+def scale_none(frequencies: Float[Tensor, "pair"], config: Config) -> Float[Tensor, "pair"]:
+    """The frequencies themselves."""
+    return frequencies
+
+
+def scale_linear(frequencies: Float[Tensor, "pair"], config: Config) -> Float[Tensor, "pair"]:
+    """Positions squeezed together: Chen et al. 2023, "Extending context window", section 2.3."""
+    return frequencies / config.rotary_factor
+
+
+def scale_llama3(frequencies: Float[Tensor, "pair"], config: Config) -> Float[Tensor, "pair"]:
+    """Slow rotations slowed down, fast ones kept, those between blended: Llama 3.1, ``apply_scaling`` in its source."""
+    turns = config.rotary_original_length * frequencies / (2 * math.pi)
+    blend = ((turns - config.rotary_low) / (config.rotary_high - config.rotary_low)).clamp(0, 1)
+    return (1 - blend) * frequencies / config.rotary_factor + blend * frequencies
+
+
+SCALINGS = {"none": scale_none, "linear": scale_linear, "llama3": scale_llama3}
+
+
+class RelativePositions(Positions):
+    """A trained bias per head and bucket of distance, added to the scores: Raffel et al. 2020 (T5), section 2.1."""
+
+    def __init__(self, config: Config, *, causal: bool = False) -> None:
+        super().__init__(config)
+        self.causal, self.distance = causal, config.relative_distance
+        self.table = nn.Embedding(config.relative_buckets, config.heads)
+
+    def bias(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "head query key"]:
+        """The bias of every query and key."""
+        position = torch.arange(tokens.shape[-2], device=tokens.device)
+        return self.table(self.buckets(position[None, :] - position[:, None])).permute(2, 0, 1).to(tokens.dtype)
+
+    def buckets(self, offset: Int[Tensor, "query key"]) -> Int[Tensor, "query key"]:
+        """The bucket of key - query: one each for near ones, then ever wider, the last for all beyond.
+
+        Where a query sees both sides, the upper half of the buckets is for keys after it.
+        """
+        count, after = self.table.num_embeddings, torch.zeros_like(offset)
+        if self.causal:
+            far = (-offset).clamp(min=0)
+        else:
+            count //= 2
+            far, after = offset.abs(), (offset > 0).long() * count
+        exact = count // 2
+        growth = (far.clamp(min=1).float() / exact).log() / math.log(self.distance / exact)
+        wide = (exact + (growth * (count - exact)).long()).clamp(max=count - 1)
+        return after + torch.where(far < exact, far, wide)
+
+
+POSITIONS: dict[str, type[Positions]] = {
     "sinusoidal": SinusoidalPositions,
+    "sinusoidal-halves": HalvedSinusoidalPositions,
     "learned": LearnedPositions,
-    "none": NoPositions,
+    "counted": CountedPositions,
+    "rotary": RotaryPositions,
+    "relative": RelativePositions,
+    "none": Positions,
 }

@@ -109,6 +109,22 @@ class Tokenizer:
         return cls(backend)
 
 
+class NoTokenizer(Tokenizer):
+    """What stands in for a tokenizer where a checkpoint brings none: ids can be traced, text cannot."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(tokenizers.Tokenizer(models.WordLevel({}, unk_token=UNKNOWN)))
+        self.why = why
+
+    def encode(self, text: str, pair: str | None = None) -> Encoding:
+        """InputError, always."""
+        raise InputError(self.why)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The ids themselves, as they are shown."""
+        return " ".join(self.pieces(ids))
+
+
 def check_text(text: str) -> None:
     """InputError unless it is a text that can be written as UTF-8."""
     if not isinstance(text, str):

@@ -39,9 +39,9 @@ class AttentionTrace:
     value: Float[Tensor, "*batch kv_head key head_width"]
     products: Float[Tensor, "*batch head query key"]  # q·k alone
     scale: float  # what the products are multiplied by: 1/√head_width in the paper
-    bias: Float[Tensor, "*batch head query key"] | None  # what is added after the scale
+    bias: Float[Tensor, "head query key"] | None  # what is added after the scale
     mask: Bool[Tensor, "*#batch #head query key"] | Bool[Tensor, "query key"]  # True: the query may see the key
-    scores: Float[Tensor, "*batch head query key"]  # after scale, bias and mask; masked cells are -inf
+    scores: Float[Tensor, "*batch head query key"]  # after scale, bias, cap and mask; masked cells are -inf
     weights: Float[Tensor, "*batch head query key"]  # rows sum to 1, or are 0 where everything is masked
     context: Float[Tensor, "*batch head query head_width"]  # weights @ value, before the output projection
     output: Float[Tensor, "*batch query width"]  # after it: what is added to the stream
@@ -62,7 +62,8 @@ class EmbeddingTrace:
 
     token: Float[Tensor, "*batch position width"]  # scaled, where the architecture scales it
     position: Float[Tensor, "position width"] | Float[Tensor, "*batch position width"] | None
-    total: Float[Tensor, "*batch position width"]
+    segment: Float[Tensor, "*batch position width"] | None
+    total: Float[Tensor, "*batch position width"]  # their sum, normed where the architecture norms it
 
 
 @dataclass(frozen=True, kw_only=True)

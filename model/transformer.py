@@ -7,10 +7,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import Mask, MemoryMask, causal_mask, full_mask, padding_mask
-from model.block import Block
+from model.attention import Mask, MemoryMask, causal_mask, full_mask, padding_mask, unturned, window_mask
+from model.block import Pattern, make_block
 from model.config import Config
 from model.edits import Edits
+from model.heads import POOLINGS, WordHead
+from model.linear import Linear, widened
+from model.norms import make_norm
 from model.positions import POSITIONS
 from model.trace import BlockTrace, EmbeddingTrace, StackTrace, Trace
 
@@ -18,16 +21,18 @@ NO_EDITS = Edits()
 
 
 class Stack(nn.Module):
-    """An encoder or a decoder: positions added to token vectors, then blocks, then, in pre-norm, a last norm."""
+    """An encoder or a decoder: positions added to token vectors, then blocks, then, unless post-norm, a last norm."""
 
     def __init__(self, config: Config, name: str, *, cross: bool = False) -> None:
         super().__init__()
-        self.name = name
-        self.positions = POSITIONS[config.positions](config.max_length, config.width)
+        self.name, self.window = name, config.window
+        self.windowed = frozenset(config.windowed_layers)
+        self.positions = POSITIONS[config.positions](config, causal=name == "decoder")
+        self.segments = nn.Embedding(config.segments, config.width) if config.segments else None
+        self.norm_embedding = make_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(Block(config, cross=cross) for _ in range(config.layers))
-        pre = config.norm_order == "pre"
-        self.norm = nn.LayerNorm(config.width, eps=config.norm_epsilon) if pre else nn.Identity()
+        self.blocks = nn.ModuleList(make_block(config, cross=cross) for _ in range(config.layers))
+        self.norm = nn.Identity() if config.norm_order == "post" else make_norm(config)
 
     def forward(
         self,
@@ -36,22 +41,43 @@ class Stack(nn.Module):
         mask: Mask,
         memory: Float[Tensor, "*batch memory width"] | None = None,
         memory_mask: MemoryMask | None = None,
+        *,
+        segments: Int[Tensor, "*batch position"] | None = None,
         edits: Edits = NO_EDITS,
     ) -> StackTrace:
         """``tokens`` are the vectors of ``ids``; ``memory`` is the encoder's output, in a decoder that has one."""
-        embedding = self.embed(tokens)
+        embedding = self.embed(ids, tokens, segments)
+        patterns = self.patterns(tokens, mask)
         x, blocks = self.dropout(embedding.total), list[BlockTrace]()
         for layer, block in enumerate(self.blocks):
-            blocks.append(block(x, mask, memory, memory_mask, edits, self.name, layer))
+            pattern = patterns[layer in self.windowed]
+            blocks.append(block(x, pattern, memory, memory_mask, edits, self.name, layer))
             x = blocks[-1].stream_out
         return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=self.norm(x))
 
-    def embed(self, tokens: Float[Tensor, "*batch position width"]) -> EmbeddingTrace:
-        """Token vectors and what the position scheme adds to them."""
-        position = self.positions(tokens)
-        if position is None:
-            return EmbeddingTrace(token=tokens, position=None, total=tokens)
-        return EmbeddingTrace(token=tokens, position=position.expand_as(tokens), total=tokens + position)
+    def embed(
+        self,
+        ids: Int[Tensor, "*batch position"],
+        tokens: Float[Tensor, "*batch position width"],
+        segments: Int[Tensor, "*batch position"] | None,
+    ) -> EmbeddingTrace:
+        """Token vectors, what the position scheme and the segments add to them, and the sum, normed where it is."""
+        position, segment, total = self.positions(ids, tokens), None, tokens
+        if self.segments is not None:
+            segment = widened(self.segments(torch.zeros_like(ids) if segments is None else segments))
+            total = total + segment
+        if position is not None:
+            position = position.expand_as(tokens)
+            total = total + position
+        return EmbeddingTrace(token=tokens, position=position, segment=segment, total=self.norm_embedding(total))
+
+    def patterns(self, tokens: Float[Tensor, "*batch position width"], mask: Mask) -> tuple[Pattern, Pattern]:
+        """What self-attention may see and how positions enter it, without a window and with one."""
+        narrow, bias = mask, self.positions.bias(tokens)
+        if self.windowed and self.window is not None:
+            narrow = mask & window_mask(tokens.shape[-2], self.window, tokens.device)
+        turns = [self.positions.turn(tokens, windowed=windowed) or unturned for windowed in (False, True)]
+        return Pattern(mask=mask, bias=bias, turn=turns[0]), Pattern(mask=narrow, bias=bias, turn=turns[1])
 
 
 class Transformer(nn.Module):
@@ -68,14 +94,19 @@ class Transformer(nn.Module):
         self.embedding = nn.Embedding(config.vocabulary, config.width)
         self.target_embedding = (
             None
-            if config.tie_embeddings or not both
+            if config.share_embeddings or not both
             else nn.Embedding.from_pretrained(torch.empty(config.vocabulary, config.width), freeze=False)
         )
         self.encoder = Stack(config, "encoder") if config.architecture != "decoder" else None
-        self.decoder = Stack(config, "decoder", cross=both) if config.architecture != "encoder" else None
-        untied = self.decoder is not None and not config.tie_embeddings
-        self.projection = nn.Linear(config.width, config.vocabulary, bias=False) if untied else None
-        self.classifier = nn.Linear(config.width, len(config.labels)) if config.labels else None
+        self.decoder = Stack(config.of_decoder(), "decoder", cross=both) if config.architecture != "encoder" else None
+        predicts = self.decoder is not None or config.word_head
+        self.word_head = WordHead(config) if config.word_head else None
+        self.projection = (
+            Linear(config.width, config.vocabulary, bias=False) if predicts and not config.tie_embeddings else None
+        )
+        self.vocabulary_bias = nn.Parameter(torch.zeros(config.vocabulary)) if config.vocabulary_bias else None
+        self.pooling = POOLINGS[config.pooling](config) if config.labels or config.pooling.startswith("first") else None
+        self.classifier = Linear(config.width, len(config.labels)) if config.labels else None
         self.apply(self._initialise)
 
     def _initialise(self, module: nn.Module) -> None:
@@ -95,6 +126,7 @@ class Transformer(nn.Module):
         ids: Int[Tensor, "*batch position"],
         *,
         real: Bool[Tensor, "*batch position"] | None = None,
+        segments: Int[Tensor, "*batch position"] | None = None,
         target_ids: Int[Tensor, "*batch target"] | None = None,
         target_real: Bool[Tensor, "*batch target"] | None = None,
         edits: Edits = NO_EDITS,
@@ -109,9 +141,12 @@ class Transformer(nn.Module):
             return Trace(
                 encoder=None, decoder=decoder, pooled=None, logits=self.predict(decoder.final) if logits else None
             )
-        encoder = self.encode(ids, real, edits=edits)
+        encoder = self.encode(ids, real, segments=segments, edits=edits)
         if self.decoder is None:
-            return self._classified(encoder, real, logits)
+            pooled = None if self.pooling is None else self.pooling(encoder.final, real)
+            return Trace(
+                encoder=encoder, decoder=None, pooled=pooled, logits=self.answer(encoder, pooled) if logits else None
+            )
         if target_ids is None:
             raise ValueError("target_ids: found None, expected the decoder's input ids")
         decoder = self.decode(target_ids, target_real, encoder.final, real, edits=edits)
@@ -119,23 +154,26 @@ class Transformer(nn.Module):
             encoder=encoder, decoder=decoder, pooled=None, logits=self.predict(decoder.final) if logits else None
         )
 
-    def _classified(self, encoder: StackTrace, real: Tensor | None, logits: bool) -> Trace:
-        if self.classifier is None:
-            return Trace(encoder=encoder, decoder=None, pooled=None, logits=None)
-        pooled = mean_over_real(encoder.final, real)
-        return Trace(encoder=encoder, decoder=None, pooled=pooled, logits=self.classifier(pooled) if logits else None)
+    def answer(
+        self, encoder: StackTrace, pooled: Float[Tensor, "*batch width"] | None
+    ) -> Float[Tensor, "*batch label"] | Float[Tensor, "*batch position vocabulary"] | None:
+        """What an encoder's head says: labels, words in place of masked ones, or nothing."""
+        if self.classifier is not None:
+            return self.classifier(pooled)
+        return self.predict(self.word_head(encoder.final)) if self.word_head is not None else None
 
     def encode(
         self,
         ids: Int[Tensor, "*batch position"],
         real: Bool[Tensor, "*batch position"] | None = None,
         *,
+        segments: Int[Tensor, "*batch position"] | None = None,
         edits: Edits = NO_EDITS,
     ) -> StackTrace:
         """The encoder's pass: every position sees every real one."""
         assert self.encoder is not None
-        mask = full_mask(ids.shape[-1], ids.shape[-1], ids.device)
-        return self.encoder(ids, self.vectors(ids, self.embedding), restrict(mask, real), edits=edits)
+        mask = restrict(full_mask(ids.shape[-1], ids.shape[-1], ids.device), real)
+        return self.encoder(ids, self.vectors(ids, self.embedding), mask, segments=segments, edits=edits)
 
     def decode(
         self,
@@ -159,24 +197,17 @@ class Transformer(nn.Module):
         self, ids: Int[Tensor, "*batch position"], table: nn.Embedding
     ) -> Float[Tensor, "*batch position width"]:
         """Token vectors, × √width where the architecture scales them (section 3.4 of the paper)."""
-        return table(ids) * (math.sqrt(self.config.width) if self.config.scale_embeddings else 1.0)
+        return widened(table(ids)) * (math.sqrt(self.config.width) if self.config.scale_embeddings else 1.0)
 
     def predict(self, final: Float[Tensor, "*batch position width"]) -> Float[Tensor, "*batch position vocabulary"]:
-        """The projection of a decoder's final state to the vocabulary: the token table itself where it is tied."""
-        table = self.embedding if self.projection is None else self.projection
-        return F.linear(final, table.weight)
+        """The projection of a final state to the vocabulary: the token table itself where it is tied."""
+        table = self.projection or self.target_embedding or self.embedding
+        state = final * self.config.output_scale
+        logits = F.linear(state, table.weight.to(state.dtype), self.vocabulary_bias)
+        cap = self.config.logit_cap
+        return logits if cap is None else cap * (logits / cap).tanh()
 
 
 def restrict(mask: Bool[Tensor, "query key"], real: Bool[Tensor, "*batch key"] | None) -> Mask:
     """The mask without the keys that are padding."""
     return mask if real is None else mask & padding_mask(real)
-
-
-def mean_over_real(
-    x: Float[Tensor, "*batch position width"], real: Bool[Tensor, "*batch position"] | None
-) -> Float[Tensor, "*batch width"]:
-    """The mean over positions, padding left out; 0 where there is no real token at all."""
-    if real is None:
-        return x.mean(dim=-2)
-    kept = real[..., None].to(x)
-    return (x * kept).sum(dim=-2) / kept.sum(dim=-2).clamp(min=1)

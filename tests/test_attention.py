@@ -113,7 +113,7 @@ def test_two_tokens_worked_by_hand():
 
 
 def test_the_named_steps_follow_from_one_another():
-    attention, x = randomised(MultiHeadAttention(16, 4)), normal(5, 16)
+    attention, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
     trace = attention(x, x, causal_mask(5))
     assert trace.scale == 1 / math.sqrt(4)
     assert torch.equal(trace.products, trace.query @ trace.key.mT)
@@ -126,7 +126,7 @@ def test_the_named_steps_follow_from_one_another():
 
 
 def test_each_head_reads_its_own_slice_of_the_projections():
-    attention, x = randomised(MultiHeadAttention(16, 4)), normal(5, 16)
+    attention, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
     trace = attention(x, x, full_mask(5, 5))
     for head in range(4):
         rows = slice(4 * head, 4 * head + 4)
@@ -135,7 +135,10 @@ def test_each_head_reads_its_own_slice_of_the_projections():
 
 @pytest.mark.parametrize("heads", [1, 2, 8])
 def test_weights_and_output_equal_those_of_torch_multihead_attention(heads):
-    ours, theirs = randomised(MultiHeadAttention(16, heads)), nn.MultiheadAttention(16, heads, batch_first=True)
+    ours, theirs = (
+        randomised(MultiHeadAttention(tiny.config(heads=heads))),
+        nn.MultiheadAttention(16, heads, batch_first=True),
+    )
     tiny.copy_attention(theirs, ours)
     x, memory, real = normal(2, 5, 16), normal(2, 7, 16, seed=1), tiny.real(7, 3)
     trace = ours(x, memory, full_mask(5, 7) & padding_mask(real))
@@ -145,7 +148,7 @@ def test_weights_and_output_equal_those_of_torch_multihead_attention(heads):
 
 
 def test_permuting_the_heads_permutes_the_maps_and_nothing_else():
-    ours, x = randomised(MultiHeadAttention(16, 4)), normal(5, 16)
+    ours, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
     before, order = ours(x, x, causal_mask(5)), [2, 0, 3, 1]
     with torch.no_grad():
         for part in (ours.query, ours.key, ours.value):
@@ -166,7 +169,7 @@ def test_muted_heads_lose_their_context_and_only_that():
 
 
 def test_an_all_muted_attention_adds_the_bias_of_its_projection_alone():
-    attention, x = randomised(MultiHeadAttention(16, 4)), normal(5, 16)
+    attention, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
     trace = attention(x, x, full_mask(5, 5), muted=range(4))
     assert torch.equal(trace.output, attention.output.bias.expand(5, 16))
     assert torch.equal(trace.weights, attention(x, x, full_mask(5, 5)).weights)

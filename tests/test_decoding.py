@@ -126,7 +126,7 @@ def test_muted_heads_stay_muted_while_text_is_made(architecture):
 
 def test_decoding_in_half_precision_gives_probabilities_all_the_same():
     checkpoint = writer("decoder")
-    checkpoint = dataclasses.replace(checkpoint, model=checkpoint.model.bfloat16())
+    checkpoint = dataclasses.replace(checkpoint, model=tiny.stored_in(checkpoint.model, torch.bfloat16))
     assert all(0 < step.probability <= 1 for step in checkpoint.generate(TEXT, max_tokens=3).steps)
 
 

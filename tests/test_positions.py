@@ -5,7 +5,14 @@ import math
 import pytest
 import torch
 
-from model.positions import LearnedPositions, NoPositions, SinusoidalPositions, sinusoids
+from model.positions import LearnedPositions, Positions, SinusoidalPositions, sinusoids
+from tests import tiny
+
+
+def added(scheme: type[Positions], tokens: torch.Tensor):
+    """What a scheme adds to such token vectors."""
+    positions = scheme(tiny.config(width=tokens.shape[-1], heads=1, max_length=8))
+    return positions, positions(torch.zeros(tokens.shape[:-1], dtype=torch.long), tokens)
 
 
 def by_the_paper(position: int, column: int, width: int) -> float:
@@ -21,7 +28,7 @@ def test_sinusoids_are_those_of_the_paper_at_even_and_odd_widths(width):
 
 
 def test_sinusoids_stay_exact_at_five_thousand_positions():
-    vectors = SinusoidalPositions(max_length=8, width=6)(torch.zeros(5000, 6))
+    _, vectors = added(SinusoidalPositions, torch.zeros(5000, 6))
     expected = [[by_the_paper(position, column, 6) for column in range(6)] for position in range(4990, 5000)]
     assert vectors.shape == (5000, 6)
     assert vectors.dtype == torch.float32
@@ -39,28 +46,28 @@ def test_the_last_frequency_at_width_128_is_about_a_ten_thousandth():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_position_vectors_come_in_the_precision_of_the_tokens(dtype):
-    vectors = SinusoidalPositions(8, 6)(torch.zeros(2, 5, 6, dtype=dtype))
+    _, vectors = added(SinusoidalPositions, torch.zeros(2, 5, 6, dtype=dtype))
     assert vectors.dtype == dtype
     assert torch.equal(vectors, sinusoids(5, 6).to(dtype))
 
 
 def test_learned_positions_are_the_first_rows_of_their_table():
-    positions = LearnedPositions(max_length=8, width=6)
-    assert torch.equal(positions(torch.zeros(2, 5, 6)), positions.table.weight[:5])
+    positions, vectors = added(LearnedPositions, torch.zeros(2, 5, 6))
+    assert torch.equal(vectors, positions.table.weight[:5])
 
 
 def test_learned_positions_beyond_the_table_are_refused_plainly():
     with pytest.raises(ValueError, match=r"^9 positions asked for, 8 learned$"):
-        LearnedPositions(max_length=8, width=6)(torch.zeros(9, 6))
+        added(LearnedPositions, torch.zeros(9, 6))
 
 
 def test_no_positions_add_nothing():
-    assert NoPositions(8, 6)(torch.zeros(5, 6)) is None
+    assert added(Positions, torch.zeros(5, 6))[1] is None
 
 
 def test_writing_to_a_trace_leaves_the_learned_table_alone():
-    positions = LearnedPositions(max_length=8, width=6)
-    before = positions.table.weight.detach().clone()
     with torch.no_grad():
-        positions(torch.zeros(3, 6)).zero_()
+        positions, vectors = added(LearnedPositions, torch.zeros(3, 6))
+        before = positions.table.weight.clone()
+        vectors.zero_()
     assert torch.equal(positions.table.weight, before)

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from model import Config, Edits, HeadSite, InputError
-from model.attention import causal_mask, full_mask, padding_mask
+from model.attention import causal_mask, full_mask, padding_mask, split
+from model.block import Pattern
 from model.trace import Trace, map_tensors
 from model.transformer import Transformer, restrict
 from tests import tiny
@@ -51,7 +52,7 @@ def test_an_encoder_block_equals_torch_encoder_layer(norm_order, activation):
     config = tiny.config(norm_order=norm_order, activation=activation)
     ours = tiny.transformer(**vars_of(config)).encoder.blocks[0]
     x, real = normal(3, 6, 16), tiny.real(6, 4, 1)
-    out = ours(x, restrict(full_mask(6, 6), real), None, None, Edits(), "encoder", 0).stream_out
+    out = ours(x, Pattern(mask=restrict(full_mask(6, 6), real)), None, None, Edits(), "encoder", 0).stream_out
     expected = tiny.torch_layer(ours, config)(x, src_key_padding_mask=~real)
     assert torch.allclose(out, expected, rtol=0, atol=1e-5)
 
@@ -63,7 +64,7 @@ def test_a_decoder_block_equals_torch_decoder_layer(norm_order, activation):
     ours = tiny.transformer(**vars_of(config)).decoder.blocks[1]
     x, memory, real, memory_real = normal(2, 5, 16), normal(2, 7, 16, seed=1), tiny.real(5, 3), tiny.real(7, 2)
     masks = restrict(causal_mask(5), real), full_mask(5, 7) & padding_mask(memory_real)
-    out = ours(x, masks[0], memory, masks[1], Edits(), "decoder", 1).stream_out
+    out = ours(x, Pattern(mask=masks[0]), memory, masks[1], Edits(), "decoder", 1).stream_out
     blocked = {"tgt_key_padding_mask": ~real, "memory_key_padding_mask": ~memory_real}
     expected = tiny.torch_layer(ours, config)(x, memory, tgt_mask=~causal_mask(5), **blocked)
     assert torch.allclose(out, expected, rtol=0, atol=1e-5)
@@ -135,7 +136,7 @@ def test_a_tied_output_projection_is_the_token_table_itself():
 
 
 def test_an_untied_target_has_a_table_of_its_own():
-    model = tiny.transformer("encoder-decoder", tie_embeddings=False)
+    model = tiny.transformer("encoder-decoder", tie_embeddings=False, share_embeddings=False)
     trace = model(tiny.ids(3), target_ids=tiny.ids(3))
     assert torch.equal(trace.encoder.embedding.token, 4 * model.embedding(tiny.ids(3)))
     assert torch.equal(trace.decoder.embedding.token, 4 * model.target_embedding(tiny.ids(3)))
@@ -224,7 +225,7 @@ def test_one_block_hands_its_stream_to_the_next(norm_order):
     assert torch.equal(stack.blocks[0].stream_in, stack.embedding.total)
     assert torch.equal(stack.blocks[1].stream_in, stack.blocks[0].stream_out)
     normed = not torch.equal(stack.final, stack.blocks[-1].stream_out)
-    assert normed == (norm_order == "pre")
+    assert normed == (norm_order != "post")
 
 
 def test_the_attention_of_pre_norm_reads_the_normed_stream_and_that_of_post_norm_the_stream():
@@ -232,7 +233,7 @@ def test_the_attention_of_pre_norm_reads_the_normed_stream_and_that_of_post_norm
         model = tiny.transformer(norm_order=norm_order)
         block = model(tiny.ids(6)).encoder.blocks[1]
         normed = model.encoder.blocks[1].self_residual.norm(block.stream_in)
-        assert torch.equal(block.self_attention.input, normed if norm_order == "pre" else block.stream_in)
+        assert torch.equal(block.self_attention.input, block.stream_in if norm_order == "post" else normed)
 
 
 def test_without_mask_and_positions_shuffled_input_gives_shuffled_output():
@@ -255,7 +256,7 @@ def test_the_decoder_looks_at_the_final_state_of_the_encoder():
     model = tiny.transformer("encoder-decoder", norm_order="pre")
     trace = run(model, tiny.ids(6))
     cross, attention = trace.decoder.blocks[1].cross_attention, model.decoder.blocks[1].cross_attention
-    assert torch.equal(cross.key, attention.split(attention.key(trace.encoder.final)))
+    assert torch.equal(cross.key, split(attention.key(trace.encoder.final), 4))
     assert cross.weights.shape == (4, 4, 6)
 
 
@@ -356,7 +357,7 @@ def test_an_edit_of_a_head_that_is_not_there_is_refused(site):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
 def test_every_number_of_a_trace_is_float32_on_the_cpu(architecture, dtype):
     checkpoint = tiny.checkpoint(architecture)
-    trace = dataclasses.replace(checkpoint, model=checkpoint.model.to(dtype)).trace(TEXT)
+    trace = dataclasses.replace(checkpoint, model=tiny.stored_in(checkpoint.model, dtype)).trace(TEXT)
     assert {str(tensor.dtype) for tensor in every_tensor(trace)} == {"torch.float32", "torch.bool", "torch.int64"}
     assert all(tensor.device.type == "cpu" and not tensor.requires_grad for tensor in every_tensor(trace))
 

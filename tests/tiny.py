@@ -12,6 +12,7 @@ from torch import nn
 from model import Checkpoint, Config
 from model.attention import MultiHeadAttention
 from model.block import Block
+from model.linear import HALF
 from model.tokenizer import Tokenizer
 from model.transformer import Transformer
 
@@ -52,6 +53,14 @@ def transformer(architecture: str = "encoder", seed: int = 0, **changes: Any) ->
 def checkpoint(architecture: str = "encoder", seed: int = 0, **changes: Any) -> Any:
     """A seeded model with the tiny tokenizer, on the CPU."""
     return Checkpoint("tiny", transformer(architecture, seed, **changes), tokenizer(), {}, torch.device("cpu"))
+
+
+def stored_in(module: nn.Module, dtype: torch.dtype) -> Any:
+    """The module in this precision; of halves only the matrices, as a large checkpoint is kept."""
+    for parameter in module.parameters():
+        if parameter.ndim > 1 or dtype not in HALF:
+            parameter.data = parameter.data.to(dtype)
+    return module
 
 
 def ids(*shape: int, seed: int = 0) -> torch.Tensor:

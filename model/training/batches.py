@@ -13,7 +13,7 @@ from model.training.teacher import probabilities
 
 # How far a run of sentences inherits the label of its text: what it weighs if it is next to nothing of the text, and
 # what is added as it grows to the whole. The rest of the target is the teacher's opinion of the run itself.
-LEAST_TRUST, MORE_TRUST = 0.2, 0.6
+LEAST_TRUST, MORE_TRUST = 0.5, 0.3
 # A teacher that learned from whole texts is timid about single sentences: its log-odds count double there, and less so
 # the more of the text a run holds.
 SENTENCE_SHARPNESS = 2.0

@@ -8,13 +8,21 @@ import random
 import re
 from collections.abc import Iterator
 
+from model.training.sayings import BAD_SAYINGS, GOOD_SAYINGS, SAID
+
 SLOT = re.compile(r"\{(\w+)\}")
 VOWEL = re.compile(r"\ba (?=[aeiou])")
 
 
 def words(text: str) -> tuple[str, ...]:
     """The entries of a list that is written with bars."""
-    return tuple(entry.strip() for entry in text.split("|"))
+    return tuple(" ".join(entry.split()) for entry in text.split("|"))
+
+
+def facts(text: str) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """A thing, what is good to hear of it, and what is bad: one line each, broken lines indented."""
+    rows = [line.split("|=|") for line in text.replace("\n ", " ").strip().splitlines()]
+    return [(good.split("|")[0], words(good)[1:], words(bad)) for good, bad in rows]
 
 
 WORDS = {
@@ -136,7 +144,12 @@ impossible to {love} the {thing}|not a {gain}|it wasn't a {gain} at all|no {gain
 not {good} in the least|not {good} enough|I would not recommend it to anyone|no one should buy this {thing}|
 not worth it""")
 
+FACTS = facts(SAID)
+SAYINGS = {True: words(GOOD_SAYINGS), False: words(BAD_SAYINGS)}
+OWNER = words("the|the|the|my|our|their|this")
+
 BARE = 0.4  # share of sentences without a beginning or an end, as people type them
+PARTICULAR, SAYING = 0.25, 0.25  # shares of what is said of one thing, and of set phrases; the rest is patterns
 
 
 def fill(pattern: str, rng: random.Random) -> str:
@@ -144,8 +157,21 @@ def fill(pattern: str, rng: random.Random) -> str:
     return SLOT.sub(lambda slot: rng.choice(WORDS[slot.group(1)]), pattern)
 
 
+def particular(good: bool, rng: random.Random) -> str:
+    """Something said of one thing, or two of them."""
+    thing, praise, blame = rng.choice(FACTS)
+    said = praise if good else blame
+    chosen = rng.sample(said, min(len(said), rng.choice((1, 1, 2))))
+    return f"{rng.choice(OWNER)} {thing} {' and '.join(chosen)}"
+
+
 def clause(good: bool, rng: random.Random) -> str:
     """One opinion, plain or negated."""
+    kind = rng.random()
+    if kind < PARTICULAR:
+        return particular(good, rng)
+    if kind < PARTICULAR + SAYING:
+        return fill(rng.choice(SAYINGS[good]), rng)
     negated = rng.random() < 0.45
     patterns = (GOOD_NEGATED if negated else GOOD) if good else (BAD_NEGATED if negated else BAD)
     return fill(rng.choice(patterns), rng)

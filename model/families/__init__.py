@@ -1,0 +1,34 @@
+"""The kinds of checkpoints that can be read: our own, and one file each for the families from elsewhere."""
+
+from typing import Any
+
+from model.config import Config
+from model.errors import CheckpointError, printable
+from model.families import bert, distilbert, gpt2, roberta
+from model.families.family import Family, Fields, Source
+
+__all__ = ["Family", "Fields", "Source", "family_of", "is_foreign", "supported"]
+
+OWN = Family(model_types=(), config=lambda fields, stored: Config.from_json(dict(fields.values)), table=None)
+FOREIGN = (gpt2.FAMILY, bert.FAMILY, roberta.FAMILY, distilbert.FAMILY)
+
+
+def supported() -> list[str]:
+    """Every ``model_type`` that can be read."""
+    return sorted(name for family in FOREIGN for name in family.model_types)
+
+
+def is_foreign(values: dict[str, Any]) -> bool:
+    """Whether a config.json is not of our own kind."""
+    return "model_type" in values
+
+
+def family_of(values: dict[str, Any]) -> Family:
+    """The family that a config.json belongs to; CheckpointError where it names one that is not supported."""
+    if not is_foreign(values):
+        return OWN
+    for family in FOREIGN:
+        if values["model_type"] in family.model_types:
+            return family
+    shown = printable(values["model_type"])
+    raise CheckpointError(f"config.json: model_type: found {shown}, expected one of {', '.join(supported())}.")

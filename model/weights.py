@@ -1,0 +1,202 @@
+"""Weights from safetensors files: headers checked first, then mapped from a private copy, one tensor at a time.
+
+A file is never mapped where it lies: somebody may write to it while it is in use. It is copied once into the cache
+folder, from which the system loads the parts that are used and may drop them again.
+"""
+
+import hashlib
+import os
+import shutil
+import struct
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from model.errors import printable
+from model.families import Source
+from model.files import LARGEST_JSON, read_bytes, refuse, regular_file, strict_json
+from model.transformer import Transformer
+
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+LARGEST_WEIGHTS = 4 << 30
+LARGEST_HEADER = 1 << 20
+MOST_TENSORS, MOST_FILES = 5_000, 100
+USED = ("F32", "F16", "BF16")
+BYTES_OF = {
+    "BOOL": 1, "U8": 1, "I8": 1, "F8_E4M3": 1, "F8_E5M2": 1, "U16": 2, "I16": 2, "F16": 2, "BF16": 2, "U32": 4,
+    "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
+}  # fmt: skip
+MAPPED_FROM = 64 << 20  # bytes; smaller files are read into memory and widened to float32 at once
+CHECKED_AT_ONCE = 1 << 22  # numbers
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where a tensor lies, its shape and its type."""
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: str
+
+
+def read_headers(folder: Path) -> dict[str, Stored]:
+    """All tensors of a folder, by name: of its one file, or of those that its index lists."""
+    found: dict[str, Stored] = {}
+    files, total = weight_files(folder), 0
+    try:
+        for file in files:
+            path = regular_file(folder, file, LARGEST_WEIGHTS)
+            total += path.stat().st_size
+            if total > LARGEST_WEIGHTS:
+                refuse(file, "size", f"{total:,} bytes with the files before it", f"at most {LARGEST_WEIGHTS:,}")
+            for name, stored in read_header(path).items():
+                if name in found:
+                    refuse(file, name, "a tensor that another file holds too", "it once")
+                found[name] = stored
+    except OSError as error:
+        refuse(WEIGHTS, "file", error.strerror, "a file that can be read")
+    if len(found) > MOST_TENSORS:
+        refuse(INDEX, "weight_map", f"{len(found):,} tensors", f"at most {MOST_TENSORS:,}")
+    return found
+
+
+def weight_files(folder: Path) -> list[str]:
+    """The file of the weights, or the several that an index lists."""
+    if (folder / WEIGHTS).exists() or not (folder / INDEX).exists():
+        return [WEIGHTS]
+    listed = strict_json(read_bytes(folder, INDEX, LARGEST_JSON), INDEX).get("weight_map")
+    if not isinstance(listed, dict) or not all(isinstance(file, str) for file in listed.values()):
+        refuse(INDEX, "weight_map", "something else", "an object of file names")
+    files = sorted(set(listed.values()))
+    for file in files:
+        if Path(file).name != file or not file.endswith(".safetensors"):
+            refuse(INDEX, "weight_map", file, "names of safetensors files in this folder")
+    if not 1 <= len(files) <= MOST_FILES:
+        refuse(INDEX, "weight_map", f"{len(files)} files", f"1 to {MOST_FILES}")
+    return files
+
+
+def read_header(path: Path) -> dict[str, Stored]:
+    """The tensors of a safetensors file, its layout checked against its size."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = file.read(8)
+        length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+        if not 2 <= length <= min(LARGEST_HEADER, size - 8):
+            refuse(path.name, "header", f"a length of {length:,}", "2 bytes to 1 MiB, inside the file")
+        header = strict_json(file.read(length), path.name)
+    header.pop("__metadata__", None)
+    if len(header) > MOST_TENSORS:
+        refuse(path.name, "header", f"{len(header):,} tensors", f"at most {MOST_TENSORS:,}")
+    shapes = {name: read_entry(path.name, name, entry) for name, entry in header.items()}
+    ends = sum(entry["data_offsets"][1] - entry["data_offsets"][0] for entry in header.values())
+    if ends != size - 8 - length:
+        refuse(path.name, "size", f"{size - 8 - length:,} bytes of numbers", f"{ends:,}")
+    return {name: Stored(path, shape, header[name]["dtype"]) for name, shape in shapes.items()}
+
+
+def read_entry(file: str, name: str, entry: Any) -> tuple[int, ...]:
+    """The shape in one tensor's header entry."""
+    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+        refuse(file, name, "another header entry", "dtype, shape and data_offsets")
+    if not isinstance(entry["dtype"], str) or entry["dtype"] not in BYTES_OF:
+        refuse(file, f"{name}: dtype", entry["dtype"], "one of " + ", ".join(BYTES_OF))
+    shape, offsets = entry["shape"], entry["data_offsets"]
+    for numbers in (shape, offsets):
+        if not isinstance(numbers, list) or not all(type(n) is int and 0 <= n < 1 << 48 for n in numbers):
+            refuse(file, name, numbers, "a list of whole numbers")
+    count = 1
+    for axis in shape[:8]:
+        count *= axis
+    if len(shape) > 8 or len(offsets) != 2 or offsets[1] - offsets[0] != count * BYTES_OF[entry["dtype"]]:
+        refuse(file, f"{name}: data_offsets", offsets, f"room for shape {printable(shape)}")
+    return tuple(shape)
+
+
+def load(model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored]) -> Transformer:
+    """The model, until now without memory, with its weights.
+
+    Vectors are float32; matrices of a large file stay in the precision that they are stored in.
+    """
+    expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    for name, source in sources.items():
+        check_shape(model, expected[name], source, stored[source.name])
+    large = sum(path.stat().st_size for path in {entry.path for entry in stored.values()}) >= MAPPED_FROM
+    tensors = read_tensors(stored, {source.name for source in sources.values()}, mapped=large)
+    for name, tensor in tensors.items():
+        if not finite(tensor):
+            refuse(stored[name].path.name, name, "a number that is infinite or none", "finite numbers")
+    changed = {name: source.change(tensors[source.name], model.config) for name, source in sources.items()}
+    model.load_state_dict(
+        {name: tensor if large and tensor.ndim > 1 else tensor.float() for name, tensor in changed.items()},
+        strict=True,
+        assign=True,
+    )
+    return model.eval().requires_grad_(False)
+
+
+def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, found: Stored) -> None:
+    """Refuse a tensor that is not of the shape and type that the model needs, before it is read."""
+    file = found.path.name
+    if found.dtype not in USED:
+        refuse(file, f"{source.name}: dtype", found.dtype, "one of " + ", ".join(USED))
+    try:
+        shape = tuple(source.change(torch.empty(found.shape, device="meta"), model.config).shape)
+    except (RuntimeError, IndexError, ValueError):  # it cannot even be cut or turned
+        shape = ()
+    if shape != expected:
+        refuse(file, source.name, f"shape {found.shape}", f"one that gives {expected}")
+
+
+def read_tensors(stored: Mapping[str, Stored], names: set[str], *, mapped: bool) -> dict[str, Tensor]:
+    """These tensors, as they are stored."""
+    tensors: dict[str, Tensor] = {}
+    for path in sorted({stored[name].path for name in names}):
+        try:
+            with safe_open(private_copy(path) if mapped else path, framework="pt") as file:
+                here = [name for name in names if stored[name].path == path]
+                tensors |= {name: file.get_tensor(name) if mapped else file.get_tensor(name).clone() for name in here}
+        except (SafetensorError, OSError, ValueError):
+            refuse(path.name, "file", "something that safetensors refuses", "a safetensors file")
+    return tensors
+
+
+def finite(tensor: Tensor) -> bool:
+    """Whether every number is; looked at in pieces, for a mask of a large tensor is large too."""
+    for piece in tensor.reshape(-1).split(CHECKED_AT_ONCE):
+        # A sum with an infinite or undefined number in it is one itself; few sums of finite numbers are.
+        if not piece.sum(dtype=torch.float32).isfinite() and not piece.isfinite().all():
+            return False
+    return True
+
+
+def cache_folder() -> Path:
+    """Where copies of large weight files lie: HEADLIGHT_CACHE, or headlight in the user's cache folder."""
+    own, user = os.environ.get("HEADLIGHT_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    return Path(own) if own else (Path(user) if user else Path.home() / ".cache") / "headlight"
+
+
+def private_copy(path: Path) -> Path:
+    """A copy of a file in our own cache, made once for every state of the file."""
+    state = path.stat()
+    key = f"{path.resolve()}\0{state.st_ino}\0{state.st_size}\0{state.st_mtime_ns}"
+    copy = cache_folder() / f"{hashlib.sha256(key.encode(errors='surrogateescape')).hexdigest()}.safetensors"
+    if copy.exists():
+        os.utime(copy)
+        return copy
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=copy.parent, suffix=".part", delete=False) as part:
+        try:
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, part, 1 << 24)
+            Path(part.name).replace(copy)
+        except BaseException:
+            Path(part.name).unlink(missing_ok=True)
+            raise
+    return copy
