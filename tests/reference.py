@@ -144,7 +144,8 @@ def assert_same_model(reference: Reference, inputs: dict[str, list[int]], logits
     """Load the saved model as ours, run both on the same ids, compare everything; our trace."""
     checkpoint = load_checkpoint(reference.folder, device="cpu")
     names = {"input_ids": "ids", "token_type_ids": "type_ids", "decoder_input_ids": "target_ids"}
-    ours = checkpoint.trace_ids(**{names[name]: numbers for name, numbers in inputs.items()})
+    given: Any = {names[name]: numbers for name, numbers in inputs.items()}
+    ours = checkpoint.trace_ids(**given)
     theirs, attentions = reference.run(**inputs)
     if ours.encoder is not None and ours.decoder is not None:
         assert_same_stack(ours.encoder, attentions, theirs.encoder_hidden_states, "encoder")
