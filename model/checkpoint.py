@@ -124,6 +124,17 @@ class Checkpoint:
             raise InputError(f"{self.name} has no classifier: it was not trained to choose between labels.")
         return dict(zip(self.config.labels, trace.logits.double().softmax(dim=-1).tolist(), strict=True))
 
+    def likeliest(self, trace: Trace, position: int = -1) -> tuple[str, float]:
+        """The token that a trace of this model finds likeliest at a position, and its probability.
+
+        In a decoder that is the token after the position, in an encoder the one in its place. Raises InputError
+        where the model does not predict tokens.
+        """
+        if trace.logits is None or trace.logits.ndim != 2:
+            raise InputError(f"{self.name} does not predict tokens: it has no head for them.")
+        probability, token_id = trace.logits[position].double().softmax(dim=-1).max(dim=-1)
+        return self.tokenizer.pieces([int(token_id)])[0], float(probability)
+
     def generate(self, text: str, max_tokens: int = 40, method: str = "greedy", edits: Edits = NO_EDITS) -> Generation:
         """Continue a text (decoder) or produce its target (encoder-decoder), the likeliest token each time.
 

@@ -11,6 +11,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 from model.errors import CheckpointError, InputError, printable
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
+MASKS = ("[MASK]", "<mask>")
 FAILED = "The tokenizer of this checkpoint failed on this text"
 Result = TypeVar("Result")
 
@@ -41,6 +42,7 @@ class Tokenizer:
         self.backend = backend
         self.backend.no_padding()
         self.backend.no_truncation()
+        self.readable = byte_piece if isinstance(backend.decoder, decoders.ByteLevel) else str
 
     @property
     def size(self) -> int:
@@ -61,7 +63,8 @@ class Tokenizer:
         special = tuple(bool(flag) for flag in encoding.special_tokens_mask)
         segments = tuple(encoding.type_ids)
         spans = tuple(None if added else span for added, span in zip(special, encoding.offsets, strict=True))
-        tokens = tuple(map(shown, encoding.tokens, spans, (texts[min(segment, 1)] for segment in segments)))
+        pieces = map(self.readable, encoding.tokens)
+        tokens = tuple(map(shown, pieces, spans, (texts[min(segment, 1)] for segment in segments)))
         return Encoding(
             ids=tuple(encoding.ids),
             tokens=tokens,
@@ -81,7 +84,12 @@ class Tokenizer:
 
     def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
         """What to show for ids that came without a text."""
-        return tuple(self.backend.id_to_token(number) or f"#{number}" for number in ids)
+        return tuple(self.readable(self.backend.id_to_token(number) or f"#{number}") for number in ids)
+
+    def first_masked(self, ids: Iterable[int]) -> int | None:
+        """The position of the first mask token; None where there is none."""
+        masks = {self.backend.token_to_id(name) for name in MASKS} - {None}
+        return next((position for position, number in enumerate(ids) if number in masks), None)
 
     def save(self, path: Path) -> None:
         """Write ``tokenizer.json``."""
@@ -135,6 +143,27 @@ def check_text(text: str) -> None:
         raise InputError(
             f"Character {error.start + 1} of the text is half of a surrogate pair, which stands for nothing: delete it."
         ) from None
+
+
+def byte_characters() -> dict[str, int]:
+    """How vocabularies of bytes (GPT-2) write a byte: as itself where it prints, else as a character from 256 up."""
+    printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printed]
+    return {chr(byte): byte for byte in printed} | {chr(256 + number): byte for number, byte in enumerate(others)}
+
+
+BYTE_OF = byte_characters()
+
+
+def byte_piece(token: str) -> str:
+    """A token of a vocabulary of bytes as its text; bytes that are no whole character as "�F09F"."""
+    if any(character not in BYTE_OF for character in token):
+        return token  # added by hand, and so plain text
+    content = bytes(BYTE_OF[character] for character in token)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return f"\ufffd{content.hex().upper()}"
 
 
 def shown(token: str, span: tuple[int, int] | None, text: str) -> str:

@@ -50,6 +50,9 @@ MUTE_HELP = (
     "projection. Only the layer on the screen is changed, and the prediction is given before and after."
 )
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
+NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
+MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
+OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
 SIDES_HELP = (
     "The token that looks: a row of the picture. Until one is chosen, the strongest weight is read out.",
     "The token that is looked at: a column of the picture. The number below is the weight in full float32 precision.",
@@ -110,15 +113,32 @@ def show_attention(checkpoint: Checkpoint, selection: Selection, trace: Trace) -
 
 
 def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:
-    """The most probable label, and what muting did to it."""
-    if not checkpoint.config.labels:
+    """What the model says of the text, by the kind of its head, and what muting did to it."""
+    if trace.encoder is not None and trace.decoder is not None:
+        st.markdown("Output", help=OUTPUT_HELP)
+        st.text(answer.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist())))
+    said = prediction_of(checkpoint, trace)
+    if said is None:
         return
+    title, outcome, explained = said
     muted = edits_of(selection, checkpoint).muted
-    title = "Prediction with heads muted" if muted else "Prediction"
-    st.metric(title, answer.outcome(checkpoint.probabilities(trace)), help=PREDICTION_HELP)
-    if muted:
-        before = checkpoint.probabilities(trace_of(selection, Edits()))
-        st.text(f"Before muting: {answer.outcome(before)}")
+    st.metric(f"{title} with heads muted" if muted else title, outcome, help=explained)
+    if muted and (before := prediction_of(checkpoint, trace_of(selection, Edits()))):
+        st.text(f"Before muting: {before[1]}")
+
+
+def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] | None:
+    """Title, value and explanation of what the head says; None where there is no head."""
+    if checkpoint.config.labels:
+        return "Prediction", answer.outcome(checkpoint.probabilities(trace)), PREDICTION_HELP
+    if trace.logits is None or (trace.encoder is not None and trace.decoder is not None):
+        return None
+    masked = None if trace.encoder is None else checkpoint.tokenizer.first_masked(trace.encoder.ids.tolist())
+    if trace.encoder is not None and masked is None:
+        return None
+    found = checkpoint.likeliest(trace, -1 if masked is None else masked)
+    title, explained = ("Next token", NEXT_HELP) if masked is None else ("Masked word", MASKED_HELP)
+    return title, answer.outcome(dict([found])), explained
 
 
 def choose_layer(selection: Selection, layers: int) -> None:

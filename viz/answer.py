@@ -105,6 +105,11 @@ def prediction(probabilities: Mapping[str, float]) -> tuple[str, float]:
     return label, probabilities[label]
 
 
+def text_line(text: str) -> str:
+    """A model's own text in one line; "(nothing)" where it is empty."""
+    return " ".join(text.split()) or "(nothing)"
+
+
 def outcome(probabilities: Mapping[str, float]) -> str:
     """ "positive 93.4 %"."""
     label, probability = prediction(probabilities)

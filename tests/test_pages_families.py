@@ -1,0 +1,63 @@
+"""The pages on a folder of every family: a tiny random model of each kind, as people save it, with a tokenizer."""
+
+import pytest
+
+from model import load_checkpoint
+from tests import reference, tiny
+from tests.test_families import BERT, DISTILBERT, GPT2
+from tests.test_pages import opened, picture
+
+FOLDERS = {
+    "gpt2": ("GPT2LMHeadModel", GPT2),
+    "bert": ("BertForMaskedLM", BERT),
+    "bert-classifier": ("BertForSequenceClassification", BERT | {"id2label": {0: "<b>bad</b>", 1: "good"}}),
+    "bert-bare": ("BertModel", BERT),
+    "roberta": ("RobertaForMaskedLM", BERT | {"type_vocab_size": 1}),
+    "distilbert": ("DistilBertForMaskedLM", DISTILBERT),
+}
+TEXT = "the dog bit the man ."
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A checkpoints folder that holds one of each."""
+    root = tmp_path_factory.mktemp("checkpoints")
+    for name, (kind, fields) in FOLDERS.items():
+        reference.make(kind, root / name, **fields)
+        tiny.tokenizer().save(root / name / "tokenizer.json")
+    return root
+
+
+@pytest.fixture
+def app_folders(folders, monkeypatch):
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", folders)
+    return folders
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_explore_shows_the_weights_of_every_family(name, app_folders):
+    app = opened(checkpoint=name, text=TEXT, layer="2", heads="1")
+    assert not app.exception
+    assert not app.error
+    trace = load_checkpoint(app_folders / name, device="cpu").trace(TEXT)
+    stack = trace.encoder or trace.decoder
+    shown = picture(app)
+    assert (shown["weights"] == stack.blocks[2].self_attention.weights[1].numpy()).all()
+    assert len(shown["keys"]) == len(stack.ids)
+
+
+def test_the_checkpoints_page_shows_every_family(app_folders):
+    app = opened("checkpoints.py")
+    assert not app.exception
+    assert not app.error
+    assert len(app.header) == len(FOLDERS)
+
+
+def test_explore_names_the_next_token_of_a_decoder_and_its_probability(app_folders):
+    app = opened(checkpoint="gpt2", text=TEXT)
+    checkpoint = load_checkpoint(app_folders / "gpt2", device="cpu")
+    probabilities = checkpoint.trace(TEXT).logits[-1].double().softmax(dim=-1)
+    (metric,) = [found for found in app.metric if found.label == "Next token"]
+    assert checkpoint.tokenizer.pieces([int(probabilities.argmax())])[0] in metric.value
+    assert f"{100 * float(probabilities.max()):.1f}" in metric.value
