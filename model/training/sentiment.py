@@ -46,7 +46,7 @@ REVIEWS = {
 }
 PATTERNS = {
     "name": "200,000 short opinions from patterns (model/training/phrases.py)",
-    "use": "training, half of the examples of up to 32 tokens",
+    "use": "training, two in five of the examples of up to 32 tokens",
     "licence": "MIT, as this project",
     "source": "written for this project",
 }
@@ -83,7 +83,7 @@ def mixture(options: argparse.Namespace, prepared: Prepared) -> Mixture:
         return Mixture(lengths=(options.max_length,), shares=(1.0,))
     shortest, short = options.short_shares
     shares = (shortest, short, 1 - shortest - short)
-    return Mixture(lengths=(32, 128, options.max_length), shares=shares, phrase_share=0.5)
+    return Mixture(lengths=(32, 128, options.max_length), shares=shares, phrase_share=0.4)
 
 
 def precision(name: str) -> contextlib.AbstractContextManager[object]:
