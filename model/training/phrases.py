@@ -106,18 +106,19 @@ GOOD = words("""
     it gets {better} each time|I have never felt {better}|the {thing} made me feel {better}|
     I would gladly pay more for it|I would pay double for this {thing}|
     highly recommended|my favourite {thing}|{good} enough for me|I could watch it every day""")
-BAD = words("""the {thing} {was} {very} {bad}|the {thing} {was} {bad} and {bad}|what a {bad} {thing}|
-{it} {was} {very} {bad}|such a {bad} {thing}|I {hate} this {thing}|I {hated} the {thing}|
-we {hated} every minute of it|I {hated} it|I {hated} everything about the {thing}|it was a {loss}|
-the {thing} {was} a {loss}|what a {loss}|a real {loss}|the {thing} {fails}|it {fails}|this {thing} {fails}|
-the {who} {hurts}|our {who} {hurts}|the {who} {was} {very} {bad}|a {bad} {who} and a {bad} {thing}|I am {very} {sad}|
-I feel {worse} after the {thing}|
-I feel {worse} now|{worse} than the old one|the {thing} is {worse} than before|it gets {worse} each time|
-I have never felt {worse}|the {thing} made me feel {worse}|I would not pay half of that for it|
-I would not pay a cent for this {thing}|I'm {sad} with the {thing}|we were {sad}|I feel {sad}|it made me {sad}|
-I will never come back|I would not buy it again|worst {thing} ever|the worst {thing} I have ever had|one of the worst|a {bad} {thing}|{bad}|
-{bad} {thing}|very {bad}|zero stars|thumbs down|I want my money back|do not waste your time on the {thing}|
-don't buy this {thing}|{bad} , {bad} and {bad}|avoid this {thing}|stay away from it|I fell asleep|too {bad} for me|
+BAD = words("""
+the {thing} {was} {very} {bad}|the {thing} {was} {bad} and {bad}|what a {bad} {thing}|{it} {was} {very} {bad}|
+such a {bad} {thing}|I {hate} this {thing}|I {hated} the {thing}|we {hated} every minute of it|I {hated} it|
+I {hated} everything about the {thing}|it was a {loss}|the {thing} {was} a {loss}|what a {loss}|a real {loss}|
+the {thing} {fails}|it {fails}|this {thing} {fails}|the {who} {hurts}|our {who} {hurts}|
+the {who} {was} {very} {bad}|a {bad} {who} and a {bad} {thing}|I am {very} {sad}|
+I feel {worse} after the {thing}|I feel {worse} now|{worse} than the old one|the {thing} is {worse} than before|
+it gets {worse} each time|I have never felt {worse}|the {thing} made me feel {worse}|
+I would not pay half of that for it|I would not pay a cent for this {thing}|I'm {sad} with the {thing}|
+we were {sad}|I feel {sad}|it made me {sad}|I will never come back|I would not buy it again|worst {thing} ever|
+the worst {thing} I have ever had|one of the worst|a {bad} {thing}|{bad}|{bad} {thing}|very {bad}|zero stars|
+thumbs down|I want my money back|do not waste your time on the {thing}|don't buy this {thing}|
+{bad} , {bad} and {bad}|avoid this {thing}|stay away from it|I fell asleep|too {bad} for me|
 the {thing} was far too {bad}|I have seen better""")
 GOOD_NEGATED = words("""the {thing} {not} {bad}|the {thing} {not} {bad} at all|not {bad} at all|not {bad}|
 not too {bad}|not {bad} , actually|it was not a {bad} {thing}|this is not a {bad} {thing}|
@@ -161,15 +162,16 @@ OWNER = words("the|the|the|my|our|their|this")
 # What may stand beside an opinion without changing it, much of it with a "no" or a "nobody" in it: a negation turns
 # round what it stands before, not everything in the sentence.
 ASIDES = words("""
-no doubt|no question|without a doubt|for no reason|for no special reason|not that it matters|not that anybody asked|
-and that is no exaggeration|and I am not exaggerating|and I don't say that often|and I do not say so lightly|
-and nobody will deny it|which nobody expected|which I did not expect|like nothing I have seen before|like no other|
-and nothing else|and I never write reviews|on a rainy day|with my brother|in the city centre|in every way|
-about nobody in particular|about two brothers|about no one you know|with no name|about nothing much|
-that I bought last week|when I was there in May|as I told nobody but my wife|and not just for me|and not only on Sundays|before I had even
-sat down|from the first day|from start to finish|from beginning to end|for a single second|in a single day|
-for years|since last year|no matter what they say|whatever anybody says|if not more|never mind the price|
-no wonder|after no more than a day|in less than a week|at half past nine|and we all said so|by any standard|
+no doubt|no question|without a doubt|for no reason|for no special reason|not that it matters|
+not that anybody asked|and that is no exaggeration|and I am not exaggerating|and I don't say that often|
+and I do not say so lightly|and nobody will deny it|which nobody expected|which I did not expect|
+like nothing I have seen before|like no other|and nothing else|and I never write reviews|on a rainy day|
+with my brother|in the city centre|in every way|about nobody in particular|about two brothers|
+about no one you know|with no name|about nothing much|that I bought last week|when I was there in May|
+as I told nobody but my wife|and not just for me|and not only on Sundays|before I had even sat down|
+from the first day|from start to finish|from beginning to end|for a single second|in a single day|for years|
+since last year|no matter what they say|whatever anybody says|if not more|never mind the price|no wonder|
+after no more than a day|in less than a week|at half past nine|and we all said so|by any standard|
 at no extra cost|with no help from anybody|and my friends agree|every single time|so they tell me""")
 ASIDE = 0.25  # share of opinions that one stands beside
 
