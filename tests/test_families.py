@@ -13,7 +13,51 @@ BERT: dict[str, Any] = {"vocab_size": 90, "hidden_size": 24, "num_attention_head
 BERT |= {"intermediate_size": 40, "max_position_embeddings": 64}
 DISTILBERT: dict[str, Any] = {"vocab_size": 90, "dim": 24, "n_heads": 3, "n_layers": 3, "hidden_dim": 40}
 
+LLAMA: dict[str, Any] = {"vocab_size": 90, "hidden_size": 24, "num_attention_heads": 6, "num_hidden_layers": 3}
+LLAMA |= {"intermediate_size": 40, "max_position_embeddings": 64, "bos_token_id": 1, "eos_token_id": 2}
+LLAMA |= {"num_key_value_heads": 3}
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LLAMA3 |= {"original_max_position_embeddings": 32, "rope_theta": 500.0}
+GEMMA = LLAMA | {"head_dim": 6, "num_attention_heads": 4, "num_key_value_heads": 2}
+GEMMA3_ROPE = {
+    "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 3000.0},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 70.0},
+}
+NEOX: dict[str, Any] = {"vocab_size": 90, "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 3}
+NEOX |= {"intermediate_size": 40, "max_position_embeddings": 64, "hidden_dropout": 0.0}
+NEO: dict[str, Any] = {"vocab_size": 90, "hidden_size": 24, "num_heads": 3, "num_layers": 3, "window_size": 7}
+NEO |= {"attention_types": [[["global", "local", "local"], 1]], "max_position_embeddings": 64}
+NEO |= {"bos_token_id": 1, "eos_token_id": 1}
+
+FULL, SLIDING = "full_attention", "sliding_attention"
+WINDOWED = [SLIDING, FULL, SLIDING]
+
 DECODERS: list[tuple[str, dict[str, Any]]] = [
+    ("LlamaForCausalLM", LLAMA),
+    ("LlamaForCausalLM", LLAMA | {"num_key_value_heads": 1, "attention_bias": True, "mlp_bias": True}),
+    ("LlamaForCausalLM", LLAMA | {"num_key_value_heads": 6, "head_dim": 10, "tie_word_embeddings": True}),
+    ("LlamaForCausalLM", LLAMA | {"rope_parameters": LLAMA3, "save_max_shard_size": "20KB"}),
+    ("LlamaForCausalLM", LLAMA | {"rope_parameters": {"rope_type": "linear", "factor": 2.5, "rope_theta": 200.0}}),
+    ("MistralForCausalLM", LLAMA | {"sliding_window": 9}),
+    ("MistralForCausalLM", LLAMA | {"sliding_window": None, "hidden_act": "gelu"}),
+    ("Qwen2ForCausalLM", LLAMA | {"eos_token_id": [2, 3]}),
+    ("Qwen2ForCausalLM", LLAMA | {"use_sliding_window": True, "sliding_window": 8, "max_window_layers": 1}),
+    ("Qwen3ForCausalLM", LLAMA | {"head_dim": 8, "attention_bias": True}),
+    (
+        "Qwen3ForCausalLM",
+        LLAMA | {"head_dim": 8, "use_sliding_window": True, "sliding_window": 5, "max_window_layers": 2},
+    ),
+    ("GemmaForCausalLM", GEMMA),
+    ("GemmaForCausalLM", GEMMA | {"num_key_value_heads": 1, "hidden_act": "gelu"}),
+    ("Gemma2ForCausalLM", GEMMA | {"sliding_window": 6, "query_pre_attn_scalar": 50, "attn_logit_softcapping": 3.0}),
+    ("Gemma2ForCausalLM", GEMMA | {"final_logit_softcapping": None, "attn_logit_softcapping": None}),
+    ("Gemma3ForCausalLM", GEMMA | {"sliding_window": 6, "layer_types": [SLIDING, SLIDING, FULL]}),
+    ("Gemma3ForCausalLM", GEMMA | {"num_hidden_layers": 7, "sliding_window": 5, "rope_parameters": GEMMA3_ROPE}),
+    ("GPTNeoXForCausalLM", NEOX),
+    ("GPTNeoXForCausalLM", NEOX | {"use_parallel_residual": False, "attention_bias": False}),
+    ("GPTNeoXForCausalLM", NEOX | {"rope_parameters": {"rope_theta": 300.0, "partial_rotary_factor": 0.5}}),
+    ("GPTNeoForCausalLM", NEO),
+    ("GPTNeoForCausalLM", NEO | {"intermediate_size": 20, "tie_word_embeddings": False}),
     ("GPT2LMHeadModel", GPT2),
     ("GPT2LMHeadModel", GPT2 | {"n_inner": 20, "activation_function": "relu", "scale_attn_weights": False}),
     ("GPT2LMHeadModel", GPT2 | {"tie_word_embeddings": False, "layer_norm_epsilon": 1e-3}),

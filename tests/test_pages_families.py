@@ -1,5 +1,7 @@
 """The pages on a folder of every family: a tiny random model of each kind, as people save it, with a tokenizer."""
 
+from typing import Any
+
 import pytest
 
 from model import load_checkpoint
@@ -40,7 +42,7 @@ def test_explore_shows_the_weights_of_every_family(name, app_folders):
     app = opened(checkpoint=name, text=TEXT, layer="2", heads="1")
     assert not app.exception
     assert not app.error
-    trace = load_checkpoint(app_folders / name, device="cpu").trace(TEXT)
+    trace: Any = load_checkpoint(app_folders / name, device="cpu").trace(TEXT)
     stack = trace.encoder or trace.decoder
     shown = picture(app)
     assert (shown["weights"] == stack.blocks[2].self_attention.weights[1].numpy()).all()
@@ -57,7 +59,8 @@ def test_the_checkpoints_page_shows_every_family(app_folders):
 def test_explore_names_the_next_token_of_a_decoder_and_its_probability(app_folders):
     app = opened(checkpoint="gpt2", text=TEXT)
     checkpoint = load_checkpoint(app_folders / "gpt2", device="cpu")
-    probabilities = checkpoint.trace(TEXT).logits[-1].double().softmax(dim=-1)
+    trace: Any = checkpoint.trace(TEXT)
+    probabilities = trace.logits[-1].double().softmax(dim=-1)
     (metric,) = [found for found in app.metric if found.label == "Next token"]
     assert checkpoint.tokenizer.pieces([int(probabilities.argmax())])[0] in metric.value
     assert f"{100 * float(probabilities.max()):.1f}" in metric.value

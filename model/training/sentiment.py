@@ -222,6 +222,21 @@ def command(name: str, options: argparse.Namespace) -> str:
     return shlex.join(["python", "-m", "model.training.sentiment", name, *words])
 
 
+def average(options: argparse.Namespace) -> None:
+    """The command ``average``: one checkpoint whose weights are the mean of several runs' (Wortsman et al. 2022).
+
+    It makes sense for runs that started from one another. InputError where they are not of one shape.
+    """
+    runs = [load_checkpoint(folder, "cpu") for folder in options.runs]
+    if any(run.config != runs[0].config for run in runs):
+        raise InputError("--runs: found checkpoints of different configs, expected one.")
+    states = [run.model.state_dict() for run in runs]
+    mean = {name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]}
+    runs[0].model.load_state_dict(mean)
+    card = dict(runs[-1].card) | {"name": options.out.name, "evaluations": []}
+    save_checkpoint(options.out, runs[0].model, runs[0].tokenizer, card)
+
+
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
@@ -275,6 +290,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     for name, number in rates.items():
         training.add_argument(f"--{name}", type=float, default=number, help=" ")
     training.add_argument("--precision", choices=("bfloat16", "float32"), default="bfloat16", help="of matrix products")
+    averaging = commands.add_parser("average", help="the mean of several runs' weights, as a checkpoint")
+    averaging.add_argument(
+        "--runs", type=Path, nargs="+", required=True, help="folders of runs, the last one's card stays"
+    )
+    averaging.add_argument("--out", type=Path, required=True, help="folder for the checkpoint")
     evaluation = commands.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     evaluation.add_argument(
         "--data", type=Path, required=True, help="folder of the film reviews, or a CSV or JSONL file"
@@ -291,7 +311,7 @@ def main() -> None:
     """Run the command; a refusal is one line."""
     options = parse()
     try:
-        {"train": train, "evaluate": evaluate}[options.command](options)
+        {"train": train, "average": average, "evaluate": evaluate}[options.command](options)
     except (InputError, CheckpointError) as error:
         raise SystemExit(str(error)) from None
     except ValueError as error:  # a size that the config refuses
