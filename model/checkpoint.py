@@ -180,8 +180,10 @@ class Checkpoint:
         return found, self.trace_ids(typed, target, edits=edits, logits=logits)
 
     def _target(self, text: str) -> Encoding:
-        """A target text as the decoder reads it: the start token, then the text."""
+        """A target text as the decoder reads it: the start token, then the text, without the end that it predicts."""
         typed = self.tokenizer.encode(text)
+        if typed.ids[-1] == self.config.end_id:
+            typed = Encoding(**{name: values[:-1] for name, values in vars(typed).items()})
         start = int(self.config.start_id or 0)
         added = Encoding(
             ids=(start,),

@@ -4,15 +4,15 @@ from typing import Any
 
 from model.config import Config
 from model.errors import CheckpointError, printable
-from model.families import bert, distilbert, gemma, gpt2, gpt_neo, gpt_neox, llama, roberta
+from model.families import bart, bert, distilbert, gemma, gpt2, gpt_neo, gpt_neox, llama, roberta, t5
 from model.families.family import Family, Fields, Source
 
 __all__ = ["Family", "Fields", "Source", "family_of", "is_foreign", "supported"]
 
 OWN = Family(model_types=(), config=lambda fields, stored: Config.from_json(dict(fields.values)), table=None)
 FOREIGN = (
-    gpt2.FAMILY, bert.FAMILY, roberta.FAMILY, distilbert.FAMILY, *llama.FAMILIES, *gemma.FAMILIES, gpt_neox.FAMILY,
-    gpt_neo.FAMILY,
+    gpt2.FAMILY, bert.FAMILY, roberta.FAMILY, distilbert.FAMILY, *llama.FAMILIES, *bart.FAMILIES, t5.FAMILY,
+    gpt_neox.FAMILY, gpt_neo.FAMILY, *gemma.FAMILIES,
 )  # fmt: skip
 
 
