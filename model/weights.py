@@ -9,8 +9,9 @@ import os
 import shutil
 import struct
 import tempfile
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from model.errors import printable
+from model.errors import CheckpointError, printable
 from model.families import Source
 from model.files import LARGEST_JSON, read_bytes, refuse, regular_file, strict_json
 from model.transformer import Transformer
@@ -34,13 +35,15 @@ BYTES_OF = {
 }  # fmt: skip
 MAPPED_FROM = 64 << 20  # bytes; smaller files are read into memory and widened to float32 at once
 CHECKED_AT_ONCE = 1 << 22  # numbers
+CACHE_BYTES = 8 << 30
+STALE = 24 * 3600  # seconds after which a copy that was never finished may go
 
 
 @dataclass(frozen=True)
 class Stored:
     """Where a tensor lies, its shape and its type."""
 
-    path: Path
+    path: Path = field(compare=False)
     shape: tuple[int, ...]
     dtype: str
 
@@ -127,11 +130,12 @@ def load(model: Transformer, sources: Mapping[str, Source], stored: Mapping[str,
     expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
     for name, source in sources.items():
         check_shape(model, expected[name], source, stored[source.name])
-    large = sum(path.stat().st_size for path in {entry.path for entry in stored.values()}) >= MAPPED_FROM
-    tensors = read_tensors(stored, {source.name for source in sources.values()}, mapped=large)
-    for name, tensor in tensors.items():
-        if not finite(tensor):
-            refuse(stored[name].path.name, name, "a number that is infinite or none", "finite numbers")
+    sizes = {path: path.stat().st_size for path in {entry.path for entry in stored.values()}}
+    large = sum(sizes.values()) >= MAPPED_FROM
+    tensors: dict[str, Tensor] = {}
+    for path in sizes:
+        names = [source.name for source in sources.values() if stored[source.name].path == path]
+        tensors |= read_file(path, {name: stored[name] for name in names}, mapped=large)
     changed = {name: source.change(tensors[source.name], model.config) for name, source in sources.items()}
     model.load_state_dict(
         {name: tensor if large and tensor.ndim > 1 else tensor.float() for name, tensor in changed.items()},
@@ -154,17 +158,27 @@ def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, f
         refuse(file, source.name, f"shape {found.shape}", f"one that gives {expected}")
 
 
-def read_tensors(stored: Mapping[str, Stored], names: set[str], *, mapped: bool) -> dict[str, Tensor]:
-    """These tensors, as they are stored."""
-    tensors: dict[str, Tensor] = {}
-    for path in sorted({stored[name].path for name in names}):
-        try:
-            with safe_open(private_copy(path) if mapped else path, framework="pt") as file:
-                here = [name for name in names if stored[name].path == path]
-                tensors |= {name: file.get_tensor(name) if mapped else file.get_tensor(name).clone() for name in here}
-        except (SafetensorError, OSError, ValueError):
-            refuse(path.name, "file", "something that safetensors refuses", "a safetensors file")
+def read_file(path: Path, wanted: Mapping[str, Stored], *, mapped: bool) -> dict[str, Tensor]:
+    """These tensors of one file, as they are stored; mapped from our own copy, or read into memory."""
+    try:
+        copy = private_copy(path, wanted) if mapped else None
+        with safe_open(copy or path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in wanted}
+    except CheckpointError:
+        raise
+    except (SafetensorError, OSError, ValueError):
+        refuse(path.name, "file", "something that safetensors refuses", "a safetensors file")
+    if copy is None:
+        tensors = {name: tensor.clone() for name, tensor in tensors.items()}
+        check_numbers(path.name, tensors)
     return tensors
+
+
+def check_numbers(file: str, tensors: Mapping[str, Tensor]) -> None:
+    """Refuse a tensor that holds anything but finite numbers."""
+    for name, tensor in tensors.items():
+        if not finite(tensor):
+            refuse(file, name, "a number that is infinite or none", "finite numbers")
 
 
 def finite(tensor: Tensor) -> bool:
@@ -182,21 +196,64 @@ def cache_folder() -> Path:
     return Path(own) if own else (Path(user) if user else Path.home() / ".cache") / "headlight"
 
 
-def private_copy(path: Path) -> Path:
-    """A copy of a file in our own cache, made once for every state of the file."""
+def private_copy(path: Path, wanted: Mapping[str, Stored]) -> Path | None:
+    """A copy of a file in our own cache, made once for every state of the file; None where none can be written.
+
+    What lies in the cache under its last name has been checked: header as found before, and numbers.
+    """
     state = path.stat()
-    key = f"{path.resolve()}\0{state.st_ino}\0{state.st_size}\0{state.st_mtime_ns}"
+    key = f"{path.resolve()}\0{state.st_ino}\0{state.st_size}\0{state.st_mtime_ns}\0{sorted(wanted)}"
     copy = cache_folder() / f"{hashlib.sha256(key.encode(errors='surrogateescape')).hexdigest()}.safetensors"
     if copy.exists():
         os.utime(copy)
         return copy
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=copy.parent, suffix=".part", delete=False) as part:
-        try:
-            with path.open("rb") as file:
-                shutil.copyfileobj(file, part, 1 << 24)
-            Path(part.name).replace(copy)
-        except BaseException:
-            Path(part.name).unlink(missing_ok=True)
-            raise
+    part = copied(path, copy)
+    if part is None:
+        return None
+    try:
+        check_copy(part, path.name, wanted)
+        part.replace(copy)
+    finally:
+        part.unlink(missing_ok=True)
     return copy
+
+
+def copied(path: Path, copy: Path) -> Path | None:
+    """The file's bytes under a name of their own beside ``copy``; None where the cache is full or not writable."""
+    try:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        make_room(copy.parent, path.stat().st_size)
+        handle, name = tempfile.mkstemp(dir=copy.parent, suffix=".part")
+    except OSError:
+        return None
+    try:
+        with path.open("rb") as file, os.fdopen(handle, "wb") as part:
+            shutil.copyfileobj(file, part, 1 << 24)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        return None
+    return Path(name)
+
+
+def check_copy(part: Path, file: str, wanted: Mapping[str, Stored]) -> None:
+    """Refuse a copy that is not what was checked before, because the file has changed, or that is not finite."""
+    try:
+        found = read_header(part)
+    except CheckpointError:
+        found = {}
+    if any(found.get(name) != one for name, one in wanted.items()):
+        refuse(file, "file", "one that changed while it was read", "one that stays as it is")
+    with safe_open(part, framework="pt") as opened:
+        for name in wanted:
+            check_numbers(file, {name: opened.get_tensor(name)})
+
+
+def make_room(folder: Path, needed: int) -> None:
+    """Delete what was not used for longest until the rest and ``needed`` bytes stay within the cache's size."""
+    files = sorted(folder.glob("*.safetensors"), key=lambda file: file.stat().st_mtime)
+    files += [part for part in folder.glob("*.part") if time.time() - part.stat().st_mtime > STALE]
+    kept = sum(file.stat().st_size for file in files)
+    while files and kept + needed > CACHE_BYTES:
+        oldest = files.pop(0)
+        kept -= oldest.stat().st_size
+        oldest.unlink(missing_ok=True)

@@ -1,0 +1,166 @@
+"""Weights from files: shards, the private copy of a large file, half precision, and what is refused."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from model import CheckpointError, load_checkpoint, weights
+from tests import reference
+from tests.test_families import GPT2, LLAMA
+
+IDS = {"input_ids": reference.ids(30, 90)}
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """Every file counts as large, and copies go to a folder of the test's own."""
+    monkeypatch.setattr(weights, "MAPPED_FROM", 0)
+    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def gpt2(tmp_path):
+    return reference.make("GPT2LMHeadModel", tmp_path / "model", **GPT2)
+
+
+def refusal(folder) -> str:
+    """The one line in which a folder is refused."""
+    with pytest.raises(CheckpointError) as caught:
+        load_checkpoint(folder, device="cpu")
+    assert "\n" not in str(caught.value)
+    assert str(folder.parent) not in str(caught.value)
+    return str(caught.value)
+
+
+def same_weights(folder, ids: list[int]) -> torch.Tensor:
+    trace: Any = load_checkpoint(folder, device="cpu").trace_ids(ids)
+    return trace.decoder.weights()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_mapped_weights_give_the_numbers_of_the_reference(dtype, cache, tmp_path):
+    theirs = reference.make("GPT2LMHeadModel", tmp_path / "model", dtype=dtype, **GPT2)
+    reference.assert_same_model(theirs, IDS)
+    model = load_checkpoint(theirs.folder, device="cpu").model
+    assert {parameter.dtype for parameter in model.parameters() if parameter.ndim > 1} == {dtype}
+    assert {parameter.dtype for parameter in model.parameters() if parameter.ndim == 1} == {torch.float32}
+
+
+def test_a_file_rewritten_or_deleted_while_in_use_changes_nothing(cache, gpt2):
+    checkpoint, path = load_checkpoint(gpt2.folder, device="cpu"), gpt2.folder / "model.safetensors"
+    before: Any = checkpoint.trace_ids(IDS["input_ids"])
+    with path.open("r+b") as file:  # in the same place on the disk, as a program that saves may do it
+        file.seek(-4000, os.SEEK_END)
+        file.write(b"\xff" * 4000)
+    path.unlink()
+    after: Any = checkpoint.trace_ids(IDS["input_ids"])
+    assert torch.equal(before.logits, after.logits)
+
+
+def test_a_file_is_copied_once_and_again_when_it_has_changed(cache, gpt2):
+    for _ in range(2):
+        load_checkpoint(gpt2.folder, device="cpu")
+    assert len(list(cache.iterdir())) == 1
+    path = gpt2.folder / "model.safetensors"
+    tensors = load_file(path)
+    save_file(tensors | {"transformer.ln_f.bias": tensors["transformer.ln_f.bias"] + 1}, path)
+    os.utime(path, ns=(1, 1))
+    load_checkpoint(gpt2.folder, device="cpu")
+    assert len(list(cache.iterdir())) == 2
+
+
+def test_the_cache_makes_room_by_what_was_not_used_for_longest(cache, gpt2, monkeypatch, tmp_path):
+    load_checkpoint(gpt2.folder, device="cpu")
+    (first,) = cache.iterdir()
+    monkeypatch.setattr(weights, "CACHE_BYTES", first.stat().st_size + 1000)
+    other = reference.make("GPT2LMHeadModel", tmp_path / "other", seed=1, **GPT2)
+    load_checkpoint(other.folder, device="cpu")
+    assert len(list(cache.iterdir())) == 1
+    assert not first.exists()
+
+
+def test_without_a_cache_that_can_be_written_the_file_is_read_into_memory(cache, gpt2):
+    cache.write_text("a file where the folder should be")
+    reference.assert_same_model(gpt2, IDS)
+
+
+def test_a_number_that_is_not_finite_is_refused_and_leaves_no_copy(cache, gpt2):
+    path = gpt2.folder / "model.safetensors"
+    tensors = load_file(path)
+    tensors["transformer.wte.weight"][7, 3] = float("nan")
+    save_file(tensors, path)
+    assert refusal(gpt2.folder).startswith("model.safetensors: transformer.wte.weight: found a number that is infinite")
+    assert not list(cache.iterdir())
+
+
+def test_a_file_that_changes_between_its_check_and_its_copy_is_refused(cache, gpt2, monkeypatch):
+    path, copied = gpt2.folder / "model.safetensors", weights.copied
+
+    def change_first(source, copy):
+        save_file({"other": torch.zeros(3)}, path)
+        return copied(source, copy)
+
+    monkeypatch.setattr(weights, "copied", change_first)
+    assert "changed while it was read" in refusal(gpt2.folder)
+
+
+def test_large_finite_numbers_whose_sum_overflows_are_finite():
+    assert weights.finite(torch.full((10,), 3e38))
+    assert not weights.finite(torch.tensor([1.0, float("inf"), 2.0]))
+    assert not weights.finite(torch.tensor([float("inf"), float("-inf")]))
+
+
+# Shards
+
+
+@pytest.fixture
+def shards(tmp_path):
+    """A model in several files and an index."""
+    theirs = reference.make("LlamaForCausalLM", tmp_path / "model", save_max_shard_size="20KB", **LLAMA)
+    assert len(list(theirs.folder.glob("*.safetensors"))) > 2
+    return theirs
+
+
+def index_of(folder, change) -> None:
+    path = folder / "model.safetensors.index.json"
+    index = json.loads(path.read_text())
+    change(index["weight_map"])
+    path.write_text(json.dumps(index))
+
+
+def test_mapped_shards_give_the_numbers_of_the_reference(cache, shards):
+    reference.assert_same_model(shards, IDS)
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("../secret.safetensors", "weight_map: found ../secret.safetensors, expected names"),
+    ("/etc/passwd", "weight_map: found /etc/passwd, expected names"),
+    ("pytorch_model.bin", "weight_map: found pytorch_model.bin, expected names"),
+    (7, "weight_map: found something else"),
+])  # fmt: skip
+def test_an_index_names_files_of_its_own_folder_only(name, said, shards):
+    index_of(shards.folder, lambda files: files.update({"model.norm.weight": name}))
+    assert refusal(shards.folder).startswith(f"model.safetensors.index.json: {said}")
+
+
+def test_a_missing_shard_is_named(shards):
+    missing = sorted(shards.folder.glob("*.safetensors"))[1]
+    missing.unlink()
+    assert refusal(shards.folder).startswith(f"{missing.name}: file: found nothing")
+
+
+def test_a_tensor_in_two_shards_is_refused(shards):
+    first, second = sorted(shards.folder.glob("*.safetensors"))[:2]
+    save_file(load_file(first) | load_file(second), second)
+    assert "a tensor that another file holds too" in refusal(shards.folder)
+
+
+def test_the_same_weights_in_one_file_and_in_several_give_the_same_numbers(shards, tmp_path):
+    whole = reference.make("LlamaForCausalLM", tmp_path / "whole", **LLAMA)
+    ids = IDS["input_ids"]
+    assert torch.equal(same_weights(shards.folder, ids), same_weights(whole.folder, ids))
