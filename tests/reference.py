@@ -84,9 +84,15 @@ def make(kind: str, folder: Path, seed: int = 0, dtype: torch.dtype = torch.floa
     randomise(model, seed)
     if dtype != torch.float32:
         model.to(dtype).save_pretrained(folder, **save)
-        return Reference(model.float(), folder)
+        return reread(Reference(model, folder))
     model.save_pretrained(folder, **save)
     return Reference(model, folder)
+
+
+def reread(reference: Reference) -> Reference:
+    """What the library makes of the folder now, in float32: buffers too, which half precision would have rounded."""
+    model = type(reference.model).from_pretrained(reference.folder, dtype=torch.float32, attn_implementation="eager")
+    return Reference(model.eval(), reference.folder)
 
 
 def randomise(model: torch.nn.Module, seed: int) -> None:

@@ -29,11 +29,12 @@ class Fields:
             ((name, self.values[name]) for name in names if self.values.get(name) is not None), (names[0], None)
         )
 
-    def size(self, *names: str, default: int | None = None, largest: int = LARGEST_SIZE) -> int:
-        """A whole number from 1."""
+    def size(self, *names: str, default: int | None = None, least: int = 1, largest: int = LARGEST_SIZE) -> int:
+        """A whole number, from 1 unless told otherwise."""
         name, value = self.find(*names)
         value = default if value is None else value
-        expect(type(value) is int and 1 <= value <= largest, name, value, f"a whole number from 1 to {largest:,}")
+        right = type(value) is int and least <= value <= largest
+        expect(right, name, value, f"a whole number from {least} to {largest:,}")
         assert type(value) is int
         return value
 
@@ -45,17 +46,18 @@ class Fields:
         """A whole number from 1, or None."""
         return None if self.find(*names)[1] is None else self.size(*names)
 
-    def number(self, *names: str, default: float) -> float:
+    def number(self, *names: str, default: float | None = None) -> float:
         """A number above 0."""
         name, value = self.find(*names)
         value = default if value is None else value
-        right = type(value) in (int, float) and 0 < value <= 1e12
+        right = isinstance(value, int | float) and type(value) is not bool and 0 < value <= 1e12
         expect(right, name, value, "a number above 0 and at most 1e12")
+        assert value is not None
         return float(value)
 
     def optional_number(self, *names: str) -> float | None:
         """A number above 0, or None."""
-        return None if self.find(*names)[1] is None else self.number(*names, default=1.0)
+        return None if self.find(*names)[1] is None else self.number(*names)
 
     def flag(self, *names: str, default: bool) -> bool:
         """True or false."""

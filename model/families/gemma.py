@@ -7,21 +7,22 @@ from typing import Any
 
 from torch import Tensor
 
-from model.config import Config
+from model.config import Config, expect
 from model.families import llama
 from model.families.family import ACTIVATIONS, Family, Fields, Source, Table
-from model.families.rotary import FULL, SLIDING, rotary, windows
+from model.families.rotary import BASE, FULL, SLIDING, rotary, sliding_window, windows
 
-GELU = ACTIVATIONS | {"gelu": "gelu-tanh"}  # its first configs say gelu and mean the approximation
+# The first configs of Gemma say gelu and mean the approximation; those of its successors mean what they say.
+GELU = ACTIVATIONS | {"gelu": "gelu-tanh"}
+DEFAULT = "gelu_pytorch_tanh"
 
 
-def common(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
+def common(fields: Fields, stored: frozenset[str], kv_heads: int) -> dict[str, Any]:
     """What all three have in common."""
     fields.only("use_bidirectional_attention", False)
     width = fields.size("head_dim", default=256)
     biased = fields.flag("attention_bias", default=False)
-    return llama.sizes(Fields(dict(fields.values) | {"head_dim": width}), stored) | {
-        "activation": fields.choice("hidden_activation", "hidden_act", choices=GELU, default="gelu_pytorch_tanh"),
+    return llama.sizes(Fields(dict(fields.values) | {"head_dim": width}), stored, kv_heads=kv_heads) | {
         "projection_bias": biased,
         "output_bias": biased,
         "scale_embeddings": True,
@@ -30,18 +31,28 @@ def common(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
 
 def read_gemma(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of GemmaForCausalLM."""
-    found = common(fields, stored)
-    return Config(**found | rotary(fields, found["head_size"]))
+    found = common(fields, stored, kv_heads=16)
+    activation = fields.choice("hidden_act", choices=GELU, default=DEFAULT)
+    if (other := fields.values.get("hidden_activation")) is not None:  # the library followed it once, and no more
+        same = fields.choice("hidden_activation", choices=ACTIVATIONS, default=DEFAULT) == activation
+        expect(same, "hidden_activation", other, f"what hidden_act says, {activation}")
+    fields.only("layer_types", [FULL] * found["layers"])
+    turned = rotary(fields, found["head_size"], base=fields.number("rope_theta", default=BASE))
+    return Config(**found | turned | {"activation": activation})
 
 
 def later(fields: Fields, stored: frozenset[str], every: int) -> dict[str, Any]:
     """What Gemma 2 and 3 have in common; one layer in ``every`` sees all, unless the config says which."""
-    found = common(fields, stored)
+    found = common(fields, stored, kv_heads=4)
     types = [SLIDING if (layer + 1) % every else FULL for layer in range(found["layers"])]
     return (
         found
-        | windows(fields, found["layers"], types, fields.size("sliding_window", default=4096))
-        | {"norm_order": "both", "score_scale": fields.number("query_pre_attn_scalar", default=256.0) ** -0.5}
+        | windows(fields, types, sliding_window(fields))
+        | {
+            "activation": fields.choice("hidden_activation", choices=ACTIVATIONS, default=DEFAULT),
+            "norm_order": "both",
+            "score_scale": fields.number("query_pre_attn_scalar", default=256.0) ** -0.5,
+        }
     )
 
 
@@ -57,27 +68,41 @@ def read_gemma2(fields: Fields, stored: frozenset[str]) -> Config:
         "score_cap": cap(fields, "attn_logit_softcapping", 50.0),
         "logit_cap": cap(fields, "final_logit_softcapping", 30.0),
     }
-    return Config(**found | rotary(fields, found["head_size"]) | caps)
+    return Config(**found | rotary(fields, found["head_size"], base=fields.number("rope_theta", default=BASE)) | caps)
 
 
 def read_gemma3(fields: Fields, stored: frozenset[str]) -> Config:
-    """The config of Gemma3ForCausalLM: windowed layers rotate by a base of their own, and without scaling."""
+    """The config of Gemma3ForCausalLM: windowed layers turn by a base of their own, and without scaling."""
+    capped = fields.values.get("attn_logit_softcapping")
+    expect(capped is None, "attn_logit_softcapping", capped, "nothing: models of this kind have none")
     found = later(fields, stored, every=fields.size("sliding_window_pattern", default=6))
-    local = rotary(Fields({**fields.values, "rope_theta": None}), found["head_size"], kind=SLIDING)
-    nested = any(isinstance(one, dict) for one in (fields.values.get("rope_parameters") or {}).values())
-    base = local["rotary_base"] if nested else fields.number("rope_local_base_freq", default=10_000.0)
-    if nested and found.get("windowed_layers"):
-        Fields({"rope_type": local["rotary_scaling"]}).only("rope_type", "none", why="windowed layers do not scale")
+    wide, local = of_kind(fields, FULL), of_kind(fields, SLIDING)
+    local_base = fields.number("rope_local_base_freq", default=BASE)
+    near = rotary(local, found["head_size"], base=local_base)
+    scaled = near["rotary_scaling"] != "none" and "window" in found
+    expect(not scaled, f"rope_parameters: {SLIDING}", near["rotary_scaling"], "no scaling in windowed layers")
     return Config(
         **found
-        | rotary(fields, found["head_size"], base=1_000_000.0, kind=FULL)
+        | rotary(wide, found["head_size"], base=fields.number("rope_theta", default=1_000_000.0))
         | {
-            "rotary_window_base": base,
+            "rotary_window_base": near["rotary_base"],
             "query_key_norm": True,
-            "score_cap": cap(fields, "attn_logit_softcapping", None),
             "logit_cap": cap(fields, "final_logit_softcapping", None),
         }
     )
+
+
+def of_kind(fields: Fields, kind: str) -> Fields:
+    """The config as if all layers were of one kind. The older scaling is for those that see everything."""
+    nested, scaling = fields.values.get("rope_parameters") or {}, fields.values.get("rope_scaling") or {}
+    right = isinstance(nested, dict) and all(
+        name in (FULL, SLIDING) and isinstance(inner, dict | None) for name, inner in nested.items()
+    )
+    expect(right, "rope_parameters", nested, f"an object for {FULL} and one for {SLIDING}")
+    right = isinstance(scaling, dict) and ("rope_type" in scaling or not scaling)
+    expect(right, "rope_scaling", scaling, "an object with rope_type in it")
+    own = (nested.get(kind) or {}) | (scaling if kind == FULL else {})
+    return Fields({**fields.values, "rope_parameters": own, "rope_scaling": None})
 
 
 def one_more(tensor: Tensor, config: Config) -> Tensor:

@@ -12,6 +12,7 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of GPT2LMHeadModel or GPT2Model."""
     fields.only("scale_attn_by_inverse_layer_idx", False)
     fields.only("add_cross_attention", False)
+    fields.only("is_causal", True)
     width, vocabulary = fields.size("n_embd", "hidden_size"), fields.size("vocab_size")
     return Config(
         architecture="decoder",

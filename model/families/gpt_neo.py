@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from model.config import LARGEST_LAYERS, Config, expect
+from model.config import Config, expect
 from model.families.family import ACTIVATIONS, Family, Fields, Table, tied
 
 
@@ -35,26 +35,31 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
 
 
 def layer_kinds(fields: Fields, layers: int) -> list[str]:
-    """ "global" or "local" for every layer, from ``attention_types``: [[kinds, how often], …]."""
-    types: Any = fields.values.get("attention_types")
-    types = [[["global", "local"], 12]] if types is None else types
-    wanted = 'a list like [[["global", "local"], 12]]'
-    expect(isinstance(types, list) and len(types) <= LARGEST_LAYERS, "attention_types", types, wanted)
+    """Whether each layer is "global" or "local", from ``attention_layers`` or, where there is none, the types."""
+    types, listed = fields.values.get("attention_types"), fields.values.get("attention_layers")
+    if types is not None or listed is None:
+        found = repeated(DEFAULT if types is None else types, layers)
+        expect(listed in (None, found), "attention_layers", listed, "what attention_types says")
+        return found
+    right = isinstance(listed, list) and len(listed) == layers and all(kind in KINDS for kind in listed)
+    expect(right, "attention_layers", listed, f"a list of {layers}, each global or local")
+    return listed
+
+
+def repeated(types: Any, layers: int) -> list[str]:
+    """The kinds in ``attention_types``: [[kinds, how often], …]."""
+    right = isinstance(types, list) and len(types) <= layers
     found: list[str] = []
-    for entry in types:
+    for entry in types if right else ():
         right = isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], list) and type(entry[1]) is int
-        expect(
-            right and 0 < entry[1] <= LARGEST_LAYERS and len(entry[0]) <= LARGEST_LAYERS,
-            "attention_types",
-            types,
-            wanted,
-        )
-        expect(all(kind in ("global", "local") for kind in entry[0]), "attention_types", entry[0], "global or local")
+        right = right and 0 < len(entry[0]) * entry[1] <= layers and all(kind in KINDS for kind in entry[0])
+        expect(right, "attention_types", types, f"{layers} layers as {DEFAULT}")
         found += entry[0] * entry[1]
-    expect(len(found) == layers, "attention_types", f"{len(found)} layers", f"{layers}, as num_layers says")
+    expect(len(found) == layers, "attention_types", types, f"{layers} layers as {DEFAULT}")
     return found
 
 
+KINDS, DEFAULT = ("global", "local"), [[["global", "local"], 12]]
 BLOCK, LAYER = "decoder.blocks.{}", "h.{}"
 TABLE: Table = {
     "embedding": "wte",

@@ -1,18 +1,21 @@
 """GPT-NeoX (Black et al. 2022) and Pythia, which is built like it."""
 
 from functools import partial
+from typing import Any
 
 from torch import Tensor
 
-from model.config import Config
+from model.config import Config, expect
 from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, tied
-from model.families.rotary import rotary
+from model.families.rotary import BASE, rotary
 
 
 def read(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of GPTNeoXForCausalLM."""
+    fields.only("is_causal", True)
     vocabulary, width = fields.size("vocab_size"), fields.size("hidden_size")
     heads, biased = fields.size("num_attention_heads"), fields.flag("attention_bias", default=True)
+    fields.only("head_dim", width // heads)
     return Config(
         architecture="decoder",
         vocabulary=vocabulary,
@@ -30,13 +33,16 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         tie_embeddings=tied(stored, "embed_out") and tied(stored, "lm_head"),
         start_id=fields.token_id("bos_token_id", vocabulary=vocabulary),
         end_id=fields.token_id("eos_token_id", vocabulary=vocabulary),
-        **rotary(
-            fields,
-            max(1, width // heads),
-            base=fields.number("rotary_emb_base", default=10_000.0),
-            share=fields.number("rotary_pct", default=0.25),
-        ),
+        **turned(fields, max(1, width // heads)),
     )
+
+
+def turned(fields: Fields, head_width: int) -> dict[str, Any]:
+    """Its own names for what others call rope_theta and partial_rotary_factor; a file may have both, if they agree."""
+    base, share = fields.number("rotary_emb_base", default=BASE), fields.number("rotary_pct", default=0.25)
+    for name, value in (("rope_theta", base), ("partial_rotary_factor", share)):
+        expect(fields.number(name, default=value) == value, name, fields.values.get(name), f"{value:g}, as elsewhere")
+    return rotary(fields, head_width, base=base, share=share)
 
 
 def third(number: int, tensor: Tensor, config: Config) -> Tensor:

@@ -2,25 +2,30 @@
 
 from typing import Any
 
-from model.config import Config
+from model.config import LARGEST_SIZE, Config, expect
 from model.families.family import ACTIVATIONS, Family, Fields, Table, tied
-from model.families.rotary import FULL, SLIDING, rotary, windows
+from model.families.rotary import BASE, FULL, SLIDING, rotary, sliding_window, windows
+
+KV = "num_key_value_heads"
 
 
-def sizes(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
-    """What all of them have in common; Gemma takes it from here."""
+def sizes(fields: Fields, stored: frozenset[str], *, kv_heads: int | None = None) -> dict[str, Any]:
+    """What all of them have in common; Gemma takes it from here. ``kv_heads`` where the config has no such field."""
+    fields.only("is_causal", True)
     vocabulary, width = fields.size("vocab_size"), fields.size("hidden_size")
     heads = fields.size("num_attention_heads")
+    shared = fields.size(KV, default=heads if KV in fields.values or kv_heads is None else kv_heads)
+    expect(heads % shared == 0, KV, shared, f"a divisor of {heads} num_attention_heads")
     return {
         "architecture": "decoder",
         "vocabulary": vocabulary,
         "width": width,
         "heads": heads,
-        "kv_heads": fields.size("num_key_value_heads", default=heads),
+        "kv_heads": shared,
         "head_size": fields.size("head_dim", default=max(1, width // heads)),
         "layers": fields.layers("num_hidden_layers"),
         "hidden": fields.size("intermediate_size"),
-        "max_length": min(fields.size("max_position_embeddings", default=2048, largest=1 << 40), 1_000_000),
+        "max_length": min(fields.size("max_position_embeddings", default=2048, largest=1 << 40), LARGEST_SIZE),
         "projection_bias": False,
         "output_bias": False,
         "norm": "rms",
@@ -35,47 +40,38 @@ def sizes(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
     }
 
 
+def parts(fields: Fields, stored: frozenset[str], *, kv_heads: int | None = None) -> dict[str, Any]:
+    """What those of this file have in common."""
+    common = sizes(fields, stored, kv_heads=kv_heads)
+    turned = rotary(fields, common["head_size"], base=fields.number("rope_theta", default=BASE))
+    return common | turned | {"activation": fields.choice("hidden_act", choices=ACTIVATIONS, default="silu")}
+
+
 def read_llama(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of LlamaForCausalLM."""
-    common, biased = sizes(fields, stored), fields.flag("attention_bias", default=False)
-    return Config(
-        **common
-        | rotary(fields, common["head_size"])
-        | {
-            "activation": fields.choice("hidden_act", choices=ACTIVATIONS, default="silu"),
-            "projection_bias": biased,
-            "output_bias": biased,
-            "hidden_bias": fields.flag("mlp_bias", default=False),
-        }
-    )
+    fields.only("rope_interleaved", False)
+    common, biased = parts(fields, stored), fields.flag("attention_bias", default=False)
+    fields.only("layer_types", [FULL] * common["layers"])
+    biases = {"projection_bias": biased, "output_bias": biased}
+    return Config(**common | biases | {"hidden_bias": fields.flag("mlp_bias", default=False)})
 
 
 def read_mistral(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of MistralForCausalLM: a window in every layer, unless it is null."""
-    common = sizes(fields, stored)
-    window = fields.optional_size("sliding_window") if "sliding_window" in fields.values else 4096
-    return Config(
-        **common
-        | rotary(fields, common["head_size"])
-        | windows(fields, common["layers"], [SLIDING] * common["layers"], window)
-        | {"activation": fields.choice("hidden_act", choices=ACTIVATIONS, default="silu")}
-    )
+    common, window = parts(fields, stored, kv_heads=8), sliding_window(fields)
+    types = [SLIDING if window else FULL] * common["layers"]
+    fields.only("layer_types", types)
+    return Config(**common | windows(fields, types, window))
 
 
 def read_qwen(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
     """What Qwen2 and Qwen3 have in common: a window in the later layers, where windows are on."""
-    common = sizes(fields, stored)
-    first, count = fields.values.get("max_window_layers", 28), common["layers"]
-    first = first if type(first) is int else 28
-    types = [SLIDING if layer >= first else FULL for layer in range(count)]
-    on = fields.flag("use_sliding_window", default=False)
-    window = fields.size("sliding_window", default=4096) if on else None
-    return (
-        common
-        | rotary(fields, common["head_size"])
-        | windows(fields, count, types, window)
-        | {"activation": fields.choice("hidden_act", choices=ACTIVATIONS, default="silu")}
-    )
+    fields.only("use_mrope", False)
+    common = parts(fields, stored, kv_heads=32)
+    window = sliding_window(fields) if fields.flag("use_sliding_window", default=False) else None
+    first = fields.size("max_window_layers", default=28, least=0)
+    types = [SLIDING if window and layer >= first else FULL for layer in range(common["layers"])]
+    return common | windows(fields, types, window)
 
 
 def read_qwen2(fields: Fields, stored: frozenset[str]) -> Config:
