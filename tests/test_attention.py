@@ -17,6 +17,7 @@ from model.attention import (
     padding_mask,
     scaled_dot_product_attention,
     silence,
+    window_mask,
 )
 from tests import tiny
 from tests.tiny import normal, randomised
@@ -194,3 +195,48 @@ def test_dropped_weights_are_what_is_multiplied_with_the_values():
 
 def test_the_causal_mask_lets_a_query_see_itself_and_what_came_before():
     assert causal_mask(3).tolist() == [[True, False, False], [True, True, False], [True, True, True]]
+
+
+def test_a_window_lets_a_query_see_itself_and_so_many_before_it_that_they_fill_the_window():
+    narrow = (causal_mask(4) & window_mask(4, 2)).tolist()
+    assert narrow == [
+        [True, False, False, False],
+        [True, True, False, False],
+        [False, True, True, False],
+        [False, False, True, True],
+    ]
+    assert torch.equal(causal_mask(4) & window_mask(4, 1), torch.eye(4, dtype=torch.bool))
+    assert torch.equal(causal_mask(4) & window_mask(4, 4), causal_mask(4))
+
+
+def test_neighbouring_query_heads_share_keys_and_values():
+    grouped = randomised(MultiHeadAttention(tiny.config(kv_heads=2)))
+    single, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
+    with torch.no_grad():
+        for part in ("query", "output"):
+            getattr(single, part).load_state_dict(getattr(grouped, part).state_dict())
+        for part in ("key", "value"):
+            for ours, theirs in zip(
+                getattr(single, part).parameters(), getattr(grouped, part).parameters(), strict=True
+            ):
+                heads = theirs.unflatten(0, (2, 4))
+                ours.copy_(torch.stack([heads[0], heads[0], heads[1], heads[1]]).flatten(0, 1))
+    ours, theirs = grouped(x, x, causal_mask(5)), single(x, x, causal_mask(5))
+    assert ours.key.shape == (2, 5, 4)
+    assert torch.allclose(ours.weights, theirs.weights, atol=1e-6)
+    assert torch.allclose(ours.output, theirs.output, atol=1e-5)
+
+
+def test_a_cap_bounds_the_scores_and_leaves_small_ones_nearly_alone():
+    query, key = normal(1, 6, 4), normal(1, 6, 4, seed=1)
+    wild = scaled_dot_product_attention(50 * query, key, key, full_mask(6, 6), 1.0, cap=3.0).scores
+    calm = scaled_dot_product_attention(query / 50, key, key, full_mask(6, 6), 1.0, cap=3.0)
+    assert wild.abs().max() <= 3
+    assert torch.allclose(calm.scores, calm.products, atol=1e-3)
+
+
+def test_normed_queries_and_keys_have_the_same_length_in_every_head():
+    attention, x = MultiHeadAttention(tiny.config(query_key_norm=True)), normal(5, 16)
+    trace = attention(x, x, full_mask(5, 5))
+    for projected in (trace.query, trace.key):
+        assert torch.allclose(projected.square().mean(dim=-1), torch.ones(4, 5), atol=1e-3)

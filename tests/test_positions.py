@@ -1,11 +1,12 @@
 """Position vectors: the formula of the paper, recomputed number by number."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
 
-from model.positions import LearnedPositions, Positions, SinusoidalPositions, sinusoids
+from model.positions import LearnedPositions, Positions, RotaryPositions, SinusoidalPositions, sinusoids
 from tests import tiny
 
 
@@ -71,3 +72,60 @@ def test_writing_to_a_trace_leaves_the_learned_table_alone():
         before = positions.table.weight.clone()
         vectors.zero_()
     assert torch.equal(positions.table.weight, before)
+
+
+def rotary(**changes: Any) -> RotaryPositions:
+    """Heads of 8 coordinates."""
+    return RotaryPositions(tiny.config(width=16, heads=2, positions="rotary", **changes))
+
+
+def turned(x: torch.Tensor, *, windowed: bool = False, **changes: Any) -> torch.Tensor:
+    """The same vector at every position, each turned as its position is."""
+    return rotary(**changes).turn(torch.zeros(20, 16), windowed=windowed)(x.expand(1, 20, 8))[0]
+
+
+def test_a_rotation_leaves_products_that_depend_on_the_distance_alone():
+    products = turned(tiny.normal(8)) @ turned(tiny.normal(8, seed=1)).T
+    for distance in range(-19, 20):
+        diagonal = products.diagonal(distance)
+        assert torch.allclose(diagonal, diagonal[:1].expand_as(diagonal), atol=1e-5)
+    assert products[0].unique().numel() == 20
+
+
+def test_a_rotation_by_hand_turns_a_coordinate_with_the_one_half_a_head_away():
+    one = torch.zeros(8)
+    one[1] = 1.0
+    angle = 3 * 10_000 ** (-2 / 8)  # of pair 1 of 4, at position 3
+    expected = torch.zeros(8)
+    expected[1], expected[5] = math.cos(angle), math.sin(angle)
+    assert torch.allclose(turned(one)[3], expected, atol=1e-7)
+    assert torch.equal(turned(one)[0], one)
+
+
+def test_coordinates_beyond_the_rotated_part_of_a_head_stay():
+    x = tiny.normal(8)
+    partly = turned(x, rotary_width=4)
+    assert torch.equal(partly[:, 4:], x[4:].expand(20, 4))
+    assert not torch.allclose(partly[1:, :4], x[:4].expand(19, 4), atol=1e-2)
+
+
+def test_linear_scaling_makes_positions_fractions():
+    x = tiny.normal(8)
+    assert torch.allclose(turned(x, rotary_scaling="linear", rotary_factor=4.0)[::4], turned(x)[:5], atol=1e-6)
+
+
+def test_llama_s_scaling_keeps_fast_rotations_slows_slow_ones_and_blends_those_between():
+    frequencies = rotary(
+        rotary_base=10_000.0, rotary_scaling="llama3", rotary_factor=8.0, rotary_original_length=100
+    ).frequencies(windowed=False)
+    between = 0.1 * 100 / (2 * math.pi)  # turns of pair 1 in the original length, of 1 to 4
+    blend = (between - 1) / 3
+    assert frequencies.tolist() == pytest.approx([1, 0.1 * (blend + (1 - blend) / 8), 0.01 / 8, 0.001 / 8])
+
+
+def test_windowed_layers_may_turn_by_a_base_of_their_own_which_is_not_scaled():
+    x, scaled = tiny.normal(8), {"rotary_scaling": "linear", "rotary_factor": 4.0}
+    assert torch.equal(
+        turned(x, windowed=True, rotary_window_base=50.0, **scaled), turned(x, windowed=False, rotary_base=50.0)
+    )
+    assert torch.equal(turned(x, windowed=True, **scaled), turned(x, windowed=False, **scaled))
