@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import save_file
 
 from model import families, weights
-from model.config import Config
+from model.config import Config, expect
 from model.errors import CheckpointError, printable
 from model.files import LARGEST_JSON, read_bytes, refuse, strict_json
 from model.tokenizer import NoTokenizer, Tokenizer
@@ -60,6 +60,9 @@ def read_model(folder: Path, values: dict[str, Any]) -> Transformer:
     stored = weights.read_headers(folder)
     try:
         config = family.config(families.Fields(values), frozenset(map(family.bare, stored)))
+        # Each layer stores tensors of its own; said here, a false count costs no time in building what is not there.
+        layers = max(config.layers, config.decoder_layers or 0)
+        expect(layers <= len(stored), "layers", layers, f"no more than the {len(stored)} stored tensors")
         with torch.device("meta"):
             model = Transformer(config)
     except ValueError as error:

@@ -107,7 +107,8 @@ class Transformer(nn.Module):
         self.vocabulary_bias = nn.Parameter(torch.zeros(config.vocabulary)) if config.vocabulary_bias else None
         self.pooling = POOLINGS[config.pooling](config) if config.labels or config.pooling.startswith("first") else None
         self.classifier = Linear(config.width, len(config.labels)) if config.labels else None
-        self.apply(self._initialise)
+        if not self.embedding.weight.is_meta:
+            self.apply(self._initialise)
 
     def _initialise(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear):

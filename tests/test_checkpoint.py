@@ -15,6 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from benchmarks.fuzz import flipped
 from model import CheckpointError, available_checkpoints, files, load_checkpoint, storage, weights
 from model.checkpoint import trace_bytes
 from tests import tiny
@@ -365,48 +366,6 @@ def test_a_tokenizer_with_an_id_that_the_model_does_not_know_is_refused(folder, 
 # Any spoilt file
 
 
-NASTY: list[Any] = [
-    None,
-    True,
-    -1,
-    0,
-    2,
-    16,
-    2.5,
-    1e308,
-    10**30,
-    "",
-    "pre",
-    "decoder",
-    "\ud800",
-    [],
-    ["a", "b"],
-    {},
-    [[[]]],
-]
-
-
-def spoilt_config(sound: Json, chance: random.Random) -> bytes:
-    """The sound config with a few fields changed, gone or added, and sometimes a byte too."""
-    values = dict(sound)
-    for _ in range(chance.randint(1, 3)):
-        name = chance.choice([*sound, "surplus"])
-        if chance.random() < 0.3:
-            values.pop(name, None)
-        else:
-            values[name] = chance.choice(NASTY)
-    content = json.dumps(values).encode()
-    return flipped(content, len(content), chance) if chance.random() < 0.4 else content
-
-
-def flipped(content: bytes, before: int, chance: random.Random) -> bytes:
-    """The content with some of its first bytes changed."""
-    changed = bytearray(content)
-    for _ in range(chance.randint(1, 3)):
-        changed[chance.randrange(before)] = chance.randrange(256)
-    return bytes(changed)
-
-
 def decided(read: Callable[[], object], folder: Path) -> bool:
     """Whether it was read; if not, it was refused in one plain line."""
     try:
@@ -415,30 +374,6 @@ def decided(read: Callable[[], object], folder: Path) -> bool:
         plain_line(error, folder)
         return False
     return True
-
-
-def test_any_spoilt_config_is_read_or_refused_in_one_line(folder):
-    chance, sound = random.Random(0), json.loads((folder / storage.CONFIG).read_text())
-    outcomes = []
-    for _ in range(3000):
-        (folder / storage.CONFIG).write_bytes(spoilt_config(sound, chance))
-        outcomes.append(decided(lambda: storage.read_model(folder, storage.read_config(folder)), folder))
-    assert 100 < sum(outcomes) < 2900
-
-
-def test_any_spoilt_header_is_read_or_refused_in_one_line(folder):
-    chance, path = random.Random(0), folder / weights.WEIGHTS
-    sound = path.read_bytes()
-    end = 8 + struct.unpack("<Q", sound[:8])[0]
-    for read, times in (
-        (lambda: weights.read_header(path), 2000),
-        (lambda: storage.read_model(folder, storage.read_config(folder)), 200),
-    ):
-        outcomes = []
-        for _ in range(times):
-            path.write_bytes(flipped(sound, chance.choice([8, end]), chance))
-            outcomes.append(decided(read, folder))
-        assert 0 < sum(outcomes) < times / 2
 
 
 def test_any_spoilt_checkpoint_loads_or_is_refused_in_one_line(folder):

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from model import CheckpointError, load_checkpoint, weights
 from tests import reference
-from tests.test_families import GPT2, LLAMA
+from tests.kinds import GPT2, LLAMA
 
 IDS = {"input_ids": reference.ids(30, 90)}
 

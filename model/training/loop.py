@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from model.errors import InputError
+from model.weights import WEIGHTS
 
 STATE, CURVE = "state.safetensors", "curve.csv"
 COLUMNS = ("step", "examples", "training_loss", "validation_loss", "validation_accuracy", "learning_rate")
@@ -144,10 +145,12 @@ def save(model: nn.Module, optimiser: torch.optim.Optimizer, progress: tuple[int
 
 
 def load_weights(model: nn.Module, folder: Path) -> None:
-    """Copy the weights of another run's state into the model. Raises InputError where they do not fit."""
-    if not (folder / STATE).exists():
-        raise InputError(f"--start: there is no {STATE} in that folder.")
-    copy_weights(model, load_file(folder / STATE), STATE)
+    """Copy the weights of a run or of a finished checkpoint into the model. Raises InputError where they do not fit."""
+    file = STATE if (folder / STATE).exists() else WEIGHTS
+    if not (folder / file).exists():
+        raise InputError(f"--start: there is neither {STATE} nor {WEIGHTS} in that folder.")
+    prefix = "weight/" if file == WEIGHTS else ""
+    copy_weights(model, {prefix + name: tensor for name, tensor in load_file(folder / file).items()}, file)
 
 
 def copy_weights(model: nn.Module, tensors: dict[str, Tensor], file: str) -> None:

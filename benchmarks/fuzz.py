@@ -1,0 +1,141 @@
+"""Spoils configs and headers of small checkpoints and counts what loading makes of them.
+
+    python -m benchmarks.fuzz --configs 100000 --headers 1000000
+
+Every case must load or be refused by a CheckpointError of one printable line of at most 300 characters; what is neither
+is printed with its seed, and the command fails. The checkpoints are tiny and of random weights: one of our own kind,
+and one of every family, saved by ``transformers``. The tests run the same cases, fewer of them.
+"""
+
+import argparse
+import json
+import random
+import struct
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from model import CheckpointError, storage, weights
+
+NASTY: list[Any] = [
+    None, True, False, -1, 0, 1, 2, 16, 256, 1_000_000, 2.5, 1e308, 10**30, 1e-30, "", "pre", "decoder", "relu",
+    "gelu_new", "\ud800", [], ["a", "b"], [1, 2], {}, {"a": 1}, [[[]]],
+]  # fmt: skip
+
+
+@dataclass
+class Outcomes:
+    """How many cases loaded and how many were refused, the slowest, and those that did neither."""
+
+    loaded: int = 0
+    refused: int = 0
+    slowest: float = 0.0
+    escaped: list[str] = field(default_factory=list)
+
+    def add(self, name: str, load: Callable[[], object]) -> None:
+        """Run one case."""
+        start = time.perf_counter()
+        try:
+            load()
+            self.loaded += 1
+        except CheckpointError as error:
+            self.refused += 1
+            if not (str(error).isprintable() and 0 < len(str(error)) <= 300 and error.__cause__ is None):
+                self.escaped.append(f"{name}: refused as {str(error)!r}")
+        except Exception as error:  # noqa: BLE001 -- to find those is what this is for
+            self.escaped.append(f"{name}: {type(error).__name__}: {error}")
+        self.slowest = max(self.slowest, time.perf_counter() - start)
+
+
+def spoilt_config(sound: dict[str, Any], chance: random.Random) -> bytes:
+    """The sound config with a few fields changed, gone or added, some inside others, and sometimes a byte too."""
+    values = json.loads(json.dumps(sound))
+    for _ in range(chance.randint(1, 3)):
+        inside = [found for found in values.values() if isinstance(found, dict) and found]
+        target = chance.choice(inside) if inside and chance.random() < 0.2 else values
+        name = chance.choice([*target, "surplus"])
+        if chance.random() < 0.3:
+            target.pop(name, None)
+        else:
+            target[name] = chance.choice([*NASTY, *(found for found in sound.values() if not isinstance(found, dict))])
+    content = json.dumps(values).encode()
+    return flipped(content, len(content), chance) if chance.random() < 0.3 else content
+
+
+def flipped(content: bytes, before: int, chance: random.Random) -> bytes:
+    """The content with some of its first bytes changed."""
+    changed = bytearray(content)
+    for _ in range(chance.randint(1, 3)):
+        changed[chance.randrange(before)] = chance.randrange(256)
+    return bytes(changed)
+
+
+def fuzz_configs(folders: list[Path], cases: int) -> Outcomes:
+    """Spoil the configs of these folders in turn; the folders end as they were."""
+    outcomes, sound = Outcomes(), {folder: (folder / storage.CONFIG).read_bytes() for folder in folders}
+    for seed, folder in numbered(folders, cases):
+        (folder / storage.CONFIG).write_bytes(spoilt_config(json.loads(sound[folder]), random.Random(seed)))
+        outcomes.add(f"{folder.name}, config, seed {seed}", lambda: read(folder))  # noqa: B023 -- called at once
+    for folder, content in sound.items():
+        (folder / storage.CONFIG).write_bytes(content)
+    return outcomes
+
+
+def fuzz_headers(folders: list[Path], cases: int) -> Outcomes:
+    """Change bytes in the headers of these folders' weights in turn; the folders end as they were."""
+    outcomes, sound = Outcomes(), {folder: (folder / weights.WEIGHTS).read_bytes() for folder in folders}
+    for seed, folder in numbered(folders, cases):
+        chance, content = random.Random(seed), sound[folder]
+        end = 8 + struct.unpack("<Q", content[:8])[0]
+        overwrite(folder / weights.WEIGHTS, flipped(content[:end], chance.choice([8, end, end]), chance))
+        outcomes.add(f"{folder.name}, header, seed {seed}", lambda: read(folder))  # noqa: B023 -- called at once
+        overwrite(folder / weights.WEIGHTS, content[:end])
+    return outcomes
+
+
+def overwrite(path: Path, content: bytes) -> None:
+    """Change the beginning of a file where it lies, which is far faster than to write it anew."""
+    with path.open("r+b") as file:
+        file.write(content)
+
+
+def numbered(folders: list[Path], cases: int) -> Iterator[tuple[int, Path]]:
+    """A seed and a folder for every case."""
+    return ((seed, folders[seed % len(folders)]) for seed in tqdm(range(cases), unit="case", leave=False, disable=None))
+
+
+def read(folder: Path) -> object:
+    """What loading does with a config and its weights."""
+    return storage.read_model(folder, storage.read_config(folder))
+
+
+def main() -> None:
+    """Run the cases and print what came of them."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description="Load spoilt checkpoints.")
+    parser.add_argument("--configs", type=int, default=100_000, help="spoilt configs (100000)")
+    parser.add_argument("--headers", type=int, default=1_000_000, help="spoilt headers (1000000)")
+    options = parser.parse_args()
+    from tests.folders import make_folders  # the tests' own small checkpoints, which need transformers
+
+    with tempfile.TemporaryDirectory() as root:
+        folders = make_folders(Path(root))
+        for name, outcomes in (
+            ("configs", fuzz_configs(folders, options.configs)),
+            ("headers", fuzz_headers(folders, options.headers)),
+        ):
+            print(
+                f"{name}: {outcomes.loaded:,} loaded, {outcomes.refused:,} refused, {len(outcomes.escaped)} escaped; "
+                f"slowest {outcomes.slowest:.2f} s"
+            )
+            print("\n".join(outcomes.escaped[:20]))
+            if outcomes.escaped:
+                raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
