@@ -24,8 +24,8 @@ GEMMA = LLAMA | {"head_dim": 6, "num_attention_heads": 4, "num_key_value_heads":
 GEMMA2 = GEMMA | {"attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 30}
 GEMMA3 = GEMMA | {"num_hidden_layers": 7}
 NEOX = SIZES | {"hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 3}
-NEO: dict[str, Any] = {"vocab_size": 90, "hidden_size": 24, "num_heads": 3, "num_layers": 3, "window_size": 7}
-NEO |= {"attention_types": [[["global", "local", "local"], 1]], "max_position_embeddings": 64}
+NEO: dict[str, Any] = {"vocab_size": 90, "hidden_size": 24, "num_heads": 3, "num_layers": 4, "window_size": 7}
+NEO |= {"attention_types": [[["global", "local"], 2]], "max_position_embeddings": 64}
 NEO |= {"bos_token_id": 1, "eos_token_id": 1}
 
 BASE: dict[str, dict[str, Any]] = {
@@ -102,7 +102,7 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
     ],
     "GPTNeoForCausalLM": [
         {"attention_layers": GONE}, {"attention_types": GONE}, {"window_size": 1}, {"window_size": 100},
-        {"attention_types": [[["global"], 1], [["local"], 2]], "attention_layers": GONE},
+        {"attention_types": [[["global"], 1], [["local"], 3]], "attention_layers": GONE},
     ],
 }  # fmt: skip
 READ = [(kind, change) for kind in ONE_ROTATION for change in ROTATIONS]
@@ -152,10 +152,10 @@ NOT_FOLLOWED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"is_causal": False}, "is_causal: found 'False'"),
     ],
     "GPTNeoForCausalLM": [
-        ({"attention_layers": ["local"] * 3}, "attention_layers: found"),
+        ({"attention_layers": ["local"] * 4}, "attention_layers: found"),
         ({"attention_types": [["local", 3]]}, "attention_types: found"),
         ({"attention_types": [[["global", "local"], 200]]}, "attention_types: found"),
-        ({"attention_types": GONE, "attention_layers": ["wide"] * 3}, "attention_layers: found"),
+        ({"attention_types": GONE, "attention_layers": ["wide"] * 4}, "attention_layers: found"),
     ],
 }
 REFUSED = [(kind, change, said) for kind in ONE_ROTATION for change, said in UNKNOWN]
