@@ -10,7 +10,7 @@ from torch import Tensor
 from model.config import Config, expect
 from model.families import llama
 from model.families.family import ACTIVATIONS, Family, Fields, Source, Table
-from model.families.rotary import BASE, FULL, SLIDING, rotary, sliding_window, windows
+from model.families.rotary import BASE, FULL, SLIDING, alike, rotary, sliding_window, windows
 
 # The first configs of Gemma say gelu and mean the approximation; those of its successors mean what they say.
 GELU = ACTIVATIONS | {"gelu": "gelu-tanh"}
@@ -36,7 +36,7 @@ def read_gemma(fields: Fields, stored: frozenset[str]) -> Config:
     if (other := fields.values.get("hidden_activation")) is not None:  # the library followed it once, and no more
         same = fields.choice("hidden_activation", choices=ACTIVATIONS, default=DEFAULT) == activation
         expect(same, "hidden_activation", other, f"what hidden_act says, {activation}")
-    fields.only("layer_types", [FULL] * found["layers"])
+    alike(fields, found["layers"], FULL)
     turned = rotary(fields, found["head_size"], base=fields.number("rope_theta", default=BASE))
     return Config(**found | turned | {"activation": activation})
 

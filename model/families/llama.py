@@ -4,7 +4,7 @@ from typing import Any
 
 from model.config import LARGEST_SIZE, Config, expect
 from model.families.family import ACTIVATIONS, Family, Fields, Table, tied
-from model.families.rotary import BASE, FULL, SLIDING, rotary, sliding_window, windows
+from model.families.rotary import BASE, FULL, SLIDING, alike, rotary, sliding_window, windows
 
 KV = "num_key_value_heads"
 
@@ -51,7 +51,7 @@ def read_llama(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of LlamaForCausalLM."""
     fields.only("rope_interleaved", False)
     common, biased = parts(fields, stored), fields.flag("attention_bias", default=False)
-    fields.only("layer_types", [FULL] * common["layers"])
+    alike(fields, common["layers"], FULL)
     biases = {"projection_bias": biased, "output_bias": biased}
     return Config(**common | biases | {"hidden_bias": fields.flag("mlp_bias", default=False)})
 
@@ -59,9 +59,9 @@ def read_llama(fields: Fields, stored: frozenset[str]) -> Config:
 def read_mistral(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of MistralForCausalLM: a window in every layer, unless it is null."""
     common, window = parts(fields, stored, kv_heads=8), sliding_window(fields)
-    types = [SLIDING if window else FULL] * common["layers"]
-    fields.only("layer_types", types)
-    return Config(**common | windows(fields, types, window))
+    kind = SLIDING if window else FULL
+    alike(fields, common["layers"], kind)
+    return Config(**common | windows(fields, [kind] * common["layers"], window))
 
 
 def read_qwen(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:

@@ -82,3 +82,9 @@ def windows(fields: Fields, default: list[str], window: int | None) -> dict[str,
     chosen = tuple(number for number, name in enumerate(types) if name == SLIDING)
     expect(window is not None or not chosen, "layer_types", types, f"no {SLIDING}, for the config names no window")
     return {"window": window, "windowed_layers": chosen} if chosen else {}
+
+
+def alike(fields: Fields, layers: int, kind: str) -> None:
+    """Refuse a config that tells layers apart where the library does not."""
+    types = fields.values.get("layer_types")
+    expect(types is None or types == [kind] * layers, "layer_types", types, f"{layers} times {kind}, or nothing")
