@@ -1,9 +1,16 @@
 """Spoilt configs and headers of every kind of checkpoint: each loads, or is refused in one line."""
 
+import jaxtyping
 import pytest
 
 from benchmarks.fuzz import Outcomes, fuzz_configs, fuzz_headers
 from tests.folders import make_folders
+
+
+@pytest.fixture(autouse=True)
+def _as_a_user_runs_it(monkeypatch):
+    """Without the type checks of a test run, which would refuse a wrong file before our own checks do."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 @pytest.fixture(scope="module")
