@@ -28,7 +28,7 @@ from model.config import Config
 from model.errors import CheckpointError, InputError
 from model.storage import CARD, read_card, save_checkpoint
 from model.training import loop
-from model.training.batches import Batch, Batches, Mixture
+from model.training.batches import NEGATORS, Batch, Batches, Mixture
 from model.training.data import Corpus, read_examples
 from model.training.evaluation import figures, predict
 from model.training.preparation import Prepared, prepare, reviews
@@ -114,6 +114,7 @@ def losses(model: Transformer, prepared: Prepared, options: argparse.Namespace) 
         tokens=options.batch_tokens,
         pad_id=model.config.pad_id,
         seed=options.seed,
+        negators=tuple(prepared.tokenizer.encode(word).ids[0] for word in NEGATORS),
     )
 
     def loss_of_step(step: int) -> tuple[Tensor, int]:
