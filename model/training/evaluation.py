@@ -10,9 +10,9 @@ from tqdm import tqdm
 
 from model.config import Config
 from model.tokenizer import Tokenizer
+from model.training import everyday, unseen
 from model.training.batches import pad
 from model.training.data import Corpus, Example
-from model.training.everyday import NEGATIVE, POSITIVE
 from model.training.preparation import label_corpus
 from model.transformer import Transformer
 
@@ -72,16 +72,19 @@ def figures(model: Transformer, tokenizer: Tokenizer, examples: list[Example], w
             found = right(model, corpus, beginning)
             yield accuracy(f"accuracy, only the first {beginning} tokens of {what}", found)
     if set(config.labels) == {"negative", "positive"}:
-        yield accuracy(
-            "accuracy, everyday sentences written for this project", right(model, *everyday(tokenizer, config))
-        )
+        for name, sentences in {
+            "everyday sentences written for this project": everyday,
+            "everyday sentences that training had no eye on": unseen,
+        }.items():
+            corpus = everyday_corpus(tokenizer, config, sentences.NEGATIVE, sentences.POSITIVE)
+            yield accuracy(f"accuracy, {name}", right(model, corpus, config.max_length))
 
 
-def everyday(tokenizer: Tokenizer, config: Config) -> tuple[Corpus, int]:
-    """The everyday sentences, and how many tokens of them to read."""
-    pairs = [(text, "negative") for text in NEGATIVE] + [(text, "positive") for text in POSITIVE]
+def everyday_corpus(tokenizer: Tokenizer, config: Config, negative: list[str], positive: list[str]) -> Corpus:
+    """Sentences with these two labels."""
+    pairs = [(text, "negative") for text in negative] + [(text, "positive") for text in positive]
     examples = [Example(text=text, label=label, group=text) for text, label in pairs]
-    return label_corpus(tokenizer, examples, config.labels), config.max_length
+    return label_corpus(tokenizer, examples, config.labels)
 
 
 def accuracy(what: str, correct: np.ndarray) -> dict[str, Any]:
