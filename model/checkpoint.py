@@ -138,7 +138,8 @@ class Checkpoint:
     def generate(self, text: str, max_tokens: int = 40, method: str = "greedy", edits: Edits = NO_EDITS) -> Generation:
         """Continue a text (decoder) or produce its target (encoder-decoder), the likeliest token each time.
 
-        Raises InputError where the model has no decoder.
+        No token is forced or forbidden, whatever a checkpoint from elsewhere asks for (``forced_bos_token_id``,
+        ``bad_words_ids`` …), and its first end token is the only one. Raises InputError where there is no decoder.
         """
         if method != "greedy":
             raise InputError(f"method: found {printable(method)!r}, expected greedy.")

@@ -21,6 +21,7 @@ from model.transformer import Transformer
 from model.weights import WEIGHTS
 
 CONFIG, TOKENIZER, CARD = "config.json", "tokenizer.json", "card.json"
+MARIAN_PIECES = "source.spm"
 LARGEST_TOKENIZER = 64 << 20
 
 
@@ -35,10 +36,7 @@ def read_tokenizer(folder: Path, config: Config, *, foreign: bool = False) -> To
     A checkpoint from elsewhere may have none that can be read: its ids can still be traced.
     """
     if foreign and not (folder / TOKENIZER).exists():
-        return NoTokenizer(
-            f"{printable(folder.name)} has no {TOKENIZER}, so no text can be read: save the tokenizer in its fast form "
-            "beside the weights, or trace ids."
-        )
+        return NoTokenizer(f"{printable(folder.name)} has no {TOKENIZER}, so no text can be read: {remedy(folder)}.")
     content = read_bytes(folder, TOKENIZER, LARGEST_TOKENIZER)
     try:
         tokenizer = Tokenizer.from_json(content.decode("utf-8"))
@@ -47,6 +45,13 @@ def read_tokenizer(folder: Path, config: Config, *, foreign: bool = False) -> To
     if tokenizer.size > config.vocabulary:
         refuse(TOKENIZER, "vocabulary", f"{tokenizer.size:,} ids", f"at most {config.vocabulary:,}")
     return tokenizer
+
+
+def remedy(folder: Path) -> str:
+    """What to do about a tokenizer that cannot be read."""
+    if (folder / MARIAN_PIECES).exists():  # such a tokenizer has no fast form that one could ask for
+        return f"{MARIAN_PIECES} and its like are not read; convert them to a {TOKENIZER}, or trace ids"
+    return "save the tokenizer in its fast form beside the weights, or trace ids"
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -68,7 +73,7 @@ def read_model(folder: Path, values: dict[str, Any]) -> Transformer:
     except ValueError as error:
         raise CheckpointError(f"{CONFIG}: {error}.") from None
     sources = family.sources(list(model.state_dict()), config, list(stored), weights.WEIGHTS)
-    return weights.load(model, sources, stored)
+    return weights.load(model, sources, stored, family.copied(sources, list(stored)))
 
 
 def save_checkpoint(

@@ -10,7 +10,7 @@ import shutil
 import struct
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -122,20 +122,24 @@ def read_entry(file: str, name: str, entry: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def load(model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored]) -> Transformer:
-    """The model, until now without memory, with its weights.
+def load(
+    model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored], copies: Mapping[str, str]
+) -> Transformer:
+    """The model, until now without memory, with its weights. ``copies`` names tensors that must be others again.
 
     Vectors are float32; matrices of a large file stay in the precision that they are stored in.
     """
     expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
     for name, source in sources.items():
         check_shape(model, expected[name], source, stored[source.name])
+    check_copies(copies, stored, lambda one, other: stored[one] == stored[other])
+    used = {source.name for source in sources.values()} | copies.keys()
     sizes = {path: path.stat().st_size for path in {entry.path for entry in stored.values()}}
     large = sum(sizes.values()) >= MAPPED_FROM
     tensors: dict[str, Tensor] = {}
     for path in sizes:
-        names = [source.name for source in sources.values() if stored[source.name].path == path]
-        tensors |= read_file(path, {name: stored[name] for name in names}, mapped=large)
+        tensors |= read_file(path, {name: stored[name] for name in used if stored[name].path == path}, mapped=large)
+    check_copies(copies, stored, lambda one, other: torch.equal(tensors[one], tensors[other]))
     changed = {name: source.change(tensors[source.name], model.config) for name, source in sources.items()}
     model.load_state_dict(
         {name: tensor if large and tensor.ndim > 1 else tensor.float() for name, tensor in changed.items()},
@@ -156,6 +160,13 @@ def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, f
         shape = ()
     if shape != expected:
         refuse(file, source.name, f"shape {found.shape}", f"one that gives {expected}")
+
+
+def check_copies(copies: Mapping[str, str], stored: Mapping[str, Stored], same: Callable[[str, str], bool]) -> None:
+    """Refuse a tensor that should be another one again and is not: nobody could know which is meant."""
+    for name, original in copies.items():
+        if not same(name, original):
+            refuse(stored[name].path.name, name, f"other numbers than in {original}", "the same")
 
 
 def read_file(path: Path, wanted: Mapping[str, Stored], *, mapped: bool) -> dict[str, Tensor]:

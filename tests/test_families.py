@@ -253,7 +253,7 @@ REFUSED = [
     ("LlamaForCausalLM", LLAMA, {"rope_parameters": {"rope_type": "yarn"}}, "rope_type: found 'yarn', expected one of"),
     ("Qwen2ForCausalLM", LLAMA, {"layer_types": ["chunked_attention"] * 3}, "layer_types: found"),
     ("GemmaForCausalLM", GEMMA, {"use_bidirectional_attention": True}, "use_bidirectional_attention: found 'True'"),
-    ("T5ForConditionalGeneration", T5, {"feed_forward_proj": "gated-swish"}, "feed_forward_proj: found 'gated-swish'"),
+    ("T5ForConditionalGeneration", T5, {"feed_forward_proj": "gated-tanh"}, "feed_forward_proj: found 'gated-tanh'"),
     ("MarianMTModel", MARIAN, {"decoder_vocab_size": 91}, "decoder_vocab_size: found '91'"),
     ("GPT2LMHeadModel", GPT2, {"model_type": "mamba"}, "model_type: found mamba, expected one of bart, bert, "),
 ]  # fmt: skip

@@ -4,24 +4,27 @@ from typing import Any
 
 from torch import Tensor
 
-from model.config import Config
+from model.config import Config, expect
 from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, first_stored, tied
+
+TOKENS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
 def sizes(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
     """What both have in common."""
-    vocabulary = fields.size("vocab_size")
-    fields.only("normalize_before", False)
-    fields.only("add_final_layer_norm", False)
-    end_id = fields.token_id("eos_token_id", vocabulary=vocabulary, default=min(2, vocabulary - 1))
+    vocabulary, heads = fields.size("vocab_size"), fields.size("encoder_attention_heads", "num_attention_heads")
+    width, decoder_heads = fields.size("d_model", "hidden_size"), fields.size("decoder_attention_heads")
+    for name, value in {"encoder_attention_heads": heads, "decoder_attention_heads": decoder_heads}.items():
+        expect(width % value == 0, name, value, f"a divisor of d_model {width}")
+    refuse(fields, num_attention_heads=heads, hidden_size=width)
     return {
         "architecture": "encoder-decoder",
         "vocabulary": vocabulary,
-        "width": fields.size("d_model", "hidden_size"),
-        "heads": fields.size("encoder_attention_heads"),
+        "width": width,
+        "heads": heads,
         "layers": fields.layers("encoder_layers", "num_hidden_layers"),
         "hidden": fields.size("encoder_ffn_dim"),
-        "decoder_heads": fields.size("decoder_attention_heads"),
+        "decoder_heads": decoder_heads,
         "decoder_layers": fields.layers("decoder_layers"),
         "decoder_hidden": fields.size("decoder_ffn_dim"),
         "max_length": fields.size("max_position_embeddings", default=1024),
@@ -30,33 +33,67 @@ def sizes(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
         "scale_embeddings": fields.flag("scale_embedding", default=False),
         "tie_embeddings": tied(stored, "lm_head"),
         "vocabulary_bias": "final_logits_bias" in stored,
-        "start_id": fields.token_id("decoder_start_token_id", vocabulary=vocabulary, default=end_id),
-        "end_id": end_id,
     }
+
+
+def refuse(fields: Fields, **known: object) -> None:
+    """Refuse what neither family follows: other norms, and two spellings of one field that say two things."""
+    known |= {"normalize_before": False, "add_final_layer_norm": False, "is_encoder_decoder": True}
+    for name, value in known.items():
+        fields.only(name, value)
+
+
+def ends(fields: Fields, vocabulary: int) -> dict[str, Any]:
+    """What a decoder's text starts and ends with in BART."""
+    end_id = fields.token_id("eos_token_id", vocabulary=vocabulary, default=min(2, vocabulary - 1))
+    start_id = fields.token_id("decoder_start_token_id", vocabulary=vocabulary, default=min(2, vocabulary - 1))
+    return {"start_id": start_id, "end_id": end_id}
+
+
+def one_table(fields: Fields, stored: frozenset[str]) -> bool:
+    """Whether source and target share their token table: unless the config ties nothing and each stores its own."""
+    return fields.flag("tie_word_embeddings", default=True) or not set(TOKENS[1:]) <= stored
 
 
 def read_bart(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of BartForConditionalGeneration and BartModel."""
+    refuse(fields, normalize_embedding=True, static_position_embeddings=False, extra_pos_embeddings=2)
     found = sizes(fields, stored)
-    pad_id = fields.token_id("pad_token_id", vocabulary=found["vocabulary"], default=1) or 0
-    apart = not fields.flag("tie_word_embeddings", default=True) and set(TOKENS[1:]) <= stored
     return Config(
         **found,
+        **ends(fields, found["vocabulary"]),
         positions="learned",
         position_offset=2,
         embedding_norm=True,
-        share_embeddings=not apart,
-        pad_id=pad_id,
+        share_embeddings=one_table(fields, stored),
+        pad_id=fields.token_id("pad_token_id", vocabulary=found["vocabulary"], default=1) or 0,
     )
 
 
 def read_marian(fields: Fields, stored: frozenset[str]) -> Config:
-    """The config of MarianMTModel and MarianModel."""
+    """The config of MarianMTModel and MarianModel: fixed positions, no norm of the embeddings."""
+    refuse(fields, normalize_embedding=False, static_position_embeddings=True)
     found = sizes(fields, stored)
-    fields.only("decoder_vocab_size", found["vocabulary"], why="both sides need one size")
+    vocabulary = found["vocabulary"]
+    fields.only("decoder_vocab_size", vocabulary, why="both sides need one size")
     shared = fields.flag("share_encoder_decoder_embeddings", default=True)
-    pad_id = fields.token_id("pad_token_id", vocabulary=found["vocabulary"], default=0) or 0
-    return Config(**found, positions="sinusoidal-halves", share_embeddings=shared, pad_id=pad_id)
+    return Config(
+        **found,
+        **marian_ends(fields, vocabulary),
+        positions="sinusoidal-halves",
+        share_embeddings=shared and one_table(fields, stored),
+    )
+
+
+def marian_ends(fields: Fields, vocabulary: int) -> dict[str, Any]:
+    """The same in Marian, which starts with padding."""
+    pad_id = fields.token_id("pad_token_id", vocabulary=vocabulary, default=min(58_100, vocabulary - 1))
+    start_id = fields.token_id("decoder_start_token_id", vocabulary=vocabulary, default=pad_id)
+    return {
+        "pad_id": pad_id,
+        "start_id": start_id,
+        "end_id": fields.token_id("eos_token_id", vocabulary=vocabulary, default=0),
+    }
 
 
 def flat(tensor: Tensor, config: Config) -> Tensor:
@@ -82,12 +119,9 @@ def side(name: str) -> dict[str, str]:
     return found
 
 
-TOKENS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
-
-
 def table(config: Config, stored: frozenset[str]) -> Table:
     """The names of BART; one token table may be stored under several."""
-    source = TOKENS if config.share_embeddings else TOKENS[1:2]
+    source = (*TOKENS, TOKENS[0]) if config.share_embeddings else TOKENS[1:2]
     return {
         **side("encoder"),
         **side("decoder"),
@@ -98,14 +132,16 @@ def table(config: Config, stored: frozenset[str]) -> Table:
     }
 
 
-DUPLICATES = (r"shared\.weight", r"(encoder|decoder)\.embed_tokens\.weight")
+COPIES = (r"(encoder|decoder)\.embed_tokens\.weight",)
+UNUSED = (r"shared\.weight", r"(encoder|decoder)\.version")  # the table of two that have their own; a remnant
 FAMILIES = (
-    Family(model_types=("bart",), config=read_bart, table=table, prefixes=("model.",), ignored=DUPLICATES),
+    Family(model_types=("bart",), config=read_bart, table=table, prefixes=("model.",), ignored=UNUSED, copies=COPIES),
     Family(
         model_types=("marian",),
         config=read_marian,
         table=table,
         prefixes=("model.",),
-        ignored=(*DUPLICATES, r"(encoder|decoder)\.embed_positions\.weight"),
+        ignored=(*UNUSED, r"(encoder|decoder)\.embed_positions\.weight"),
+        copies=COPIES,
     ),
 )

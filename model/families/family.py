@@ -136,8 +136,8 @@ class Family:
     config: from the fields of config.json and the names of the stored tensors, without the prefix.
     table: of a config and the stored names, our modules, ``{}`` for the layer, to theirs; a parameter's full name
     stands for itself alone. None: the names are ours.
-    prefixes: what may stand before every name. ignored: patterns of names that need not be used. renamed: old
-    spellings of a part of a name.
+    prefixes: what may stand before every name. ignored: patterns of names that need not be used. copies: patterns of
+    names that need not either, but hold the token table again. renamed: old spellings of a part of a name.
     """
 
     model_types: tuple[str, ...]
@@ -145,6 +145,7 @@ class Family:
     table: Callable[[Config, frozenset[str]], Table] | None
     prefixes: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def bare(self, stored: str) -> str:
@@ -175,7 +176,18 @@ class Family:
 
     def ignores(self, name: str) -> bool:
         """Whether a stored tensor that is not used is known not to be needed."""
-        return any(re.fullmatch(pattern, name) for pattern in (*BUFFERS, *self.ignored))
+        return matches(name, (*BUFFERS, *self.ignored, *self.copies))
+
+    def copied(self, sources: Mapping[str, Source], stored: list[str]) -> dict[str, str]:
+        """The stored tensors that are not used because they are another one again, and which."""
+        used = {source.name for source in sources.values()}
+        found = [name for name in stored if name not in used and matches(self.bare(name), self.copies)]
+        return dict.fromkeys(found, sources["embedding.weight"].name)
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    """Whether one of these patterns is of the whole name."""
+    return any(re.fullmatch(pattern, name) for pattern in patterns)
 
 
 # Buffers that any family may have stored.

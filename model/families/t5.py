@@ -2,52 +2,64 @@
 
 from typing import Any
 
-from model.config import Config
-from model.families.family import Family, Fields, Table, first_stored, tied
+from model.config import Config, expect
+from model.families.family import ACTIVATIONS, Family, Fields, Table, first_stored, tied
 
-# Activation and whether it is gated; version 1.1 writes gated-gelu and means the tanh approximation.
-FEED_FORWARD = {
-    "relu": ("relu", False),
-    "gelu": ("gelu", False),
-    "gelu_new": ("gelu-tanh", False),
-    "silu": ("silu", False),
-    "gated-gelu": ("gelu-tanh", True),
-    "gated-gelu_new": ("gelu-tanh", True),
-    "gated-relu": ("relu", True),
-    "gated-silu": ("silu", True),
-}
+# The words after "gated-" are those of the library, but for this one: version 1.1 means the tanh approximation.
+GATED = "gated-"
+RENAMED = {"gated-gelu": "gated-gelu_new"}
+PROJECTIONS = {kind + name: kind + name for name in ACTIVATIONS for kind in ("", GATED)} | RENAMED
 
 
 def read(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of T5ForConditionalGeneration, T5Model and T5EncoderModel."""
     vocabulary, heads = fields.size("vocab_size"), fields.size("num_heads", "num_attention_heads")
-    kinds = {name: name for name in FEED_FORWARD}
-    activation, gated = FEED_FORWARD[fields.choice("feed_forward_proj", choices=kinds, default="relu")]
+    width, head_size = fields.size("d_model", "hidden_size"), fields.size("d_kv", "head_dim", default=64)
+    layers = fields.layers("num_layers", "num_hidden_layers")
+    spelled = {"num_attention_heads": heads, "hidden_size": width, "head_dim": head_size, "num_hidden_layers": layers}
+    for name, value in spelled.items():
+        fields.only(name, value, why="its other spelling says so")
     return Config(
         architecture="encoder-decoder" if any(name.startswith("decoder.block.") for name in stored) else "encoder",
         vocabulary=vocabulary,
-        width=fields.size("d_model", "hidden_size"),
+        width=width,
         heads=heads,
-        layers=fields.layers("num_layers", "num_hidden_layers"),
-        hidden=fields.size("d_ff"),
+        layers=layers,
         max_length=fields.size("n_positions", default=512),
-        head_size=fields.size("d_kv"),
+        head_size=head_size,
         score_scale=1.0,
         projection_bias=False,
         output_bias=False,
-        positions="relative",
-        relative_buckets=fields.size("relative_attention_num_buckets", default=32),
-        relative_distance=fields.size("relative_attention_max_distance", default=128),
         norm="rms",
         norm_order="pre",
         norm_epsilon=fields.number("layer_norm_epsilon", default=1e-6),
-        activation=activation,
-        gated=gated,
-        hidden_bias=False,
         scale_embeddings=False,
         pooling="none",
+        **distances(fields),
+        **feed_forward(fields),
         **output(fields, stored, vocabulary),
     )
+
+
+def distances(fields: Fields) -> dict[str, Any]:
+    """The buckets of distances, which know any length."""
+    buckets = fields.size("relative_attention_num_buckets", default=32)
+    expect(buckets % 4 == 0, "relative_attention_num_buckets", buckets, "a multiple of 4")
+    distance = fields.size("relative_attention_max_distance", default=128)
+    wanted = f"more than half of {buckets} buckets"
+    expect(distance > buckets // 2, "relative_attention_max_distance", distance, wanted)
+    return {"positions": "relative", "relative_buckets": buckets, "relative_distance": distance}
+
+
+def feed_forward(fields: Fields) -> dict[str, Any]:
+    """The feed-forward layers; the two fields that newer files derive from one outweigh it."""
+    kind = fields.choice("feed_forward_proj", choices=PROJECTIONS, default="relu")
+    return {
+        "hidden": fields.size("d_ff"),
+        "activation": fields.choice("dense_act_fn", choices=ACTIVATIONS, default=kind.removeprefix(GATED)),
+        "gated": fields.flag("is_gated_act", default=kind.startswith(GATED)),
+        "hidden_bias": False,
+    }
 
 
 def output(fields: Fields, stored: frozenset[str], vocabulary: int) -> dict[str, Any]:
@@ -96,7 +108,7 @@ def table(config: Config, stored: frozenset[str]) -> Table:
     return {
         **side("encoder", gated=config.gated),
         **side("decoder", gated=config.gated),
-        "embedding.weight": first_stored(stored, *TOKENS),
+        "embedding.weight": first_stored(stored, *TOKENS, TOKENS[0]),
         "projection": "lm_head",
     }
 
@@ -105,9 +117,7 @@ FAMILY = Family(
     model_types=("t5",),
     config=read,
     table=table,
-    ignored=(
-        r"shared\.weight",
-        r"(encoder|decoder)\.embed_tokens\.weight",
-        r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight",
-    ),
+    prefixes=("transformer.",),
+    ignored=(r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight",),
+    copies=(r"(encoder|decoder)\.embed_tokens\.weight",),
 )
