@@ -133,7 +133,8 @@ def test_every_bundled_checkpoint_loads():
 
 
 @pytest.mark.parametrize("name", ["nothing", "no/such/folder", "x" * 5000, "a\x00b", "\ud800", "line\nline", "../x"])
-def test_an_unknown_name_lists_what_is_there(name):
+def test_an_unknown_name_lists_what_is_there(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where "../x" leads nowhere
     with pytest.raises(CheckpointError) as caught:
         load_checkpoint(name)
     assert ", ".join(available_checkpoints()) in plain_line(caught.value, Path("/no/such/folder"))
