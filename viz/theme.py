@@ -15,32 +15,59 @@ class Theme:
     """
 
     background: str
+    surface: str  # what lies on it
     text: str
     quiet: str  # secondary text, still 4.5 : 1 on the background
     grid: str
     accent: str
     second: str  # a second series beside the accent, told apart by its dash as well
     weights: tuple[str, ...]
+    orange: tuple[str, ...]  # the same from another hue, and without one
+    grey: tuple[str, ...]
+    heads: tuple[str, ...]  # twelve that people with any of the common colour-vision deficiencies can tell apart
 
+    @property
+    def scales(self) -> dict[str, tuple[str, ...]]:
+        """The sequential scales by their names."""
+        return {"blue": self.weights, "orange": self.orange, "grey": self.grey}
+
+
+# Okabe and Ito's and Tol's colours, with the light ones darkened for white and the dark ones lightened for black.
+HEADS_LIGHT = (
+    "#0072b2", "#d55e00", "#009e73", "#b8568f", "#8a6d00", "#3a9bd9",
+    "#882255", "#3d8f85", "#4b3fa8", "#7d7d1f", "#117733", "#aa4499",
+)  # fmt: skip
+HEADS_DARK = (
+    "#5ab4e5", "#ff9a57", "#3ecf9f", "#f0a6cd", "#e0c341", "#9bd3f5",
+    "#e07aa8", "#7fd8c8", "#a99cf0", "#cfcf6a", "#6fc98a", "#e08ae0",
+)  # fmt: skip
 
 LIGHT = Theme(
     background="#ffffff",
+    surface="#f3f6f8",
     text="#1c2733",
     quiet="#55616d",
     grid="#d5dde3",
     accent="#1f6f8b",
     second="#b4560a",
     weights=("#ffffff", "#dcebf0", "#b3d3de", "#83b6c8", "#5497ae", "#2c7891", "#155a73", "#0a3c52", "#041f2e"),
+    orange=("#ffffff", "#f8e7d8", "#f0cba8", "#e5a871", "#d3823f", "#b4601c", "#8c450d", "#622e06", "#381902"),
+    grey=("#ffffff", "#e6e9eb", "#cbd0d4", "#abb2b8", "#88919a", "#66707a", "#47515a", "#2b333b", "#12181d"),
+    heads=HEADS_LIGHT,
 )
 
 DARK = Theme(
     background="#10161c",
+    surface="#1a232c",
     text="#e6ebef",
     quiet="#a5b1bb",
     grid="#33404c",
     accent="#7cc3da",
     second="#f0a05a",
     weights=("#10161c", "#12303d", "#15495d", "#1c647e", "#2f819d", "#559fb8", "#86bfd2", "#bbdde8", "#f0fafd"),
+    orange=("#10161c", "#2f2013", "#4c2f15", "#6c4117", "#90581f", "#b4743a", "#d2975f", "#ebc297", "#fdf1e4"),
+    grey=("#10161c", "#232b32", "#38414a", "#505a64", "#6b7680", "#89949d", "#a9b2b9", "#ccd3d8", "#f5f7f8"),
+    heads=HEADS_DARK,
 )
 
 

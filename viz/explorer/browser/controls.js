@@ -1,0 +1,172 @@
+// Every setting of the view, visible and labelled. A control shows the view that it is given and reports what was chosen.
+import { el } from "./paint.js"
+
+const SHOWS = { all: "All", grid: "Grid", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }
+const SPECIAL = { shown: "shown", hidden: "hidden, rows as they are", renormalised: "hidden, rows add up to 1 again" }
+const SEGMENTS = { all: "all", AA: "A → A", AB: "A → B", BA: "B → A", BB: "B → B" }
+const SCALES = { root: "square root", linear: "linear", log: "logarithm" }
+const MAXIMA = { one: "weight 1", shared: "largest of these heads", head: "largest of each head" }
+const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
+const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
+export const KEYS = [
+  ["↑ ↓", "layer before, layer after"],
+  ["← →", "head before, head after, alone"],
+  ["Space", "switch the current head on or off"],
+  ["A N I O", "all heads, none, the others, only the current one"],
+  ["L", "switch the whole layer on or off"],
+  ["1 – 6", "all views, grid, lines, matrix, text, table"],
+  ["Tab", "to the next control, and into the tokens; ← → there go from token to token, Enter keeps one"],
+  ["S W", "special tokens, word pieces"],
+  ["+ − 0", "zoom in, out, back"],
+  ["Esc", "let go of the token that is kept"],
+  ["?", "this list"],
+]
+
+export class Controls {
+  constructor(actions) {
+    this.actions = actions
+    this.shows = el("div", { className: "choices", role: "group", "aria-label": "Views" })
+    this.kinds = el("div", { className: "choices", role: "group", "aria-label": "Attention" })
+    this.layers = el("div", { className: "choices", role: "group", "aria-label": "Layer" })
+    this.heads = el("div", { className: "choices", role: "group", "aria-label": "Heads" })
+    this.kindRow = row("Attention", this.kinds)
+    this.top = el("div", { className: "top" }, row("Views", this.shows), this.kindRow, row("Layer", this.layers), row("Heads", this.heads))
+    this.side = el("div", { className: "side", role: "group", "aria-label": "Settings of the picture" })
+    this.settings = new Map()
+    this.note = el("p", { className: "note" })
+  }
+
+  // Built for one model: what can be chosen depends on it alone.
+  build(model, view) {
+    const kind = model.kinds.get(view.attention)
+    this.buttons(this.shows, Object.entries(SHOWS).map(([name, label]) => [name, label, () => this.actions.change({ show: name })]))
+    this.buttons(this.kinds, [...model.kinds.keys()].map((name) => [name, KINDS[name], () => this.actions.kind(name)]))
+    this.kindRow.hidden = model.kinds.size < 2
+    const counted = (count) => Array.from({ length: count }, (_, index) => index)
+    this.buttons(this.layers, counted(kind.layers).map((layer) => [layer, String(layer + 1), () => this.actions.change({ layer })]))
+    const tools = [["every", "All"], ["none", "None"], ["only", "Only this"], ["invert", "Invert"], ["layer", "Layer off"]]
+    this.buttons(this.heads, counted(kind.heads).map((head) => [head, String(head + 1), () => this.actions.toggle(head)]))
+    this.buttons(this.heads, tools.map(([name, label]) => [name, label, () => this.actions.heads(name)]), true)
+    this.buildSide(kind)
+    for (const chosen of [this.layers, this.heads]) for (const button of chosen.children) this.explain(button)
+  }
+
+  explain(button) {
+    const index = Number(button.dataset.name)
+    if (!Number.isNaN(index)) button.title = `Counted from 0, as in addresses and code: ${index}`
+  }
+
+  buttons(host, entries, more = false) {
+    const made = entries.map(([name, label, onclick]) => {
+      const button = el("button", { type: "button", onclick, textContent: label })
+      button.dataset.name = String(name)
+      return button
+    })
+    if (more) host.append(el("span", { className: "gap" }), ...made)
+    else host.replaceChildren(...made)
+  }
+
+  buildSide(kind) {
+    const texts = [kind.queryText, kind.keyText]
+    const has = (fact) => texts.some((text) => text[fact])
+    const rows = []
+    const add = (name, label, input, help) => {
+      this.settings.set(name, input)
+      rows.push(el("label", { title: help }, el("span", {}, label), input))
+    }
+    const pick = (name, label, options, help) => {
+      const input = el("select", { onchange: () => this.actions.change({ [name]: input.value }) })
+      input.append(...Object.entries(options).map(([value, text]) => el("option", { value, textContent: text })))
+      add(name, label, input, help)
+    }
+    this.settings.clear()
+    const number = (name, label, limits, help) => {
+      const input = el("input", { type: "number", ...limits, onchange: () => this.actions.change({ [name]: clamped(input) }) })
+      add(name, label, input, help)
+    }
+    number("threshold", "Draw weights from", { min: 0, max: 1, step: 0.01 }, "Smaller weights are left out of the picture; no number changes.")
+    number("top", "Largest per query", { min: 0, max: kind.shape[1], step: 1 }, "Only so many keys of each query are drawn; 0 draws all.")
+    if (texts.some((text) => text.special?.some(Boolean))) pick("special", "Special tokens", SPECIAL, "Tokens that the tokenizer added.")
+    if (has("words")) this.wordsBox(rows)
+    if (kind.queryText.segments && kind.keyText.segments) pick("segments", "Sentence", SEGMENTS, "Queries of the one sentence, keys of the other.")
+    pick("scale", "Scale", SCALES, "How colour and width grow with the weight.")
+    pick("maximum", "Full colour", MAXIMA, "The weight that is drawn at full strength.")
+    pick("colours", "Colours", COLOURS, "From the page's background, weight 0, to full strength.")
+    this.side.replaceChildren(...rows, this.zoomRow(), this.note, this.keyList())
+  }
+
+  wordsBox(rows) {
+    const input = el("input", { type: "checkbox", onchange: () => this.actions.change({ words: input.checked }) })
+    this.settings.set("words", input)
+    const help = "Pieces of a word become one: a key's weight is the sum over its pieces, a query's the mean."
+    rows.push(el("label", { title: help }, el("span", {}, "Whole words"), input))
+  }
+
+  zoomRow() {
+    const zoom = (label, text, name) => el("button", { type: "button", textContent: text, title: label, "aria-label": label, onclick: () => this.actions.zoom(name) })
+    const buttons = [zoom("Zoom in", "+", "zoomIn"), zoom("Zoom out", "−", "zoomOut"), zoom("Show everything", "Reset", "zoomReset")]
+    return el("div", { className: "zoom", role: "group", "aria-label": "Zoom of lines and matrix" }, el("span", {}, "Zoom"), ...buttons)
+  }
+
+  keyList() {
+    const rows = KEYS.flatMap(([keys, what]) => [el("dt", {}, keys), el("dd", {}, what)])
+    this.keys = el("details", { className: "keys" }, el("summary", {}, "Keyboard (?)"), el("dl", {}, ...rows))
+    return this.keys
+  }
+
+  show(scene) {
+    const { view, kind, off, current, theme } = scene
+    const press = (host, on) => {
+      for (const button of host.querySelectorAll("button")) button.setAttribute("aria-pressed", String(on(button.dataset.name)))
+    }
+    press(this.shows, (name) => name === view.show)
+    press(this.kinds, (name) => name === view.attention)
+    press(this.layers, (name) => Number(name) === view.layer)
+    for (const button of this.heads.querySelectorAll("button")) {
+      const head = Number(button.dataset.name)
+      if (Number.isNaN(head)) continue
+      button.setAttribute("aria-pressed", String(!off.has(`${view.layer}.${head}`)))
+      button.setAttribute("aria-label", `Head ${head + 1}`)
+      button.style.setProperty("--head", theme.heads[head % theme.heads.length])
+      button.classList.toggle("current", head === current)
+    }
+    for (const layer of this.layers.children) {
+      const number = Number(layer.dataset.name)
+      layer.classList.toggle("empty", headsOff(off, number, kind) === kind.heads)
+      layer.setAttribute("aria-label", `Layer ${number + 1}`)
+    }
+    this.heads.querySelector('[data-name="layer"]').textContent = scene.heads.length ? "Layer off" : "Layer on"
+    this.showSettings(view)
+    this.note.textContent = noteOf(scene)
+  }
+
+  showSettings(view) {
+    for (const [name, input] of this.settings) {
+      if (input.type === "checkbox") input.checked = view[name]
+      else if (input.value !== String(view[name])) input.value = view[name]
+    }
+  }
+}
+
+const row = (label, content) => el("div", { className: "row" }, el("span", { className: "name", "aria-hidden": "true" }, label), content)
+
+const headsOff = (off, layer, kind) => [...off].filter((site) => site.startsWith(`${layer}.`)).length
+
+function clamped(input) {
+  const value = Number(input.value)
+  return Number.isFinite(value) ? Math.min(Math.max(value, Number(input.min)), Number(input.max)) : 0
+}
+
+// What was done to the numbers, in words, whenever something was.
+function noteOf({ view, kind, frame, tilesPlain }) {
+  const notes = []
+  const hides = view.special !== "shown" && [kind.queryText, kind.keyText].some((text) => text.special?.some(Boolean))
+  if (hides && view.special === "hidden") notes.push("Special tokens are hidden: rows add up to less than 1.")
+  if (hides && view.special === "renormalised") notes.push("Special tokens are hidden, and each row is divided by what is left of it, so that it adds up to 1.")
+  if (view.words && (kind.queryText.words || kind.keyText.words)) notes.push("Word pieces are merged: the sum over the pieces of a key, the mean over those of a query.")
+  if (frame.key !== "plain" && view.segments !== "all") notes.push(`Only ${view.segments[0]} → ${view.segments[1]}: ${frame.renormalised ? "rows add up to 1 again." : "rows add up to less than 1."}`)
+  if (view.threshold > 0 || view.top > 0) notes.push("Weights below the limit are not drawn; the numbers are those of all.")
+  if (frame.key !== "plain" && tilesPlain) notes.push("The thumbnails show every token: not all layers are in the browser.")
+  if (Math.max(...kind.thumb_shape) < Math.max(...kind.shape)) notes.push("A cell of a thumbnail is the largest weight of the block that it stands for.")
+  return notes.join(" ")
+}

@@ -1,0 +1,210 @@
+// Reads what packing.py wrote, and follows the rules of view.py: which rows and columns a view has, and their numbers.
+
+const VALUE = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** 2)
+const LOWEST = 1e-4 // where the logarithmic scale begins
+const KEPT_LAYERS = 24 // inflated layers in memory; the longest of 12 heads takes 3 MB
+
+export class Model {
+  constructor(packed) {
+    const { header, body } = opened(packed)
+    this.header = header
+    this.body = body
+    this.kinds = new Map(header.kinds.map((kind) => [kind.name, { ...kind, ...sides(header.texts, kind) }]))
+    this.inflated = new Map()
+    this.extra = new Map() // layers that came later, still compressed
+    this.thumbs = new Map()
+    this.matrices = new Map()
+  }
+
+  get whole() {
+    return this.header.kinds.every((kind) => kind.layers_at.length === kind.layers)
+  }
+
+  addLayer(packed) {
+    const { header, body } = opened(packed)
+    if (header.name !== this.header.name) return // it belongs to a text that has gone
+    this.extra.set(`${header.kind} ${header.layer}`, slice(body, header.at))
+  }
+
+  has(kind, layer) {
+    return kind.layers_at.length > layer || this.extra.has(`${kind.name} ${layer}`)
+  }
+
+  // The bytes of one layer, or null where they have not come. Inflating is asynchronous, what was inflated is kept.
+  async layer(kind, layer) {
+    const key = `${kind.name} ${layer}`
+    if (!this.inflated.has(key)) {
+      const stream = this.extra.get(key) ?? (kind.layers_at[layer] && slice(this.body, kind.layers_at[layer]))
+      if (!stream) return null
+      const bytes = await inflate(stream)
+      this.inflated.set(key, bytes)
+      if (this.inflated.size > KEPT_LAYERS) this.inflated.delete(this.inflated.keys().next().value)
+    }
+    return this.inflated.get(key)
+  }
+
+  ready(kind, layer) {
+    return this.inflated.get(`${kind.name} ${layer}`) ?? null
+  }
+
+  async thumbnails(kind) {
+    if (!this.thumbs.has(kind.name)) this.thumbs.set(kind.name, await inflate(slice(this.body, kind.thumbs)))
+    return this.thumbs.get(kind.name)
+  }
+
+  // One head's matrix as a view shows it; remembered, because toggling heads asks for the same ones again.
+  matrix(kind, layer, head, frame) {
+    const key = `${kind.name} ${layer} ${head} ${frame.key}`
+    let found = this.matrices.get(key)
+    if (!found) {
+      found = framed(headWeights(kind, this.ready(kind, layer), head), kind.shape[1], frame)
+      const kept = Math.max(kind.heads, Math.floor(16_000_000 / found.length))
+      if (this.matrices.size >= kept) this.matrices.delete(this.matrices.keys().next().value)
+      this.matrices.set(key, found)
+    }
+    return found
+  }
+}
+
+export function opened(packed) {
+  const length = new DataView(packed.buffer, packed.byteOffset).getUint32(0, true)
+  const header = JSON.parse(new TextDecoder().decode(packed.subarray(4, 4 + length)))
+  return { header, body: packed.subarray(4 + length) }
+}
+
+const slice = (body, [start, length]) => body.subarray(start, start + length)
+
+const sides = (texts, kind) => ({ queryText: texts[kind.queries], keyText: texts[kind.keys] })
+
+async function inflate(stream) {
+  const unzipped = new Blob([stream]).stream().pipeThrough(new DecompressionStream("deflate"))
+  return new Uint8Array(await new Response(unzipped).arrayBuffer())
+}
+
+// The whole matrix of one head. Of a causal layer only the lower triangle came.
+function headWeights(kind, bytes, head) {
+  const [queries, keys] = kind.shape
+  const weights = new Float32Array(queries * keys)
+  if (!kind.causal) {
+    const start = head * weights.length
+    for (let cell = 0; cell < weights.length; cell++) weights[cell] = VALUE[bytes[start + cell]]
+    return weights
+  }
+  let from = (head * queries * (queries + 1)) / 2
+  for (let query = 0; query < queries; query++) {
+    for (let key = 0; key <= query; key++) weights[query * keys + key] = VALUE[bytes[from++]]
+  }
+  return weights
+}
+
+// The rows and columns of a view: which positions are left, and which of them make one word.
+export function frameOf(kind, view) {
+  const queries = positionsOf(kind.queryText, view, 0)
+  const keys = positionsOf(kind.keyText, view, 1)
+  const rows = groupsOf(kind.queryText, view.words, queries)
+  const columns = groupsOf(kind.keyText, view.words, keys)
+  const plain = rows.length === kind.shape[0] && columns.length === kind.shape[1]
+  const renormalised = view.special === "renormalised" && !(queries.length === kind.shape[0] && keys.length === kind.shape[1])
+  const key = plain ? "plain" : `${view.special} ${view.words} ${view.segments}`
+  return { queries, keys, rows, columns, renormalised, plain, key }
+}
+
+function positionsOf(text, view, side) {
+  const wanted = view.segments === "all" || !text.segments ? null : "AB".indexOf(view.segments[side])
+  const hidden = view.special !== "shown" && text.special
+  return [...text.tokens.keys()].filter(
+    (position) => !(hidden && text.special[position]) && (wanted === null || text.segments[position] === wanted),
+  )
+}
+
+function groupsOf(text, words, positions) {
+  const single = (position) => ({ first: position, last: position, label: text.tokens[position] })
+  if (!words || !text.words) return positions.map(single)
+  const left = new Set(positions)
+  return text.words
+    .map(([first, last, label]) => ({ first, last, label }))
+    .filter(({ first }) => left.has(first))
+}
+
+function framed(weights, width, frame) {
+  if (frame.plain) return weights
+  const { queries, keys, rows, columns } = frame
+  const rowOf = placesOf(rows)
+  const columnOf = placesOf(columns)
+  const found = new Float64Array(rows.length * columns.length)
+  for (const query of queries) {
+    let sum = 1
+    if (frame.renormalised) sum = keys.reduce((total, key) => total + weights[query * width + key], 0) || 1
+    const row = rowOf.get(query)
+    const share = 1 / (sum * (rows[row].last - rows[row].first + 1))
+    for (const key of keys) found[row * columns.length + columnOf.get(key)] += weights[query * width + key] * share
+  }
+  return Float32Array.from(found)
+}
+
+// Which row or column a position stands in.
+export function placesOf(groups) {
+  const places = new Map()
+  groups.forEach(({ first, last }, place) => {
+    for (let position = first; position <= last; position++) places.set(position, place)
+  })
+  return places
+}
+
+export function meanOf(matrices) {
+  if (matrices.length === 1) return matrices[0]
+  const mean = new Float32Array(matrices[0]?.length ?? 0)
+  for (const matrix of matrices) for (let cell = 0; cell < mean.length; cell++) mean[cell] += matrix[cell]
+  for (let cell = 0; cell < mean.length; cell++) mean[cell] /= matrices.length
+  return mean
+}
+
+export const largestIn = (matrix) => matrix.reduce((largest, weight) => (weight > largest ? weight : largest), 0)
+
+// What is drawn of a matrix: weights below the threshold, or beyond the largest so many of a query, become 0.
+export function drawnOf(matrix, width, view) {
+  if (!(view.threshold > 0) && !(view.top > 0 && view.top < width)) return matrix
+  const drawn = matrix.map((weight) => (weight >= view.threshold ? weight : 0))
+  if (view.top > 0 && view.top < width) {
+    for (let start = 0; start < drawn.length; start += width) {
+      const row = drawn.subarray(start, start + width)
+      const order = [...row.keys()].sort((left, right) => row[right] - row[left] || left - right)
+      for (const key of order.slice(view.top)) row[key] = 0
+    }
+  }
+  return drawn
+}
+
+// How strong a weight is drawn, 0 to 1: its share of what full colour stands for, on the chosen scale.
+export function strengthOf(weight, largest, scale) {
+  const share = largest > 0 ? Math.min(weight / largest, 1) : 0
+  if (scale === "root") return Math.sqrt(share)
+  if (scale === "log") return Math.max(0, 1 - Math.log10(Math.max(share, LOWEST)) / Math.log10(LOWEST))
+  return share
+}
+
+// The largest weight of each block of cells, as packing.py pools its thumbnails.
+export function pooled(matrix, rows, columns, most) {
+  const height = Math.min(rows, most)
+  const width = Math.min(columns, most)
+  const tile = new Float32Array(height * width)
+  for (let row = 0; row < rows; row++) {
+    const down = blockOf(row, rows, height)
+    for (let column = 0; column < columns; column++) {
+      const place = down * width + blockOf(column, columns, width)
+      const weight = matrix[row * columns + column]
+      if (weight > tile[place]) tile[place] = weight
+    }
+  }
+  return { tile, height, width }
+}
+
+// The block b of n that position p of a length falls into: the last whose start, b·length // n, is not after it.
+export function blockOf(position, length, blocks) {
+  if (blocks === length) return position
+  let block = Math.min(blocks - 1, Math.floor(((position + 1) * blocks) / length))
+  while (Math.floor((block * length) / blocks) > position) block--
+  return block
+}
+
+export const decoded = (byte) => VALUE[byte]

@@ -1,0 +1,484 @@
+// The explorer: one model's attention, one view of it, and all pictures of that view.
+import { Controls } from "./controls.js"
+import { Model, blockOf, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled } from "./data.js"
+import { Grid } from "./grid.js"
+import { Lines } from "./lines.js"
+import { Matrix } from "./matrix.js"
+import { el, shadesOf, themeOf } from "./paint.js"
+import { Table, Words, named } from "./words.js"
+
+const REST = 300 // milliseconds without a movement before the server is asked or told
+const THUMB_SIDE = 32
+const MOST_ANSWERS = 300
+const PANELS = ["text", "grid", "lines", "matrix", "table"]
+const SHOWN = { all: ["text", "grid", "lines", "matrix"] }
+const TITLES = { grid: "All heads", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }
+export const PLAIN = {
+  attention: "encoder", layer: 0, off: [], show: "all", query: null, key: null, special: "shown", words: false,
+  segments: "all", threshold: 0, top: 0, scale: "root", maximum: "one", colours: "blue",
+}
+
+export class Explorer {
+  // `server` may be asked and told: commit(view), exact(request). Without one, what the browser has must do.
+  constructor(root, server = null) {
+    this.root = root
+    this.server = server
+    this.view = { ...PLAIN, off: new Set() }
+    this.hovered = null
+    this.current = 0 // the head that the keyboard is at
+    this.answers = new Map()
+    this.build()
+  }
+
+  build() {
+    const hover = (place) => this.hover(place)
+    const picked = { hover, choose: (place) => this.keep(place), redraw: () => this.schedule() }
+    const tiles = { hover, redraw: picked.redraw, choose: (place, event) => this.chooseTile(place, event), open: (place) => this.openTile(place) }
+    this.controls = new Controls({
+      change: (changes) => this.change(changes),
+      kind: (name) => this.changeKind(name),
+      toggle: (head) => this.toggle(this.view.layer, head),
+      heads: (name) => this.chooseHeads(name),
+      zoom: (name) => [this.lines, this.matrix].forEach((stack) => stack.inner && stack[name]()),
+    })
+    this.grid = new Grid(tiles)
+    this.lines = new Lines(picked)
+    this.matrix = new Matrix(picked)
+    this.words = new Words(picked)
+    this.table = new Table()
+    this.said = el("span", { className: "said" })
+    this.exact = el("code", { className: "exact" })
+    this.copy = el("button", { type: "button", className: "copy", textContent: "Copy", hidden: true, onclick: () => this.copyExact() })
+    this.live = el("div", { className: "live", role: "status", "aria-live": "polite" })
+    this.panels = new Map(PANELS.map((name) => [name, this.panel(name)]))
+    this.views = el("div", { className: "views" }, ...this.panels.values())
+    this.readout = el("div", { className: "readout" }, this.said, this.exact, this.copy)
+    this.frameElement = el("div", { className: "explorer", onkeydown: (event) => this.press(event) },
+      this.controls.top, this.readout, el("div", { className: "body" }, this.views, this.controls.side), this.live)
+    this.root.replaceChildren(this.frameElement)
+    this.observer = new ResizeObserver(() => this.schedule())
+    this.observer.observe(this.views)
+  }
+
+  panel(name) {
+    const host = { text: this.words, grid: this.grid, lines: this.lines, matrix: this.matrix, table: this.table }[name].host
+    return el("section", { className: `panel ${name}-panel`, "aria-label": TITLES[name] }, el("p", { className: "title", "aria-hidden": "true" }, TITLES[name]), host)
+  }
+
+  // ---- what comes in
+
+  receive(packed) {
+    if (packed !== this.packed) {
+      this.packed = packed
+      this.model = new Model(packed)
+      this.answers.clear()
+      this.hovered = null
+    }
+    return this.fit()
+  }
+
+  // A view from outside, for these numbers: the address, the charts beside the explorer.
+  steer(view, packed) {
+    this.view = { ...PLAIN, ...view, off: new Set((view.off ?? []).map(([layer, head]) => `${layer}.${head}`)) }
+    return this.receive(packed)
+  }
+
+  addLayer(packed) {
+    this.model?.addLayer(packed)
+    return this.refresh()
+  }
+
+  answer(reply) {
+    if (this.answers.size >= MOST_ANSWERS) this.answers.clear()
+    this.answers.set(reply.request, reply)
+    this.showWords()
+  }
+
+  // A view that this model has no place for goes back to what every model has.
+  fit() {
+    const { view, model } = this
+    if (!model.kinds.has(view.attention)) Object.assign(view, { attention: model.header.kinds[0].name, off: new Set(), query: null, key: null })
+    const kind = model.kinds.get(view.attention)
+    view.layer = Math.min(view.layer, kind.layers - 1)
+    if (!(view.query < kind.shape[0])) view.query = null
+    if (!(view.key < kind.shape[1])) view.key = null
+    const on = this.headsOn(kind)
+    this.current = on.length === 1 ? on[0] : Math.min(this.current, kind.heads - 1)
+    this.controls.build(model, view)
+    return this.refresh()
+  }
+
+  // ---- what is chosen
+
+  change(changes) {
+    Object.assign(this.view, changes)
+    this.changed()
+  }
+
+  changed() {
+    this.hovered = null
+    this.refresh()
+    clearTimeout(this.commitTimer)
+    const kind = this.model.kinds.get(this.view.attention)
+    if (!this.server) return
+    if (this.model.has(kind, this.view.layer)) this.commitTimer = setTimeout(() => this.commit(), REST)
+    else this.commit() // the layer comes with the answer
+  }
+
+  commit() {
+    this.server.commit({ ...this.view, off: [...this.view.off].map((site) => site.split(".").map(Number)).sort(bySite) })
+  }
+
+  changeKind(attention) {
+    Object.assign(this.view, { attention, off: new Set(), query: null, key: null })
+    this.fit()
+    this.changed()
+  }
+
+  headsOn(kind, layer = this.view.layer) {
+    return Array.from({ length: kind.heads }, (_, head) => head).filter((head) => !this.view.off.has(`${layer}.${head}`))
+  }
+
+  setHeads(layer, on) {
+    const { heads } = this.model.kinds.get(this.view.attention)
+    for (let head = 0; head < heads; head++) {
+      if (on.includes(head)) this.view.off.delete(`${layer}.${head}`)
+      else this.view.off.add(`${layer}.${head}`)
+    }
+  }
+
+  toggle(layer, head) {
+    const site = `${layer}.${head}`
+    if (!this.view.off.delete(site)) this.view.off.add(site)
+    this.current = head
+    this.changed()
+  }
+
+  chooseHeads(name) {
+    const kind = this.model.kinds.get(this.view.attention)
+    const all = Array.from({ length: kind.heads }, (_, head) => head)
+    const on = this.headsOn(kind)
+    const chosen = { every: all, none: [], only: [this.current], invert: all.filter((head) => !on.includes(head)), layer: on.length ? [] : all }
+    this.setHeads(this.view.layer, chosen[name])
+    this.changed()
+  }
+
+  // One head alone. Layers that stood at one head, because they were looked at like this, get all of theirs back.
+  solo(layer, head) {
+    const kind = this.model.kinds.get(this.view.attention)
+    const all = Array.from({ length: kind.heads }, (_, index) => index)
+    for (let other = 0; other < kind.layers; other++) if (this.headsOn(kind, other).length === 1) this.setHeads(other, all)
+    this.setHeads(layer, [head])
+    this.view.layer = layer
+    this.current = head
+    this.changed()
+  }
+
+  chooseTile(place, event) {
+    if (!place) return
+    const { layers, heads } = this.model.kinds.get(this.view.attention)
+    if (place.layer >= layers) return
+    if (place.head === undefined || place.head >= heads) this.chooseLayer(place.layer, event)
+    else if (event.shiftKey || event.ctrlKey || event.metaKey) this.toggle(place.layer, place.head)
+    else this.solo(place.layer, place.head)
+  }
+
+  // The mean of a layer, or its number: all of its heads.
+  chooseLayer(layer, event) {
+    const kind = this.model.kinds.get(this.view.attention)
+    const all = Array.from({ length: kind.heads }, (_, head) => head)
+    this.setHeads(layer, event.shiftKey && this.headsOn(kind, layer).length ? [] : all)
+    this.view.layer = layer
+    this.changed()
+  }
+
+  openTile(place) {
+    if (place?.head !== undefined) this.change({ show: "matrix" })
+  }
+
+  // A click keeps a token; another on the same one lets it go.
+  keep(place) {
+    if (!place) return
+    const sides = Object.keys(place)
+    const same = sides.every((side) => this.view[side] === place[side]) && ["query", "key"].every((side) => sides.includes(side) || this.view[side] === null)
+    this.view.query = same ? null : (place.query ?? null)
+    this.view.key = same ? null : (place.key ?? null)
+    this.changed()
+    this.ask()
+  }
+
+  hover(place) {
+    this.hovered = place
+    clearTimeout(this.restTimer)
+    this.restTimer = setTimeout(() => this.rested(), REST)
+    this.scheduleOverlay()
+  }
+
+  rested() {
+    this.ask()
+    this.live.textContent = this.said.textContent
+  }
+
+  press(event) {
+    const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.composedPath()[0]?.tagName)
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !this.model) return
+    const kind = this.model.kinds.get(this.view.attention)
+    const wrapped = (index, step, count) => (index + step + count) % count
+    const onButton = event.composedPath()[0]?.tagName === "BUTTON"
+    const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[event.key]
+    const cycle = { shown: "hidden", hidden: "renormalised", renormalised: "shown" }
+    const act = {
+      ArrowUp: () => this.change({ layer: wrapped(this.view.layer, step, kind.layers) }),
+      ArrowLeft: () => this.solo(this.view.layer, wrapped(this.current, step, kind.heads)),
+      " ": onButton ? null : () => this.toggle(this.view.layer, this.current),
+      a: () => this.chooseHeads("every"),
+      n: () => this.chooseHeads("none"),
+      i: () => this.chooseHeads("invert"),
+      o: () => this.chooseHeads("only"),
+      l: () => this.chooseHeads("layer"),
+      s: () => this.change({ special: cycle[this.view.special] }),
+      w: () => this.change({ words: !this.view.words }),
+      "+": () => this.controls.actions.zoom("zoomIn"),
+      "-": () => this.controls.actions.zoom("zoomOut"),
+      0: () => this.controls.actions.zoom("zoomReset"),
+      Escape: () => this.change({ query: null, key: null }),
+      "?": () => this.controls.keys.toggleAttribute("open"),
+    }
+    Object.assign(act, { ArrowDown: act.ArrowUp, ArrowRight: act.ArrowLeft })
+    Object.keys({ all: 1, grid: 1, lines: 1, matrix: 1, text: 1, table: 1 }).forEach((show, index) => (act[index + 1] = () => this.change({ show })))
+    const found = act[event.key.length === 1 ? event.key.toLowerCase() : event.key]
+    if (!found) return
+    event.preventDefault()
+    found()
+    this.speak()
+  }
+
+  // After a key, the line for those who listen says where it led.
+  speak() {
+    clearTimeout(this.restTimer)
+    this.restTimer = setTimeout(() => this.rested(), REST)
+  }
+
+  // ---- what is shown
+
+  async refresh() {
+    const [model, view] = [this.model, this.view]
+    if (!model) return
+    const kind = model.kinds.get(view.attention)
+    const thumbs = await model.thumbnails(kind)
+    if (!(await model.layer(kind, view.layer))) {
+      this.said.textContent = `Layer ${view.layer + 1} is on its way.`
+      return
+    }
+    if (this.model !== model || model.kinds.get(this.view.attention) !== kind || !model.ready(kind, this.view.layer)) return
+    this.scene = this.sceneOf(kind, thumbs)
+    this.schedule()
+  }
+
+  sceneOf(kind, thumbs) {
+    const { model, view } = this
+    const frame = frameOf(kind, view)
+    const heads = this.headsOn(kind)
+    const matrices = new Map(heads.map((head) => [head, model.matrix(kind, view.layer, head, frame)]))
+    const width = frame.columns.length
+    const mean = meanOf([...matrices.values()])
+    const largest = view.maximum === "one" ? () => 1 : (matrix) => largestIn(matrix)
+    const shared = view.maximum === "shared" ? Math.max(0, ...[...matrices.values()].map(largestIn)) : null
+    return {
+      kind, view, frame, heads, matrices, mean, thumbs,
+      off: view.off,
+      current: this.current,
+      numbers: new Map([...matrices].map(([head, matrix]) => [head, drawnOf(matrix, width, view)])),
+      drawnMean: drawnOf(mean, width, view),
+      full: (head) => shared ?? largest(matrices.get(head)),
+      fullMean: shared ?? largest(mean),
+      rowOf: placesOf(frame.rows),
+      columnOf: placesOf(frame.columns),
+      tilesPlain: frame.plain || !model.whole,
+    }
+  }
+
+  schedule() {
+    this.dirty = true
+    this.scheduleOverlay()
+  }
+
+  scheduleOverlay() {
+    if (this.frameRequest || !this.scene) return
+    this.frameRequest = requestAnimationFrame(() => {
+      this.frameRequest = null
+      if (this.dirty) this.draw()
+      this.dirty = false
+      this.drawOverlays()
+    })
+  }
+
+  draw() {
+    const { scene } = this
+    scene.theme = themeOf(this.root)
+    scene.shades = shadesOf(scene.theme, scene.view.colours)
+    const shown = SHOWN[scene.view.show] ?? [scene.view.show]
+    this.views.className = `views show-${scene.view.show}`
+    for (const [name, panel] of this.panels) panel.hidden = !shown.includes(name)
+    this.controls.show(scene)
+    this.buildWords(scene)
+    if (shown.includes("grid")) this.drawGrid(scene)
+    if (shown.includes("matrix")) this.matrix.setNumbers(scene)
+    for (const name of ["lines", "matrix"]) if (shown.includes(name)) this[name].draw(scene, this[name].host.clientWidth)
+  }
+
+  buildWords(scene) {
+    const key = `${scene.kind.name} ${scene.frame.key}`
+    if (this.wordsOf === this.model && this.wordsKey === key) return
+    this.wordsOf = this.model
+    this.wordsKey = key
+    this.words.build(scene)
+  }
+
+  drawGrid(scene) {
+    const { view, kind, frame, theme } = scene
+    const key = [kind.name, scene.tilesPlain ? "plain" : frame.key, view.scale, view.maximum, view.colours, theme.dark].join(" ")
+    if (this.tilesOf !== this.model || this.tilesKey !== key) {
+      this.tilesOf = this.model
+      this.tilesKey = key
+      if (scene.tilesPlain) this.grid.setTiles(plainTiles(scene), scene)
+      else this.framedTiles(scene, key)
+    }
+    this.grid.draw(scene, this.grid.host.clientWidth)
+  }
+
+  // Thumbnails of a view that leaves tokens out or merges them: computed here, layer by layer, while the page goes on.
+  async framedTiles(scene, key) {
+    const { kind, frame } = scene
+    const [rows, columns] = [frame.rows.length, frame.columns.length]
+    const tileOf = (matrix) => withLargest(pooled(matrix, rows, columns, THUMB_SIDE))
+    const [heads, layerMeans, sums] = [[], [], []]
+    for (let layer = 0; layer < kind.layers; layer++) {
+      await this.model.layer(kind, layer)
+      if (this.tilesKey !== key) return
+      const matrices = Array.from({ length: kind.heads }, (_, head) => this.model.matrix(kind, layer, head, frame))
+      heads.push(...matrices.map(tileOf))
+      layerMeans.push(tileOf(meanOf(matrices)))
+      matrices.forEach((matrix, head) => {
+        sums[head] ??= new Float32Array(matrix.length)
+        for (let cell = 0; cell < matrix.length; cell++) sums[head][cell] += matrix[cell] / kind.layers
+      })
+    }
+    this.grid.setTiles([...heads, ...layerMeans, ...sums.map(tileOf)], scene)
+    this.schedule()
+  }
+
+  get active() {
+    const { scene, view } = this
+    const place = this.hovered ?? { query: view.query, key: view.key }
+    const where = (places, position) => (position === null || position === undefined ? -1 : (places.get(position) ?? -1))
+    return { ...place, row: where(scene.rowOf, place.query), column: where(scene.columnOf, place.key) }
+  }
+
+  drawOverlays() {
+    const { scene, active } = this
+    const shown = SHOWN[scene.view.show] ?? [scene.view.show]
+    for (const name of ["grid", "lines", "matrix"]) if (shown.includes(name)) this[name].drawOverlay(scene, active)
+    this.showWords()
+  }
+
+  showWords() {
+    if (!this.scene) return
+    const { scene, active } = this
+    const shown = SHOWN[scene.view.show] ?? [scene.view.show]
+    const exact = this.answers.get(this.requestOf(Math.max(active.row, 0)))
+    if (shown.includes("text")) this.words.show(scene, active)
+    if (shown.includes("table")) this.table.show(scene, active, exact)
+    const { text, value } = this.sentence(active, exact)
+    this.said.textContent = text
+    this.exact.textContent = value ?? ""
+    this.exact.hidden = this.copy.hidden = !value
+  }
+
+  // What the pointer, or the token that is kept, says in words: query attends to key, always in that order.
+  sentence(active, exact) {
+    const { scene } = this
+    const { frame, heads, mean, view } = scene
+    if (active.layer !== undefined) return { text: this.tileSentence(active) }
+    if (!heads.length) return { text: `No head of layer ${view.layer + 1} is on: press All, or switch one on.` }
+    const who = heads.length === 1 ? `Layer ${view.layer + 1}, head ${heads[0] + 1}` : `Layer ${view.layer + 1}, mean of ${heads.length} heads`
+    const [query, key] = [frame.rows[active.row], frame.columns[active.column]]
+    const columns = frame.columns.length
+    if (!query && !key) return { text: `${who}. Point at a token or a cell to read its weights, click to keep it.` }
+    if (query) {
+      const row = mean.subarray(active.row * columns, (active.row + 1) * columns)
+      const place = key ? active.column : row.indexOf(largestIn(row))
+      const weight = `${exactly(exact, place) ?? `≈ ${approximately(row[place])}`}`
+      const text = `${who}: query ${named(query)} attends ${key ? "to" : "most to"} key ${named(frame.columns[place])}:`
+      return exact ? { text, value: weight } : { text: `${text} ${weight}` }
+    }
+    const weights = frame.rows.map((_, row) => mean[row * columns + active.column])
+    const row = weights.indexOf(Math.max(...weights))
+    return { text: `${who}: key ${named(key)} gets most from query ${named(frame.rows[row])}: ≈ ${approximately(weights[row])}` }
+  }
+
+  tileSentence({ layer, head, block }) {
+    const { kind, frame } = this.scene
+    const who = [layer < kind.layers ? `layer ${layer + 1}` : "mean over the layers", head === undefined ? "" : head < kind.heads ? `head ${head + 1}` : "mean of its heads"].filter(Boolean).join(", ")
+    if (!block) return `${who}: click to see all of its heads.`
+    const range = (groups, place, blocks) => {
+      const inside = groups.filter((_, index) => blockOf(index, groups.length, blocks) === place)
+      return inside.length > 1 ? `tokens ${inside[0].first + 1} to ${inside.at(-1).last + 1}` : inside.length ? named(inside[0]) : ""
+    }
+    const [rows, columns] = this.scene.tilesPlain && !frame.plain ? [null, null] : [frame.rows, frame.columns]
+    if (!rows) return `${who}.`
+    const single = block.rows === rows.length && block.columns === columns.length
+    return `${who}: query ${range(rows, block.row, block.rows)} attends to key ${range(columns, block.column, block.columns)}: ${single ? "" : "at most "}≈ ${approximately(block.weight)}`
+  }
+
+  // ---- exact numbers
+
+  requestOf(row) {
+    const { view, frame } = this.scene
+    const group = frame.rows[row]
+    if (!group) return null
+    const { attention, layer, special, words, segments } = view
+    const off = this.offHere(layer)
+    return JSON.stringify({ name: this.model.header.name, attention, layer, off, special, words, segments, query: group.first })
+  }
+
+  offHere(layer) {
+    return [...this.view.off].map((site) => site.split(".").map(Number)).filter(([of]) => of === layer).sort(bySite)
+  }
+
+  ask() {
+    if (!this.server || !this.scene?.heads.length) return
+    const { row } = this.active
+    const needed = row >= 0 ? row : this.scene.view.show === "table" ? 0 : -1
+    const request = needed >= 0 ? this.requestOf(needed) : null
+    if (request && !this.answers.has(request)) this.server.exact(request)
+  }
+
+  async copyExact() {
+    await navigator.clipboard?.writeText(this.exact.textContent)
+    this.copy.textContent = "Copied"
+    setTimeout(() => (this.copy.textContent = "Copy"), 1500)
+  }
+
+  leave() {
+    this.observer.disconnect()
+    for (const timer of [this.restTimer, this.commitTimer]) clearTimeout(timer)
+  }
+}
+
+const bySite = (left, right) => left[0] - right[0] || left[1] - right[1]
+
+const exactly = (exact, place) => exact?.mean[place]
+
+const approximately = (weight) => (weight >= 0.0005 || weight === 0 ? weight.toFixed(3) : weight.toExponential(0))
+
+const withLargest = (found) => ({ ...found, largest: largestIn(found.tile) })
+
+function plainTiles({ kind, thumbs }) {
+  const [height, width] = kind.thumb_shape
+  const count = kind.layers * kind.heads + kind.layers + kind.heads
+  return Array.from({ length: count }, (_, number) => {
+    const bytes = thumbs.subarray(number * height * width, (number + 1) * height * width)
+    return withLargest({ tile: Float32Array.from(bytes, (byte) => (byte / 255) ** 2), height, width })
+  })
+}

@@ -1,0 +1,147 @@
+// All heads of all layers as thumbnails, with the mean of each layer and of each head over the layers.
+import { blockOf, strengthOf } from "./data.js"
+import { picture } from "./paint.js"
+import { Stack } from "./stack.js"
+
+const GRID_LEFT = 46
+const GRID_TOP = 20
+const GRID_GAP = 3
+const SMALLEST_TILE = 12
+const LARGEST_TILE = 72
+
+export class Grid extends Stack {
+  constructor(actions) {
+    super("grid", "Thumbnails of the attention of every layer and head", actions)
+    this.pictures = []
+  }
+
+  // One small picture a tile, made again only where the numbers, the scale or the colours are others.
+  setTiles(tiles, scene) {
+    const { maximum, scale } = scene.view
+    const shared = maximum === "shared" ? Math.max(...tiles.map(({ largest }) => largest)) : 1
+    this.tiles = tiles
+    this.pictures = tiles.map(({ tile, width, height, largest }) => {
+      const full = maximum === "head" ? largest : shared
+      return picture(height, width, scene.shades, (cell) => strengthOf(tile[cell], full, scale))
+    })
+  }
+
+  draw(scene, width) {
+    const { kind, theme, view } = scene
+    const columns = kind.heads + 1
+    const fitting = (width - GRID_LEFT - GRID_GAP) / columns - GRID_GAP
+    this.tile = Math.floor(Math.min(Math.max(fitting, SMALLEST_TILE), LARGEST_TILE))
+    this.step = this.tile + GRID_GAP
+    this.kind = kind
+    const needed = Math.max(width, GRID_LEFT + columns * this.step)
+    const context = this.contexts(needed, GRID_TOP + (kind.layers + 1) * this.step + GRID_GAP)
+    context.font = `${this.tile < 16 ? 10 : 12}px ${theme.font}`
+    context.textBaseline = "middle"
+    this.labels(context, scene)
+    for (let layer = 0; layer <= kind.layers; layer++) {
+      for (let head = 0; head <= kind.heads; head++) this.drawTile(context, scene, layer, head)
+    }
+    this.overlayDrawn = null
+    context.globalAlpha = 1
+    context.strokeStyle = theme.second
+    context.lineWidth = 2
+    for (const head of scene.heads) {
+      const { x, y } = this.corner(view.layer, head)
+      context.strokeRect(x - 1, y - 1, this.tile + 2, this.tile + 2)
+    }
+  }
+
+  labels(context, { kind, theme, view, current }) {
+    const every = this.tile < 15 ? 2 : 1
+    context.textAlign = "center"
+    for (let head = 0; head <= kind.heads; head++) {
+      context.fillStyle = head === current ? theme.text : theme.quiet
+      const name = head === kind.heads ? "mean" : String(head + 1)
+      if (head === kind.heads || head % every === 0) context.fillText(name, this.corner(0, head).x + this.tile / 2, GRID_TOP / 2)
+    }
+    context.textAlign = "right"
+    for (let layer = 0; layer <= kind.layers; layer++) {
+      context.fillStyle = layer === view.layer ? theme.text : theme.quiet
+      const name = layer === kind.layers ? "mean" : String(layer + 1)
+      if (layer === kind.layers || layer % every === 0) context.fillText(name, GRID_LEFT - 8, this.corner(layer, 0).y + this.tile / 2)
+    }
+    context.save()
+    context.translate(7, GRID_TOP + (kind.layers * this.step) / 2)
+    context.rotate(-Math.PI / 2)
+    context.textAlign = "center"
+    context.fillStyle = theme.quiet
+    context.fillText("layer", 0, 0)
+    context.restore()
+    context.textAlign = "left"
+    context.fillStyle = theme.quiet
+    context.fillText("head", 2, GRID_TOP / 2)
+  }
+
+  drawTile(context, { kind, theme, off }, layer, head) {
+    const found = this.pictures[this.number(layer, head)]
+    if (!found) return
+    const { x, y } = this.corner(layer, head)
+    context.globalAlpha = off.has(`${layer}.${head}`) ? 0.22 : 1
+    context.imageSmoothingEnabled = found.width > this.tile
+    context.fillStyle = theme.background
+    context.fillRect(x, y, this.tile, this.tile)
+    context.drawImage(found, x, y, this.tile, this.tile)
+    context.strokeStyle = theme.grid
+    context.lineWidth = 1
+    context.strokeRect(x - 0.5, y - 0.5, this.tile + 1, this.tile + 1)
+    context.globalAlpha = 1
+  }
+
+  // Heads layer by layer, then the means of the layers, then those of the heads; there is no mean of means.
+  number(layer, head) {
+    const { layers, heads } = this.kind
+    if (layer === layers) return head === heads ? -1 : layers * heads + layers + head
+    return head === heads ? layers * heads + layer : layer * heads + head
+  }
+
+  corner(layer, head) {
+    return { x: GRID_LEFT + head * this.step, y: GRID_TOP + layer * this.step }
+  }
+
+  // What the hovered token attends to, in every thumbnail: its row, its column, marked at the edges.
+  drawOverlay(scene, active) {
+    const context = this.overlay()
+    const { kind, theme, frame } = scene
+    context.strokeStyle = theme.second
+    context.lineWidth = 1.5
+    for (let layer = 0; layer <= kind.layers; layer++) {
+      for (let head = 0; head <= kind.heads; head++) {
+        const found = this.tiles?.[this.number(layer, head)]
+        if (!found) continue
+        const { x, y } = this.corner(layer, head)
+        this.bar(context, active.row, frame.rows.length, found.height, (from, size) => context.strokeRect(x, y + from, this.tile, size))
+        this.bar(context, active.column, frame.columns.length, found.width, (from, size) => context.strokeRect(x + from, y, size, this.tile))
+      }
+    }
+    if (active.layer !== undefined && active.head !== undefined) {
+      const { x, y } = this.corner(active.layer, active.head)
+      context.strokeStyle = theme.text
+      context.strokeRect(x - 1.5, y - 1.5, this.tile + 3, this.tile + 3)
+    }
+  }
+
+  bar(context, place, length, blocks, draw) {
+    if (place === undefined || place < 0) return
+    const block = blockOf(place, length, blocks)
+    draw((block / blocks) * this.tile, Math.max(this.tile / blocks, 1))
+  }
+
+  at(x, y) {
+    if (!this.kind) return null
+    const [head, layer] = [Math.floor((x - GRID_LEFT) / this.step), Math.floor((y - GRID_TOP) / this.step)]
+    if (layer < 0 || layer > this.kind.layers) return null
+    if (x < GRID_LEFT) return layer < this.kind.layers ? { layer } : null
+    const found = this.tiles?.[this.number(layer, head)]
+    if (head < 0 || head > this.kind.heads || !found) return null
+    const corner = this.corner(layer, head)
+    const inside = (offset, blocks) => Math.min(Math.max(Math.floor((offset / this.tile) * blocks), 0), blocks - 1)
+    const [row, column] = [inside(y - corner.y, found.height), inside(x - corner.x, found.width)]
+    const weight = found.tile[row * found.width + column]
+    return { layer, head, block: { row, column, weight, rows: found.height, columns: found.width } }
+  }
+}

@@ -1,0 +1,198 @@
+// Tokens left and right, and a line for every weight: from the query that looks to the key that it looks at.
+import { strengthOf } from "./data.js"
+import { fitted, inkOn, shade } from "./paint.js"
+import { Stack } from "./stack.js"
+
+const LINES_ROW = 21
+const SMALLEST_ROW = 13
+const TALLEST_LINES = 600
+const LINES_TOP = 26
+const LINES_TYPE = 13
+const MOST_LINES = 2500 // at rest; one row or column is always drawn in full
+const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3]] // after twelve colours, the next dash
+
+export class Lines extends Stack {
+  constructor(actions) {
+    super("lines", "Lines from each query, on the left, to the keys that it attends to, on the right", actions)
+  }
+
+  draw(scene, width) {
+    const { frame, theme } = scene
+    this.scene = scene
+    const most = Math.max(frame.rows.length, frame.columns.length)
+    const height = Math.min(Math.max(most * LINES_ROW, 120), TALLEST_LINES)
+    const room = Math.min(width * 0.3, 150)
+    this.inner = { left: room, top: LINES_TOP, width: width - 2 * room, height }
+    this.row = (height * this.zoom) / most
+    const context = this.contexts(width, LINES_TOP + height + 4)
+    this.heading(context, theme, width)
+    this.clipped(context, () => {
+      for (const edge of this.strongest()) this.line(context, edge)
+    })
+    this.tokens(context, theme, frame)
+  }
+
+  heading(context, theme, width) {
+    context.font = `${LINES_TYPE}px ${theme.font}`
+    context.textBaseline = "middle"
+    context.fillStyle = theme.quiet
+    context.textAlign = "right"
+    context.fillText("query attends", this.inner.left - 2, 10)
+    context.textAlign = "left"
+    context.fillText("to key", width - this.inner.left + 2, 10)
+  }
+
+  // The strongest lines of all heads that are on; each head remembers its own, so that toggling one sorts little.
+  strongest() {
+    const { heads, numbers, full } = this.scene
+    const found = heads.flatMap((head) => strongestOf(numbers.get(head)).map(([cell, weight]) => ({ head, cell, weight, full: full(head) })))
+    found.sort((left, right) => left.weight - right.weight)
+    return found.slice(-MOST_LINES)
+  }
+
+  line(context, { head, cell, weight, full }) {
+    const { frame, view } = this.scene
+    const [row, column] = [Math.floor(cell / frame.columns.length), cell % frame.columns.length]
+    const strength = strengthOf(weight, full, view.scale)
+    const { left, width } = this.inner
+    const [start, end] = [this.rowY(row, frame.rows), this.rowY(column, frame.columns)]
+    context.globalAlpha = 0.06 + 0.94 * strength * strength
+    context.lineWidth = 0.6 + 3 * strength
+    context.strokeStyle = this.colour(head)
+    context.setLineDash(DASHES[Math.floor(head / 12) % DASHES.length])
+    context.beginPath()
+    context.moveTo(left, start)
+    context.bezierCurveTo(left + width * 0.4, start, left + width * 0.6, end, left + width, end)
+    context.stroke()
+  }
+
+  colour(head) {
+    const { theme } = this.scene
+    return theme.heads[head % theme.heads.length]
+  }
+
+  rowY(place, groups) {
+    return this.toY((place + 0.5) / groups.length)
+  }
+
+  clipped(context, draw) {
+    context.save()
+    context.beginPath()
+    context.rect(0, LINES_TOP, this.size.width, this.inner.height + 4)
+    context.clip()
+    draw()
+    context.restore()
+  }
+
+  tokens(context, theme, frame) {
+    context.fillStyle = theme.text
+    for (const [groups, side] of [[frame.rows, "left"], [frame.columns, "right"]]) {
+      const every = Math.max(1, Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)))
+      for (let place = 0; place < groups.length; place += every) this.token(context, groups, place, side)
+    }
+  }
+
+  token(context, groups, place, side) {
+    const y = this.rowY(place, groups)
+    if (y < LINES_TOP + 4 || y > LINES_TOP + this.inner.height) return
+    const room = this.inner.left - 10
+    context.textAlign = side === "left" ? "right" : "left"
+    context.fillText(fitted(context, groups[place].label, room), side === "left" ? room + 4 : this.size.width - room - 4, y)
+  }
+
+  drawOverlay(scene, active) {
+    const context = this.overlay()
+    const { frame, theme } = scene
+    const lit = active.row >= 0 || active.column >= 0
+    this.base.style.opacity = lit ? 0.14 : 1
+    if (!lit) return
+    this.clipped(context, () => this.edges(active).forEach((edge) => this.line(context, edge)))
+    context.globalAlpha = 1
+    context.font = `${LINES_TYPE}px ${theme.font}`
+    context.textBaseline = "middle"
+    this.heading(context, theme, this.size.width)
+    this.sides(context, scene, active)
+  }
+
+  edges({ row, column }) {
+    const { frame, heads, numbers, full } = this.scene
+    const width = frame.columns.length
+    const cells = []
+    if (row >= 0 && column >= 0) cells.push(row * width + column)
+    else if (row >= 0) for (let key = 0; key < width; key++) cells.push(row * width + key)
+    else for (let query = 0; query < frame.rows.length; query++) cells.push(query * width + column)
+    const found = heads.flatMap((head) => cells.map((cell) => ({ head, cell, weight: numbers.get(head)[cell], full: full(head) })))
+    return found.filter(({ weight }) => weight > 0).sort((left, right) => left.weight - right.weight)
+  }
+
+  // The labels again, each with the mean weight between it and the token in question as its shade.
+  sides(context, scene, { row, column }) {
+    const { frame, drawnMean } = scene
+    const width = frame.columns.length
+    const keys = (place) => (row >= 0 && (column < 0 || place === column) ? drawnMean[row * width + place] : null)
+    const queries = (place) => (column >= 0 && (row < 0 || place === row) ? drawnMean[place * width + column] : null)
+    this.shadedTokens(context, scene, frame.rows, "left", row, column >= 0 && row < 0 ? queries : null)
+    this.shadedTokens(context, scene, frame.columns, "right", column, row >= 0 && column < 0 ? keys : null)
+  }
+
+  shadedTokens(context, scene, groups, side, chosen, weightOf) {
+    const { theme, shades, view, fullMean } = scene
+    const every = Math.max(1, Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)))
+    const tall = Math.max(Math.min(this.row, LINES_ROW) - 2, 3)
+    const [x, wide] = [side === "left" ? 0 : this.size.width - this.inner.left + 2, this.inner.left - 2]
+    groups.forEach((group, place) => {
+      const y = this.rowY(place, groups)
+      const strength = weightOf ? strengthOf(weightOf(place), fullMean, view.scale) : 0
+      if (y < LINES_TOP + 2 || y > LINES_TOP + this.inner.height) return
+      if (strength > 0) {
+        context.fillStyle = shade(shades, strength)
+        context.fillRect(x, y - tall / 2, wide, tall)
+      }
+      context.fillStyle = strength > 0 ? inkOn(theme, shades, strength) : theme.text
+      if (place === chosen) this.chosenToken(context, scene, groups, place, side, x, y, wide)
+      else if (place % every === 0) this.token(context, groups, place, side)
+    })
+  }
+
+  chosenToken(context, { theme }, groups, place, side, x, y, wide) {
+    context.fillStyle = theme.background
+    context.fillRect(x, y - 9, wide, 18)
+    context.strokeStyle = theme.second
+    context.setLineDash([])
+    context.lineWidth = 2
+    context.strokeRect(x + 1, y - 9, wide - 2, 18)
+    context.fillStyle = theme.text
+    this.token(context, groups, place, side)
+  }
+
+  at(x, y) {
+    if (!this.inner || !this.scene || y < LINES_TOP) return null
+    const { rows, columns } = this.scene.frame
+    const [side, groups] = x < this.size.width / 2 ? ["query", rows] : ["key", columns]
+    const place = Math.floor(this.fromY(y) * groups.length)
+    return place >= 0 && place < groups.length ? { [side]: groups[place].first } : null
+  }
+}
+
+const remembered = new WeakMap()
+
+function strongestOf(weights) {
+  if (!remembered.has(weights)) {
+    const cells = []
+    const limit = limitOf(weights)
+    for (let cell = 0; cell < weights.length; cell++) if (weights[cell] > 0 && weights[cell] >= limit) cells.push([cell, weights[cell]])
+    cells.sort((left, right) => right[1] - left[1])
+    remembered.set(weights, cells.slice(0, MOST_LINES))
+  }
+  return remembered.get(weights)
+}
+
+// A weight that at least MOST_LINES cells reach, found by counting: sorting a quarter of a million cells takes longer.
+function limitOf(weights) {
+  if (weights.length <= MOST_LINES) return 0
+  const counts = new Uint32Array(256)
+  for (let cell = 0; cell < weights.length; cell++) counts[Math.min(255, Math.floor(Math.sqrt(weights[cell]) * 255))]++
+  let [bucket, reached] = [255, counts[255]]
+  while (bucket > 0 && reached < MOST_LINES) reached += counts[--bucket]
+  return (bucket / 255) ** 2
+}

@@ -1,0 +1,154 @@
+// One layer's heads that are on, as a heatmap: query rows, key columns.
+import { strengthOf } from "./data.js"
+import { fitted, picture } from "./paint.js"
+import { Stack } from "./stack.js"
+
+const TALLEST_MATRIX = 560
+const WIDEST_LABEL = 104
+const MATRIX_TYPE = 12 // pixels of type
+const LARGEST_CELL = 40
+const BELOW = 30 // the scale under the picture
+
+export class Matrix extends Stack {
+  constructor(actions) {
+    super("matrix", "Heatmap: a query in each row, a key in each column", actions)
+  }
+
+  setNumbers(scene) {
+    const { drawnMean, frame, view, shades, fullMean } = scene
+    this.small = picture(frame.rows.length, frame.columns.length, shades, (cell) => strengthOf(drawnMean[cell], fullMean, view.scale))
+  }
+
+  draw(scene, width) {
+    const { frame, theme } = scene
+    const [rows, columns] = [frame.rows.length, frame.columns.length]
+    this.scene = scene
+    const measure = this.base.getContext("2d")
+    measure.font = `${MATRIX_TYPE}px ${theme.font}`
+    const longest = (groups) => groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)
+    const left = Math.min(longest(frame.rows), WIDEST_LABEL, width / 3) + 12
+    const top = Math.min(longest(frame.columns), WIDEST_LABEL) + 12
+    const cell = Math.min((width - left - 2) / columns, LARGEST_CELL, Math.max((TALLEST_MATRIX - top) / rows, 1))
+    this.inner = { left, top, width: cell * columns, height: cell * rows }
+    const context = this.contexts(width, top + this.inner.height + BELOW)
+    this.cells(context, theme)
+    this.labels(context, theme, frame)
+    this.legend(context, scene, width)
+  }
+
+  cells(context, theme) {
+    const { left, top, width, height } = this.inner
+    context.save()
+    context.beginPath()
+    context.rect(left, top, width, height)
+    context.clip()
+    context.imageSmoothingEnabled = false
+    context.drawImage(this.small, this.toX(0), this.toY(0), width * this.zoom, height * this.zoom)
+    context.restore()
+    context.strokeStyle = theme.grid
+    context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1)
+  }
+
+  // As many labels as fit without touching; the rest are named when they are pointed at.
+  labels(context, theme, { rows, columns }) {
+    context.font = `${MATRIX_TYPE}px ${theme.font}`
+    context.fillStyle = theme.text
+    context.textBaseline = "middle"
+    context.textAlign = "right"
+    for (const row of this.fittingPlaces(rows.length, this.inner.height)) {
+      const y = this.toY((row + 0.5) / rows.length)
+      if (this.between(y, this.inner.top, this.inner.height)) this.rowLabel(context, rows[row].label, y)
+    }
+    for (const column of this.fittingPlaces(columns.length, this.inner.width)) {
+      const x = this.toX((column + 0.5) / columns.length)
+      if (this.between(x, this.inner.left, this.inner.width)) this.columnLabel(context, columns[column].label, x)
+    }
+  }
+
+  fittingPlaces(count, size) {
+    const every = Math.max(1, Math.ceil(((MATRIX_TYPE + 2) * count) / (size * this.zoom)))
+    return Array.from({ length: Math.ceil(count / every) }, (_, place) => place * every)
+  }
+
+  between(place, start, size) {
+    return place >= start && place <= start + size
+  }
+
+  rowLabel(context, label, y) {
+    context.textAlign = "right"
+    context.fillText(fitted(context, label, this.inner.left - 8), this.inner.left - 6, y)
+  }
+
+  columnLabel(context, label, x) {
+    context.save()
+    context.translate(x, this.inner.top - 6)
+    context.rotate(-Math.PI / 2)
+    context.textAlign = "left"
+    context.fillText(fitted(context, label, this.inner.top - 8), 0, 0)
+    context.restore()
+  }
+
+  legend(context, { theme, shades, view, fullMean }, width) {
+    const { left, top, height } = this.inner
+    const [y, length] = [top + height + 8, Math.min(120, width - left - 60)]
+    const ramp = picture(1, 64, shades, (cell) => strengthOf((cell / 63) * fullMean, fullMean, view.scale))
+    context.imageSmoothingEnabled = true
+    context.fillStyle = theme.quiet
+    context.textAlign = "left"
+    context.fillText("0", left, y + 5)
+    context.drawImage(ramp, left + 12, y, length, 10)
+    context.strokeStyle = theme.grid
+    context.strokeRect(left + 11.5, y - 0.5, length + 1, 11)
+    context.fillText(`${fullMean === 1 ? "1" : fullMean.toPrecision(3)}  weight`, left + length + 18, y + 5)
+  }
+
+  drawOverlay({ frame, theme }, active) {
+    const context = this.overlay()
+    const { left, top, width, height } = this.inner
+    const [rows, columns] = [frame.rows.length, frame.columns.length]
+    context.save()
+    context.beginPath()
+    context.rect(left - 1, top - 1, width + 2, height + 2)
+    context.clip()
+    context.strokeStyle = theme.second
+    context.lineWidth = 2
+    const [tall, wide] = [(height * this.zoom) / rows, (width * this.zoom) / columns]
+    if (active.row >= 0) context.strokeRect(this.toX(0), this.toY(active.row / rows), width * this.zoom, Math.max(tall, 1))
+    if (active.column >= 0) context.strokeRect(this.toX(active.column / columns), this.toY(0), Math.max(wide, 1), height * this.zoom)
+    context.restore()
+    this.namedLabels(context, theme, frame, active)
+  }
+
+  // The labels of what is pointed at, even where they had no room.
+  namedLabels(context, theme, { rows, columns }, active) {
+    context.font = `600 ${MATRIX_TYPE}px ${theme.font}`
+    context.textBaseline = "middle"
+    if (active.row >= 0) {
+      const y = Math.min(Math.max(this.toY((active.row + 0.5) / rows.length), this.inner.top + 6), this.inner.top + this.inner.height - 6)
+      this.plate(context, theme, 0, y - 8, this.inner.left - 2, 16)
+      this.rowLabel(context, rows[active.row].label, y)
+    }
+    if (active.column >= 0) {
+      const x = Math.min(Math.max(this.toX((active.column + 0.5) / columns.length), this.inner.left + 6), this.inner.left + this.inner.width - 6)
+      this.plate(context, theme, x - 8, 0, 16, this.inner.top - 2)
+      this.columnLabel(context, columns[active.column].label, x)
+    }
+  }
+
+  plate(context, theme, x, y, width, height) {
+    context.fillStyle = theme.background
+    context.fillRect(x, y, width, height)
+    context.fillStyle = theme.second
+  }
+
+  at(x, y) {
+    if (!this.inner || !this.scene) return null
+    const { rows, columns } = this.scene.frame
+    const within = (share, count) => (share >= 0 && share < 1 ? Math.floor(share * count) : -1)
+    const row = y < this.inner.top ? -1 : within(this.fromY(y), rows.length)
+    const column = x < this.inner.left ? -1 : within(this.fromX(x), columns.length)
+    if (y > this.inner.top + this.inner.height || x > this.inner.left + this.inner.width) return null
+    if (row < 0 && column < 0) return null
+    return { ...(row >= 0 && { query: rows[row].first }), ...(column >= 0 && { key: columns[column].first }) }
+  }
+}

@@ -1,0 +1,106 @@
+// Colours, and what the canvases of all views share. THEMES is viz/theme.py's, put in front by source.py.
+import { THEMES } from "./themes.js"
+
+const SHADES = 256
+
+// The colours of the page: which of the two themes it has shows in its background.
+export function themeOf(element) {
+  const style = getComputedStyle(element)
+  const background = style.getPropertyValue("--st-background-color").trim()
+  const dark = background ? luminance(background) < 0.5 : matchMedia("(prefers-color-scheme: dark)").matches
+  return { ...(dark ? THEMES.dark : THEMES.light), dark, font: style.getPropertyValue("--st-font") || THEMES.font }
+}
+
+function luminance(colour) {
+  const [red, green, blue] = rgb(colour)
+  return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255
+}
+
+function rgb(colour) {
+  if (colour.startsWith("#")) {
+    const digits = colour.length === 4 ? [...colour.slice(1)].map((digit) => digit + digit).join("") : colour.slice(1)
+    return [0, 2, 4].map((start) => parseInt(digits.slice(start, start + 2), 16))
+  }
+  return colour.match(/[\d.]+/g).map(Number)
+}
+
+// 256 colours from weight 0, the page's background, to full strength.
+export function shadesOf(theme, name) {
+  const stops = theme.scales[name].map(rgb)
+  const shades = new Uint8ClampedArray(SHADES * 3)
+  for (let shade = 0; shade < SHADES; shade++) {
+    const place = (shade / (SHADES - 1)) * (stops.length - 1)
+    const left = Math.min(Math.floor(place), stops.length - 2)
+    for (let channel = 0; channel < 3; channel++) {
+      const [low, high] = [stops[left][channel], stops[left + 1][channel]]
+      shades[shade * 3 + channel] = low + (high - low) * (place - left)
+    }
+  }
+  return shades
+}
+
+export function shade(shades, strength) {
+  const start = Math.round(strength * (SHADES - 1)) * 3
+  return `rgb(${shades[start]},${shades[start + 1]},${shades[start + 2]})`
+}
+
+// A label on a shade: the page's text, or its background, whichever is easier to read on it.
+export function inkOn(theme, shades, strength) {
+  const start = Math.round(strength * (SHADES - 1)) * 3
+  const light = (0.2126 * shades[start] + 0.7152 * shades[start + 1] + 0.0722 * shades[start + 2]) / 255 > 0.45
+  return light === theme.dark ? theme.background : theme.text
+}
+
+// A matrix as a small picture, one pixel a cell; `strengths` gives 0 to 1 for a cell's number.
+export function picture(height, width, shades, strengthAt) {
+  const canvas = document.createElement("canvas")
+  canvas.width = Math.max(1, width)
+  canvas.height = Math.max(1, height)
+  const context = canvas.getContext("2d")
+  const image = context.createImageData(canvas.width, canvas.height)
+  for (let cell = 0; cell < width * height; cell++) {
+    const start = Math.round(strengthAt(cell) * (SHADES - 1)) * 3
+    image.data.set([shades[start], shades[start + 1], shades[start + 2], 255], cell * 4)
+  }
+  context.putImageData(image, 0, 0)
+  return canvas
+}
+
+// Sizes a canvas for the screen it is on and returns its context, cleared, in CSS pixels.
+export function prepared(canvas, width, height) {
+  const density = window.devicePixelRatio || 1
+  const [across, down] = [Math.round(width * density), Math.round(height * density)]
+  if (canvas.width !== across || canvas.height !== down) {
+    canvas.width = across
+    canvas.height = down
+    canvas.style.width = `${width}px`
+    canvas.style.height = `${height}px`
+  }
+  const context = canvas.getContext("2d")
+  context.setTransform(density, 0, 0, density, 0, 0)
+  context.clearRect(0, 0, width, height)
+  return context
+}
+
+// The text, cut at the end so that it fits.
+export function fitted(context, text, room) {
+  if (context.measureText(text).width <= room) return text
+  const letters = [...text]
+  let [low, high] = [0, letters.length]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (context.measureText(letters.slice(0, middle).join("") + "…").width <= room) low = middle
+    else high = middle - 1
+  }
+  return letters.slice(0, low).join("") + "…"
+}
+
+export function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on") || name in element) element[name] = value
+    else element.setAttribute(name, value)
+  }
+  element.append(...children)
+  return element
+}

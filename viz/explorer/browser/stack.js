@@ -1,0 +1,125 @@
+// Two canvases, one over the other: the picture, and over it what follows the pointer, so that a hover repaints little.
+import { el, prepared } from "./paint.js"
+
+const ZOOM_STEP = 1.5 // of one press of a zoom button
+const CLOSEST = 40
+const TOUCH_SLIP = 8 // pixels that a finger may move in a tap
+
+export class Stack {
+  // `actions` has hover(place or null), choose(place, event), open(place). `at(x, y)` of a child says what lies there.
+  constructor(name, label, actions) {
+    this.base = el("canvas", { className: "base" })
+    this.over = el("canvas", { className: "over" })
+    this.host = el("div", { className: `stack ${name}`, role: "img", tabIndex: 0, "aria-label": label }, this.base, this.over)
+    this.actions = actions
+    this.zoom = 1
+    this.shift = { x: 0, y: 0 } // of the upper left corner, as a share of the whole picture
+    this.listen()
+  }
+
+  listen() {
+    this.host.onpointermove = (event) => (this.held ? this.drag(event) : this.actions.hover(this.place(event)))
+    this.host.onpointerleave = () => this.actions.hover(null)
+    this.host.onpointerdown = (event) => {
+      this.held = { x: event.clientX, y: event.clientY, slipped: false, ...this.shift0() }
+      if (this.zoom > 1) this.host.setPointerCapture(event.pointerId)
+    }
+    this.host.onpointerup = this.host.onpointercancel = () => {
+      this.slipped = this.held?.slipped
+      this.held = null
+    }
+    this.host.onclick = (event) => {
+      if (!this.slipped) this.actions.choose(this.place(event), event)
+    }
+    this.host.ondblclick = (event) => this.actions.open?.(this.place(event))
+    this.host.onwheel = (event) => {
+      if (!event.ctrlKey || !this.inner) return // the page scrolls; with Ctrl, and so by pinching, the picture zooms
+      event.preventDefault()
+      this.zoomBy(event.deltaY < 0 ? 1.2 : 1 / 1.2, this.point(event))
+    }
+  }
+
+  shift0() {
+    return { fromX: this.shift.x, fromY: this.shift.y }
+  }
+
+  point(event) {
+    const box = this.host.getBoundingClientRect()
+    return { x: event.clientX - box.left, y: event.clientY - box.top }
+  }
+
+  place(event) {
+    const { x, y } = this.point(event)
+    return this.at(x, y)
+  }
+
+  drag(event) {
+    const [across, down] = [event.clientX - this.held.x, event.clientY - this.held.y]
+    if (Math.hypot(across, down) > TOUCH_SLIP) this.held.slipped = true
+    if (this.zoom > 1 && this.inner) {
+      this.shift.x = this.held.fromX - across / (this.inner.width * this.zoom)
+      this.shift.y = this.held.fromY - down / (this.inner.height * this.zoom)
+      this.moved()
+    } else this.actions.hover(this.place(event))
+  }
+
+  // `point` stays where it is on the screen.
+  zoomBy(factor, point = null) {
+    const { left, top, width, height } = this.inner
+    const zoom = Math.min(Math.max(this.zoom * factor, 1), CLOSEST)
+    const middle = point ?? { x: left + width / 2, y: top + height / 2 }
+    for (const [axis, start, size] of [["x", left, width], ["y", top, height]]) {
+      const part = (middle[axis] - start) / size
+      this.shift[axis] += part / this.zoom - part / zoom
+    }
+    this.zoom = zoom
+    this.moved()
+  }
+
+  zoomIn() {
+    this.zoomBy(ZOOM_STEP)
+  }
+
+  zoomOut() {
+    this.zoomBy(1 / ZOOM_STEP)
+  }
+
+  zoomReset() {
+    this.zoom = 1
+    this.moved()
+  }
+
+  moved() {
+    const most = 1 - 1 / this.zoom
+    for (const axis of ["x", "y"]) this.shift[axis] = Math.min(Math.max(this.shift[axis], 0), most)
+    this.host.style.touchAction = this.zoom > 1 ? "none" : "pan-y"
+    this.actions.redraw()
+  }
+
+  // From a share of the whole picture to pixels, and back.
+  toX(share) {
+    return this.inner.left + (share - this.shift.x) * this.zoom * this.inner.width
+  }
+
+  toY(share) {
+    return this.inner.top + (share - this.shift.y) * this.zoom * this.inner.height
+  }
+
+  fromX(x) {
+    return (x - this.inner.left) / (this.zoom * this.inner.width) + this.shift.x
+  }
+
+  fromY(y) {
+    return (y - this.inner.top) / (this.zoom * this.inner.height) + this.shift.y
+  }
+
+  contexts(width, height) {
+    this.host.style.height = `${height}px`
+    this.size = { width, height }
+    return prepared(this.base, width, height)
+  }
+
+  overlay() {
+    return prepared(this.over, this.size.width, this.size.height)
+  }
+}

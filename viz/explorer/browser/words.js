@@ -1,0 +1,109 @@
+// The sentence itself, one button a token, shaded by attention; and the numbers of one query as a table.
+import { strengthOf } from "./data.js"
+import { el, inkOn, shade } from "./paint.js"
+
+export class Words {
+  constructor(actions) {
+    this.actions = actions
+    this.host = el("div", { className: "words" })
+    this.said = el("p", { className: "caption" })
+    this.sides = []
+  }
+
+  build({ kind, frame }) {
+    const one = kind.queries === kind.keys
+    this.one = one
+    this.sides = one ? [this.strip("both", "Tokens", frame.rows)] : [this.strip("query", "Queries", frame.rows), this.strip("key", "Keys", frame.columns)]
+    this.host.replaceChildren(...this.sides.flatMap(({ title, strip }) => (one ? [strip] : [title, strip])), this.said)
+  }
+
+  // Tab goes to one token of the strip; arrows go on from there.
+  strip(side, name, groups) {
+    const strip = el("div", { className: "tokens", role: "group", "aria-label": name })
+    const buttons = groups.map((group, place) => {
+      const where = side === "key" ? { key: group.first } : { query: group.first }
+      const button = el("button", { type: "button", tabIndex: place ? -1 : 0, textContent: group.label, dir: "auto" })
+      button.onpointerenter = button.onfocus = () => this.actions.hover(where)
+      button.onpointerleave = button.onblur = () => this.actions.hover(null)
+      button.onclick = () => this.actions.choose(where)
+      button.onkeydown = (event) => this.walk(event, buttons, place)
+      return button
+    })
+    strip.append(...buttons)
+    return { side, groups, strip, buttons, title: el("p", { className: "caption" }, name) }
+  }
+
+  walk(event, buttons, place) {
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -place, End: buttons.length - 1 - place }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    const next = buttons[Math.min(Math.max(place + step, 0), buttons.length - 1)]
+    buttons[place].tabIndex = -1
+    next.tabIndex = 0
+    next.focus()
+  }
+
+  show(scene, active) {
+    const { frame, drawnMean } = scene
+    const columns = frame.columns.length
+    const looks = active.row >= 0
+    const lit = looks || active.column >= 0
+    const received = looks ? null : lit ? (place) => drawnMean[place * columns + active.column] : null
+    for (const { side, buttons } of this.sides) {
+      const shadesQueries = lit && !looks && (side === "query" || this.one)
+      const weight = shadesQueries ? received : side === "query" ? () => 0 : this.keyWeight(scene, active)
+      const chosen = side === "key" ? active.column : looks ? active.row : this.one ? active.column : active.row
+      buttons.forEach((button, place) => this.paint(scene, button, weight(place), place === chosen))
+    }
+    const none = "Shaded: the mean weight that each token receives. Point at a token, or tab to it, to see only what it attends to."
+    this.said.textContent = looks ? "Shaded: what the marked query attends to." : lit ? "Shaded: which queries attend to the marked key." : none
+  }
+
+  keyWeight({ frame, drawnMean }, { row }) {
+    const [rows, columns] = [frame.rows.length, frame.columns.length]
+    if (row >= 0) return (place) => drawnMean[row * columns + place] ?? 0
+    const sums = new Float64Array(columns)
+    for (let cell = 0; cell < drawnMean.length; cell++) sums[cell % columns] += drawnMean[cell] / rows
+    return (place) => sums[place] ?? 0
+  }
+
+  paint({ theme, shades, view, fullMean }, button, weight, chosen) {
+    const strength = strengthOf(weight, fullMean, view.scale)
+    button.style.backgroundColor = strength > 0 ? shade(shades, strength) : "transparent"
+    button.style.color = inkOn(theme, shades, strength)
+    button.style.outlineColor = chosen ? theme.second : "transparent"
+    button.setAttribute("aria-current", String(chosen))
+  }
+}
+
+// One query: every key with the weight of each head that is on, and their mean.
+export class Table {
+  constructor() {
+    this.host = el("div", { className: "table", tabIndex: 0, role: "region", "aria-label": "Weights of one query" })
+  }
+
+  show(scene, active, exact) {
+    const { frame, heads, matrices, mean } = scene
+    const row = Math.max(active.row ?? 0, 0)
+    const columns = frame.columns.length
+    if (!frame.rows.length || !columns || !heads.length) return this.host.replaceChildren()
+    const many = heads.length > 1
+    const names = ["key", ...(many ? ["mean"] : []), ...heads.map((head) => `head ${head + 1}`)]
+    const cells = (place) => {
+      const approximate = (matrix) => `≈ ${matrix[row * columns + place].toFixed(4)}`
+      if (exact) return [...(many ? [exact.mean[place]] : []), ...heads.map((head) => exact.heads[head][place])]
+      return [...(many ? [approximate(mean)] : []), ...heads.map((head) => approximate(matrices.get(head)))]
+    }
+    const head = el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)))
+    const body = frame.columns.map((group, place) =>
+      el("tr", {}, el("th", { scope: "row" }, named(group)), ...cells(place).map((cell) => el("td", {}, cell))),
+    )
+    const caption = el("caption", {}, `Query ${named(frame.rows[row])} attends to:`)
+    this.host.replaceChildren(el("table", {}, caption, el("thead", {}, head), el("tbody", {}, ...body)))
+  }
+}
+
+// "5 · slow": positions are counted from 1 on the screen; the number tells repeated tokens apart.
+export const named = ({ first, last, label }) => `${first + 1}${last > first ? `–${last + 1}` : ""} · ${label}`
+

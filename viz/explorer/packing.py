@@ -1,0 +1,210 @@
+"""A trace's attention as one value of bytes for the browser, and back.
+
+    4 bytes     length of the header, little-endian
+    header      JSON: the texts, and for every kind of attention its sizes and where its streams stand
+    streams     zlib, one for the thumbnails of a kind and one for each of its layers
+
+A weight is one byte, 255 times its square root: what is read back differs from it by at most 0.004, and by far less
+where weights are small. Of a causal layer only the lower triangle is stored, row by row.
+"""
+
+import json
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from viz.explorer.kinds import Kind, Text
+from viz.explorer.view import groups_of
+from viz.tokens import visible
+
+WHOLE = 4_000_000  # bytes: a model that takes more is sent as thumbnails, and its layers when they are looked at
+THUMB = 32  # cells to a side of a thumbnail, at most
+VERSION = 1
+
+
+def pack(kinds: Mapping[str, Kind], *, name: str = "", limit: int = WHOLE) -> bytes:
+    """Texts, thumbnails and, where all fit into ``limit`` bytes, every layer of every kind.
+
+    ``name`` tells one trace from another: rows and layers that come later say which one they belong to.
+    The limit is judged by the first layer of each kind, since compressing what will not be sent takes longest.
+    """
+    first = {name: layer_stream(kind, 0) for name, kind in kinds.items()}
+    whole = sum(len(first[name]) * kind.layers for name, kind in kinds.items()) <= limit
+    streams, described = Streams(), []
+    for name, kind in kinds.items():
+        layers = [first[name], *all_layers(kind, range(1, kind.layers))] if whole else []
+        shape, thumbs = thumbnails(kind)
+        places = {"thumbs": streams.add(compressed(thumbs)), "layers_at": [streams.add(layer) for layer in layers]}
+        described.append(describe(kind) | {"thumb_shape": shape} | places)
+    texts = {text.stack: describe_text(text) for kind in kinds.values() for text in (kind.queries, kind.keys)}
+    return joined({"version": VERSION, "name": name, "kinds": described, "texts": texts}, streams)
+
+
+def pack_layer(kind: Kind, layer: int, *, name: str = "") -> bytes:
+    """One layer alone, for the browser that has only its thumbnails."""
+    streams = Streams()
+    place = streams.add(layer_stream(kind, layer))
+    return joined({"version": VERSION, "name": name, "kind": kind.name, "layer": layer, "at": place}, streams)
+
+
+class Streams:
+    """Compressed pieces that will stand one after another."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.size = 0
+
+    def add(self, piece: bytes) -> list[int]:
+        """Where the piece will stand: its first byte and its length."""
+        self.pieces.append(piece)
+        self.size += len(piece)
+        return [self.size - len(piece), len(piece)]
+
+
+def joined(header: Mapping[str, Any], streams: Streams) -> bytes:
+    """Header and streams as they are sent."""
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    return b"".join([struct.pack("<I", len(text)), text, *streams.pieces])
+
+
+def describe(kind: Kind) -> dict[str, Any]:
+    """Names and sizes of one kind."""
+    return {
+        "name": kind.name,
+        "queries": kind.queries.stack,
+        "keys": kind.keys.stack,
+        "layers": kind.layers,
+        "heads": kind.heads,
+        "shape": list(kind.weights[0].shape[1:]),
+        "causal": kind.causal,
+    }
+
+
+def describe_text(text: Text) -> dict[str, Any]:
+    """A text for the browser: its tokens as they are printed, and the words that they are pieces of."""
+    merged = groups_of(text, words=True)
+    words = [[group.first, group.last, group.label] for group in merged]
+    return {
+        "tokens": [visible(token) for token in text.tokens],
+        "special": text.special,
+        "words": words if len(words) < len(text.tokens) else None,
+        "segments": text.segments,
+    }
+
+
+def all_layers(kind: Kind, layers: Iterable[int]) -> list[bytes]:
+    """The streams of several layers; zlib and the large steps of numpy let go of the interpreter."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda layer: layer_stream(kind, layer), layers))
+
+
+def layer_stream(kind: Kind, layer: int) -> bytes:
+    """One layer, as it is sent."""
+    weights = kind.weights[layer]
+    return compressed(quantised(triangle(weights) if kind.causal else weights))
+
+
+def triangle(weights: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "head cell"]:
+    """The lower triangle, row by row: query 0's one key, query 1's two …"""
+    queries = weights.shape[1]
+    cells = np.empty((len(weights), queries * (queries + 1) // 2), weights.dtype)
+    for query in range(queries):
+        start = query * (query + 1) // 2
+        cells[:, start : start + query + 1] = weights[:, query, : query + 1]
+    return cells
+
+
+def quantised(weights: Float[np.ndarray, "..."]) -> UInt8[np.ndarray, "..."]:
+    """255 times the root, rounded: small weights, of which a long text has most, keep their differences."""
+    roots = np.sqrt(weights)
+    roots *= 255
+    roots += 0.5
+    return roots.astype(np.uint8)
+
+
+def compressed(cells: UInt8[np.ndarray, "..."]) -> bytes:
+    """zlib by runs and frequencies alone: attention repeats no longer strings, and looking for them costs most time."""
+    squeeze = zlib.compressobj(1, zlib.DEFLATED, 15, 9, zlib.Z_RLE)
+    return squeeze.compress(np.ascontiguousarray(cells).data) + squeeze.flush()
+
+
+def thumbnails(kind: Kind) -> tuple[list[int], UInt8[np.ndarray, "tile row column"]]:
+    """Their shape, and every head's weights, the mean of each layer, and the mean of each head over the layers.
+
+    Where a text is longer than a thumbnail, one cell is the largest weight of those that it stands for: a mean would
+    wash out the single strong ones.
+    """
+    tiles = [np.stack([pooled(weights) for weights in kind.weights]).reshape(-1, *thumb_shape(kind))]
+    tiles += [np.stack([pooled(weights.mean(axis=0)[None])[0] for weights in kind.weights])]
+    tiles += [pooled(sum(kind.weights[1:], start=kind.weights[0]) / kind.layers)]
+    return list(thumb_shape(kind)), quantised(np.concatenate(tiles))
+
+
+def thumb_shape(kind: Kind) -> tuple[int, int]:
+    """Rows and columns of a thumbnail."""
+    queries, keys = kind.weights[0].shape[1:]
+    return min(queries, THUMB), min(keys, THUMB)
+
+
+def pooled(weights: Float[np.ndarray, "tile query key"]) -> Float[np.ndarray, "tile row column"]:
+    """The largest weight of each block of cells; row r of n stands for the queries from r·length // n on."""
+    for axis in (2, 1):
+        length = weights.shape[axis]
+        if length > THUMB:
+            weights = np.maximum.reduceat(weights, np.arange(THUMB) * length // THUMB, axis=axis)
+    return weights
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """What a packed value says. ``layers`` has an entry for every (kind, layer) that was sent."""
+
+    header: Mapping[str, Any]
+    thumbs: Mapping[str, Float[np.ndarray, "tile row column"]]
+    layers: Mapping[tuple[str, int], Float[np.ndarray, "head query key"]]
+
+
+def unpack(packed: bytes) -> Unpacked:
+    """The numbers of ``pack`` or ``pack_layer`` as the browser reads them; of the latter only the header and cells.
+
+    The browser's decoder is explorer.js; this one is what it is tested against.
+    """
+    (length,) = struct.unpack_from("<I", packed)
+    header, body = json.loads(packed[4 : 4 + length]), packed[4 + length :]
+    thumbs, layers = {}, {}
+    for kind in header["kinds"]:
+        thumbs[kind["name"]] = weights_of(body, kind["thumbs"]).reshape(-1, *kind["thumb_shape"])
+        for layer, place in enumerate(kind["layers_at"]):
+            layers[kind["name"], layer] = squares(weights_of(body, place), kind)
+    return Unpacked(header, thumbs, layers)
+
+
+def unpack_layer(packed: bytes, kind: Mapping[str, Any]) -> Float[np.ndarray, "head query key"]:
+    """The numbers of ``pack_layer``, with the kind's entry in the header of ``pack``."""
+    (length,) = struct.unpack_from("<I", packed)
+    header = json.loads(packed[4 : 4 + length])
+    return squares(weights_of(packed[4 + length :], header["at"]), kind)
+
+
+def weights_of(body: bytes, place: tuple[int, int]) -> Float[np.ndarray, "cell"]:
+    """One stream's weights, in a row."""
+    start, length = place
+    roots = np.frombuffer(zlib.decompress(body[start : start + length]), np.uint8)
+    return (roots.astype(np.float32) / 255) ** 2
+
+
+def squares(cells: Float[np.ndarray, "cell"], kind: Mapping[str, Any]) -> Float[np.ndarray, "head query key"]:
+    """Stored cells as whole matrices, with zeros above the diagonal of a causal one."""
+    queries, keys = kind["shape"]
+    if not kind["causal"]:
+        return cells.reshape(kind["heads"], queries, keys)
+    weights = np.zeros((kind["heads"], queries, keys), np.float32)
+    rows, columns = np.tril_indices(queries)
+    weights[:, rows, columns] = cells.reshape(kind["heads"], -1)
+    return weights

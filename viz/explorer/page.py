@@ -1,0 +1,85 @@
+"""The explorer as one file of its own, which needs no network, and in a notebook."""
+
+import base64
+import html
+import json
+from dataclasses import dataclass
+
+from model.trace import Trace
+from viz.explorer import source
+from viz.explorer.kinds import kinds_of
+from viz.explorer.packing import pack
+from viz.explorer.view import View
+from viz.theme import DARK, FONT, LIGHT, Theme
+
+UNLIMITED = 1 << 40  # bytes: a file holds every layer
+NOTEBOOK_HEIGHT = 900  # pixels
+
+
+def html_page(trace: Trace, view: View | None = None, *, title: str = "Attention") -> str:
+    """A web page of the explorer with every layer and head in it: views, hovering and switches work from the file.
+
+    ``view`` is what it opens with; by default the first kind of attention that the trace has. Nothing in the page is
+    fetched from anywhere, and tokens are in it as data only.
+    """
+    kinds = kinds_of(trace)
+    opening = view if view is not None and view.attention in kinds else View(attention=next(iter(kinds)))
+    packed = base64.b64encode(pack(kinds, limit=UNLIMITED)).decode("ascii")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{html.escape(title)}</title>
+<style>
+{variables(LIGHT)}
+@media (prefers-color-scheme: dark) {{ {variables(DARK)} }}
+body {{ margin: 16px; background: var(--st-background-color); }}
+{source.styles()}
+</style>
+</head>
+<body>
+{source.MARKUP}
+<script type="application/json" id="view">{for_script(opening.to_message())}</script>
+<script type="text/plain" id="packed">{packed}</script>
+<script type="module">
+{source.script("standalone")}
+</script>
+</body>
+</html>
+"""
+
+
+# Whatever a token says, the file asks nothing of anybody.
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+
+
+def for_script(message: object) -> str:
+    """JSON that cannot end the element that it stands in."""
+    return json.dumps(message).replace("<", "\\u003c")
+
+
+def variables(theme: Theme) -> str:
+    """Streamlit's colour variables, for a page without Streamlit."""
+    names = {"background": theme.background, "secondary-background": theme.surface, "text": theme.text}
+    colours = {f"{name}-color": colour for name, colour in names.items()}
+    colours |= {"border-color": theme.grid, "link-color": theme.accent, "primary-color": theme.accent, "font": FONT}
+    return ":root { " + " ".join(f"--st-{name}: {value};" for name, value in colours.items()) + " }"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The explorer in a notebook: Jupyter renders it where it is the value of a cell."""
+
+    page: str
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, since its styles are its own."""
+        frame = f'width="100%" height="{NOTEBOOK_HEIGHT}" style="border: 0" sandbox="allow-scripts"'
+        return f'<iframe srcdoc="{html.escape(self.page)}" {frame}></iframe>'
+
+
+def show(trace: Trace, view: View | None = None) -> Shown:
+    """Every head of every layer, in the cell of a notebook."""
+    return Shown(html_page(trace, view))

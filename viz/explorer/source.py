@@ -1,0 +1,47 @@
+"""The explorer's browser modules as one script. No build step: the files are joined as they are when they are needed.
+
+A browser cannot import one module from another that it got as a string, so the imports between the files are taken
+out, and with them the word ``export``. Every name at the top of a file is therefore unique among all of them.
+"""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+from viz.theme import DARK, FONT, LIGHT, Theme
+
+FOLDER = Path(__file__).parent / "browser"
+MODULES = ("data", "paint", "stack", "grid", "matrix", "lines", "words", "controls", "explorer")
+MARKUP = '<div class="headlight" role="group" aria-label="Attention explorer"></div>'
+
+
+@cache
+def script(ending: str) -> str:
+    """The modules with their last one, "streamlit" or "standalone", which starts them."""
+    texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in (*MODULES, ending)]
+    joined = "\n".join(re.sub(r"^(import .*\n|export (?!default))", "", text, flags=re.MULTILINE) for text in texts)
+    return f"const THEMES = {json.dumps(themes())}\n{joined}"
+
+
+@cache
+def mailbox() -> str:
+    """The script of the small component that brings the explorer what is not its data."""
+    return (FOLDER / "mailbox.js").read_text(encoding="utf-8")
+
+
+@cache
+def styles() -> str:
+    """The explorer's own style sheet; its colours are Streamlit's variables."""
+    return (FOLDER / "explorer.css").read_text(encoding="utf-8")
+
+
+def themes() -> dict[str, object]:
+    """The colours of viz.theme for the canvases."""
+    return {"light": colours(LIGHT), "dark": colours(DARK), "font": FONT}
+
+
+def colours(theme: Theme) -> dict[str, object]:
+    """One theme's colours by the names that the browser's modules use."""
+    names = ("background", "text", "quiet", "grid", "second", "heads")
+    return {name: getattr(theme, name) for name in names} | {"scales": theme.scales}

@@ -1,0 +1,243 @@
+"""What is chosen in the explorer, and the numbers that it then shows: the same rules that explorer.js follows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.explorer.kinds import Kind, Text
+from viz.tokens import visible
+
+SHOWS = ("all", "grid", "lines", "matrix", "text", "table")
+SPECIAL = ("shown", "hidden", "renormalised")
+SEGMENTS = ("all", "AA", "AB", "BA", "BB")
+SCALES = ("root", "linear", "log")
+MAXIMA = ("one", "shared", "head")
+COLOURS = ("blue", "orange", "grey")
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "attention": ("encoder", "decoder", "cross"),
+    "show": SHOWS,
+    "special": SPECIAL,
+    "segments": SEGMENTS,
+    "scale": SCALES,
+    "maximum": MAXIMA,
+    "colours": COLOURS,
+}
+MOST = 10_000  # more than any layer, head or position is counted
+LOWEST = 1e-4  # where the logarithmic scale begins
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """Everything that the explorer's controls set. Indices count from 0; positions are those of the tokens.
+
+    off: (layer, head) pairs of ``attention`` that are switched off.
+    special: whether tokens that the tokenizer added are shown, hidden, or hidden with what is left of a row made to
+        add up to 1 again.
+    words: pieces merged into words: the sum over keys, the mean over queries.
+    segments: which segment attends to which, "AB": those of the first to those of the second; "all" for no choice.
+    threshold, top: weights below the one, or beyond a query's so many largest (0: no limit), are not drawn.
+    maximum: what full colour stands for: weight 1, the largest weight of all heads shown, or of each head.
+    """
+
+    attention: str = "encoder"
+    layer: int = 0
+    off: frozenset[tuple[int, int]] = frozenset()
+    show: str = "all"
+    query: int | None = None
+    key: int | None = None
+    special: str = "shown"
+    words: bool = False
+    segments: str = "all"
+    threshold: float = 0.0
+    top: int = 0
+    scale: str = "root"
+    maximum: str = "one"
+    colours: str = "blue"
+
+    def __post_init__(self) -> None:
+        """ValueError, naming the field, for a value that no control could set."""
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name}: found {getattr(self, name)!r}, expected one of {', '.join(allowed)}")
+        sites = [place for site in self.off for place in site]
+        places = {"layer": self.layer, "top": self.top, "query": self.query or 0, "key": self.key or 0}
+        for name, place in [*places.items(), *(("off", place) for place in sites)]:
+            if type(place) is not int or not 0 <= place < MOST:
+                raise ValueError(f"{name}: found {place!r}, expected a whole number from 0 to {MOST - 1}")
+        if type(self.words) is not bool:
+            raise ValueError(f"words: found {self.words!r}, expected True or False")
+        if type(self.threshold) not in (int, float) or not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold: found {self.threshold!r}, expected a number from 0 to 1")
+
+    @classmethod
+    def from_message(cls, message: object) -> "View":
+        """The view that a browser reports. ValueError for anything else: what a browser sends can be anything."""
+        if not isinstance(message, dict):
+            raise ValueError(f"view: found a {type(message).__name__}, expected fields")
+        known = {field.name for field in fields(cls)}
+        found = {name: value for name, value in message.items() if name in known}
+        sites = found.get("off", [])
+        if not isinstance(sites, list) or not all(isinstance(site, list) and len(site) == 2 for site in sites):
+            raise ValueError("off: expected a list of layers and heads")
+        return cls(**found | {"off": frozenset((layer, head) for layer, head in sites)})
+
+    def to_message(self) -> dict[str, Any]:
+        """The same as plain values, as the browser takes it."""
+        return vars(self) | {"off": sorted(map(list, self.off))}
+
+    def heads_on(self, heads: int, layer: int | None = None) -> tuple[int, ...]:
+        """The heads of a layer (its own, where none is named) that are not off."""
+        layer = self.layer if layer is None else layer
+        return tuple(head for head in range(heads) if (layer, head) not in self.off)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The tokens from ``first`` to ``last`` that make one row or column, and how it is called."""
+
+    first: int
+    last: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a view shows of one layer: the matrix of every head that is on, and their mean."""
+
+    queries: tuple[Group, ...]
+    keys: tuple[Group, ...]
+    heads: tuple[int, ...]
+    weights: Float[np.ndarray, "head query key"]
+
+    @property
+    def mean(self) -> Float[np.ndarray, "query key"]:
+        """The mean of the heads that are on, in float32; of one head its own weights, bit for bit."""
+        return self.weights.mean(axis=0, dtype=np.float64).astype(np.float32)
+
+
+def shown(kind: Kind, view: View) -> Shown:
+    """The numbers of a view: rows and columns left out, then renormalised, then merged, as ``view`` says.
+
+    Without any of these the trace's own floats, bit for bit.
+    """
+    heads = view.heads_on(kind.heads)
+    queries, keys = positions_of(kind.queries, view, 0), positions_of(kind.keys, view, 1)
+    weights = kind.weights[view.layer][list(heads)][:, queries][:, :, keys]
+    if view.special == "renormalised":
+        weights = renormalised(weights)
+    rows = groups_of(kind.queries, words=view.words, positions=queries)
+    columns = groups_of(kind.keys, words=view.words, positions=keys)
+    if view.words:
+        weights = merged(weights, rows, columns, queries, keys)
+    return Shown(tuple(rows), tuple(columns), heads, weights)
+
+
+def positions_of(text: Text, view: View, side: int) -> list[int]:
+    """The positions that are left: queries are side 0, keys side 1."""
+    special = text.special if text.special is not None and view.special != "shown" else None
+    wanted = None if view.segments == "all" or text.segments is None else "AB".index(view.segments[side])
+    return [
+        position
+        for position in range(len(text.tokens))
+        if not (special is not None and special[position])
+        and (wanted is None or text.segments is None or text.segments[position] == wanted)
+    ]
+
+
+def renormalised(weights: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "head query key"]:
+    """Rows that add up to 1 again; one with nothing left stays 0."""
+    sums = weights.sum(axis=-1, keepdims=True, dtype=np.float64)
+    return np.divide(weights, sums, out=np.zeros(weights.shape), where=sums > 0).astype(np.float32)
+
+
+def groups_of(text: Text, *, words: bool, positions: Sequence[int] | None = None) -> list[Group]:
+    """The rows or columns that positions make: each its own, or the pieces of a word together."""
+    groups: list[Group] = []
+    for position in range(len(text.tokens)) if positions is None else positions:
+        piece = text.tokens[position]
+        if words and groups and same_word(text, groups[-1].last, position):
+            last = groups.pop()
+            groups.append(Group(last.first, position, last.label + piece.removeprefix("##")))
+        else:
+            groups.append(Group(position, position, piece))
+    return [Group(group.first, group.last, visible(group.label)) for group in groups]
+
+
+def same_word(text: Text, left: int, right: int) -> bool:
+    """Whether two neighbouring positions are pieces of one word of one segment."""
+    if text.words is None or right != left + 1 or text.words[left] is None:
+        return False
+    one_segment = text.segments is None or text.segments[left] == text.segments[right]
+    return text.words[left] == text.words[right] and one_segment
+
+
+def merged(
+    weights: Float[np.ndarray, "head query key"],
+    rows: Sequence[Group],
+    columns: Sequence[Group],
+    queries: Sequence[int],
+    keys: Sequence[int],
+) -> Float[np.ndarray, "head row column"]:
+    """Word by word: what a query gives to a word is the sum over its pieces, what a word gives the mean over its own.
+
+    So every row still adds up to what it did (Clark et al. 2019, "What Does BERT Look At?", section 4.1).
+    """
+    into = np.array([[group.first <= key <= group.last for key in keys] for group in columns], np.float64)
+    onto = np.array([[group.first <= query <= group.last for query in queries] for group in rows], np.float64)
+    onto /= onto.sum(axis=1, keepdims=True)
+    return (onto @ weights.astype(np.float64) @ into.T).astype(np.float32)
+
+
+def drawn(shown_weights: Float[np.ndarray, "... key"], view: View) -> Float[np.ndarray, "... key"]:
+    """The weights that are drawn: below the threshold, or beyond the largest so many of a query, they are 0.
+
+    Of equal weights at the limit the earlier keys are kept.
+    """
+    kept = np.where(shown_weights >= view.threshold, shown_weights, 0)
+    if not 0 < view.top < kept.shape[-1]:
+        return kept
+    order = np.argsort(-kept, axis=-1, kind="stable")
+    ranks = np.argsort(order, axis=-1, kind="stable")
+    return np.where(ranks < view.top, kept, 0)
+
+
+def strength(weights: Float[np.ndarray, "..."], view: View, largest: float) -> Float[np.ndarray, "..."]:
+    """How strong a weight is drawn, 0 to 1: its share of what full colour stands for, on the chosen scale."""
+    shares = np.clip(weights / largest if largest > 0 else np.zeros_like(weights), 0, 1)
+    if view.scale == "root":
+        return np.sqrt(shares)
+    if view.scale == "log":
+        return np.clip(1 - np.log10(np.maximum(shares, LOWEST)) / np.log10(LOWEST), 0, 1)
+    return shares
+
+
+def largest_of(weights: Float[np.ndarray, "head query key"], view: View) -> list[float]:
+    """What full colour stands for in each head."""
+    if view.maximum == "one" or not weights.size:
+        return [1.0] * len(weights)
+    if view.maximum == "shared":
+        return [float(weights.max())] * len(weights)
+    return [float(head.max()) for head in weights]
+
+
+def exact_row(kind: Kind, view: View, query: int) -> dict[str, Any]:
+    """The floats of one query as decimals that give them back: each head's that is on, and their mean's.
+
+    query: the first position of the row. ValueError where the view has no such row, layer or head.
+    """
+    if view.layer >= kind.layers or not view.heads_on(kind.heads):
+        raise ValueError("the view shows no head")
+    found = shown(kind, view)
+    row = next((place for place, group in enumerate(found.queries) if group.first == query), None)
+    if row is None:
+        raise ValueError(f"the view has no row for query {query}")
+    heads = {str(head): decimals(weights[row]) for head, weights in zip(found.heads, found.weights, strict=True)}
+    return {"mean": decimals(found.mean[row]), "heads": heads}
+
+
+def decimals(weights: Float[np.ndarray, "key"]) -> list[str]:
+    """The shortest decimal of each that gives the same float back, never in powers of ten."""
+    return [np.format_float_positional(weight, unique=True, trim="0") for weight in weights]
