@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import Page
 
 from model import CheckpointError, InputError, available_checkpoints, available_devices
@@ -81,19 +80,21 @@ def settle(page: str) -> None:
     gc.freeze()
 
 
-def strip(selection: Selection) -> DeltaGenerator:
-    """Text, checkpoint, examples and Share; returns the row of buttons, to which a page may add its own."""
+def strip(selection: Selection) -> None:
+    """Text, checkpoint, device, examples and Share."""
     words, tools = st.columns([5, 2], gap="large", vertical_alignment="bottom")
     with words, st.form("sentence", border=False):
         st.text_area("Text", key=shows("text", typable(selection.text)), height=76, help=TEXT_HELP)
         st.form_submit_button("Show", on_click=take_text, args=("text",), type="primary", help="Or press Ctrl + Enter.")
     with tools:
-        choose_checkpoint(selection)
-        row = st.container(horizontal=True, gap="xsmall")
-    with row:
-        st.menu_button("Examples", EXAMPLES, key="example", on_click=take_text, args=("example",))
-        share_button()
-    return row
+        name, device = st.columns([3, 2])
+        with name:
+            choose_checkpoint(selection)
+        with device:
+            choose_device()
+        with st.container(horizontal=True, gap="xsmall"):
+            st.menu_button("Examples", EXAMPLES, key="example", on_click=take_text, args=("example",))
+            share_button()
 
 
 def take_text(control: str) -> None:
@@ -112,7 +113,7 @@ def choose_checkpoint(selection: Selection) -> None:
 
 def take_checkpoint() -> None:
     """Another model may cut the text into other tokens."""
-    choose(checkpoint=st.session_state["checkpoint"], query=None, key=None)
+    choose(checkpoint=st.session_state["checkpoint"], query=None, key=None, off=frozenset())
 
 
 def choose_device() -> None:

@@ -1,115 +1,96 @@
 """Explore: which words does each head look at?"""
 
-from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 import pages
 from model import Checkpoint, Edits
 from model.trace import StackTrace, Trace
-from pages.parts.computed import checkpoint_named, edits_of, stack_of, tokens_of, trace_of
-from pages.parts.selection import (
-    VIEWS,
-    Selection,
-    address_notice,
-    choose,
-    fit_to_checkpoint,
-    fit_to_text,
-    heads_on,
-    remember,
-    selected,
-    shows,
-    take,
-)
+from pages.parts.computed import checkpoint_named, edits_of, trace_of
+from pages.parts.exploring import show_explorer, traced
+from pages.parts.selection import Selection, address_notice, current, fit, remember, selected, shows, take
 from viz import answer
+from viz.explorer.kinds import Kind
 from viz.export import weights_csv, weights_npz
-from viz.heatmap import attention_heatmap
-from viz.table import token_table, weights_table
-from viz.theme import theme_of
-from viz.tokens import counted, position_name
+from viz.table import token_table
 
 HOW_TO_READ = """
-- Each row is a **query**, a token that looks; each column a **key**, a token that is looked at. Query attends to key.
-- A cell is the share of the query's attention that goes to that key, from 0 to 1. Every row adds up to 1.
-- The scale starts at the page's background for 0. Its steps are finer near 0, where most weights of a long text lie.
+- A **query** is a token that looks, a **key** one that is looked at: query attends to key. The share of the query's
+  attention that goes to that key is the weight, from 0 to 1; what a query gives adds up to 1.
+- **Grid**: every head of every layer; click one to see it alone, double-click to open it. **Lines** and **matrix** show
+  the heads of the chosen layer that are on, the matrix their mean. **Text** is shaded by the weights.
+- Point at a token in any of them and all show only what it attends to; click to keep it. "≈" marks a number read from
+  the picture; after a moment's rest the exact one takes its place.
 """
-LAYER_HELP = (
-    "Layers work one after the other: each reads what the one before it wrote. They count from 1 here, and from 0 in "
-    "addresses, files and code, so layer {shown} is index {index} there."
-)
-HEADS_HELP = (
-    "A layer's attention heads work side by side, each with weights of its own. The picture shows those that are on; "
-    "of several, the mean. They count from 1 here and from 0 in addresses, files and code."
-)
-ONLY_HELP = "Switches this head on and all others of the layer off. Chosen again, it brings all of them back."
 MUTE_HELP = (
     "Runs the model again without what the heads that are off found: it is set to zero before the layer's output "
-    "projection. Only the layer on the screen is changed, and the prediction is given before and after."
+    "projection. The prediction is given before and after."
 )
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
-SIDES_HELP = (
-    "The token that looks: a row of the picture. Until one is chosen, the strongest weight is read out.",
-    "The token that is looked at: a column of the picture. The number below is the weight in full float32 precision.",
-)
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
     "in the vocabulary; characters are counted from 0 in the text, end not included."
 )
 NPZ_HELP = "Every layer and head as float32, with tokens and ids, for numpy.load. Indices count from 0."
 CSV_HELP = "The heads that are on, of the layer on the screen: one line for every query and key. Indices count from 0."
-PICTURE_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 
 
 def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
-    tools = pages.strip(selection)
+    pages.strip(selection)
     st.title("Which words does each head look at?", anchor=False)
     with pages.plain_refusals(), st.spinner("Computing what every head looks at"):
         checkpoint = checkpoint_named(selection.checkpoint)
-        selection = fit_to_checkpoint(selection, checkpoint)
-        trace = trace_of(selection, edits_of(selection, checkpoint))
-        stack = stack_of(checkpoint, trace)
-        selection = fit_to_text(selection, stack)
+        trace, kinds = traced(selection, checkpoint)
+        remember(fit(selection, kinds))
         address_notice()
-        show_attention(checkpoint, selection, trace)
-        show_tokens(selection, stack)
-        with tools:
-            downloads(selection)
+        show_attention()
+        show_tokens(selection, trace)
+
+
+@st.fragment
+def show_attention() -> None:
+    """The answer in one sentence, the explorer, and what the model makes of it; runs alone when the explorer is used."""
+    selection = current()
+    with pages.plain_refusals():
+        checkpoint = checkpoint_named(selection.checkpoint)
+        trace, kinds = traced(selection, checkpoint)
+        selection = fit(selection, kinds)
+        words, outcome = st.columns([5, 2], gap="large")
+        with words:
+            st.markdown(said(selection, kinds[selection.view.attention], trace), help=answer.HELP)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.toggle(
+                    "Mute the heads that are off",
+                    key=shows("mute", selection.mute),
+                    on_change=take,
+                    args=("mute",),
+                    help=MUTE_HELP,
+                )
+                downloads(selection)
+        with outcome:
+            show_prediction(checkpoint, selection, trace)
+        show_explorer(selection, edits_of(selection, checkpoint), kinds)
+        st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     remember(selection)
 
 
-def show_attention(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:
-    """The answer in one sentence, the picture, and beside it what changes the picture."""
-    sentence = st.container()
-    picture, controls = st.columns([5, 2], gap="large")
-    with controls:
-        show_prediction(checkpoint, selection, trace)
-        choose_layer(selection, checkpoint.config.layers)
-        choose_heads(selection, heads_on(selection, checkpoint), checkpoint.config.heads)
-    stack, heads = stack_of(checkpoint, trace), heads_on(selection, checkpoint)
-    tokens = tokens_of(stack)
+def said(selection: Selection, kind: Kind, trace: Trace) -> str:
+    """Where the heads that are on look, in one sentence, and what of the text was not read."""
+    view, stack = selection.view, getattr(trace, kind.keys.stack)
+    heads = view.heads_on(kind.heads)
     if not heads:
-        sentence.markdown("No head is on. Press All, or switch one on, to see where it looks.")
-        return
-    weights = answer.mean_of_heads(stack.blocks[selection.layer].self_attention.weights.numpy(), heads)
-    said = answer.sentence(weights, tokens, layer=selection.layer, heads=heads)
-    sentence.markdown(said + answer.kept(len(tokens), stack.dropped), help=answer.HELP)
-    cell = answer.chosen_cell(weights, selection.query, selection.key)
-    with controls:
-        read_out(weights, tokens, cell)
-        choose_view(selection)
-        pages.choose_device()
-    with picture:
-        show_picture(selection.view, weights, tokens, cell)
-        st.text(answer.caption(selection.layer, heads))
-        st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+        return "No head is on. Press All, or switch one on, to see where it looks."
+    mean = answer.mean_of_heads(kind.weights[view.layer], heads)
+    one_text = kind.queries is kind.keys
+    sentence = answer.sentence(mean, kind.keys.tokens, layer=view.layer, heads=heads, one_text=one_text)
+    return sentence + answer.kept(len(kind.keys.tokens), stack.dropped)
 
 
 def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:
@@ -141,92 +122,13 @@ def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] 
     return title, answer.outcome(dict([found])), explained
 
 
-def choose_layer(selection: Selection, layers: int) -> None:
-    """Which layer the picture shows."""
-    st.segmented_control(
-        "Layer",
-        range(layers),
-        wrap=True,
-        format_func=counted,
-        required=True,
-        key=shows("layer", selection.layer),
-        on_change=take,
-        args=("layer",),
-        help=LAYER_HELP.format(shown=counted(selection.layer), index=selection.layer),
-    )
-
-
-def choose_heads(selection: Selection, on: tuple[int, ...], heads: int) -> None:
-    """Which heads are on, and whether those that are off are muted."""
-    numbers = partial(st.pills, options=range(heads), format_func=counted, wrap=True)
-    key = shows("heads", list(on))
-    numbers("Heads", selection_mode="multi", key=key, on_change=take_heads, help=HEADS_HELP)
-    with st.container(horizontal=True):
-        st.button("All", on_click=choose, kwargs={"heads": None}, help="Switch every head on.")
-        st.button("None", on_click=choose, kwargs={"heads": ()}, help="Switch every head off.")
-    key = shows("only", on[0] if len(on) == 1 else None)
-    numbers("Only this head", key=key, on_change=take_only, help=ONLY_HELP)
-    key = shows("mute", selection.mute)
-    st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
-
-
-def take_heads() -> None:
-    """The heads that are on, in their order."""
-    choose(heads=tuple(sorted(st.session_state["heads"])))
-
-
-def take_only() -> None:
-    """One head alone, or all again."""
-    only = st.session_state["only"]
-    choose(heads=None if only is None else (only,))
-
-
-def choose_view(selection: Selection) -> None:
-    """The same numbers as a picture or as a table."""
-    key = shows("view", selection.view)
-    st.segmented_control(
-        "Show as", VIEWS, format_func=str.capitalize, required=True, key=key, on_change=take, args=("view",)
-    )
-
-
-def show_picture(view: str, weights: np.ndarray, tokens: Sequence[str], cell: tuple[int, int]) -> None:
-    """The weights of the heads that are on."""
-    if view == "table":
-        table = weights_table(weights, tokens)
-        formats = dict.fromkeys(table, st.column_config.NumberColumn(format="%.4f"))
-        formats[next(iter(table))] = st.column_config.TextColumn(pinned=True)
-        st.dataframe(pd.DataFrame(table), hide_index=True, height=520, column_config=formats)
-        return
-    figure = attention_heatmap(weights, tokens, tokens, theme=theme_of(st.context.theme.type), mark=cell)
-    described = (
-        f"Attention weights of {len(tokens)} queries to {len(tokens)} keys; shown as a table, they can be read out."
-    )
-    st.plotly_chart(figure, theme=None, key="heatmap", config=PICTURE_CONFIG, alt=described)
-
-
-def read_out(weights: np.ndarray, tokens: Sequence[str], cell: tuple[int, int]) -> None:
-    """One weight in full: query attends to key."""
-    names = [position_name(position, token) for position, token in enumerate(tokens)]
-    for side, label, place, help_text in zip(
-        ("query", "key"), ("Query", "attends to key"), cell, SIDES_HELP, strict=True
-    ):
-        st.selectbox(
-            label,
-            range(len(names)),
-            format_func=names.__getitem__,
-            key=shows(side, place),
-            on_change=take,
-            args=(side,),
-            help=help_text,
-        )
-    st.code(answer.exact(weights[cell]), language=None)
-
-
-def show_tokens(selection: Selection, stack: StackTrace) -> None:
+def show_tokens(selection: Selection, trace: Trace) -> None:
     """Every token with its id and the word that it is a piece of."""
+    stack = trace.encoder or trace.decoder
     st.subheader("Tokens", anchor=False, help=TOKENS_HELP)
-    rows = token_table(selection.text, tokens_of(stack), stack.ids.tolist(), stack.words, stack.spans)
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    if stack is not None and stack.tokens is not None:
+        rows = token_table(selection.text, stack.tokens, stack.ids.tolist(), stack.words, stack.spans)
+        st.dataframe(pd.DataFrame(rows), hide_index=True)
 
 
 def downloads(selection: Selection) -> None:
@@ -243,18 +145,17 @@ def downloads(selection: Selection) -> None:
 def npz(selection: Selection) -> bytes:
     """The pass on the screen; muted heads are listed in the file."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    edits = edits_of(selection, checkpoint)
-    stack = stack_of(checkpoint, trace_of(selection, edits))
-    muted = sorted((site.layer, site.head) for site in edits.muted)
-    return weights_npz(stack.weights().numpy(), tokens_of(stack), stack.ids.tolist(), muted=muted)
+    trace, _ = traced(selection, checkpoint)
+    stack: StackTrace = trace.encoder or trace.decoder  # type: ignore[assignment]
+    muted = sorted((site.layer, site.head) for site in edits_of(selection, checkpoint).muted)
+    return weights_npz(stack.weights().numpy(), stack.tokens or (), stack.ids.tolist(), muted=muted)
 
 
 def csv(selection: Selection) -> bytes:
     """The heads that are on, of the layer on the screen."""
-    checkpoint = checkpoint_named(selection.checkpoint)
-    stack = stack_of(checkpoint, trace_of(selection, edits_of(selection, checkpoint)))
-    weights = stack.blocks[selection.layer].self_attention.weights.numpy()
-    return weights_csv(weights, tokens_of(stack), layer=selection.layer, heads=heads_on(selection, checkpoint))
+    _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
+    view, kind = selection.view, kinds[selection.view.attention]
+    return weights_csv(kind.weights[view.layer], kind.keys.tokens, layer=view.layer, heads=view.heads_on(kind.heads))
 
 
 pages.frame()

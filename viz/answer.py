@@ -32,29 +32,36 @@ def mean_of_heads(weights: Float[np.ndarray, "head query key"], heads: Sequence[
     return weights[list(heads)].mean(axis=0, dtype=np.float64).astype(np.float32)
 
 
-def where_it_looks(weights: Float[np.ndarray, "query key"], tokens: Sequence[str]) -> Look:
+def where_it_looks(weights: Float[np.ndarray, "query key"], keys: Sequence[str], *, one_text: bool = True) -> Look:
     """The relation between query and key that takes the most weight, summed over all queries.
 
-    Candidates: the token itself, its neighbours, the first and the last token, and the one token that most is attended
-    to. Where two take the same, the earlier in that order.
+    Candidates: the token itself and its neighbours (where queries and keys are one text), the first and the last
+    token, and the one token that most is attended to. Where two take the same, the earlier in that order.
     """
     rows, columns = np.indices(weights.shape)
     column_sums = weights.sum(axis=0)
     favourite = int(column_sums.argmax())
-    shares = {
+    near = {
         "itself": weights[rows == columns].sum(),
         "the previous token": weights[rows - 1 == columns].sum(),
         "the next token": weights[rows + 1 == columns].sum(),
+    }
+    shares = (near if one_text else {}) | {
         "the first token": column_sums[0],
         "the last token": column_sums[-1],
-        f"token {position_name(favourite, tokens[favourite])}": column_sums[favourite],
+        f"token {position_name(favourite, keys[favourite])}": column_sums[favourite],
     }
     target = max(shares, key=lambda name: float(shares[name]))
     return Look(target, float(shares[target]) / max(float(weights.sum()), 1e-12))
 
 
 def sentence(
-    weights: Float[np.ndarray, "query key"], tokens: Sequence[str], *, layer: int, heads: Sequence[int]
+    weights: Float[np.ndarray, "query key"],
+    keys: Sequence[str],
+    *,
+    layer: int,
+    heads: Sequence[int],
+    one_text: bool = True,
 ) -> str:
     """ "Head 2 of layer 3 looks mostly at the previous token: 71 % of its weight."; of several heads, their mean.
 
@@ -64,9 +71,9 @@ def sentence(
     if len(heads) > 1:
         who, s, its = (f"The {len(heads)} heads of layer {counted(layer)} that are on, averaged, ", "", "their")
         who = who.rstrip()
-    if len(tokens) == 1:
+    if len(keys) == 1:
         return f"{who} give{s} all {its} weight to the only token there is."
-    look = where_it_looks(weights, tokens)
+    look = where_it_looks(weights, keys, one_text=one_text)
     target, share = markdown_text(look.target), percent(look.share)
     if look.share >= NOTABLY:
         much = "mostly" if look.share >= MOSTLY else "most"
@@ -74,29 +81,9 @@ def sentence(
     return f"{who} spread{s} {its} weight; the largest part, {share}, goes to {target}."
 
 
-def caption(layer: int, heads: Sequence[int]) -> str:
-    """What the picture shows."""
-    mean = "head" if len(heads) == 1 else "mean of heads"
-    return f"Layer {counted(layer)}, {mean} {list_of(heads)}."
-
-
 def kept(tokens: int, dropped: int) -> str:
     """What of the text the model did not read; nothing where it read everything."""
     return f" Kept {tokens} of {tokens + dropped} tokens: the text is longer than the model reads." if dropped else ""
-
-
-def chosen_cell(weights: Float[np.ndarray, "query key"], query: int | None, key: int | None) -> tuple[int, int]:
-    """The cell to read out: what was chosen, and the strongest one where a side was left open."""
-    rows = range(weights.shape[0]) if query is None else [query]
-    columns = range(weights.shape[1]) if key is None else [key]
-    part = weights[np.ix_(list(rows), list(columns))]
-    row, column = np.unravel_index(part.argmax(), part.shape)
-    return list(rows)[row], list(columns)[column]
-
-
-def exact(value: np.floating) -> str:
-    """The shortest decimal that gives the same float back, never in powers of ten."""
-    return np.format_float_positional(value, unique=True, trim="0")
 
 
 def prediction(probabilities: Mapping[str, float]) -> tuple[str, float]:

@@ -1,23 +1,8 @@
-"""The numbers of a picture as the columns of a table, for those who cannot hover and for copying."""
+"""The tokens of a text as the columns of a table."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-from jaxtyping import Float
-
-from viz.heatmap import check_weights
-from viz.tokens import position_name, visible
-
-
-def weights_table(weights: Float[np.ndarray, "query key"], tokens: Sequence[str]) -> dict[str, Any]:
-    """One row a query, one column a key, in the order of the text. ValueError where weights and tokens do not fit.
-
-    Positions stand in the names, because tokens repeat and a table's columns may not.
-    """
-    check_weights(weights, tokens, tokens)
-    names = [position_name(position, token) for position, token in enumerate(tokens)]
-    return {"query ↓  key →": names} | {name: weights[:, key] for key, name in enumerate(names)}
+from viz.tokens import visible
 
 
 def token_table(

@@ -11,8 +11,8 @@ from torch import Tensor
 from model import Checkpoint, Edits, InputError, available_devices, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from model.edits import HeadSite
-from model.trace import StackTrace, Trace, map_tensors
-from pages.parts.selection import LONGEST_TEXT, Selection, heads_on
+from model.trace import Trace, map_tensors
+from pages.parts.selection import LONGEST_TEXT, Selection
 
 # Beside nearly 400 MB of imports, on hosts that promise 690 MB.
 CHECKPOINT_BYTES = 64_000_000
@@ -98,23 +98,13 @@ def bytes_of(trace: Trace) -> int:
     return sum(sizes)
 
 
-def stack_name(checkpoint: Checkpoint) -> str:
-    """The stack that reads the text."""
-    return "decoder" if checkpoint.config.architecture == "decoder" else "encoder"
-
-
-def stack_of(checkpoint: Checkpoint, trace: Trace) -> StackTrace:
-    """What the stack that reads the text computed."""
-    return getattr(trace, stack_name(checkpoint))
-
-
-def tokens_of(stack: StackTrace) -> tuple[str, ...]:
-    """The tokens of a trace that was made from a text, and so has them."""
-    return stack.tokens or ()
-
-
 def edits_of(selection: Selection, checkpoint: Checkpoint) -> Edits:
-    """What the selection changes in the forward pass: the heads of its layer that are off are muted, if it says so."""
-    off = set(range(checkpoint.config.heads)) - set(heads_on(selection, checkpoint))
-    sites = (HeadSite(stack_name(checkpoint), selection.layer, head) for head in off)
-    return Edits(muted=frozenset(sites)) if selection.mute else Edits()
+    """What the selection changes in the forward pass: heads that are off are muted, if it says so."""
+    if not selection.mute:
+        return Edits()
+    both = checkpoint.config.architecture == "encoder-decoder"
+    of_encoder = checkpoint.config.architecture == "encoder" or (both and selection.view.attention == "encoder")
+    stack, kind = "encoder" if of_encoder else "decoder", "cross" if selection.view.attention == "cross" else "self"
+    sizes = checkpoint.config if of_encoder or not both else checkpoint.config.of_decoder()
+    there = ((layer, head) for layer, head in selection.view.off if layer < sizes.layers and head < sizes.heads)
+    return Edits(muted=frozenset(HeadSite(stack, layer, head, kind) for layer, head in there))

@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from model import Checkpoint, available_checkpoints
-from model.trace import StackTrace
+from model import available_checkpoints
+from viz.explorer import View
+from viz.explorer.kinds import Kind
 
 EXAMPLES = (
     "The film was slow and far too long, but I loved every minute of it.",
@@ -18,21 +19,29 @@ EXAMPLES = (
     "A great cast, a big budget, and nothing to say.",
 )
 LONGEST_TEXT = 2000  # characters
-VIEWS = ("picture", "table")
+MOST_RUNS, MOST_HEADS = 1000, 1000  # that an address may name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """One view of the app. Every field is a plain value, so that it can be a cache key and an address."""
+    """What is looked at: every field is a plain value, so that it can be a cache key and an address."""
 
     text: str = EXAMPLES[0]
     checkpoint: str = "sentiment"
-    layer: int = 0
-    heads: tuple[int, ...] | None = None  # None: all of them
-    query: int | None = None  # None: where the weight is largest
-    key: int | None = None
     mute: bool = False
-    view: str = "picture"
+    view: View = View()
+
+
+def values_of(selection: Selection) -> dict[str, Any]:
+    """Everything in a selection, by the names that stand in an address."""
+    return {"text": selection.text, "checkpoint": selection.checkpoint, "mute": selection.mute} | vars(selection.view)
+
+
+def changed(selection: Selection, **changes: Any) -> Selection:
+    """The selection with some of these values changed. ValueError for a value that cannot be."""
+    own = {name: value for name, value in changes.items() if name in ("text", "checkpoint", "mute")}
+    of_view = {name: value for name, value in changes.items() if name not in own}
+    return replace(selection, **own, view=replace(selection.view, **of_view))
 
 
 def from_address(address: Mapping[str, str]) -> tuple[Selection, list[str]]:
@@ -41,7 +50,7 @@ def from_address(address: Mapping[str, str]) -> tuple[Selection, list[str]]:
     for name, read in READERS.items():
         if name in address:
             try:
-                selection = replace(selection, **{name: read(address[name])})
+                selection = changed(selection, **{name: read(address[name])})
             except ValueError:
                 unusable.append(name)
     return selection, unusable
@@ -49,11 +58,11 @@ def from_address(address: Mapping[str, str]) -> tuple[Selection, list[str]]:
 
 def to_address(selection: Selection) -> dict[str, str]:
     """The address of a selection: what differs from the default, so that the opening page's own is bare."""
-    plain = Selection()
-    changed = {name: getattr(selection, name) for name in READERS if getattr(selection, name) != getattr(plain, name)}
+    values, plain = values_of(selection), values_of(Selection())
+    differing = {name: values[name] for name in READERS if values[name] != plain[name]}
     if len(selection.text) > LONGEST_TEXT or typable(selection.text) != selection.text:
-        del changed["text"]  # it is refused anyway, and no address carries it
-    return {name: written(found) for name, found in changed.items()}
+        del differing["text"]  # it is refused anyway, and no address carries it
+    return {name: written(found) for name, found in differing.items()}
 
 
 def typable(text: str) -> str:
@@ -63,9 +72,20 @@ def typable(text: str) -> str:
 
 def written(found: object) -> str:
     """One value as it stands in an address."""
-    if isinstance(found, tuple):
-        return ",".join(map(str, found)) or "none"
+    if isinstance(found, frozenset):
+        return written_sites(found)
     return "1" if found is True else str(found)
+
+
+def written_sites(sites: frozenset[tuple[int, int]]) -> str:
+    """ "0.2-5_1.3": heads 2 to 5 of layer 0 and head 3 of layer 1. Nothing in it needs escaping in an address."""
+    runs: list[list[int]] = []
+    for layer, head in sorted(sites):
+        if runs and runs[-1][0] == layer and runs[-1][2] == head - 1:
+            runs[-1][2] = head
+        else:
+            runs.append([layer, head, head])
+    return "_".join(f"{layer}.{first}" + (f"-{last}" if last > first else "") for layer, first, last in runs)
 
 
 def index(text: str) -> int:
@@ -75,9 +95,14 @@ def index(text: str) -> int:
     return int(text)
 
 
-def indices(text: str) -> tuple[int, ...]:
-    """ "0,2,5", or "none"."""
-    return () if text == "none" else tuple(sorted({index(part) for part in text.split(",", maxsplit=1000)}))
+def sites(text: str) -> frozenset[tuple[int, int]]:
+    """What ``written_sites`` wrote."""
+    found: set[tuple[int, int]] = set()
+    for run in text.split("_", maxsplit=MOST_RUNS):
+        layer, _, heads = run.partition(".")
+        first, _, last = heads.partition("-")
+        found |= {(index(layer), head) for head in range(index(first), min(index(last or first), MOST_HEADS) + 1)}
+    return frozenset(found)
 
 
 def one_of(text: str, allowed: tuple[str, ...]) -> str:
@@ -87,15 +112,36 @@ def one_of(text: str, allowed: tuple[str, ...]) -> str:
     return text
 
 
+def switch(text: str) -> bool:
+    """ "1" for on, "0" for off."""
+    return one_of(text, ("0", "1")) == "1"
+
+
+def share(text: str) -> float:
+    """ "0.05": a decimal from 0 to 1."""
+    if not re.fullmatch(r"[01]|[01]?\.[0-9]{1,6}", text):
+        raise ValueError("wanted a decimal from 0 to 1")
+    return float(text)
+
+
 READERS: dict[str, Callable[[str], Any]] = {
     "text": str,
     "checkpoint": lambda text: one_of(text, tuple(available_checkpoints())),
+    "attention": str,
     "layer": index,
-    "heads": indices,
+    "off": sites,
     "query": index,
     "key": index,
-    "mute": lambda text: one_of(text, ("0", "1")) == "1",
-    "view": lambda text: one_of(text, VIEWS),
+    "mute": switch,
+    "show": str,
+    "special": str,
+    "words": switch,
+    "segments": str,
+    "threshold": share,
+    "top": index,
+    "scale": str,
+    "maximum": str,
+    "colours": str,
 }
 
 
@@ -109,6 +155,7 @@ def selected() -> Selection:
     touched, same_page = state.pop("_touched", False), state.get("_page") == page
     if "_selection" not in state or (same_page and not touched and address != state.get("_address")):
         state["_selection"], state["_unusable"] = from_address(address)
+        steer()
     state["_page"] = page
     names = available_checkpoints()
     if names and state["_selection"].checkpoint not in names:  # deleted, or never there
@@ -116,10 +163,20 @@ def selected() -> Selection:
     return state["_selection"]
 
 
-def choose(**changes: Any) -> None:
-    """Change the selection; for the callbacks of controls, which run before the page does."""
+def choose(*, steers: bool = True, **changes: Any) -> None:
+    """Change the selection; for the callbacks of controls, which run before the page does.
+
+    steers: whether the explorer has to be told. What it reported itself it knows, and may have gone on since.
+    """
     st.session_state["_touched"] = True
-    st.session_state["_selection"] = replace(st.session_state.get("_selection", Selection()), **changes)
+    st.session_state["_selection"] = changed(st.session_state.get("_selection", Selection()), **changes)
+    if steers:
+        steer()
+
+
+def steer() -> None:
+    """The explorer is to show what is selected, whatever it showed until now."""
+    st.session_state["_revision"] = st.session_state.get("_revision", 0) + 1
 
 
 def take(name: str) -> None:
@@ -134,6 +191,12 @@ def shows(name: str, wanted: object) -> str:
     return name
 
 
+def current() -> Selection:
+    """What is selected, for a part of a page that runs alone after ``selected`` has looked at the address."""
+    st.session_state.pop("_touched", None)
+    return st.session_state["_selection"]
+
+
 def remember(selection: Selection) -> None:
     """Keep what is shown, for the other pages too, and write its address."""
     address = to_address(selection)
@@ -143,39 +206,32 @@ def remember(selection: Selection) -> None:
         st.query_params.from_dict(address)
 
 
-def fit_to_checkpoint(selection: Selection, checkpoint: Checkpoint) -> Selection:
-    """The selection with a layer and heads that the checkpoint has."""
-    if selection.layer not in range(checkpoint.config.layers):
-        selection = unset(selection, "layer")
-    if not set(heads_on(selection, checkpoint)) <= set(range(checkpoint.config.heads)):
-        selection = unset(selection, "heads")
-    all_on = heads_on(selection, checkpoint) == tuple(range(checkpoint.config.heads))
-    return replace(selection, heads=None) if all_on else selection
+def fit(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
+    """The selection with an attention, a layer, heads, a query and a key that the trace has; what had to go is noted."""
+    if selection.view.attention not in kinds:
+        if selection.view.attention != View().attention:
+            unusable("attention")
+        selection = replace(selection, view=View(attention=next(iter(kinds)), show=selection.view.show))
+    kind = kinds[selection.view.attention]
+    queries, keys = kind.weights[0].shape[1:]
+    for name, limit in (("layer", kind.layers), ("query", queries), ("key", keys)):
+        if (getattr(selection.view, name) or 0) >= limit:
+            selection = changed(selection, **{name: getattr(View(), name)})
+            unusable(name)
+    known = frozenset(site for site in selection.view.off if site[0] < kind.layers and site[1] < kind.heads)
+    if known != selection.view.off:
+        unusable("off")
+    return changed(selection, off=known)
 
 
-def heads_on(selection: Selection, checkpoint: Checkpoint) -> tuple[int, ...]:
-    """The heads to show."""
-    return tuple(range(checkpoint.config.heads)) if selection.heads is None else selection.heads
-
-
-def fit_to_text(selection: Selection, stack: StackTrace) -> Selection:
-    """The selection with a query and a key that the text has."""
-    for name in ("query", "key"):
-        place = getattr(selection, name)
-        if place is not None and place not in range(len(stack.ids)):
-            selection = unset(selection, name)
-    return selection
-
-
-def unset(selection: Selection, name: str) -> Selection:
-    """The selection with the default of one field, which is noted."""
+def unusable(name: str) -> None:
+    """Note that a value of the address could not be used."""
     st.session_state.setdefault("_unusable", []).append(name)
-    return replace(selection, **{name: getattr(Selection(), name)})
 
 
 def address_notice() -> None:
     """One sentence, once, where the address asked for something that does not exist."""
-    unusable = st.session_state.pop("_unusable", None)
-    if unusable:
-        what = " and ".join([", ".join(unusable[:-1]), unusable[-1]] if len(unusable) > 1 else unusable)
+    names = st.session_state.pop("_unusable", None)
+    if names:
+        what = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
         st.info(f"The address gives no usable value for {what}; the default is shown.")

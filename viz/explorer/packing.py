@@ -34,11 +34,11 @@ def pack(kinds: Mapping[str, Kind], *, name: str = "", limit: int = WHOLE) -> by
     ``name`` tells one trace from another: rows and layers that come later say which one they belong to.
     The limit is judged by the first layer of each kind, since compressing what will not be sent takes longest.
     """
-    first = {name: layer_stream(kind, 0) for name, kind in kinds.items()}
-    whole = sum(len(first[name]) * kind.layers for name, kind in kinds.items()) <= limit
+    first = {kind.name: layer_stream(kind, 0) for kind in kinds.values()}
+    whole = sum(len(first[kind.name]) * kind.layers for kind in kinds.values()) <= limit
     streams, described = Streams(), []
-    for name, kind in kinds.items():
-        layers = [first[name], *all_layers(kind, range(1, kind.layers))] if whole else []
+    for kind in kinds.values():
+        layers = [first[kind.name], *all_layers(kind, range(1, kind.layers))] if whole else []
         shape, thumbs = thumbnails(kind)
         places = {"thumbs": streams.add(compressed(thumbs)), "layers_at": [streams.add(layer) for layer in layers]}
         described.append(describe(kind) | {"thumb_shape": shape} | places)
@@ -161,6 +161,17 @@ def pooled(weights: Float[np.ndarray, "tile query key"]) -> Float[np.ndarray, "t
     return weights
 
 
+def is_whole(packed: bytes) -> bool:
+    """Whether every layer of every kind is in what ``pack`` made."""
+    return all(len(kind["layers_at"]) == kind["layers"] for kind in opened(packed)[0]["kinds"])
+
+
+def opened(packed: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header, and the streams after it."""
+    (length,) = struct.unpack_from("<I", packed)
+    return json.loads(packed[4 : 4 + length]), packed[4 + length :]
+
+
 @dataclass(frozen=True)
 class Unpacked:
     """What a packed value says. ``layers`` has an entry for every (kind, layer) that was sent."""
@@ -175,8 +186,7 @@ def unpack(packed: bytes) -> Unpacked:
 
     The browser's decoder is explorer.js; this one is what it is tested against.
     """
-    (length,) = struct.unpack_from("<I", packed)
-    header, body = json.loads(packed[4 : 4 + length]), packed[4 + length :]
+    header, body = opened(packed)
     thumbs, layers = {}, {}
     for kind in header["kinds"]:
         thumbs[kind["name"]] = weights_of(body, kind["thumbs"]).reshape(-1, *kind["thumb_shape"])
@@ -187,9 +197,8 @@ def unpack(packed: bytes) -> Unpacked:
 
 def unpack_layer(packed: bytes, kind: Mapping[str, Any]) -> Float[np.ndarray, "head query key"]:
     """The numbers of ``pack_layer``, with the kind's entry in the header of ``pack``."""
-    (length,) = struct.unpack_from("<I", packed)
-    header = json.loads(packed[4 : 4 + length])
-    return squares(weights_of(packed[4 + length :], header["at"]), kind)
+    header, body = opened(packed)
+    return squares(weights_of(body, header["at"]), kind)
 
 
 def weights_of(body: bytes, place: tuple[int, int]) -> Float[np.ndarray, "cell"]:

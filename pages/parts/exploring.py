@@ -1,0 +1,85 @@
+"""The explorer on a page: its bytes computed once, what it reports checked, what it asks for answered."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from model import Checkpoint, Edits
+from model.trace import Trace
+from pages.parts.computed import Shelf, checkpoint_key, edits_of, trace_of
+from pages.parts.selection import Selection, choose
+from viz.explorer.component import explorer, steer
+from viz.explorer.kinds import Kind, kinds_of
+from viz.explorer.packing import is_whole, pack, pack_layer
+from viz.explorer.view import View, exact_row
+
+KEY = "explorer"
+PACKED_BYTES = 24_000_000
+
+
+@st.cache_resource(show_spinner=False)
+def packed() -> Shelf:
+    """What was sent to browsers, of all visitors."""
+    return Shelf(PACKED_BYTES)
+
+
+def traced(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[str, Kind]]:
+    """The pass on the screen and the kinds of attention in it."""
+    trace = trace_of(selection, edits_of(selection, checkpoint))
+    return trace, kinds_of(trace)
+
+
+def show_explorer(selection: Selection, edits: Edits, kinds: Mapping[str, Kind]) -> None:
+    """The explorer, after the mailbox that tells it what to show.
+
+    Of a model whose layers do not all fit into the first message, the chosen one comes as a message of its own.
+    """
+    name = name_of(selection, edits)
+    message = {"name": name, "revision": st.session_state.get("_revision", 0), "view": selection.view.to_message()}
+    sent = packed().get(name, lambda: pack(kinds, name=name), len)
+    with st.container(gap=None):
+        steer(key=f"{KEY}_mailbox", message=message | {"exact": answered(name, kinds)})
+        if not is_whole(sent):
+            kind, layer = kinds[selection.view.attention], selection.view.layer
+            key = (name, kind.name, layer)
+            steer(key=f"{KEY}_layer", message=packed().get(key, lambda: pack_layer(kind, layer, name=name), len))
+        explorer(sent, key=KEY, on_view=take_view, on_row=keep_request)
+
+
+def name_of(selection: Selection, edits: Edits) -> str:
+    """A short name for the numbers of one pass: text, checkpoint and edits decide it."""
+    key = repr((checkpoint_key(selection.checkpoint), selection.text, sorted(edits.muted)))
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def take_view() -> None:
+    """Put what was chosen in the explorer into the selection; what no control of it can say is left aside."""
+    try:
+        view = View.from_message(st.session_state[KEY].view)
+    except ValueError:
+        return
+    choose(steers=False, **vars(view))
+
+
+def keep_request() -> None:
+    """Note which row is asked for; the page answers while it runs."""
+    st.session_state["_row"] = st.session_state[KEY].row
+
+
+def answered(name: str, kinds: Mapping[str, Kind]) -> dict[str, Any] | None:
+    """The exact numbers of the row that was asked for; None where there is none, or it is no row of these numbers."""
+    request = st.session_state.get("_row")
+    if request is None:
+        return None
+    try:
+        wanted = json.loads(request)
+        if wanted.pop("name") != name:
+            return None
+        query = wanted.pop("query")
+        view = View.from_message(wanted)
+        return {"request": request} | exact_row(kinds[view.attention], view, query)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None
