@@ -1,0 +1,1 @@
+"""What is measured on a finished trace: weights in, matrices out."""
