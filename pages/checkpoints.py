@@ -53,7 +53,7 @@ def show_checkpoint(checkpoint: Checkpoint) -> None:
 
 def open_checkpoint(name: str) -> None:
     """Select it before the page changes."""
-    choose(checkpoint=name, layer=0, heads=None, query=None, key=None, mute=False)
+    choose(checkpoint=name, layer=0, off=frozenset(), query=None, key=None, mute=False)
 
 
 def show_sizes(checkpoint: Checkpoint) -> None:

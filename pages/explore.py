@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -9,12 +10,14 @@ import pages
 from model import Checkpoint, Edits
 from model.trace import StackTrace, Trace
 from pages.parts.computed import checkpoint_named, edits_of, trace_of
-from pages.parts.exploring import show_explorer, traced
-from pages.parts.selection import Selection, address_notice, current, fit, remember, selected, shows, take
+from pages.parts.exploring import show_explorer, statistics_of, traced
+from pages.parts.selection import Selection, address_notice, choose, current, fit, remember, selected, shows, take
 from viz import answer
 from viz.explorer.kinds import Kind
 from viz.export import weights_csv, weights_npz
+from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.table import token_table
+from viz.theme import theme_of
 
 HOW_TO_READ = """
 - A **query** is a token that looks, a **key** one that is looked at: query attends to key. The share of the query's
@@ -32,6 +35,15 @@ PREDICTION_HELP = "The class that the model finds most probable for this text, a
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
+STATISTICS_HELP = (
+    "Of this sentence and this attention. Entropy is how widely a head spreads, in bits, the mean over its queries: 0 "
+    "where each looks at one token alone. Distance is the mean number of tokens between query and key. The others are "
+    "shares of all the weight that the head gives."
+)
+STATISTICS_NOTE = (
+    "Choose heads by clicking on them in either part: the explorer shows those and switches the others off. A double "
+    "click gives all back. Heads that are on are outlined as soon as one is off."
+)
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
     "in the vocabulary; characters are counted from 0 in the text, end not included."
@@ -56,7 +68,7 @@ def show() -> None:
 
 @st.fragment
 def show_attention() -> None:
-    """The answer in one sentence, the explorer, and what the model makes of it; runs alone when the explorer is used."""
+    """The answer in one sentence, the explorer and what the model says; this alone runs when the explorer is used."""
     selection = current()
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
@@ -78,6 +90,7 @@ def show_attention() -> None:
             show_prediction(checkpoint, selection, trace)
         show_explorer(selection, edits_of(selection, checkpoint), kinds)
         st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+        show_statistics(selection, checkpoint, kinds[selection.view.attention])
     remember(selection)
 
 
@@ -91,6 +104,38 @@ def said(selection: Selection, kind: Kind, trace: Trace) -> str:
     one_text = kind.queries is kind.keys
     sentence = answer.sentence(mean, kind.keys.tokens, layer=view.layer, heads=heads, one_text=one_text)
     return sentence + answer.kept(len(kind.keys.tokens), stack.dropped)
+
+
+def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) -> None:
+    """What every head does with this sentence, in numbers; choosing heads here shows them in the explorer."""
+    statistics = statistics_of(selection, edits_of(selection, checkpoint), kind)
+    st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)
+    with st.container(horizontal=True):
+        axes = [
+            st.selectbox(
+                label, list(statistics), index=place, format_func=TITLES.__getitem__, key=f"axis_{place}", width=260
+            )
+            for place, label in enumerate(("Across", "Up, and as colour"))
+        ]
+    on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
+    st.altair_chart(
+        head_statistics(statistics, *axes, on=on, theme=theme_of(st.context.theme.type)),
+        theme=None,
+        on_select=partial(take_chosen, kind.layers, kind.heads),
+        selection_mode=[CHOSEN],
+        key="heads_chart",
+        alt=f"Scatter and strip of {kind.layers} layers with {kind.heads} heads each, by two statistics.",
+    )
+    st.caption(STATISTICS_NOTE)
+
+
+def take_chosen(layers: int, heads: int) -> None:
+    """Switch the heads chosen in the chart on, and all others off; none chosen is all."""
+    chosen = chosen_heads(st.session_state["heads_chart"]["selection"][CHOSEN], (layers, heads))
+    off = frozenset(np.ndindex(layers, heads)) - chosen if chosen else frozenset()
+    here = {layer for layer, _ in chosen}
+    layer = current().view.layer
+    choose(off=off, layer=layer if layer in here or not here else min(here))
 
 
 def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:

@@ -1,12 +1,12 @@
 """Every page through app.py, as without a browser: what is typed, what the address says, what is shown."""
 
-import base64
 import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.ipc
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -15,7 +15,9 @@ from model import Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import Shelf
 from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, from_address, to_address
-from viz.tokens import figure_text
+from viz.explorer.packing import unpack
+from viz.explorer.view import View
+from viz.tokens import visible
 
 APP = Path(pages.__file__).parents[1] / "app.py"
 ALL_PAGES = sorted(path.name for path in pages.FOLDER.glob("[!_]*.py"))
@@ -39,23 +41,30 @@ def button(app: AppTest, label: str):
     return next(found for found in app.button if found.label == label)
 
 
-def group(app: AppTest, key: str):
-    return next(found for found in app.button_group if found.key == key)
+def component(app: AppTest, name: str) -> Any:
+    """What a browser component was given last; None where it is not on the page."""
+    found = [element.proto for element in app.get("bidi_component") if element.proto.component_name == name]
+    return found[-1] if found else None
 
 
 def picture(app: AppTest) -> Any:
-    """The heatmap on the screen: its weights and tick texts; None where there is none."""
-    found = app.get("plotly_chart")
-    if not found:
+    """The explorer on the screen: header, weights by (kind, layer), and the view that it was told; None without one."""
+    proto = component(app, "headlight_explorer")
+    if proto is None:
         return None
-    figure = json.loads(found[0].proto.spec)
-    z = figure["data"][0]["z"]
-    weights = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape([int(n) for n in z["shape"].split(",")])
-    return {
-        "weights": weights,
-        "keys": figure["layout"]["xaxis"]["ticktext"],
-        "queries": figure["layout"]["yaxis"]["ticktext"],
-    }
+    steered = json.loads(component(app, "headlight_mailbox").json)
+    found = unpack(proto.bytes)
+    assert found.header["name"] == steered["name"]
+    return {"header": found.header, "layers": found.layers, "view": steered["view"], "steered": steered}
+
+
+def ask(app: AppTest, **changes: Any) -> Any:
+    """What the mailbox answers when the explorer has asked for a row."""
+    steered = json.loads(component(app, "headlight_mailbox").json)
+    wanted = {"name": steered["name"], "attention": "encoder", "layer": 0, "off": [], "query": 0}
+    app.session_state["_row"] = json.dumps(wanted | changes)
+    app.run()
+    return json.loads(component(app, "headlight_mailbox").json)["exact"]
 
 
 def one_refusal(app: AppTest) -> str:
@@ -94,14 +103,15 @@ def test_the_menu_leads_to_every_page_in_the_folder():
 # Explore
 
 
-def test_the_first_view_is_the_worked_example_with_its_exact_weights(checkpoint):
+def test_the_first_view_is_the_worked_example_with_every_head_of_every_layer(checkpoint):
     app = opened()
-    trace = checkpoint.trace(EXAMPLES[0])
+    stack = checkpoint.trace(EXAMPLES[0]).encoder
     shown = picture(app)
     assert app.text_area(key="text").value == EXAMPLES[0]
-    mean = trace.encoder.blocks[0].self_attention.weights.double().mean(dim=0).float().numpy()
-    assert np.allclose(shown["weights"], mean, atol=1e-6)
-    assert shown["keys"] == shown["queries"] == [figure_text(token) for token in trace.encoder.tokens]
+    assert set(shown["layers"]) == {("encoder", layer) for layer in range(4)}
+    for (_, layer), weights in shown["layers"].items():
+        assert np.abs(weights - stack.blocks[layer].self_attention.weights.numpy()).max() <= 0.004
+    assert shown["header"]["texts"]["encoder"]["tokens"] == [visible(token) for token in stack.tokens]
 
 
 def test_a_typed_sentence_is_traced_and_predicted(checkpoint):
@@ -109,61 +119,73 @@ def test_a_typed_sentence_is_traced_and_predicted(checkpoint):
     probabilities = checkpoint.classify(SENTENCE)
     label = max(probabilities, key=probabilities.get)
     assert app.metric[0].value == f"{label} {100 * probabilities[label]:.1f}\u00a0%"
-    assert len(picture(app)["keys"]) == len(checkpoint.trace(SENTENCE).encoder.tokens)
+    assert len(picture(app)["header"]["texts"]["encoder"]["tokens"]) == len(checkpoint.trace(SENTENCE).encoder.tokens)
     assert app.query_params["text"] == SENTENCE
 
 
-def test_layer_and_heads_choose_what_is_averaged(checkpoint):
-    app = opened()
-    group(app, "layer").set_value(2).run()
-    group(app, "heads").set_value([1, 4]).run()
-    weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[2].self_attention.weights.numpy()
-    assert np.allclose(picture(app)["weights"], (weights[1] + weights[4]) / 2, atol=1e-6)
-    assert any(text.value == "Layer 3, mean of heads 2 and 5." for text in app.text)
-    assert (app.query_params["layer"], app.query_params["heads"]) == ("2", "1,4")
+def test_the_address_steers_the_explorer_and_the_sentence_above_it(checkpoint):
+    app = opened(layer="2", off="2.0_2.2-3_2.5-7", query="4", key="7", show="matrix", scale="log", threshold="0.05")
+    view = View.from_message(picture(app)["view"])
+    assert (view.layer, view.heads_on(8), view.query, view.key) == (2, (1, 4), 4, 7)
+    assert (view.show, view.scale, view.threshold) == ("matrix", "log", 0.05)
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[2].self_attention.weights.double()[[1, 4]].mean(dim=0)
+    favourite = int(weights.sum(dim=0).argmax())
+    assert "The 2 heads of layer 3 that are on, averaged, look" in app.markdown[0].value
+    assert f"token {favourite + 1} " in app.markdown[0].value
 
 
-def test_all_none_and_only_this_switch_heads():
-    app = opened()
-    button(app, "None").click().run()
+def test_without_a_head_the_page_says_what_to_do():
+    app = opened(off="0.0-7")
     assert not app.exception
-    assert picture(app) is None
-    assert any("No head is on" in text.value for text in app.markdown)
-    group(app, "only").set_value(3).run()
-    assert group(app, "heads").value == [3]
-    button(app, "All").click().run()
-    assert group(app, "heads").value == list(range(8))
-    assert "heads" not in app.query_params
+    assert "No head is on" in app.markdown[0].value
 
 
-def test_the_read_out_gives_the_exact_weight_of_the_chosen_cell(checkpoint):
-    app = opened(heads="3", query="4", key="7")
-    weight = checkpoint.trace(EXAMPLES[0]).encoder.blocks[0].self_attention.weights[3, 4, 7]
-    assert float(app.code[0].value) == pytest.approx(float(weight), abs=1e-6)
-    assert app.selectbox(key="query").value == 4
-    app.selectbox(key="key").set_value(5).run()
-    weight = checkpoint.trace(EXAMPLES[0]).encoder.blocks[0].self_attention.weights[3, 4, 5]
-    assert float(app.code[0].value) == pytest.approx(float(weight), abs=1e-6)
-    assert app.query_params["key"] == "5"
+def test_a_row_that_is_asked_for_comes_back_in_full_precision(checkpoint):
+    app = opened()
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[1].self_attention.weights.numpy()
+    found = ask(app, layer=1, query=4, off=[[1, head] for head in range(8) if head not in (2, 5)])
+    for head in (2, 5):
+        assert np.array_equal(np.array(found["heads"][str(head)], np.float32), weights[head, 4])
+    mean = weights[[2, 5], 4].mean(axis=0, dtype=np.float64).astype(np.float32)
+    assert np.array_equal(np.array(found["mean"], np.float32), mean)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "another text"},
+        {"layer": 99},
+        {"layer": "one"},
+        {"query": 99},
+        {"attention": "cross"},
+        {"off": "x"},
+        {"off": [[0, head] for head in range(8)]},
+        {"special": "<b>"},
+    ],
+)
+def test_a_row_that_is_not_there_is_not_answered(changes):
+    assert ask(opened(), **changes) is None
 
 
 def test_muting_runs_the_model_without_the_heads_that_are_off(checkpoint):
-    app = opened(layer="1", heads="none", mute="1")
-    edits = Edits(muted=frozenset(HeadSite("encoder", 1, head) for head in range(8)))
+    app = opened(layer="1", off="1.0-7_2.3", mute="1")
+    sites = {HeadSite("encoder", 1, head) for head in range(8)} | {HeadSite("encoder", 2, 3)}
     for probabilities, shown in (
-        (checkpoint.classify(EXAMPLES[0], edits=edits), app.metric[0].value),
+        (checkpoint.classify(EXAMPLES[0], edits=Edits(muted=frozenset(sites))), app.metric[0].value),
         (checkpoint.classify(EXAMPLES[0]), app.text[0].value),
     ):
         label = max(probabilities, key=probabilities.get)
         assert shown.endswith(f"{label} {100 * probabilities[label]:.1f}\u00a0%")
 
 
-def test_the_table_holds_the_weights_of_the_picture():
-    app = opened(layer="1")
-    weights = picture(app)["weights"]
-    group(app, "view").set_value("table").run()
-    assert picture(app) is None
-    assert np.array_equal(app.dataframe[0].value.iloc[:, 1:].to_numpy(), weights)
+def test_heads_in_numbers_are_those_of_the_trace(checkpoint):
+    app = opened(off="1.2")
+    sent = pyarrow.ipc.open_stream(app.get("vega_lite_chart")[0].proto.data.data).read_all()
+    rows = {(row["layer"], row["head"]): row for row in sent.to_pylist()}
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.weights().double()
+    previous = weights.diagonal(-1, dim1=2, dim2=3).sum(dim=-1) / weights.sum(dim=(2, 3))
+    assert rows[3, 4]["previous"] == pytest.approx(float(previous[3, 4]))
+    assert (rows[1, 2]["on"], rows[1, 3]["on"]) == (False, True)
 
 
 def test_every_token_is_listed_with_its_id(checkpoint):
@@ -212,18 +234,19 @@ def test_half_a_surrogate_pair_gets_one_sentence():
     ],
 )
 def test_an_odd_text_gets_a_whole_picture(checkpoint, text):
-    tokens = [figure_text(token) for token in checkpoint.trace(text).encoder.tokens]
+    tokens = [visible(token) for token in checkpoint.trace(text).encoder.tokens]
     for app in (typed(opened(), text), opened(text=text)):
         assert not app.exception
         assert not app.error
         shown = picture(app)
-        assert shown["keys"] == shown["queries"] == tokens
-        assert np.allclose(shown["weights"].sum(axis=1), 1, atol=1e-4)
+        assert shown["header"]["texts"]["encoder"]["tokens"] == tokens
+        assert np.allclose(shown["layers"]["encoder", 0].sum(axis=-1), 1, atol=0.06)
 
 
 def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
     app = typed(opened(), "a " * 600)
-    assert picture(app)["weights"].shape == (512, 512)
+    (kind,) = picture(app)["header"]["kinds"]
+    assert kind["shape"] == [512, 512]
     assert any("Kept 512 of 600 tokens" in text.value for text in app.markdown)
 
 
@@ -236,12 +259,19 @@ def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
         ("layer", "99"),
         ("layer", "-1"),
         ("layer", "two"),
-        ("heads", "0,99"),
-        ("heads", "x" * 5000),
+        ("off", "0.99"),
+        ("off", "x" * 5000),
+        ("off", "1-2"),
+        ("attention", "cross"),
+        ("attention", "<b>"),
+        ("threshold", "2"),
+        ("threshold", "nan"),
+        ("top", "many"),
+        ("scale", "cubic"),
         ("query", "5000"),
         ("key", "1e3"),
         ("checkpoint", "../model"),
-        ("view", "<b>"),
+        ("show", "<b>"),
         ("mute", "yes"),
     ],
 )
@@ -254,35 +284,42 @@ def test_a_bad_value_in_the_address_falls_back_with_one_sentence(name, value):
 
 
 def test_an_address_says_everything_about_a_selection():
-    selection = Selection(text="<b> & 50 % é", layer=2, heads=(), query=0, key=3, mute=True, view="table")
+    off = frozenset({(0, 1), (2, 0), (2, 1), (2, 2), (11, 7)})
+    settings: dict[str, Any] = {"scale": "log", "maximum": "head", "colours": "grey", "threshold": 0.05, "top": 3}
+    tokens: dict[str, Any] = {"special": "hidden", "words": True, "segments": "AB", "query": 0, "key": 3}
+    view = View(attention="cross", layer=2, off=off, show="table", **settings, **tokens)
+    selection = Selection(text="<b> & 50 % é", mute=True, view=view)
+    assert to_address(selection)["off"] == "0.1_2.0-2_11.7"
     assert from_address(to_address(selection)) == (selection, [])
     assert to_address(Selection()) == {}
 
 
 def test_the_selection_survives_a_visit_to_another_page():
-    app = typed(opened(layer="2", heads="5"), SENTENCE)
+    app = typed(opened(layer="2", off="2.5"), SENTENCE)
     app.switch_page("pages/checkpoints.py").run()
     app.switch_page("pages/explore.py").run()
     assert app.text_area(key="text").value == SENTENCE
-    assert group(app, "layer").value == 2
-    assert group(app, "heads").value == [5]
+    assert (picture(app)["view"]["layer"], picture(app)["view"]["off"]) == (2, [[2, 5]])
 
 
 def test_a_control_that_was_touched_wins_over_the_older_address_that_came_with_it():
     app = opened(layer="2")
-    group(app, "layer").set_value(3).run()
-    app.query_params["layer"] = "2"  # the browser had not heard of 3 when it sent this
-    group(app, "heads").set_value([1]).run()
-    assert group(app, "layer").value == 3
-    assert app.query_params["layer"] == "3"
+    app.toggle(key="mute").set_value(True).run()
+    app.query_params["mute"] = "0"  # the browser had not heard of it when it sent this
+    typed(app, SENTENCE)
+    assert app.toggle(key="mute").value
+    assert app.query_params["mute"] == "1"
 
 
-def test_going_back_in_the_browser_brings_the_older_view_back():
+def test_going_back_in_the_browser_brings_the_older_view_back_and_tells_the_explorer():
     app = opened(layer="2")
-    group(app, "layer").set_value(3).run()
-    app.query_params["layer"] = "2"
+    before = picture(app)["steered"]["revision"]
+    app.query_params["layer"] = "3"
     app.run()
-    assert group(app, "layer").value == 2
+    assert picture(app)["view"]["layer"] == 3
+    assert picture(app)["steered"]["revision"] > before
+    app.run()
+    assert picture(app)["steered"]["revision"] == before + 1, "without news it is left alone"
 
 
 # Checkpoints

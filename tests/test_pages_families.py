@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from model import load_checkpoint
 from tests.folders import KINDS, make_folders
 from tests.test_pages import opened, picture
+from viz.explorer.kinds import kinds_of
 
 TEXT = "the dog bit the man ."
 
@@ -28,14 +30,15 @@ def app_folders(folders, monkeypatch):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_explore_shows_the_weights_of_every_family(name, app_folders):
-    app = opened(checkpoint=name, text=TEXT, layer="1", heads="1")
+    app = opened(checkpoint=name, text=TEXT, layer="1")
     assert not app.exception
     assert not app.error
-    trace: Any = load_checkpoint(app_folders / name, device="cpu").trace(TEXT)
-    stack = trace.encoder or trace.decoder
+    kinds = kinds_of(load_checkpoint(app_folders / name, device="cpu").trace(TEXT))
     shown = picture(app)
-    assert (shown["weights"] == stack.blocks[1].self_attention.weights[1].numpy()).all()
-    assert len(shown["keys"]) == len(stack.ids)
+    assert shown["view"]["attention"] == next(iter(kinds))
+    assert {kind for kind, _ in shown["layers"]} == set(kinds)
+    for (kind, layer), weights in shown["layers"].items():
+        assert np.abs(weights - kinds[kind].weights[layer]).max() <= 0.004
 
 
 def test_the_checkpoints_page_shows_every_family(app_folders):

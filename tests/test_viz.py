@@ -1,7 +1,6 @@
 """Figures, tables and files hold the numbers and tokens they were given; sentences say what the numbers say."""
 
 import csv
-import html
 import io
 import json
 import re
@@ -16,10 +15,9 @@ from hypothesis import strategies as st
 from viz import answer, card
 from viz.curve import accuracy_curve, loss_curve, read_curve
 from viz.export import weights_csv, weights_npz
-from viz.heatmap import MOST_LABELS, attention_heatmap
-from viz.table import token_table, weights_table
+from viz.table import token_table
 from viz.theme import DARK, LIGHT, Theme, colour_scale, theme_of
-from viz.tokens import counted, figure_text, list_of, markdown_text, percent, position_name, visible
+from viz.tokens import counted, list_of, markdown_text, percent, position_name, visible
 
 ROOT = Path(__file__).parent.parent
 HARD_TOKENS = ["the", "the", "1", "2", "2020-01-01", "😀", "<b>", "&amp;", "$x$", "שלום", "\u200b", "##ly", "=1+1"]
@@ -28,73 +26,6 @@ THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 
 def random_weights(*shape: int) -> np.ndarray:
     return np.random.default_rng(0).dirichlet(np.ones(shape[-1]), size=shape[:-1]).astype(np.float32)
-
-
-# The heatmap
-
-
-def test_the_heatmap_holds_every_weight_with_queries_down_and_keys_across():
-    weights = random_weights(3, 5)
-    figure = attention_heatmap(weights, list("abc"), list("vwxyz"))
-    assert np.array_equal(figure.data[0].z, weights)
-    assert list(figure.layout.yaxis.ticktext) == list("abc")
-    assert list(figure.layout.xaxis.ticktext) == list("vwxyz")
-    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "the first query stands on top"
-
-
-def test_the_scale_is_fixed_from_0_to_1_whatever_the_weights():
-    cells = attention_heatmap(random_weights(4, 4) / 100, list("abcd"), list("abcd")).data[0]
-    assert (cells.zmin, cells.zmax) == (0, 1)
-
-
-def test_repeated_and_numeric_tokens_keep_their_own_rows_and_columns():
-    count = len(HARD_TOKENS)
-    figure = attention_heatmap(random_weights(count, count), HARD_TOKENS, HARD_TOKENS)
-    for axis, places in ((figure.layout.xaxis, figure.data[0].x), (figure.layout.yaxis, figure.data[0].y)):
-        assert axis.type == "linear"
-        assert list(places) == list(axis.tickvals) == list(range(count))
-        assert [html.unescape(text) for text in axis.ticktext] == [visible(token) for token in HARD_TOKENS]
-
-
-def test_no_token_can_bring_markup_into_the_figure():
-    tokens = ["<b>bold</b>", "<a href='x'>", "&lt;", "$\\frac{a}{b}$"]
-    figure = attention_heatmap(random_weights(4, 4), tokens, tokens)
-    assert not re.search("[<>$]", "".join(figure.layout.xaxis.ticktext))
-    assert all(token not in figure.data[0].hovertemplate for token in tokens)
-
-
-def test_a_long_text_keeps_every_token_for_the_hover_and_prints_only_some():
-    tokens = [f"word{position}" for position in range(300)]
-    figure = attention_heatmap(random_weights(300, 300), tokens, tokens)
-    assert [text.split(" · ")[1] for text in figure.layout.xaxis.ticktext] == tokens
-    assert figure.layout.xaxis.showticklabels is False
-    printed = figure.layout.xaxis2
-    assert len(printed.ticktext) <= MOST_LABELS
-    assert list(printed.ticktext) == [tokens[place] for place in printed.tickvals]
-
-
-def test_the_marked_cell_is_outlined_where_it_lies():
-    shape = attention_heatmap(random_weights(4, 4), list("abcd"), list("abcd"), mark=(1, 3)).layout.shapes[0]
-    assert ((shape.y0 + shape.y1) / 2, (shape.x0 + shape.x1) / 2) == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("weights", "complaint"),
-    [
-        (random_weights(3, 4), r"shape \(3, 4\), wanted \(query, key\) = \(3, 3\)"),
-        (np.full((3, 3), np.nan, np.float32), "not a number"),
-        (np.full((3, 3), 1.5, np.float32), "wanted 0 to 1"),
-        (np.full((3, 3), -0.5, np.float32), "wanted 0 to 1"),
-    ],
-)
-def test_weights_that_cannot_be_drawn_are_refused_at_the_door(weights, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        attention_heatmap(weights, list("abc"), list("abc"))
-
-
-def test_a_picture_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="at least"):
-        attention_heatmap(np.zeros((0, 0), np.float32), [], [])
 
 
 # Colours
@@ -113,9 +44,11 @@ def contrast(one: str, other: str) -> float:
 
 
 @THEMES
-def test_the_scale_begins_at_the_background_and_only_leaves_it(theme: Theme):
-    distances = [contrast(colour, theme.background) for colour in theme.weights]
-    assert theme.weights[0] == theme.background
+@pytest.mark.parametrize("name", ["blue", "orange", "grey"])
+def test_every_scale_begins_at_the_background_and_only_leaves_it(theme: Theme, name):
+    scale = theme.scales[name]
+    distances = [contrast(colour, theme.background) for colour in scale]
+    assert scale[0] == theme.background
     assert distances == sorted(distances)
     assert distances[-1] > 12
 
@@ -127,10 +60,20 @@ def test_text_and_lines_stand_out_from_the_background(theme: Theme):
 
 
 @THEMES
-def test_the_figures_have_the_colours_of_the_page(theme: Theme):
+def test_the_colours_of_heads_are_seen_on_the_background_and_are_all_different(theme: Theme):
+    assert len(set(theme.heads)) == 12
+    assert min(contrast(colour, theme.background) for colour in theme.heads) >= 3
+
+
+@THEMES
+def test_the_canvases_have_the_colours_of_the_page(theme: Theme):
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     page = config["theme"]["dark" if theme is DARK else "light"]
-    assert (theme.background, theme.text) == (page["backgroundColor"], page["textColor"])
+    assert (theme.background, theme.surface, theme.text) == (
+        page["backgroundColor"],
+        page["secondaryBackgroundColor"],
+        page["textColor"],
+    )
 
 
 def test_a_browser_that_has_not_told_its_theme_gets_the_light_one():
@@ -167,10 +110,8 @@ def test_what_is_invisible_in_a_token_is_named(token, shown):
 
 
 @given(st.text(max_size=40))
-def test_whatever_a_token_holds_its_label_holds_no_markup_and_no_control_character(token):
-    shown = figure_text(token)
-    assert not re.search(r"[<>$\x00-\x1f\u200b\u202e]", shown)
-    assert html.unescape(shown) == visible(token)
+def test_whatever_a_token_holds_its_label_holds_no_control_character(token):
+    assert not re.search(r"[\x00-\x1f\u200b\u202e]", visible(token))
 
 
 @given(st.text(max_size=60))
@@ -263,26 +204,16 @@ def test_a_mean_without_heads_or_of_heads_that_are_not_there_is_refused(heads):
         answer.mean_of_heads(random_weights(4, 5, 5), heads)
 
 
-def test_an_open_side_of_the_read_out_is_filled_with_the_strongest_cell():
-    weights = np.array([[0.2, 0.8, 0.0], [0.9, 0.0, 0.1], [0.3, 0.3, 0.4]], np.float32)
-    assert answer.chosen_cell(weights, None, None) == (1, 0)
-    assert answer.chosen_cell(weights, 0, None) == (0, 1)
-    assert answer.chosen_cell(weights, None, 2) == (2, 2)
-    assert answer.chosen_cell(weights, 2, 1) == (2, 1)
-
-
-@given(st.floats(0, 1, width=32))
-def test_the_exact_value_reads_back_as_the_same_float(value):
-    shown = answer.exact(np.float32(value))
-    assert np.float32(shown) == np.float32(value)
-    assert "e" not in shown
-
-
-def test_the_caption_says_what_is_drawn_and_what_was_cut():
-    assert answer.caption(0, (1,)) == "Layer 1, head 2."
-    assert answer.caption(0, (1, 2)) == "Layer 1, mean of heads 2 and 3."
+def test_a_text_that_was_cut_says_so():
     assert "Kept 512 of 600 tokens" in answer.kept(512, 88)
     assert answer.kept(9, 0) == ""
+
+
+def test_of_two_texts_no_neighbour_is_named():
+    weights = np.eye(3, dtype=np.float32)
+    assert "itself" in answer.sentence(weights, list("abc"), layer=0, heads=(0,))
+    assert "token" in answer.sentence(weights, list("abc"), layer=0, heads=(0,), one_text=False)
+    assert "itself" not in answer.sentence(weights, list("abc"), layer=0, heads=(0,), one_text=False)
 
 
 @pytest.mark.parametrize(("share", "verb"), [(0.8, "looks mostly at"), (0.3, "looks most at"), (0.05, "spreads its")])
@@ -295,15 +226,6 @@ def test_the_outcome_is_the_most_probable_label():
 
 
 # Tables
-
-
-def test_the_table_holds_every_weight_under_distinct_names():
-    weights = random_weights(3, 3)
-    table = weights_table(weights, ["the", "the", "the"])
-    names, *columns = table
-    assert len(columns) == 3
-    assert list(table[names]) == ["1 · the", "2 · the", "3 · the"]
-    assert np.array_equal(np.stack([table[name] for name in columns], axis=1), weights)
 
 
 def test_a_piece_is_shown_with_its_whole_word():

@@ -1,6 +1,5 @@
 """How a token, a position, a layer and a head are printed. Whatever a visitor or a vocabulary wrote is untrusted."""
 
-import html
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -37,11 +36,6 @@ def _visible_character(token: str, place: int) -> str:
     if category[0] == "M" and place == 0:  # a combining mark alone needs something to sit on
         return f"◌{character}"
     return character
-
-
-def figure_text(token: str) -> str:
-    """The token for a Plotly label, which would read tags, entities and dollar signs in it as markup."""
-    return html.escape(visible(token), quote=False).replace("$", "&#36;")
 
 
 def markdown_text(text: str) -> str:

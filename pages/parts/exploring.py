@@ -5,9 +5,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from model import Checkpoint, Edits
+from model.measures.heads import head_statistics, is_punctuation
 from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_key, edits_of, trace_of
 from pages.parts.selection import Selection, choose
@@ -47,6 +49,19 @@ def show_explorer(selection: Selection, edits: Edits, kinds: Mapping[str, Kind])
             key = (name, kind.name, layer)
             steer(key=f"{KEY}_layer", message=packed().get(key, lambda: pack_layer(kind, layer, name=name), len))
         explorer(sent, key=KEY, on_view=take_view, on_row=keep_request)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def computed_statistics(name: str, attention: str, _kind: Kind) -> dict[str, np.ndarray]:
+    """The statistics of the heads; name and attention say which numbers they are of."""
+    punctuation = [is_punctuation(token) for token in _kind.keys.tokens]
+    special = _kind.keys.special if _kind.keys.special is not None and any(_kind.keys.special) else None
+    return head_statistics(np.stack(_kind.weights), special, punctuation, cross=_kind.queries is not _kind.keys)
+
+
+def statistics_of(selection: Selection, edits: Edits, kind: Kind) -> dict[str, np.ndarray]:
+    """What every head of one attention does with the text."""
+    return computed_statistics(name_of(selection, edits), kind.name, kind)
 
 
 def name_of(selection: Selection, edits: Edits) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -29,7 +29,7 @@ class Selection:
     text: str = EXAMPLES[0]
     checkpoint: str = "sentiment"
     mute: bool = False
-    view: View = View()
+    view: View = field(default_factory=View)
 
 
 def values_of(selection: Selection) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def remember(selection: Selection) -> None:
 
 
 def fit(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
-    """The selection with an attention, a layer, heads, a query and a key that the trace has; what had to go is noted."""
+    """The selection with an attention, layer, heads, query and key that the trace has; what had to go is noted."""
     if selection.view.attention not in kinds:
         if selection.view.attention != View().attention:
             unusable("attention")

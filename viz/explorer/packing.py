@@ -11,7 +11,7 @@ where weights are small. Of a causal layer only the lower triangle is stored, ro
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -201,7 +201,7 @@ def unpack_layer(packed: bytes, kind: Mapping[str, Any]) -> Float[np.ndarray, "h
     return squares(weights_of(body, header["at"]), kind)
 
 
-def weights_of(body: bytes, place: tuple[int, int]) -> Float[np.ndarray, "cell"]:
+def weights_of(body: bytes, place: Sequence[int]) -> Float[np.ndarray, "cell"]:
     """One stream's weights, in a row."""
     start, length = place
     roots = np.frombuffer(zlib.decompress(body[start : start + length]), np.uint8)

@@ -17,9 +17,9 @@ MARKUP = '<div class="headlight" role="group" aria-label="Attention explorer"></
 
 
 @cache
-def script(ending: str) -> str:
-    """The modules with their last one, "streamlit" or "standalone", which starts them."""
-    texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in (*MODULES, ending)]
+def script(*endings: str) -> str:
+    """The modules, and after them the one that starts them: "streamlit" or "standalone"."""
+    texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in (*MODULES, *endings)]
     joined = "\n".join(re.sub(r"^(import .*\n|export (?!default))", "", text, flags=re.MULTILINE) for text in texts)
     return f"const THEMES = {json.dumps(themes())}\n{joined}"
 

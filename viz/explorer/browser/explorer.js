@@ -105,6 +105,7 @@ export class Explorer {
     const on = this.headsOn(kind)
     this.current = on.length === 1 ? on[0] : Math.min(this.current, kind.heads - 1)
     this.controls.build(model, view)
+    if (view.query !== null) this.speak() // what an address keeps is asked for as if it had been clicked
     return this.refresh()
   }
 
