@@ -1,6 +1,6 @@
 """What is chosen in the explorer, and the numbers that it then shows: the same rules that explorer.js follows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -59,30 +59,18 @@ class View:
 
     def __post_init__(self) -> None:
         """ValueError, naming the field, for a value that no control could set."""
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}: found {getattr(self, name)!r}, expected one of {', '.join(allowed)}")
-        sites = [place for site in self.off for place in site]
-        places = {"layer": self.layer, "top": self.top, "query": self.query or 0, "key": self.key or 0}
-        for name, place in [*places.items(), *(("off", place) for place in sites)]:
-            if type(place) is not int or not 0 <= place < MOST:
-                raise ValueError(f"{name}: found {place!r}, expected a whole number from 0 to {MOST - 1}")
-        if type(self.words) is not bool:
-            raise ValueError(f"words: found {self.words!r}, expected True or False")
-        if type(self.threshold) not in (int, float) or not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold: found {self.threshold!r}, expected a number from 0 to 1")
+        check_values(vars(self))
 
     @classmethod
     def from_message(cls, message: object) -> "View":
         """The view that a browser reports. ValueError for anything else: what a browser sends can be anything."""
         if not isinstance(message, dict):
             raise ValueError(f"view: found a {type(message).__name__}, expected fields")
-        known = {field.name for field in fields(cls)}
-        found = {name: value for name, value in message.items() if name in known}
-        sites = found.get("off", [])
-        if not isinstance(sites, list) or not all(isinstance(site, list) and len(site) == 2 for site in sites):
-            raise ValueError("off: expected a list of layers and heads")
-        return cls(**found | {"off": frozenset((layer, head) for layer, head in sites)})
+        known = {field.name: field.default for field in fields(cls)}
+        values = known | {name: value for name, value in message.items() if name in known}
+        check_values(values)
+        off = frozenset((layer, head) for layer, head in values["off"])
+        return cls(**values | {"off": off, "threshold": float(values["threshold"])})  # 0 comes as a whole number
 
     def to_message(self) -> dict[str, Any]:
         """The same as plain values, as the browser takes it."""
@@ -92,6 +80,26 @@ class View:
         """The heads of a layer (its own, where none is named) that are not off."""
         layer = self.layer if layer is None else layer
         return tuple(head for head in range(heads) if (layer, head) not in self.off)
+
+
+def check_values(values: Mapping[str, Any]) -> None:
+    """ValueError, naming the field, unless these can be the fields of a view."""
+    for name, allowed in CHOICES.items():
+        if values[name] not in allowed:
+            raise ValueError(f"{name}: found {values[name]!r}, expected one of {', '.join(allowed)}")
+    sites = values["off"]
+    if not isinstance(sites, list | frozenset) or not all(isinstance(site, list | tuple) for site in sites):
+        raise ValueError("off: expected pairs of a layer and a head")
+    if not all(len(site) == 2 for site in sites):
+        raise ValueError("off: expected pairs of a layer and a head")
+    places = {name: values[name] for name in ("layer", "top", "query", "key") if values[name] is not None}
+    for name, place in [*places.items(), *(("off", place) for site in sites for place in site)]:
+        if type(place) is not int or not 0 <= place < MOST:
+            raise ValueError(f"{name}: found {place!r}, expected a whole number from 0 to {MOST - 1}")
+    if values["layer"] is None or values["top"] is None or type(values["words"]) is not bool:
+        raise ValueError("layer, top: expected numbers; words: expected True or False")
+    if type(values["threshold"]) not in (int, float) or not 0 <= values["threshold"] <= 1:
+        raise ValueError(f"threshold: found {values['threshold']!r}, expected a number from 0 to 1")
 
 
 @dataclass(frozen=True)

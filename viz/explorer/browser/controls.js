@@ -47,6 +47,7 @@ export class Controls {
     const tools = [["every", "All"], ["none", "None"], ["only", "Only this"], ["invert", "Invert"], ["layer", "Layer off"]]
     this.buttons(this.heads, counted(kind.heads).map((head) => [head, String(head + 1), () => this.actions.toggle(head)]))
     this.buttons(this.heads, tools.map(([name, label]) => [name, label, () => this.actions.heads(name)]), true)
+    this.heads.querySelector('[data-name="every"]').setAttribute("aria-label", "All heads")
     this.buildSide(kind)
     for (const chosen of [this.layers, this.heads]) for (const button of chosen.children) this.explain(button)
   }

@@ -22,6 +22,7 @@ export class Explorer {
   // `server` may be asked and told: commit(view), exact(request). Without one, what the browser has must do.
   constructor(root, server = null) {
     this.root = root
+    root.explorer = this // where scripts find it
     this.server = server
     this.view = { ...PLAIN, off: new Set() }
     this.hovered = null

@@ -7,13 +7,8 @@ const SHADES = 256
 export function themeOf(element) {
   const style = getComputedStyle(element)
   const background = style.getPropertyValue("--st-background-color").trim()
-  const dark = background ? luminance(background) < 0.5 : matchMedia("(prefers-color-scheme: dark)").matches
+  const dark = background ? brightness(rgb(background)) < 0.2 : matchMedia("(prefers-color-scheme: dark)").matches
   return { ...(dark ? THEMES.dark : THEMES.light), dark, font: style.getPropertyValue("--st-font") || THEMES.font }
-}
-
-function luminance(colour) {
-  const [red, green, blue] = rgb(colour)
-  return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255
 }
 
 function rgb(colour) {
@@ -44,12 +39,24 @@ export function shade(shades, strength) {
   return `rgb(${shades[start]},${shades[start + 1]},${shades[start + 2]})`
 }
 
-// A label on a shade: the page's text, or its background, whichever is easier to read on it.
+// A label on a shade: the page's own colours where they can be read on it, else white or black, of which one always can.
 export function inkOn(theme, shades, strength) {
   const start = Math.round(strength * (SHADES - 1)) * 3
-  const light = (0.2126 * shades[start] + 0.7152 * shades[start + 1] + 0.0722 * shades[start + 2]) / 255 > 0.45
-  return light === theme.dark ? theme.background : theme.text
+  const ground = brightness(shades.subarray(start, start + 3))
+  const inks = [theme.text, theme.background, "#ffffff", "#000000"]
+  return inks.find((ink) => contrast(brightness(rgb(ink)), ground) >= 4.5)
 }
+
+// Relative luminance and contrast ratio as in WCAG 2.2.
+function brightness(colour) {
+  const [red, green, blue] = [...colour].map((channel) => {
+    const share = channel / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+const contrast = (one, other) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
 
 // A matrix as a small picture, one pixel a cell; `strengths` gives 0 to 1 for a cell's number.
 export function picture(height, width, shades, strengthAt) {

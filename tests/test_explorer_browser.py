@@ -1,0 +1,501 @@
+"""The explorer in a real browser, in pages of its own: what is drawn, pointed at, switched and typed."""
+
+import base64
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests import tiny
+from tests.running import chromium
+from tests.test_explorer import random_kind, trace_of
+from viz.explorer import View, html_page, source
+from viz.explorer.kinds import Kind, kinds_of
+from viz.explorer.packing import pack, unpack
+from viz.explorer.view import drawn, shown, strength
+
+HOSTILE = (
+    "<img src=x onerror=fail()>",
+    "שלום",
+    "\u200b",
+    "w" * 200,
+    "👩\u200d👧",
+    "\x07",
+    "the",
+    "the",
+    "${1}",
+    "&amp;",
+)
+VIEWS = {
+    "plain": View(layer=1),
+    "two heads": View(off=frozenset({(0, 1)}), threshold=0.15),
+    "few": View(top=2, scale="log", maximum="head"),
+    "hidden": View(special="hidden", maximum="shared"),
+    "renormalised": View(special="renormalised", scale="linear"),
+    "words": View(words=True, top=3),
+    "a to b": View(segments="AB", special="renormalised", words=True),
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@contextmanager
+def page_of(browser: Browser, content: str, tmp_path, *, width: int = 1300, dark: bool = False) -> Iterator[Page]:
+    """A page from a file. Fails if it asks for anything else, or if a script of it fails."""
+    file = tmp_path / "page.html"
+    file.write_text(content, encoding="utf-8")
+    scheme: Any = "dark" if dark else "light"
+    context = browser.new_context(viewport={"width": width, "height": 1000}, color_scheme=scheme, has_touch=width < 500)
+    asked, failed = [], []
+    context.on("request", lambda request: asked.append(request.url))
+    page = context.new_page()
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.goto(file.as_uri())
+    yield page
+    context.close()
+    assert asked == [file.as_uri()]
+    assert failed == []
+
+
+@contextmanager
+def explorer_of(browser: Browser, trace: Any, tmp_path, view: View | None = None, **window: Any) -> Iterator[Page]:
+    with page_of(browser, html_page(trace, view), tmp_path, **window) as page:
+        expect(page.locator(".readout .said")).not_to_be_empty()
+        settled(page)
+        yield page
+
+
+def settled(page: Page) -> None:
+    """Wait until what was asked for is painted."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.wait_for_function("() => !document.querySelector('.headlight').explorer.frameRequest")
+
+
+def explorer(page: Page, expression: str) -> Any:
+    """What the explorer holds, as a script finds it."""
+    return page.evaluate(
+        f"() => {{ const explorer = document.querySelector('.headlight').explorer; return {expression} }}"
+    )
+
+
+def point(page: Page, view: str, x: float, y: float) -> str:
+    """Point at a place of one view, in its own pixels; what the readout then says."""
+    box = page.locator(f".stack.{view}").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    settled(page)
+    return page.locator(".readout").inner_text()
+
+
+def number(said: str) -> float:
+    (found,) = re.findall(r"≈ ([\d.e-]+)", said)
+    return float(found)
+
+
+def near(weight: float) -> Any:
+    """A number that was one byte on its way and is printed with three decimals."""
+    return pytest.approx(weight, abs=0.0045)
+
+
+# The same rules on both sides
+
+
+def sent_kind(kind: Kind) -> Kind:
+    """The kind with the numbers that the browser gets."""
+    layers = unpack(pack({kind.name: kind})).layers
+    weights = tuple(layers[kind.name, layer] for layer in range(kind.layers))
+    return Kind(name=kind.name, queries=kind.queries, keys=kind.keys, weights=weights, causal=kind.causal)
+
+
+FACTS: dict[str, Any] = {
+    "special": (True, False, False, False, True, False, False),
+    "words": (None, 0, 0, 1, None, 0, 0),
+    "segments": (0, 0, 0, 0, 0, 1, 1),
+}
+COMPUTE = """
+async ({ packed, view, heads }) => {
+  const { Model, frameOf, drawnOf, meanOf, strengthOf } = window.parts
+  const model = new Model(Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0)))
+  const kind = model.kinds.get("encoder")
+  await model.layer(kind, view.layer)
+  const frame = frameOf(kind, view)
+  const matrices = heads.map((head) => model.matrix(kind, view.layer, head, frame))
+  const mean = meanOf(matrices)
+  const largest = Math.max(...mean)
+  return {
+    rows: frame.rows, columns: frame.columns, mean: [...mean],
+    matrices: matrices.map((matrix) => [...drawnOf(matrix, frame.columns.length, view)]),
+    strengths: [...mean].map((weight) => strengthOf(weight, largest, view.scale)),
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def parts(browser) -> Iterator[Page]:
+    """A page with the explorer's parts in it, and nothing else."""
+    names = "Model, frameOf, drawnOf, meanOf, strengthOf, pooled, blockOf"
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_content(f'<script type="module">{source.script()}\nwindow.parts = {{ {names} }}</script>')
+    page.wait_for_function("() => window.parts")
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
+def test_the_browser_and_python_make_the_same_numbers_of_a_view(parts, name, causal):
+    kind, view = random_kind(7, 7, causal=causal, **FACTS), VIEWS[name]
+    expected = shown(sent_kind(kind), view)
+    message = {"packed": base64.b64encode(pack({"encoder": kind})).decode(), "view": view.to_message()}
+    found = parts.evaluate(COMPUTE, message | {"heads": list(expected.heads)})
+    for side, groups in (("rows", expected.queries), ("columns", expected.keys)):
+        assert [(group["first"], group["last"], group["label"]) for group in found[side]] == [
+            (group.first, group.last, group.label) for group in groups
+        ]
+    shape = (len(expected.queries), len(expected.keys))
+    assert np.allclose(np.reshape(found["mean"], shape), expected.mean, atol=1e-6)
+    for matrix, weights in zip(found["matrices"], expected.weights, strict=True):
+        assert np.allclose(np.reshape(matrix, shape), drawn(weights, view), atol=1e-6)
+    strengths = strength(expected.mean, view, float(expected.mean.max()))
+    assert np.allclose(np.reshape(found["strengths"], shape), strengths, atol=1e-5)
+
+
+def test_both_sides_cut_a_long_text_into_the_same_blocks(parts):
+    for length in (1, 5, 32, 33, 64, 100, 511, 512):
+        blocks = min(length, 32)
+        starts = [block * length // blocks for block in range(blocks)]
+        expected = [max(block for block in range(blocks) if starts[block] <= place) for place in range(length)]
+        script = "([length, blocks]) => [...Array(length).keys()].map(p => window.parts.blockOf(p, length, blocks))"
+        assert parts.evaluate(script, [length, blocks]) == expected
+
+
+# Pointing at things
+
+
+@pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
+def test_every_view_reads_the_weights_of_the_trace_for_every_kind_of_attention(browser, tmp_path, architecture):
+    trace = trace_of(architecture)
+    for name, kind in kinds_of(trace).items():
+        mean = kind.weights[1].mean(axis=0)
+        queries, keys = mean.shape
+        with explorer_of(browser, trace, tmp_path, View(attention=name, layer=1)) as page:
+            inner = explorer(page, "explorer.matrix.inner")
+            for query, key in ((0, 0), (queries - 1, keys - 1), (queries // 2, 0)):
+                x = inner["left"] + (key + 0.5) / keys * inner["width"]
+                y = inner["top"] + (query + 0.5) / queries * inner["height"]
+                said = point(page, "matrix", x, y)
+                assert f"query {query + 1} · " in said
+                assert f"attends to key {key + 1} · " in said
+                assert number(said) == near(mean[query, key])
+            inner = explorer(page, "explorer.lines.inner")
+            said = point(page, "lines", 20, inner["top"] + 1.5 / queries * inner["height"])
+            assert "query 2 · " in said
+            assert "most to key " in said
+            assert number(said) == near(mean[1].max())
+            wide = explorer(page, "explorer.lines.size.width")
+            said = point(page, "lines", wide - 20, inner["top"] + 0.5 / keys * inner["height"])
+            (giver,) = re.findall(rf"key 1 · {kind.keys.tokens[0]} gets most from query (\d+) · ", said)
+            assert mean[int(giver) - 1, 0] == near(mean[:, 0].max()), "two may be the same byte"
+            assert number(said) == near(mean[:, 0].max())
+            page.locator(".words button").nth(2).hover()
+            settled(page)
+            said = page.locator(".readout").inner_text()
+            assert "query 3 · " in said
+            assert number(said) == near(mean[2].max())
+            corner = explorer(page, "explorer.grid.corner(0, 3)")
+            tile = explorer(page, "explorer.grid.tile")
+            said = point(page, "grid", corner["x"] + 0.5 / keys * tile, corner["y"] + (queries - 0.5) / queries * tile)
+            assert said.startswith("layer 1, head 4: ")
+            assert number(said) == near(kind.weights[0][3, queries - 1, 0])
+
+
+def test_hovering_marks_the_same_token_in_every_view(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        overlays = "['grid', 'lines', 'matrix'].map(name => explorer[name].over.toDataURL())"
+        before = explorer(page, overlays)
+        page.locator(".words button").nth(1).hover()
+        settled(page)
+        after = explorer(page, overlays)
+        assert all(one != other for one, other in zip(before, after, strict=True))
+        assert explorer(page, "explorer.lines.base.style.opacity") == "0.14"
+        page.mouse.move(1, 1)
+        settled(page)
+        assert explorer(page, overlays) == before
+        assert explorer(page, "explorer.lines.base.style.opacity") == "1"
+
+
+def test_a_click_keeps_a_token_and_another_lets_it_go(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        button = page.locator(".words button").nth(3)
+        button.click()
+        page.mouse.move(1, 1)
+        settled(page)
+        expect(page.locator(".readout .said")).to_contain_text("query 4 · ")
+        assert explorer(page, "explorer.view.query") == 3
+        button.click()
+        page.mouse.move(1, 1)
+        settled(page)
+        assert explorer(page, "explorer.view.query") is None
+
+
+# Switching things
+
+PIXELS = """
+(name) => {
+  const explorer = document.querySelector('.headlight').explorer
+  const canvas = explorer[name].base
+  return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.join()
+}
+"""
+
+
+def tiles(page: Page) -> dict[tuple[int, int], str]:
+    """The pixels of every thumbnail, without its frame."""
+    script = """
+    () => {
+      const { grid } = document.querySelector('.headlight').explorer
+      const found = []
+      for (let layer = 0; layer <= grid.kind.layers; layer++) for (let head = 0; head <= grid.kind.heads; head++) {
+        const { x, y } = grid.corner(layer, head)
+        const inside = grid.base.getContext('2d').getImageData(x + 1, y + 1, grid.tile - 2, grid.tile - 2)
+        found.push([layer, head, inside.data.join()])
+      }
+      return found
+    }
+    """
+    return {(layer, head): pixels for layer, head, pixels in page.evaluate(script)}
+
+
+def test_a_head_that_is_switched_off_changes_its_own_pixels_and_no_others(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path, View(layer=1)) as page:
+        before, pictures = tiles(page), {name: page.evaluate(PIXELS, name) for name in ("lines", "matrix")}
+        page.get_by_role("button", name="Head 3").click()
+        settled(page)
+        after = tiles(page)
+        assert [place for place in before if before[place] != after[place]] == [(1, 2)]
+        assert all(page.evaluate(PIXELS, name) != pixels for name, pixels in pictures.items())
+        page.get_by_role("button", name="Head 3").click()
+        settled(page)
+        assert tiles(page) == before
+        assert {name: page.evaluate(PIXELS, name) for name in pictures} == pictures
+
+
+def test_a_colour_of_the_matrix_is_that_of_its_weight(browser, tmp_path):
+    trace = trace_of("encoder")
+    mean = kinds_of(trace)["encoder"].weights[0].mean(axis=0)
+    with explorer_of(browser, trace, tmp_path) as page:
+        for query, key in ((0, 0), (2, 4), (5, 1)):
+            script = f"""(() => {{
+              const {{ matrix, scene }} = explorer, {{ left, top, width, height }} = matrix.inner
+              const x = Math.round(left + ({key} + 0.5) / {mean.shape[1]} * width)
+              const y = Math.round(top + ({query} + 0.5) / {mean.shape[0]} * height)
+              const seen = [...matrix.base.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3)
+              const at = Math.round(Math.sqrt({mean[query, key]}) * 255) * 3
+              return [seen, [...scene.shades.slice(at, at + 3)]]
+            }})()"""
+            seen, expected = explorer(page, script)
+            assert np.abs(np.subtract(seen, expected)).max() <= 6, "two steps of a byte"
+
+
+@pytest.mark.parametrize(
+    ("button", "on"),
+    [("None", []), ("All heads", [0, 1, 2, 3]), ("Only this", [2]), ("Invert", [1, 2, 3]), ("Layer off", [])],
+)
+def test_the_buttons_beside_the_heads_switch_several_at_once(browser, tmp_path, button, on):
+    with explorer_of(browser, trace_of("encoder"), tmp_path, View(off=frozenset({(0, 1), (0, 2), (0, 3)}))) as page:
+        page.get_by_role("button", name="Head 3").click() if button == "Only this" else None
+        page.get_by_role("button", name=button, exact=True).click()
+        settled(page)
+        assert explorer(page, "explorer.scene.heads") == on
+        if not on:
+            expect(page.locator(".readout")).to_contain_text("No head of layer 1 is on")
+
+
+def test_a_click_on_a_thumbnail_shows_that_head_alone_and_a_double_click_opens_it(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        place = explorer(page, "[explorer.grid.corner(1, 2), explorer.grid.corner(0, 1)]")
+        canvas = page.locator(".stack.grid")
+        canvas.click(position={"x": place[0]["x"] + 5, "y": place[0]["y"] + 5})
+        settled(page)
+        assert explorer(page, "[explorer.view.layer, ...explorer.scene.heads]") == [1, 2]
+        canvas.dblclick(position={"x": place[1]["x"] + 5, "y": place[1]["y"] + 5})
+        settled(page)
+        assert explorer(page, "[explorer.view.show, explorer.view.layer, ...explorer.scene.heads]") == ["matrix", 0, 1]
+        assert explorer(page, "explorer.headsOn(explorer.scene.kind, 1).length") == 4, (
+            "the layer left has its heads back"
+        )
+
+
+def test_the_selector_of_attentions_appears_only_where_there_are_several(browser, tmp_path):
+    with explorer_of(browser, trace_of("decoder"), tmp_path) as page:
+        expect(page.get_by_role("button", name="decoder", exact=True)).to_be_hidden()
+    with explorer_of(browser, trace_of("encoder-decoder"), tmp_path) as page:
+        page.get_by_role("button", name="decoder → encoder").click()
+        settled(page)
+        assert explorer(page, "explorer.scene.kind.shape") == [8, 6]
+
+
+def test_the_settings_say_what_they_did_to_the_numbers(browser, tmp_path):
+    trace = trace_of("encoder")
+    object.__setattr__(trace.encoder, "special", (True, *[False] * 4, True))
+    with explorer_of(browser, trace, tmp_path) as page:
+        page.get_by_label("Special tokens").select_option("renormalised")
+        settled(page)
+        expect(page.locator(".note")).to_contain_text("adds up to 1")
+        inner = explorer(page, "explorer.matrix.inner")
+        said = point(page, "matrix", inner["left"] + 2, inner["top"] + 2)
+        view = View(special="renormalised")
+        assert "query 2 · " in said
+        assert number(said) == near(shown(kinds_of(trace)["encoder"], view).mean[0, 0])
+        page.get_by_label("Largest per query").fill("1")
+        page.get_by_label("Largest per query").press("Enter")
+        settled(page)
+        assert explorer(page, "explorer.scene.drawnMean.filter(weight => weight > 0).length") == 4
+        expect(page.locator(".note")).to_contain_text("not drawn")
+
+
+def test_zooming_keeps_what_is_pointed_at_under_the_pointer(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path, View(show="matrix")) as page:
+        inner = explorer(page, "explorer.matrix.inner")
+        x, y = inner["left"] + 0.7 * inner["width"], inner["top"] + 0.2 * inner["height"]
+        before = point(page, "matrix", x, y)
+        page.keyboard.down("Control")
+        page.mouse.wheel(0, -300)
+        page.keyboard.up("Control")
+        settled(page)
+        assert explorer(page, "explorer.matrix.zoom") > 1
+        assert point(page, "matrix", x + 1, y) == before
+        page.get_by_role("button", name="Show everything").click()
+        assert explorer(page, "explorer.matrix.zoom") == 1
+
+
+# Without a mouse
+
+
+def test_the_main_path_works_by_keyboard_alone(browser, tmp_path):
+    trace = trace_of("encoder")
+    with explorer_of(browser, trace, tmp_path) as page:
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowDown")
+        settled(page)
+        assert explorer(page, "explorer.view.layer") == 1
+        page.keyboard.press("ArrowRight")
+        settled(page)
+        assert explorer(page, "explorer.scene.heads") == [1]
+        expect(page.get_by_role("status")).to_contain_text("Layer 2, head 2")
+        page.keyboard.press("i")
+        settled(page)
+        assert explorer(page, "explorer.scene.heads") == [0, 2, 3]
+        page.keyboard.press("a")
+        while "TOKENS" not in page.evaluate("document.activeElement.parentElement.className.toUpperCase()"):
+            page.keyboard.press("Tab")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        settled(page)
+        assert explorer(page, "explorer.view.query") == 1
+        mean = kinds_of(trace)["encoder"].weights[1].mean(axis=0)
+        said = page.locator(".readout").inner_text()
+        assert "query 2 · dog attends most to key " in said
+        assert number(said) == near(mean[1].max())
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.get_by_text("layer before, layer after")).to_be_visible()
+        page.keyboard.press("4")
+        expect(page.locator(".matrix-panel")).to_be_visible()
+        expect(page.locator(".lines-panel")).to_be_hidden()
+
+
+def test_the_table_holds_the_weights_of_one_query(browser, tmp_path):
+    trace = trace_of("encoder")
+    weights = kinds_of(trace)["encoder"].weights[0]
+    with explorer_of(browser, trace, tmp_path, View(show="table", query=2)) as page:
+        cells = [row.split("\t") for row in page.locator("tbody").inner_text().splitlines()]
+        assert [cell[0] for cell in cells] == [
+            f"{place + 1} · {token}" for place, token in enumerate(trace.encoder.tokens)
+        ]
+        found = np.array([[float(weight.removeprefix("≈ ")) for weight in cell[1:]] for cell in cells])
+        assert np.allclose(found[:, 0], weights[:, 2].mean(axis=0), atol=0.0041)
+        assert np.allclose(found[:, 1:].T, weights[:, 2], atol=0.0041)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("show", ["all", "table"])
+def test_axe_finds_nothing_serious(browser, tmp_path, dark, show):
+    with explorer_of(
+        browser, trace_of("encoder-decoder"), tmp_path, View(attention="cross", show=show), dark=dark
+    ) as page:
+        page.locator(".keys summary").click()
+        assert serious(page) == []
+
+
+def serious(page: Page) -> list[str]:
+    """The rules of axe-core that the page breaks, of those that shut somebody out."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in found if rule["impact"] in ("serious", "critical")
+    ]
+
+
+# Hard cases
+
+
+def test_hostile_tokens_are_drawn_as_text_in_order(browser, tmp_path):
+    trace = tiny.checkpoint("encoder").trace("the dog bit the man . a cat saw the")
+    object.__setattr__(trace.encoder, "tokens", HOSTILE)
+    with explorer_of(browser, trace, tmp_path) as page:
+        shown_tokens = page.locator(".words button").all_inner_texts()
+        assert len(shown_tokens) == len(HOSTILE)
+        assert shown_tokens[0] == "<img src=x onerror=fail…"
+        assert shown_tokens[2] == "U+200B"
+        assert shown_tokens[5] == "U+0007"
+        assert shown_tokens[6:8] == ["the", "the"]
+        assert page.locator(".headlight img").count() == 0
+        page.locator(".words button").nth(7).hover()
+        settled(page)
+        expect(page.locator(".readout")).to_contain_text("query 8 · the")
+
+
+def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
+    trace = tiny.checkpoint("decoder", max_length=512).trace_ids(tiny.ids(512).tolist())
+    mean = kinds_of(trace)["decoder"].weights[1][1:].mean(axis=0)
+    with explorer_of(browser, trace, tmp_path, View(attention="decoder", layer=1)) as page:
+        page.get_by_role("button", name="Head 1").click()
+        settled(page)
+        inner = explorer(page, "explorer.matrix.inner")
+        said = point(page, "matrix", inner["left"] + 0.1 * inner["width"], inner["top"] + 0.9 * inner["height"])
+        query, key = (int(found) - 1 for found in re.findall(r"(?:query|key) (\d+)", said))
+        assert number(said) == near(mean[query, key])
+        assert query > 400
+
+
+@pytest.mark.parametrize("tokens", [1, 2])
+def test_a_text_of_one_or_two_tokens_is_drawn(browser, tmp_path, tokens):
+    trace = tiny.checkpoint("encoder").trace_ids([5, 9][:tokens])
+    with explorer_of(browser, trace, tmp_path) as page:
+        inner = explorer(page, "explorer.matrix.inner")
+        assert f"attends to key {tokens} · " in point(
+            page, "matrix", inner["left"] + inner["width"] - 3, inner["top"] + 3
+        )
+
+
+def test_it_fits_a_phone_and_answers_a_finger(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder-decoder"), tmp_path, View(attention="cross"), width=390) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.locator(".words button").nth(1).tap()
+        settled(page)
+        expect(page.locator(".readout")).to_contain_text("query 2 · ")
+        inner = explorer(page, "explorer.matrix.inner")
+        page.locator(".stack.matrix").tap(position={"x": inner["left"] + 5, "y": inner["top"] + 5})
+        settled(page)
+        assert explorer(page, "[explorer.view.query, explorer.view.key]") == [0, 0]
