@@ -126,7 +126,7 @@ def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) ->
         key="heads_chart",
         alt=f"Scatter and strip of {kind.layers} layers with {kind.heads} heads each, by two statistics.",
     )
-    st.caption(STATISTICS_NOTE)
+    st.markdown(STATISTICS_NOTE)
 
 
 def take_chosen(layers: int, heads: int) -> None:

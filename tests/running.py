@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -92,9 +93,14 @@ def watch_for_foreign_requests(context: BrowserContext) -> list[str]:
 
 
 def picture_shown(page: Page) -> None:
-    """Wait until the heatmap is drawn and nothing is being computed."""
-    expect(page.locator("[data-testid=stPlotlyChart] .heatmaplayer image").first).to_be_attached()
+    """Wait until the explorer is drawn and nothing is being computed."""
+    expect(page.locator(".readout .said")).not_to_be_empty()
     idle(page)
+
+
+def explored(page: Page, expression: str) -> Any:
+    """What the page's explorer holds, as a script finds it."""
+    return page.locator(".headlight").evaluate(f"root => {{ const {{ explorer }} = root; return {expression} }}")
 
 
 def idle(page: Page) -> None:

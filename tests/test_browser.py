@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from model import Edits, HeadSite, load_checkpoint
-from tests.running import ROOT, chromium, idle, picture_shown, running_app, visitor
+from tests.running import ROOT, chromium, explored, idle, picture_shown, running_app, visitor
+from tests.test_explorer_browser import serious
 from viz.theme import DARK, LIGHT
 
 SENTENCE = "An odd film, but a good film."
@@ -44,28 +45,24 @@ def type_sentence(page: Page, text: str = SENTENCE) -> None:
     picture_shown(page)
 
 
-def press(page: Page, control: str, label: str) -> None:
-    """Press one button of a group; a group of one choice and one of many have different roles."""
-    page.locator(f".st-key-{control}").get_by_text(label, exact=True).click()
+def told(page: Page) -> None:
+    """Wait until the server has heard what was chosen and has nothing left to say."""
+    page.wait_for_timeout(400)  # what the explorer waits before it tells
+    idle(page)
 
 
-def read_out(page: Page) -> tuple[int, int, float]:
-    """Query, key and weight as they stand beside the picture; positions counted from 0."""
-    sides = [page.get_by_role("combobox", name=name).input_value() for name in ("Query", "attends to key")]
-    query, key = (int(shown.split(" · ")[0]) - 1 for shown in sides)
-    return query, key, float(page.locator("[data-testid=stCode]").first.inner_text())
+def exact(page: Page) -> float:
+    """The number in full that stands beside the sentence once the server has sent it."""
+    expect(page.locator(".readout .exact")).to_be_visible()
+    return float(page.locator(".readout .exact").inner_text())
 
 
-def hovered(page: Page, query: int, key: int, count: int) -> str:
-    """What the picture says while the pointer rests on a cell."""
-    box = page.locator("[data-testid=stPlotlyChart] .nsewdrag").first.bounding_box()
-    assert box is not None
-    across, down = (key + 0.5) / count * box["width"], (query + 0.5) / count * box["height"]
-    page.mouse.move(box["x"] + across - 1, box["y"] + down)
-    page.mouse.move(box["x"] + across, box["y"] + down)
-    hover = page.locator(".hoverlayer .hovertext")
-    expect(hover).to_be_visible()
-    return hover.text_content() or ""
+def cell(page: Page, query: int, key: int) -> dict[str, float]:
+    """Where a cell of the matrix lies in it."""
+    script = "({ ...explorer.matrix.inner, rows: explorer.scene.frame.rows.length })"
+    inner = explored(page, script)
+    side = inner["height"] / inner["rows"]
+    return {"x": inner["left"] + (key + 0.5) * side, "y": inner["top"] + (query + 0.5) * side}
 
 
 def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(browser, address, weights):
@@ -73,36 +70,65 @@ def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(brows
         page.goto(address)
         picture_shown(page)
         type_sentence(page)
-        press(page, "heads", "1")
-        expect(page.get_by_text("Layer 1, mean of heads 2, 3, 4, 5, 6, 7 and 8.", exact=True)).to_be_visible()
-        picture_shown(page)
+        page.get_by_role("button", name="Head 1", exact=True).click()
         expected = weights[0, 1:].mean(axis=0, dtype=np.float64)
-        query, key, value = read_out(page)
-        assert value == pytest.approx(expected[query, key], abs=1e-6)
-        assert expected[query, key] == expected.max(), "the strongest cell is read out first"
-        shown = hovered(page, 2, 5, len(expected))
-        assert float(shown.split("weight ")[1]) == pytest.approx(expected[2, 5], abs=2e-6)
+        page.locator(".stack.matrix").hover(position=cell(page, 2, 5))
+        expect(page.locator(".readout")).to_contain_text("Layer 1, mean of 7 heads: query 3")
+        expect(page.locator(".readout")).to_contain_text("attends to key 6")
+        assert exact(page) == pytest.approx(expected[2, 5], abs=1e-7)
+        expect(page.get_by_text("The 7 heads of layer 1 that are on, averaged, look")).to_be_visible()
+
+
+def test_hovering_and_switching_heads_ask_the_server_nothing_until_the_pointer_rests(browser, address):
+    with visitor(browser) as page:
+        sent: list[int] = []
+        page.on("websocket", lambda opened: opened.on("framesent", lambda frame: sent.append(len(frame))))
+        page.goto(address)
+        picture_shown(page)
+        told(page)
+        sent.clear()
+        for place in range(4):
+            page.locator(".stack.matrix").hover(position=cell(page, place, place))
+        page.get_by_role("button", name="Head 2", exact=True).click()
+        assert sent == []
+        told(page)
+        assert len(sent) > 0, "then the address is brought up to date"
+        expect(page).to_have_url(re.compile("off=0.1"))
 
 
 def test_a_copied_address_opens_the_same_view_on_a_server_that_has_just_started(browser, address, weights):
     with visitor(browser) as page:
-        page.goto(f"{address}/?layer=2&query=1&key=3")
+        page.goto(f"{address}/?layer=2&scale=linear")
         picture_shown(page)
         type_sentence(page)
-        press(page, "only", "5")
-        expect(page.get_by_text("Layer 3, head 5.", exact=True)).to_be_visible()
-        picture_shown(page)
+        page.get_by_role("button", name="Head 5", exact=True).click()
+        page.get_by_role("button", name="Only this").click()
+        page.locator(".stack.matrix").click(position=cell(page, 1, 3))
+        before = exact(page)
+        told(page)
         page.get_by_role("button", name="Share").click()
         expect(page.get_by_role("button", name="Copied")).to_be_visible()
         copied = page.evaluate("navigator.clipboard.readText()")
-        before = read_out(page)
     with running_app() as (fresh, _), visitor(browser) as page:
         page.goto(f"{fresh}/?{urlsplit(copied).query}")
         picture_shown(page)
         expect(page.get_by_label("Text", exact=True)).to_have_value(SENTENCE)
-        expect(page.get_by_text("Layer 3, head 5.", exact=True)).to_be_visible()
-        assert read_out(page) == before
-        assert before[2] == pytest.approx(weights[2, 4, before[0], before[1]], abs=1e-6)
+        expect(page.locator(".readout")).to_contain_text("Layer 3, head 5: query 2")
+        expect(page.get_by_label("Scale", exact=True)).to_have_value("linear")
+        assert exact(page) == before == pytest.approx(weights[2, 4, 1, 3], abs=1e-7)
+
+
+def test_heads_chosen_in_the_chart_are_those_of_the_explorer(browser, address):
+    with visitor(browser, height=2600) as page:
+        page.goto(address)
+        picture_shown(page)
+        for name in ("layer 2, head 2:", "layer 3, head 7:"):
+            page.locator(f"path[aria-label^='{name}']").last.click()
+            told(page)
+        assert explored(page, "[explorer.view.layer, ...explorer.scene.heads]") == [1, 1]
+        page.get_by_role("button", name="Layer 3", exact=True).click()
+        told(page)
+        assert explored(page, "[explorer.view.layer, ...explorer.scene.heads]") == [2, 6]
 
 
 @pytest.mark.parametrize("page_name", ["explore", "checkpoints"])
@@ -129,6 +155,7 @@ def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, add
         page.goto(f"{address}/?{urlencode({'text': SENTENCE})}")
         picture_shown(page)
         page.get_by_role("button", name="None", exact=True).click()
+        told(page)
         page.get_by_text("Mute the heads that are off").click()
         expect(page.get_by_text("Before muting")).to_be_visible()
         for probabilities, place in (
@@ -137,11 +164,16 @@ def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, add
         ):
             label = max(probabilities, key=probabilities.__getitem__)
             expect(place).to_contain_text(f"{label} {100 * probabilities[label]:.1f}")
+        page.get_by_role("button", name="Layer 2", exact=True).click()
+        page.locator(".stack.matrix").hover(position=cell(page, 0, 1))
+        muted = checkpoint.trace(SENTENCE, edits=edits).encoder
+        assert muted is not None
+        assert exact(page) == pytest.approx(float(muted.blocks[1].self_attention.weights.mean(dim=0)[0, 1]), abs=1e-6)
 
 
 def test_the_downloaded_files_hold_the_weights_of_the_trace(browser, address, weights):
     with visitor(browser) as page:
-        page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'heads': '2', 'layer': '1'})}")
+        page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'off': '1.0-1_1.3-7', 'layer': '1'})}")
         picture_shown(page)
         page.get_by_test_id("stPopover").get_by_role("button").click()
         with page.expect_download() as npz:
@@ -177,13 +209,24 @@ def test_the_browsers_back_button_undoes_a_choice(browser, address):
         page.goto(address)
         picture_shown(page)
         for number in ("2", "3"):
-            press(page, "layer", number)
-            expect(page.get_by_text(f"Layer {number}, mean of heads")).to_be_visible()
-            idle(page)
+            page.get_by_role("button", name=f"Layer {number}", exact=True).click()
+            told(page)
         for number in ("2", "1"):
             page.go_back()
-            expect(page.get_by_text(f"Layer {number}, mean of heads")).to_be_visible()
+            expect(page.locator(".readout")).to_contain_text(f"Layer {number}, mean of 8 heads")
             idle(page)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("page_name", ["", "checkpoints"])
+def test_axe_finds_nothing_serious(browser, address, page_name, dark):
+    with visitor(browser, dark=dark, height=2600) as page:
+        page.goto(f"{address}/{page_name}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        idle(page)
+        if not page_name:
+            picture_shown(page)
+        assert serious(page) == []
 
 
 @pytest.mark.parametrize("width", [1440, 390])
@@ -197,8 +240,7 @@ def test_the_pages_fit_the_window_in_both_themes(browser, address, page_name, da
         idle(page)
         if not page_name:
             picture_shown(page)
-            background = page.locator("[data-testid=stPlotlyChart] .main-svg").first.evaluate("e => e.style.background")
-            assert background == "rgb({}, {}, {})".format(*bytes.fromhex(theme.background[1:]))
+            assert explored(page, "explorer.scene.theme.background") == theme.background
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         PICTURES.mkdir(exist_ok=True)
         name = f"{page_name or 'explore'}-{'dark' if dark else 'light'}-{width}.png"

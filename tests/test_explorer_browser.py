@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests import tiny
-from tests.running import chromium
+from tests.running import chromium, explored
 from tests.test_explorer import random_kind, trace_of
 from viz.explorer import View, html_page, source
 from viz.explorer.kinds import Kind, kinds_of
@@ -78,13 +78,6 @@ def settled(page: Page) -> None:
     """Wait until what was asked for is painted."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.wait_for_function("() => !document.querySelector('.headlight').explorer.frameRequest")
-
-
-def explorer(page: Page, expression: str) -> Any:
-    """What the explorer holds, as a script finds it."""
-    return page.evaluate(
-        f"() => {{ const explorer = document.querySelector('.headlight').explorer; return {expression} }}"
-    )
 
 
 def point(page: Page, view: str, x: float, y: float) -> str:
@@ -190,7 +183,7 @@ def test_every_view_reads_the_weights_of_the_trace_for_every_kind_of_attention(b
         mean = kind.weights[1].mean(axis=0)
         queries, keys = mean.shape
         with explorer_of(browser, trace, tmp_path, View(attention=name, layer=1)) as page:
-            inner = explorer(page, "explorer.matrix.inner")
+            inner = explored(page, "explorer.matrix.inner")
             for query, key in ((0, 0), (queries - 1, keys - 1), (queries // 2, 0)):
                 x = inner["left"] + (key + 0.5) / keys * inner["width"]
                 y = inner["top"] + (query + 0.5) / queries * inner["height"]
@@ -198,12 +191,12 @@ def test_every_view_reads_the_weights_of_the_trace_for_every_kind_of_attention(b
                 assert f"query {query + 1} · " in said
                 assert f"attends to key {key + 1} · " in said
                 assert number(said) == near(mean[query, key])
-            inner = explorer(page, "explorer.lines.inner")
+            inner = explored(page, "explorer.lines.inner")
             said = point(page, "lines", 20, inner["top"] + 1.5 / queries * inner["height"])
             assert "query 2 · " in said
             assert "most to key " in said
             assert number(said) == near(mean[1].max())
-            wide = explorer(page, "explorer.lines.size.width")
+            wide = explored(page, "explorer.lines.size.width")
             said = point(page, "lines", wide - 20, inner["top"] + 0.5 / keys * inner["height"])
             (giver,) = re.findall(rf"key 1 · {kind.keys.tokens[0]} gets most from query (\d+) · ", said)
             assert mean[int(giver) - 1, 0] == near(mean[:, 0].max()), "two may be the same byte"
@@ -213,8 +206,8 @@ def test_every_view_reads_the_weights_of_the_trace_for_every_kind_of_attention(b
             said = page.locator(".readout").inner_text()
             assert "query 3 · " in said
             assert number(said) == near(mean[2].max())
-            corner = explorer(page, "explorer.grid.corner(0, 3)")
-            tile = explorer(page, "explorer.grid.tile")
+            corner = explored(page, "explorer.grid.corner(0, 3)")
+            tile = explored(page, "explorer.grid.tile")
             said = point(page, "grid", corner["x"] + 0.5 / keys * tile, corner["y"] + (queries - 0.5) / queries * tile)
             assert said.startswith("layer 1, head 4: ")
             assert number(said) == near(kind.weights[0][3, queries - 1, 0])
@@ -223,16 +216,16 @@ def test_every_view_reads_the_weights_of_the_trace_for_every_kind_of_attention(b
 def test_hovering_marks_the_same_token_in_every_view(browser, tmp_path):
     with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
         overlays = "['grid', 'lines', 'matrix'].map(name => explorer[name].over.toDataURL())"
-        before = explorer(page, overlays)
+        before = explored(page, overlays)
         page.locator(".words button").nth(1).hover()
         settled(page)
-        after = explorer(page, overlays)
+        after = explored(page, overlays)
         assert all(one != other for one, other in zip(before, after, strict=True))
-        assert explorer(page, "explorer.lines.base.style.opacity") == "0.14"
+        assert explored(page, "explorer.lines.base.style.opacity") == "0.14"
         page.mouse.move(1, 1)
         settled(page)
-        assert explorer(page, overlays) == before
-        assert explorer(page, "explorer.lines.base.style.opacity") == "1"
+        assert explored(page, overlays) == before
+        assert explored(page, "explorer.lines.base.style.opacity") == "1"
 
 
 def test_a_click_keeps_a_token_and_another_lets_it_go(browser, tmp_path):
@@ -242,11 +235,11 @@ def test_a_click_keeps_a_token_and_another_lets_it_go(browser, tmp_path):
         page.mouse.move(1, 1)
         settled(page)
         expect(page.locator(".readout .said")).to_contain_text("query 4 · ")
-        assert explorer(page, "explorer.view.query") == 3
+        assert explored(page, "explorer.view.query") == 3
         button.click()
         page.mouse.move(1, 1)
         settled(page)
-        assert explorer(page, "explorer.view.query") is None
+        assert explored(page, "explorer.view.query") is None
 
 
 # Switching things
@@ -304,7 +297,7 @@ def test_a_colour_of_the_matrix_is_that_of_its_weight(browser, tmp_path):
               const at = Math.round(Math.sqrt({mean[query, key]}) * 255) * 3
               return [seen, [...scene.shades.slice(at, at + 3)]]
             }})()"""
-            seen, expected = explorer(page, script)
+            seen, expected = explored(page, script)
             assert np.abs(np.subtract(seen, expected)).max() <= 6, "two steps of a byte"
 
 
@@ -317,22 +310,22 @@ def test_the_buttons_beside_the_heads_switch_several_at_once(browser, tmp_path, 
         page.get_by_role("button", name="Head 3").click() if button == "Only this" else None
         page.get_by_role("button", name=button, exact=True).click()
         settled(page)
-        assert explorer(page, "explorer.scene.heads") == on
+        assert explored(page, "explorer.scene.heads") == on
         if not on:
             expect(page.locator(".readout")).to_contain_text("No head of layer 1 is on")
 
 
 def test_a_click_on_a_thumbnail_shows_that_head_alone_and_a_double_click_opens_it(browser, tmp_path):
     with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
-        place = explorer(page, "[explorer.grid.corner(1, 2), explorer.grid.corner(0, 1)]")
+        place = explored(page, "[explorer.grid.corner(1, 2), explorer.grid.corner(0, 1)]")
         canvas = page.locator(".stack.grid")
         canvas.click(position={"x": place[0]["x"] + 5, "y": place[0]["y"] + 5})
         settled(page)
-        assert explorer(page, "[explorer.view.layer, ...explorer.scene.heads]") == [1, 2]
+        assert explored(page, "[explorer.view.layer, ...explorer.scene.heads]") == [1, 2]
         canvas.dblclick(position={"x": place[1]["x"] + 5, "y": place[1]["y"] + 5})
         settled(page)
-        assert explorer(page, "[explorer.view.show, explorer.view.layer, ...explorer.scene.heads]") == ["matrix", 0, 1]
-        assert explorer(page, "explorer.headsOn(explorer.scene.kind, 1).length") == 4, (
+        assert explored(page, "[explorer.view.show, explorer.view.layer, ...explorer.scene.heads]") == ["matrix", 0, 1]
+        assert explored(page, "explorer.headsOn(explorer.scene.kind, 1).length") == 4, (
             "the layer left has its heads back"
         )
 
@@ -343,7 +336,7 @@ def test_the_selector_of_attentions_appears_only_where_there_are_several(browser
     with explorer_of(browser, trace_of("encoder-decoder"), tmp_path) as page:
         page.get_by_role("button", name="decoder → encoder").click()
         settled(page)
-        assert explorer(page, "explorer.scene.kind.shape") == [8, 6]
+        assert explored(page, "explorer.scene.kind.shape") == [8, 6]
 
 
 def test_the_settings_say_what_they_did_to_the_numbers(browser, tmp_path):
@@ -353,7 +346,7 @@ def test_the_settings_say_what_they_did_to_the_numbers(browser, tmp_path):
         page.get_by_label("Special tokens").select_option("renormalised")
         settled(page)
         expect(page.locator(".note")).to_contain_text("adds up to 1")
-        inner = explorer(page, "explorer.matrix.inner")
+        inner = explored(page, "explorer.matrix.inner")
         said = point(page, "matrix", inner["left"] + 2, inner["top"] + 2)
         view = View(special="renormalised")
         assert "query 2 · " in said
@@ -361,23 +354,23 @@ def test_the_settings_say_what_they_did_to_the_numbers(browser, tmp_path):
         page.get_by_label("Largest per query").fill("1")
         page.get_by_label("Largest per query").press("Enter")
         settled(page)
-        assert explorer(page, "explorer.scene.drawnMean.filter(weight => weight > 0).length") == 4
+        assert explored(page, "explorer.scene.drawnMean.filter(weight => weight > 0).length") == 4
         expect(page.locator(".note")).to_contain_text("not drawn")
 
 
 def test_zooming_keeps_what_is_pointed_at_under_the_pointer(browser, tmp_path):
     with explorer_of(browser, trace_of("encoder"), tmp_path, View(show="matrix")) as page:
-        inner = explorer(page, "explorer.matrix.inner")
+        inner = explored(page, "explorer.matrix.inner")
         x, y = inner["left"] + 0.7 * inner["width"], inner["top"] + 0.2 * inner["height"]
         before = point(page, "matrix", x, y)
         page.keyboard.down("Control")
         page.mouse.wheel(0, -300)
         page.keyboard.up("Control")
         settled(page)
-        assert explorer(page, "explorer.matrix.zoom") > 1
+        assert explored(page, "explorer.matrix.zoom") > 1
         assert point(page, "matrix", x + 1, y) == before
         page.get_by_role("button", name="Show everything").click()
-        assert explorer(page, "explorer.matrix.zoom") == 1
+        assert explored(page, "explorer.matrix.zoom") == 1
 
 
 # Without a mouse
@@ -389,21 +382,21 @@ def test_the_main_path_works_by_keyboard_alone(browser, tmp_path):
         page.keyboard.press("Tab")
         page.keyboard.press("ArrowDown")
         settled(page)
-        assert explorer(page, "explorer.view.layer") == 1
+        assert explored(page, "explorer.view.layer") == 1
         page.keyboard.press("ArrowRight")
         settled(page)
-        assert explorer(page, "explorer.scene.heads") == [1]
+        assert explored(page, "explorer.scene.heads") == [1]
         expect(page.get_by_role("status")).to_contain_text("Layer 2, head 2")
         page.keyboard.press("i")
         settled(page)
-        assert explorer(page, "explorer.scene.heads") == [0, 2, 3]
+        assert explored(page, "explorer.scene.heads") == [0, 2, 3]
         page.keyboard.press("a")
         while "TOKENS" not in page.evaluate("document.activeElement.parentElement.className.toUpperCase()"):
             page.keyboard.press("Tab")
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
         settled(page)
-        assert explorer(page, "explorer.view.query") == 1
+        assert explored(page, "explorer.view.query") == 1
         mean = kinds_of(trace)["encoder"].weights[1].mean(axis=0)
         said = page.locator(".readout").inner_text()
         assert "query 2 · dog attends most to key " in said
@@ -472,7 +465,7 @@ def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
     with explorer_of(browser, trace, tmp_path, View(attention="decoder", layer=1)) as page:
         page.get_by_role("button", name="Head 1").click()
         settled(page)
-        inner = explorer(page, "explorer.matrix.inner")
+        inner = explored(page, "explorer.matrix.inner")
         said = point(page, "matrix", inner["left"] + 0.1 * inner["width"], inner["top"] + 0.9 * inner["height"])
         query, key = (int(found) - 1 for found in re.findall(r"(?:query|key) (\d+)", said))
         assert number(said) == near(mean[query, key])
@@ -483,7 +476,7 @@ def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
 def test_a_text_of_one_or_two_tokens_is_drawn(browser, tmp_path, tokens):
     trace = tiny.checkpoint("encoder").trace_ids([5, 9][:tokens])
     with explorer_of(browser, trace, tmp_path) as page:
-        inner = explorer(page, "explorer.matrix.inner")
+        inner = explored(page, "explorer.matrix.inner")
         assert f"attends to key {tokens} · " in point(
             page, "matrix", inner["left"] + inner["width"] - 3, inner["top"] + 3
         )
@@ -495,7 +488,7 @@ def test_it_fits_a_phone_and_answers_a_finger(browser, tmp_path):
         page.locator(".words button").nth(1).tap()
         settled(page)
         expect(page.locator(".readout")).to_contain_text("query 2 · ")
-        inner = explorer(page, "explorer.matrix.inner")
+        inner = explored(page, "explorer.matrix.inner")
         page.locator(".stack.matrix").tap(position={"x": inner["left"] + 5, "y": inner["top"] + 5})
         settled(page)
-        assert explorer(page, "[explorer.view.query, explorer.view.key]") == [0, 0]
+        assert explored(page, "[explorer.view.query, explorer.view.key]") == [0, 0]

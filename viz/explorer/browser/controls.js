@@ -73,6 +73,7 @@ export class Controls {
     const rows = []
     const add = (name, label, input, help) => {
       this.settings.set(name, input)
+      input.ariaLabel = label // else the options of a select would be part of its name
       rows.push(el("label", { title: help }, el("span", {}, label), input))
     }
     const pick = (name, label, options, help) => {

@@ -63,7 +63,7 @@ export class Explorer {
 
   panel(name) {
     const host = { text: this.words, grid: this.grid, lines: this.lines, matrix: this.matrix, table: this.table }[name].host
-    return el("section", { className: `panel ${name}-panel`, "aria-label": TITLES[name] }, el("p", { className: "title", "aria-hidden": "true" }, TITLES[name]), host)
+    return el("section", { className: `panel ${name}-panel`, "aria-label": `${TITLES[name]} view` }, el("p", { className: "title", "aria-hidden": "true" }, TITLES[name]), host)
   }
 
   // ---- what comes in
