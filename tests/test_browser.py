@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Position, expect
 
 from model import Edits, HeadSite, load_checkpoint
 from tests.running import ROOT, chromium, explored, idle, picture_shown, running_app, visitor
@@ -57,7 +57,7 @@ def exact(page: Page) -> float:
     return float(page.locator(".readout .exact").inner_text())
 
 
-def cell(page: Page, query: int, key: int) -> dict[str, float]:
+def cell(page: Page, query: int, key: int) -> Position:
     """Where a cell of the matrix lies in it."""
     script = "({ ...explorer.matrix.inner, rows: explorer.scene.frame.rows.length })"
     inner = explored(page, script)

@@ -1,6 +1,5 @@
 """The attentions of a trace, each with the two texts that it runs between."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,8 +75,3 @@ def text_of(name: str, stack: StackTrace) -> Text:
     two = stack.segments is not None and len(set(stack.segments)) > 1
     segments = stack.segments if two else None
     return Text(stack=name, tokens=tokens, special=stack.special, words=stack.words, segments=segments)
-
-
-def text_between(tokens: Sequence[str], stack: str = "encoder") -> Text:
-    """Bare tokens as a text, for weights that come from elsewhere than a trace."""
-    return Text(stack=stack, tokens=tuple(tokens))

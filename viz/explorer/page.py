@@ -3,11 +3,12 @@
 import base64
 import html
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model.trace import Trace
 from viz.explorer import source
-from viz.explorer.kinds import kinds_of
+from viz.explorer.kinds import Kind, kinds_of
 from viz.explorer.packing import pack
 from viz.explorer.view import View
 from viz.theme import DARK, FONT, LIGHT, Theme
@@ -22,7 +23,11 @@ def html_page(trace: Trace, view: View | None = None, *, title: str = "Attention
     ``view`` is what it opens with; by default the first kind of attention that the trace has. Nothing in the page is
     fetched from anywhere, and tokens are in it as data only.
     """
-    kinds = kinds_of(trace)
+    return page_of(kinds_of(trace), view, title=title)
+
+
+def page_of(kinds: Mapping[str, Kind], view: View | None = None, *, title: str = "Attention") -> str:
+    """The same for weights that come from elsewhere than a trace."""
     opening = view if view is not None and view.attention in kinds else View(attention=next(iter(kinds)))
     packed = base64.b64encode(pack(kinds, limit=UNLIMITED)).decode("ascii")
     return f"""<!doctype html>

@@ -312,6 +312,7 @@ export class Explorer {
       if (this.dirty) this.draw()
       this.dirty = false
       this.drawOverlays()
+      this.painted = (this.painted ?? 0) + 1
     })
   }
 

@@ -1,0 +1,246 @@
+"""What the explorer costs: packing, bytes, and milliseconds from an event to its picture, beside BertViz.
+
+    python -m benchmarks.explorer                 the table; --app adds what needs the server
+    python -m benchmarks.explorer --tokens 64     one length only
+
+The weights are those of 12 layers of 12 heads, causal, from random scores. BertViz is compared where it is installed
+(an environment of its own: requirements-dev.txt and bertviz). A browser time runs from the event to the second frame
+after the picture was drawn; two frames, about 33 ms, are the waiting itself.
+
+Goals: a switch, another layer or a hover within 60 ms at 64 and 256 tokens, 100 ms at 512; packing 256 tokens within
+60 ms and a fiftieth of BertViz's head view; a twentieth of its HTML at 64 tokens, a fortieth at 256. With --app: first
+load within 1.5 s at 64 tokens, another layer that has to be fetched within 150 ms, 10 MB a session at 256 tokens.
+It prints; it fails on nothing.
+"""
+
+import argparse
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import psutil
+import torch
+from playwright.sync_api import Browser, Page
+
+from benchmarks.trace import machine
+from model import Config
+from model.checkpoint import CHECKPOINTS
+from model.transformer import Transformer
+from tests.running import chromium, idle, picture_shown, running_app, visitor
+from viz.explorer import View
+from viz.explorer.kinds import Kind, Text
+from viz.explorer.packing import pack
+from viz.explorer.page import page_of
+
+LAYERS = HEADS = 12
+MILLISECONDS, MEGABYTE = 1e3, 1e6
+SESSIONS = 4
+MEASURE = """
+async ([name, times]) => {
+  const { explorer } = document.querySelector(".headlight")
+  const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
+  const press = label => root.querySelector(`button[aria-label="${label}"]`).click()
+  const root = explorer.root
+  const over = explorer.matrix.host
+  const move = (x, y) => {
+    const box = over.getBoundingClientRect()
+    over.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + x, clientY: box.top + y, bubbles: true }))
+  }
+  const acts = {
+    toggle: turn => press(`Head ${1 + turn % 12}`),
+    layer: turn => press(`Layer ${1 + (turn + 1) % 12}`),
+    hover: turn => {
+      const { left, top, width, height } = explorer.matrix.inner
+      move(left + width * (turn % 7) / 7 + 1, top + height * (turn % 5) / 5 + 1)
+    },
+  }
+  const taken = []
+  for (let turn = 0; turn < times; turn++) {
+    const before = explorer.painted
+    const start = performance.now()
+    acts[name](turn)
+    while (explorer.painted === before) await new Promise(done => setTimeout(done))
+    await frames()
+    taken.push(performance.now() - start)
+  }
+  return taken
+}
+"""
+
+
+def kind_of(tokens: int) -> Kind:
+    """Random causal attention."""
+    scores = torch.randn(LAYERS, HEADS, tokens, tokens, generator=torch.Generator().manual_seed(tokens)) * 2
+    scores.masked_fill_(torch.ones(tokens, tokens, dtype=torch.bool).triu(1), -torch.inf)
+    text = Text(stack="decoder", tokens=tuple(f"word{place}" for place in range(tokens)))
+    weights = tuple(layer.softmax(dim=-1).numpy() for layer in scores)
+    return Kind(name="decoder", queries=text, keys=text, weights=weights, causal=True)
+
+
+def timed(call: Callable[[], object], rounds: int = 5) -> float:
+    """The median of some calls, in ms."""
+    taken = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - start)
+    return MILLISECONDS * statistics.median(taken)
+
+
+def packing(kind: Kind) -> str:
+    """Packing as the app does it and whole, beside what BertViz makes of the same weights."""
+    kinds = {kind.name: kind}
+    whole = pack(kinds, limit=1 << 40)
+    ours = f"pack {timed(lambda: pack(kinds)):.0f} ms, whole {timed(lambda: pack(kinds, limit=1 << 40)):.0f} ms"
+    sizes = f"sent {len(pack(kinds)) / MEGABYTE:.2f} MB, whole {len(whole) / MEGABYTE:.2f} MB"
+    return f"{ours}; {sizes}{beside_bertviz(kind, whole)}"
+
+
+def beside_bertviz(kind: Kind, whole: bytes) -> str:
+    """Time and bytes of BertViz's two views, and how many times ours they are; nothing where it is not installed."""
+    try:
+        from bertviz import head_view, model_view
+    except ImportError:
+        return ""
+    attention = [torch.from_numpy(layer)[None] for layer in kind.weights]
+    said = []
+    for view in (head_view, model_view):
+        start = time.perf_counter()
+        made = view(attention, list(kind.keys.tokens), html_action="return").data
+        taken = MILLISECONDS * (time.perf_counter() - start)
+        ratio = taken / timed(lambda: pack({kind.name: kind}))
+        said.append(
+            f"{view.__name__} {taken:,.0f} ms ({ratio:.0f} times ours), {len(made) / MEGABYTE:.1f} MB "
+            f"({len(made) / len(whole):.0f} times our whole)"
+        )
+    return "; BertViz " + ", ".join(said)
+
+
+def in_browser(browser: Browser, kind: Kind, folder: Path) -> str:
+    """Switches, layers and hovers in a page of its own, where all layers are present."""
+    file = folder / "page.html"
+    file.write_text(page_of({kind.name: kind}, View(attention=kind.name)), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 1440, "height": 1000})
+    page.goto(file.as_uri())
+    page.wait_for_function("() => document.querySelector('.headlight').explorer?.painted > 0")
+    said = [f"{name} {spread(page.evaluate(MEASURE, [name, 25]))}" for name in ("toggle", "layer", "hover")]
+    page.close()
+    return ", ".join(said)
+
+
+def spread(taken: list[float]) -> str:
+    """Median and the slowest, the first few left out as the browser warms up."""
+    warm = sorted(taken[3:])
+    return f"{statistics.median(warm):.0f} ms (slowest {warm[-1]:.0f})"
+
+
+def in_app(browser: Browser) -> None:
+    """What needs the server, with a random model of 12 × 12 heads that is put among the checkpoints for the time."""
+    folder = CHECKPOINTS / "benchmark-12x12"
+    try:
+        random_checkpoint(folder)
+        with running_app() as (address, process):
+            first_loads(browser, address)
+            fetched_layers(browser, address)
+            sessions(browser, address, process)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def random_checkpoint(folder: Path) -> None:
+    """Small but for its heads."""
+    from model import storage
+    from model.tokenizer import Tokenizer
+
+    words = [" ".join(f"w{place}" for place in range(600))]
+    tokenizer = Tokenizer.train_word_pieces(iter(words * 3), size=2000)
+    torch.manual_seed(0)
+    sizes = {"width": 96, "heads": HEADS, "layers": LAYERS, "hidden": 96, "max_length": 512}
+    config = Config(architecture="encoder", vocabulary=2000, labels=("no", "yes"), **sizes)  # type: ignore[arg-type]
+    storage.save_checkpoint(folder, Transformer(config), tokenizer, {})
+
+
+def text_of(tokens: int, start: int = 0) -> str:
+    """A text of about so many tokens."""
+    return " ".join(str((start + place) % 10) for place in range(tokens))
+
+
+def open_text(page: Page, address: str, tokens: int, start: int = 0) -> float:
+    """Milliseconds from going to an address to its picture."""
+    query = urlencode({"checkpoint": "benchmark-12x12", "text": text_of(tokens, start)})
+    begun = time.perf_counter()
+    page.goto(f"{address}/?{query}")
+    page.wait_for_function(PAINTED)
+    return MILLISECONDS * (time.perf_counter() - begun)
+
+
+PAINTED = (
+    "() => [...document.querySelectorAll('*')].some(e => e.shadowRoot?.querySelector('.headlight')?.explorer?.painted)"
+)
+
+
+def first_loads(browser: Browser, address: str) -> None:
+    taken = []
+    for turn in range(6):
+        with visitor(browser) as page:
+            taken.append(open_text(page, address, 64, turn))
+    print(f"first load of 64 tokens on a warm server: {spread([*taken[:1] * 3, *taken[1:]])} (goal 1500)")
+
+
+def fetched_layers(browser: Browser, address: str) -> None:
+    """Another layer of a text whose layers did not all fit into the first message."""
+    with visitor(browser) as page:
+        open_text(page, address, 500)
+        picture_shown(page)
+        root = page.locator(".headlight")
+        script = (
+            MEASURE.replace("async ([name, times])", "async (root, [name, times])")
+            .replace('document.querySelector(".headlight")', "root")
+            .replace("const root = explorer.root\n", "")
+        )
+        print(f"another layer of 500 tokens, fetched: {spread(root.evaluate(script, ['layer', 12]))} (goal 150)")
+
+
+def sessions(browser: Browser, address: str, process: int) -> None:
+    """What each of some sessions that stay open adds to the server's memory."""
+    server = psutil.Process(process)
+    contexts = []
+    with visitor(browser) as page:
+        open_text(page, address, 250)
+        idle(page)
+        before = server.memory_info().rss
+        for _ in range(SESSIONS):
+            contexts.append(browser.new_context())
+            other = contexts[-1].new_page()
+            open_text(other, address, 250)
+            idle(other)
+        added = (server.memory_info().rss - before) / SESSIONS / MEGABYTE
+        print(f"memory a session of 250 tokens adds: {added:.1f} MB (goal 10)")
+    for context in contexts:
+        context.close()
+
+
+def main() -> None:
+    """Print a line for every length."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.explorer", description="Measure the explorer.")
+    parser.add_argument("--tokens", type=int, nargs="*", default=[64, 256, 512])
+    parser.add_argument("--app", action="store_true")
+    arguments = parser.parse_args()
+    print(machine())
+    np.seterr(all="raise")
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        for tokens in arguments.tokens:
+            kind = kind_of(tokens)
+            print(f"{tokens} tokens: {packing(kind)}")
+            print(f"{tokens} tokens in the browser: {in_browser(browser, kind, Path(folder))}")
+        if arguments.app:
+            in_app(browser)
+
+
+if __name__ == "__main__":
+    main()
