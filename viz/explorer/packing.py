@@ -135,21 +135,23 @@ def compressed(cells: UInt8[np.ndarray, "..."]) -> bytes:
 
 
 def thumbnails(kind: Kind) -> tuple[list[int], UInt8[np.ndarray, "tile row column"]]:
-    """Their shape, and every head's weights, the mean of each layer, and the mean of each head over the layers.
+    """Their shape, and every head's weights, the mean of each layer, and the mean of each head over the layers."""
+    tiles = tiles_of(kind.weights)
+    return list(tiles.shape[1:]), quantised(tiles)
+
+
+def tiles_of(layers: Iterable[Float[np.ndarray, "head query key"]]) -> Float[np.ndarray, "tile row column"]:
+    """The weights of thumbnails: all heads' layer by layer, then the layers' means, then each head's over the layers.
 
     Where a text is longer than a thumbnail, one cell is the largest weight of those that it stands for: a mean would
     wash out the single strong ones.
     """
-    tiles = [np.stack([pooled(weights) for weights in kind.weights]).reshape(-1, *thumb_shape(kind))]
-    tiles += [np.stack([pooled(weights.mean(axis=0)[None])[0] for weights in kind.weights])]
-    tiles += [pooled(sum(kind.weights[1:], start=kind.weights[0]) / kind.layers)]
-    return list(thumb_shape(kind)), quantised(np.concatenate(tiles))
-
-
-def thumb_shape(kind: Kind) -> tuple[int, int]:
-    """Rows and columns of a thumbnail."""
-    queries, keys = kind.weights[0].shape[1:]
-    return min(queries, THUMB), min(keys, THUMB)
+    heads, means, total = [], [], None
+    for weights in layers:
+        heads.append(pooled(weights))
+        means.append(pooled(weights.mean(axis=0)[None]))
+        total = weights if total is None else total + weights
+    return np.concatenate([*heads, *means, *([] if total is None else [pooled(total / len(heads))])])
 
 
 def pooled(weights: Float[np.ndarray, "tile query key"]) -> Float[np.ndarray, "tile row column"]:
