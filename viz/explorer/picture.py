@@ -1,0 +1,69 @@
+"""The current view of the explorer as one SVG for print: what the browser draws, by the same rules.
+
+Matrices are rasters of one pixel a cell inside the file, all else is lines and text. Nothing in it refers to anything
+outside.
+"""
+
+from collections.abc import Mapping
+
+from viz.explorer.kinds import Kind
+from viz.explorer.panels.caption import caption
+from viz.explorer.panels.grid import grid, narrowest
+from viz.explorer.panels.lines import lines
+from viz.explorer.panels.matrix import matrix
+from viz.explorer.panels.paint import Length, Panel, beside, box, element, moved, safe, stacked
+from viz.explorer.panels.scene import Scene, scene_of
+from viz.explorer.panels.words import paragraph, table, titled, words
+from viz.explorer.view import View
+from viz.theme import FONT, LIGHT, Theme
+
+PANELS = {"grid": grid, "lines": lines, "matrix": matrix, "text": words, "table": table}
+WIDTHS = {"all": 1100}
+WIDTH = 640  # pixels, of any other view
+MARGIN, GAP = 16, 20
+SHARES = {"grid": 5, "lines": 6, "matrix": 7}  # of the width, side by side
+TITLES = {"grid": "All heads", "lines": "Lines", "matrix": "Matrix", "text": "Text"}
+NAMESPACES = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
+
+
+def svg(kinds: Mapping[str, Kind], view: View, *, theme: Theme = LIGHT, width: int | None = None) -> str:
+    """The view as an SVG document ``width`` pixels wide; wider where what it holds cannot be any narrower.
+
+    kinds: those of ``kinds_of(trace)``. Raises ValueError where they lack the view's attention or layer.
+    """
+    scene = scene_of(kinds, view, theme)
+    inner = (width or WIDTHS.get(view.show, WIDTH)) - 2 * MARGIN
+    said = caption(scene)
+    body = together(scene, inner) if view.show == "all" else PANELS[view.show](scene, inner)
+    return document(stacked([body, paragraph(" ".join(said), body.width, theme)], GAP), said[0], theme)
+
+
+def together(scene: Scene, width: Length) -> Panel:
+    """The text above, grid, lines and matrix side by side; many heads' grid in a row of its own."""
+    text = panel("text", scene, width)
+    names = list(SHARES)
+    rows = [names] if narrowest(scene.kind) <= width_of("grid", names, width) else [names[:1], names[1:]]
+    return stacked(
+        [text, *(beside([panel(name, scene, width_of(name, row, width)) for name in row], GAP) for row in rows)], GAP
+    )
+
+
+def width_of(name: str, row: list[str], width: Length) -> Length:
+    """A panel's share of a row."""
+    return (width - GAP * (len(row) - 1)) * SHARES[name] / sum(SHARES[other] for other in row)
+
+
+def panel(name: str, scene: Scene, width: Length) -> Panel:
+    """One of several views, under its name."""
+    return titled(TITLES[name], PANELS[name](scene, width), scene.theme)
+
+
+def document(body: Panel, title: str, theme: Theme) -> str:
+    """The whole file: as large as its body, on the page's background."""
+    wide, tall = body.width + 2 * MARGIN, body.height + 2 * MARGIN
+    size = {"width": f"{wide:.0f}", "height": f"{tall:.0f}", "viewBox": f"0 0 {wide:.0f} {tall:.0f}"}
+    ground = box(0, 0, round(wide), round(tall), fill=theme.background)
+    parts = [element("title", safe(title)), ground, moved(body.body, MARGIN, MARGIN)]
+    return (
+        element("svg", *parts, **NAMESPACES, **size, **{"xml:space": "preserve"}, font_family=FONT, role="img") + "\n"
+    )
