@@ -1,12 +1,20 @@
-"""The exact weights as files: NPZ for everything, CSV for what is on the screen."""
+"""The exact weights as files: NPZ for everything, CSV and JSON for what is on the screen."""
 
 import csv
 import io
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from jaxtyping import Float
 
+from model import Edits, Trace
+from viz.explorer.kinds import Kind, Text, kinds_of
+from viz.explorer.view import Group, Shown, View, shown
+
+MOST_ROWS = 1_000_000
+SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+NO_EDITS = Edits()
 _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -54,6 +62,101 @@ def weights_csv(
     for query, key in np.ndindex(weights.shape[1:]):
         writer.writerow([query, cells[query], key, cells[key], *map(str, weights[list(heads), query, key])])
     return text.getvalue().encode("utf-8-sig")
+
+
+def trace_npz(trace: Trace, *, edits: Edits = NO_EDITS) -> bytes:
+    """An NPZ file of all attention that a trace has, without pickle.
+
+    ``encoder_weights``, ``decoder_weights`` and ``cross_weights`` (layer, head, query, key) in float32, each with the
+    (layer, head) pairs that ``edits`` muted, as in ``encoder_muted``; tokens and ids by stack, as in ``decoder_ids``.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    for name, kind in kinds_of(trace).items():
+        stack, attention = SITES[name]
+        here = [site for site in sorted(edits.muted) if (site.stack, site.attention) == (stack, attention)]
+        arrays[f"{name}_weights"] = np.stack(kind.weights).astype(np.float32, copy=False)
+        arrays[f"{name}_muted"] = np.array([(site.layer, site.head) for site in here], np.int64).reshape(-1, 2)
+        arrays[f"{stack}_tokens"] = np.array(kind.queries.tokens, np.str_)
+        arrays[f"{stack}_ids"] = np.asarray(getattr(trace, stack).ids, np.int64)
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # it takes arrays by any name but two of its own
+    return file.getvalue()
+
+
+def selection_csv(kind: Kind, view: View) -> bytes:
+    """One line for every query and key of a view, a column for each head that is on and one for their mean.
+
+    Rows are left out, renormalised and merged as the view says; no threshold is applied. A merged word stands at the
+    position of its first piece. All is counted from 0, and numbers are as in ``weights_csv``. Raises ValueError where
+    no head is on, or for more than a million lines.
+    """
+    found = selection(kind, view)
+    columns = [
+        (f"layer_{view.layer}_head_{head}", weights) for head, weights in zip(found.heads, found.weights, strict=True)
+    ]
+    if len(columns) > 1:
+        columns.insert(0, (f"layer_{view.layer}_mean", found.mean))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["query", "query_token", "key", "key_token", *(name for name, _ in columns)])
+    keys = [(group.first, cell(written(kind.keys, group))) for group in found.keys]
+    for row, group in enumerate(found.queries):
+        query = (group.first, cell(written(kind.queries, group)))
+        numbers = zip(*(map(str, weights[row]) for _, weights in columns), strict=True)
+        writer.writerows((*query, *key, *weights) for key, weights in zip(keys, numbers, strict=True))
+    return text.getvalue().encode("utf-8-sig")
+
+
+def selection_json(kind: Kind, view: View) -> bytes:
+    """The same numbers with the view's settings: ``weights`` by head, query and key, ``mean`` by query and key.
+
+    ``queries`` and ``keys`` give the positions that each row and column stands for, and its token as it is. Raises
+    ValueError as ``selection_csv`` does.
+    """
+    found = selection(kind, view)
+    known = {
+        "attention": kind.name,
+        "layer": view.layer,
+        "heads": found.heads,
+        "view": view.to_message(),
+        "queries": [described(kind.queries, group) for group in found.queries],
+        "keys": [described(kind.keys, group) for group in found.keys],
+    }
+    mean, weights = json_rows(found.mean), json_list(map(json_rows, found.weights))
+    return f'{json.dumps(known)[:-1]}, "mean": {mean}, "weights": {weights}}}\n'.encode("ascii")
+
+
+def selection(kind: Kind, view: View) -> Shown:
+    """What a view shows. ValueError, in one sentence, where that is nothing or too much for a text file."""
+    if view.layer >= kind.layers:
+        raise ValueError(f"There is no layer {view.layer + 1}: this attention has {kind.layers}.")
+    if not view.heads_on(kind.heads):
+        raise ValueError(f"No head of layer {view.layer + 1} is on: switch one on to take its weights away.")
+    rows = np.prod(kind.weights[view.layer].shape[1:])
+    if rows > MOST_ROWS:
+        raise ValueError(f"This selection has {rows:,} rows and a text file takes at most {MOST_ROWS:,}: take the NPZ.")
+    return shown(kind, view)
+
+
+def written(text: Text, group: Group) -> str:
+    """A row's or column's token as the text has it, the pieces of a word joined."""
+    first, *others = text.tokens[group.first : group.last + 1]
+    return first + "".join(piece.removeprefix("##") for piece in others)
+
+
+def described(text: Text, group: Group) -> dict[str, object]:
+    """A row or column for JSON."""
+    return {"first": group.first, "last": group.last, "token": written(text, group)}
+
+
+def json_rows(weights: Float[np.ndarray, "query key"]) -> str:
+    """A matrix, each number as the shortest decimal that gives the same float32 back."""
+    return json_list(json_list(map(str, row)) for row in weights)
+
+
+def json_list(items: Iterable[str]) -> str:
+    """Items that are JSON already, as a list."""
+    return f"[{', '.join(items)}]"
 
 
 def cell(text: str) -> str:
