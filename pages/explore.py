@@ -1,6 +1,8 @@
 """Explore: which words does each head look at?"""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import pages
 from model import Checkpoint, Edits
 from model.trace import StackTrace, Trace
 from pages.parts.computed import checkpoint_named, edits_of, trace_of
-from pages.parts.exploring import show_explorer, statistics_of, traced
+from pages.parts.exploring import name_of, show_explorer, statistics_of, traced
 from pages.parts.selection import Selection, address_notice, choose, current, fit, remember, selected, shows, take
 from viz import answer
 from viz.explorer.kinds import Kind
@@ -118,8 +120,9 @@ def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) ->
             for place, label in enumerate(("Across", "Up, and as colour"))
         ]
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
-    st.altair_chart(
-        head_statistics(statistics, *axes, on=on, theme=theme_of(st.context.theme.type)),
+    name = name_of(selection, edits_of(selection, checkpoint))
+    st.vega_lite_chart(
+        chart_of((name, kind.name, *axes, on, theme_of(st.context.theme.type)), statistics),
         theme=None,
         on_select=partial(take_chosen, kind.layers, kind.heads),
         selection_mode=[CHOSEN],
@@ -127,6 +130,16 @@ def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) ->
         alt=f"Scatter and strip of {kind.layers} layers with {kind.heads} heads each, by two statistics.",
     )
     st.markdown(STATISTICS_NOTE)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def chart_of(key: tuple[Any, ...], _statistics: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The chart of the statistics as Vega-Lite: to make and check it takes longer than all else in an answer.
+
+    key: a name for the statistics, the attention, two axes, the heads that are on, and the theme.
+    """
+    _, _, across, up, on, theme = key
+    return head_statistics(_statistics, across, up, on=on, theme=theme).to_dict()
 
 
 def take_chosen(layers: int, heads: int) -> None:

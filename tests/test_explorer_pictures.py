@@ -483,7 +483,9 @@ def test_a_pdf_is_one_page_with_its_text_as_text():
 
 
 def test_a_very_large_picture_gets_fewer_pixels():
-    assert largest_scale('<svg xmlns="x" width="4000" height="12000">') ** 2 * 4000 * 12000 == pytest.approx(MOST_PIXELS)
+    assert largest_scale('<svg xmlns="x" width="4000" height="12000">') ** 2 * 4000 * 12000 == pytest.approx(
+        MOST_PIXELS
+    )
     with pytest.raises(ValueError, match="width and a height"):
         largest_scale("<svg/>")
 
