@@ -23,10 +23,10 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
-import psutil
 import torch
 from playwright.sync_api import Browser, Page
 
+from benchmarks.app import resident
 from benchmarks.trace import machine
 from model import Config
 from model.checkpoint import CHECKPOINTS
@@ -208,18 +208,17 @@ def fetched_layers(browser: Browser, address: str) -> None:
 
 def sessions(browser: Browser, address: str, process: int) -> None:
     """What each of some sessions that stay open adds to the server's memory."""
-    server = psutil.Process(process)
     contexts = []
     with visitor(browser) as page:
         open_text(page, address, 250)
         idle(page)
-        before = server.memory_info().rss
+        before = resident(process)
         for _ in range(SESSIONS):
             contexts.append(browser.new_context())
             other = contexts[-1].new_page()
             open_text(other, address, 250)
             idle(other)
-        added = (server.memory_info().rss - before) / SESSIONS / MEGABYTE
+        added = (resident(process) - before) / SESSIONS
         print(f"memory a session of 250 tokens adds: {added:.1f} MB (goal 10)")
     for context in contexts:
         context.close()

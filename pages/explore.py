@@ -10,13 +10,13 @@ import streamlit as st
 
 import pages
 from model import Checkpoint, Edits
-from model.trace import StackTrace, Trace
+from model.trace import Trace
 from pages.parts.computed import checkpoint_named, edits_of, trace_of
+from pages.parts.downloads import downloads
 from pages.parts.exploring import name_of, show_explorer, statistics_of, traced
 from pages.parts.selection import Selection, address_notice, choose, current, fit, remember, selected, shows, take
 from viz import answer
 from viz.explorer.kinds import Kind
-from viz.export import weights_csv, weights_npz
 from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.table import token_table
 from viz.theme import theme_of
@@ -50,8 +50,6 @@ TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
     "in the vocabulary; characters are counted from 0 in the text, end not included."
 )
-NPZ_HELP = "Every layer and head as float32, with tokens and ids, for numpy.load. Indices count from 0."
-CSV_HELP = "The heads that are on, of the layer on the screen: one line for every query and key. Indices count from 0."
 
 
 def show() -> None:
@@ -76,24 +74,27 @@ def show_attention() -> None:
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = traced(selection, checkpoint)
         selection = fit(selection, kinds)
-        words, outcome = st.columns([5, 2], gap="large")
-        with words:
-            st.markdown(said(selection, kinds[selection.view.attention], trace), help=answer.HELP)
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.toggle(
-                    "Mute the heads that are off",
-                    key=shows("mute", selection.mute),
-                    on_change=take,
-                    args=("mute",),
-                    help=MUTE_HELP,
-                )
-                downloads(selection)
-        with outcome:
-            show_prediction(checkpoint, selection, trace)
-        show_explorer(selection, edits_of(selection, checkpoint), kinds)
+        above = st.container()
+        show_explorer(selection, edits_of(selection, checkpoint), kinds)  # sent first: it may be waited for
+        with above:
+            show_answer(selection, checkpoint, trace, kinds)
         st.markdown(f"**How to read this**\n{HOW_TO_READ}")
         show_statistics(selection, checkpoint, kinds[selection.view.attention])
     remember(selection)
+
+
+def show_answer(selection: Selection, checkpoint: Checkpoint, trace: Trace, kinds: Mapping[str, Kind]) -> None:
+    """Where the heads look, in one sentence, and what the model makes of the text; with what acts on both."""
+    kind = kinds[selection.view.attention]
+    words, outcome = st.columns([5, 2], gap="large")
+    with words:
+        st.markdown(said(selection, kind, trace), help=answer.HELP)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            key = shows("mute", selection.mute)
+            st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
+            downloads(selection, any_head=bool(selection.view.heads_on(kind.heads)))
+    with outcome:
+        show_prediction(checkpoint, selection, trace)
 
 
 def said(selection: Selection, kind: Kind, trace: Trace) -> str:
@@ -187,33 +188,6 @@ def show_tokens(selection: Selection, trace: Trace) -> None:
     if stack is not None and stack.tokens is not None:
         rows = token_table(selection.text, stack.tokens, stack.ids.tolist(), stack.words, stack.spans)
         st.dataframe(pd.DataFrame(rows), hide_index=True)
-
-
-def downloads(selection: Selection) -> None:
-    """The exact weights as files, computed when they are asked for."""
-    with st.popover("Download"):
-        st.download_button(
-            "All weights (NPZ)", partial(npz, selection), "attention.npz", on_click="ignore", help=NPZ_HELP
-        )
-        st.download_button(
-            "This layer (CSV)", partial(csv, selection), "attention.csv", on_click="ignore", help=CSV_HELP
-        )
-
-
-def npz(selection: Selection) -> bytes:
-    """The pass on the screen; muted heads are listed in the file."""
-    checkpoint = checkpoint_named(selection.checkpoint)
-    trace, _ = traced(selection, checkpoint)
-    stack: StackTrace = trace.encoder or trace.decoder  # type: ignore[assignment]
-    muted = sorted((site.layer, site.head) for site in edits_of(selection, checkpoint).muted)
-    return weights_npz(stack.weights().numpy(), stack.tokens or (), stack.ids.tolist(), muted=muted)
-
-
-def csv(selection: Selection) -> bytes:
-    """The heads that are on, of the layer on the screen."""
-    _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
-    view, kind = selection.view, kinds[selection.view.attention]
-    return weights_csv(kind.weights[view.layer], kind.keys.tokens, layer=view.layer, heads=view.heads_on(kind.heads))
 
 
 pages.frame()

@@ -1,9 +1,12 @@
 """The app in a real browser, against the server that a user starts."""
 
+import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -77,6 +80,17 @@ def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(brows
         expect(page.locator(".readout")).to_contain_text("attends to key 6")
         assert exact(page) == pytest.approx(expected[2, 5], abs=1e-7)
         expect(page.get_by_text("The 7 heads of layer 1 that are on, averaged, look")).to_be_visible()
+
+
+def test_a_text_that_follows_quickly_stays(browser, address):
+    with visitor(browser) as page:
+        page.goto(address)
+        picture_shown(page)
+        for text in ("A first text.", "Another one."):
+            type_sentence(page, text)
+            expect(page.locator(".words button").first).to_have_text(text.split()[0].lower())
+        page.wait_for_timeout(1500)
+        expect(page.locator(".words button").first).to_have_text("another")
 
 
 def test_hovering_and_switching_heads_ask_the_server_nothing_until_the_pointer_rests(browser, address):
@@ -171,20 +185,49 @@ def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, add
         assert exact(page) == pytest.approx(float(muted.blocks[1].self_attention.weights.mean(dim=0)[0, 1]), abs=1e-6)
 
 
+def taken(page: Page, label: str) -> Path:
+    """The file behind one button of the list."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=label, exact=True).click()
+    return Path(download.value.path())
+
+
 def test_the_downloaded_files_hold_the_weights_of_the_trace(browser, address, weights):
     with visitor(browser) as page:
         page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'off': '1.0-1_1.3-7', 'layer': '1'})}")
         picture_shown(page)
         page.get_by_test_id("stPopover").get_by_role("button").click()
-        with page.expect_download() as npz:
-            page.get_by_role("button", name="All weights (NPZ)").click()
-        with page.expect_download() as csv:
-            page.get_by_role("button", name="This layer (CSV)").click()
-        with np.load(npz.value.path()) as file:
-            assert np.allclose(file["weights"], weights, atol=1e-6)
-        rows = Path(csv.value.path()).read_text(encoding="utf-8-sig").splitlines()[1:]
+        with np.load(taken(page, "All weights (NPZ)")) as file:
+            assert np.allclose(file["encoder_weights"], weights, atol=1e-6)
+        rows = taken(page, "This view (CSV)").read_text(encoding="utf-8-sig").splitlines()[1:]
         column = np.array([float(row.rsplit(",", 1)[1]) for row in rows])
         assert np.allclose(column, weights[1, 2].reshape(-1), atol=1e-6)
+        numbers = json.loads(taken(page, "This view (JSON)").read_text(encoding="utf-8"))
+        assert np.allclose(numbers["weights"][0], weights[1, 2], atol=1e-6)
+        script = taken(page, "As Python").read_text(encoding="utf-8")
+        assert f"trace({SENTENCE!r})" in script
+        assert "layer=1" in script
+
+
+def test_the_downloaded_pictures_and_the_page_open(browser, address, weights, tmp_path):
+    with visitor(browser) as page:
+        page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'off': '1.0-1_1.3-7', 'layer': '1', 'show': 'matrix'})}")
+        picture_shown(page)
+        page.get_by_test_id("stPopover").get_by_role("button").click()
+        drawing = ElementTree.parse(taken(page, "Picture (SVG)"))
+        assert "layer 2 of 4, head 3 of 8" in "".join(drawing.getroot().itertext())
+        assert taken(page, "Picture (PDF)").read_bytes().startswith(b"%PDF")
+        assert taken(page, "Picture (PNG)").read_bytes().startswith(b"\x89PNG")
+        saved = tmp_path / "attention.html"
+        saved.write_bytes(taken(page, "Web page (HTML)").read_bytes())
+    with closing(browser.new_context(offline=True)) as context:
+        alone = context.new_page()
+        alone.goto(saved.as_uri())
+        expect(alone.locator(".readout")).to_contain_text("Layer 2, head 3")
+        alone.locator(".stack.matrix").hover(position=cell(alone, 2, 4))
+        expect(alone.locator(".readout")).to_contain_text("query 3")
+        said = float(alone.locator(".readout").inner_text().split("≈ ")[1])
+        assert said == pytest.approx(weights[1, 2, 2, 4], abs=0.0045)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from tests.test_explorer import random_kind, trace_of
 from viz.explorer import View, html_page, source
 from viz.explorer.kinds import Kind, kinds_of
 from viz.explorer.packing import pack, unpack
+from viz.explorer.page import page_of
 from viz.explorer.view import drawn, shown, strength
 
 HOSTILE = (
@@ -49,7 +50,7 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def page_of(browser: Browser, content: str, tmp_path, *, width: int = 1300, dark: bool = False) -> Iterator[Page]:
+def opened_page(browser: Browser, content: str, tmp_path, *, width: int = 1300, dark: bool = False) -> Iterator[Page]:
     """A page from a file. Fails if it asks for anything else, or if a script of it fails."""
     file = tmp_path / "page.html"
     file.write_text(content, encoding="utf-8")
@@ -68,7 +69,7 @@ def page_of(browser: Browser, content: str, tmp_path, *, width: int = 1300, dark
 
 @contextmanager
 def explorer_of(browser: Browser, trace: Any, tmp_path, view: View | None = None, **window: Any) -> Iterator[Page]:
-    with page_of(browser, html_page(trace, view), tmp_path, **window) as page:
+    with opened_page(browser, html_page(trace, view), tmp_path, **window) as page:
         expect(page.locator(".readout .said")).not_to_be_empty()
         settled(page)
         yield page
@@ -211,6 +212,21 @@ def test_every_view_reads_the_weights_of_the_trace_for_every_kind_of_attention(b
             said = point(page, "grid", corner["x"] + 0.5 / keys * tile, corner["y"] + (queries - 0.5) / queries * tile)
             assert said.startswith("layer 1, head 4: ")
             assert number(said) == near(kind.weights[0][3, queries - 1, 0])
+
+
+def test_a_pair_of_sentences_stands_in_two_strips_where_one_attends_to_the_other(browser, tmp_path):
+    kind = random_kind(5, 5, segments=(0, 0, 0, 1, 1))
+    content = page_of({"encoder": kind}, View(segments="AB"))
+    with opened_page(browser, content, tmp_path) as page:
+        expect(page.locator(".tokens")).to_have_count(2)
+        page.locator(".tokens").first.locator("button").nth(2).hover()
+        settled(page)
+        said = page.locator(".readout").inner_text()
+        row = kind.weights[0].mean(axis=0)[2, 3:]
+        assert f"query 3 · 2 attends most to key {row.argmax() + 4} · " in said
+        assert number(said) == near(row.max())
+        page.get_by_label("Sentence", exact=True).select_option("all")
+        expect(page.locator(".tokens")).to_have_count(1)
 
 
 def test_hovering_marks_the_same_token_in_every_view(browser, tmp_path):

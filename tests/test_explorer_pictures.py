@@ -23,7 +23,7 @@ from PIL import Image
 from model import Edits, HeadSite, load_checkpoint
 from tests import tiny
 from tests.test_viz import contrast
-from viz.explorer.kinds import Kind, Text, kinds_of, text_between
+from viz.explorer.kinds import Kind, Text, kinds_of
 from viz.explorer.panels.paint import fitted, ink_on, safe, shades_of, text_width
 from viz.explorer.picture import svg
 from viz.explorer.printing import MOST_PIXELS, largest_scale, pdf, png
@@ -541,7 +541,7 @@ def test_files_of_a_view_leave_out_renormalise_and_merge_as_it_does():
 
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=6))
 def test_every_float_reads_back_bit_for_bit(row):
-    text = text_between([str(place) for place in range(len(row))])
+    text = Text(stack="encoder", tokens=tuple(map(str, range(len(row)))))
     weights = np.array([[row] * len(row)], np.float32)
     kind = Kind(name="encoder", queries=text, keys=text, weights=(weights,), causal=False)
     assert np.array_equal(np.array(json.loads(selection_json(kind, View()))["weights"], np.float32), weights)
@@ -558,7 +558,7 @@ def test_no_cell_of_the_csv_can_start_a_formula():
 
 @pytest.mark.parametrize("export", [selection_csv, selection_json])
 def test_too_many_rows_and_no_heads_are_refused_in_one_sentence(export):
-    text = text_between(["a"] * 1001)
+    text = Text(stack="encoder", tokens=("a",) * 1001)
     weights = np.broadcast_to(np.float32(0.5), (1, 1001, 1001))
     kind = Kind(name="encoder", queries=text, keys=text, weights=(weights,), causal=False)
     with pytest.raises(ValueError, match=f"1,002,001 rows .* at most {MOST_ROWS:,}: take the NPZ"):

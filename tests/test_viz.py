@@ -1,7 +1,5 @@
 """Figures, tables and files hold the numbers and tokens they were given; sentences say what the numbers say."""
 
-import csv
-import io
 import json
 import re
 import tomllib
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 
 from viz import answer, card
 from viz.curve import accuracy_curve, loss_curve, read_curve
-from viz.export import weights_csv, weights_npz
 from viz.table import token_table
 from viz.theme import DARK, LIGHT, Theme, colour_scale, theme_of
 from viz.tokens import counted, list_of, markdown_text, percent, position_name, visible
@@ -234,45 +231,6 @@ def test_a_piece_is_shown_with_its_whole_word():
     assert table["piece of the word"] == ["Unbearably"] * 3 + ["good"]
     assert table["id"] == [5, 6, 7, 8]
     assert table["position"] == [1, 2, 3, 4]
-
-
-# Files
-
-
-def test_the_npz_file_gives_back_every_weight_token_and_id():
-    weights = random_weights(2, 3, 4, 4)
-    file = np.load(io.BytesIO(weights_npz(weights, ["a", "é", "😀", "##b"], [1, 2, 3, 4], muted=[(1, 2)])))
-    assert file["weights"].dtype == np.float32
-    assert np.array_equal(file["weights"], weights)
-    assert file["tokens"].tolist() == ["a", "é", "😀", "##b"]
-    assert file["ids"].tolist() == [1, 2, 3, 4]
-    assert file["muted"].tolist() == [[1, 2]]
-
-
-def test_the_csv_file_gives_back_the_weights_of_the_heads_that_are_on():
-    weights = random_weights(3, 2, 2)
-    rows = list(
-        csv.DictReader(io.StringIO(weights_csv(weights, ["a", "b"], layer=1, heads=(0, 2)).decode("utf-8-sig")))
-    )
-    assert [(row["query"], row["key"]) for row in rows] == [("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")]
-    for head in (0, 2):
-        column = np.array([np.float32(row[f"layer_1_head_{head}"]) for row in rows])
-        assert np.array_equal(column.reshape(2, 2), weights[head])
-    assert "layer_1_head_1" not in rows[0]
-
-
-@pytest.mark.parametrize("token", ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1"])
-def test_no_cell_of_the_csv_file_starts_a_formula(token):
-    text = weights_csv(random_weights(1, 1, 1), [token], layer=0, heads=(0,)).decode("utf-8-sig")
-    row = list(csv.reader(io.StringIO(text, newline="")))[1]
-    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row)
-
-
-def test_files_with_the_wrong_number_of_tokens_or_ids_are_refused():
-    with pytest.raises(ValueError, match="with 2 tokens"):
-        weights_csv(random_weights(1, 3, 3), ["a", "b"], layer=0, heads=(0,))
-    with pytest.raises(ValueError, match="1 ids came with 3 tokens"):
-        weights_npz(random_weights(1, 1, 3, 3), ["a", "b", "c"], [1])
 
 
 # The training curve

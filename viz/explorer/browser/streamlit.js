@@ -8,35 +8,40 @@ const PATIENCE = 600 // milliseconds to wait for the view before drawing the def
 const mounted = new WeakMap()
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  let held = mounted.get(parentElement)
-  if (!held) {
-    const root = parentElement.querySelector(".headlight")
-    const server = { commit: (view) => held.set("view", view), exact: (request) => held.trigger("row", request) }
-    held = { explorer: new Explorer(root, server), applied: -1 }
-    mounted.set(parentElement, held)
-  }
+  const held = mounted.get(parentElement) ?? mount(parentElement)
   held.set = setStateValue
   held.trigger = setTriggerValue
-  const { explorer } = held
-  const { name } = opened(data).header
-
-  const read = () => {
-    const { steer, layer } = window.headlight ?? {}
-    if (steer?.name !== name) return // it speaks of another text: that one's numbers are on their way
-    if (steer.revision > held.applied) explorer.steer(steer.view, data)
-    else if (held.started !== data) explorer.receive(data)
-    held.applied = steer.revision
-    held.started = data
-    if (steer.exact) explorer.answer(steer.exact)
-    if (layer && held.layer !== layer) explorer.addLayer(layer)
-    held.layer = layer
-  }
-
-  window.addEventListener(EVENT, read)
-  read()
-  const timer = setTimeout(() => held.started === data || explorer.receive(data), PATIENCE)
+  held.data = data
+  held.name = opened(data).header.name
+  // Streamlit calls this again for new data, without a call of what it was given to clean up with.
+  clearTimeout(held.timer)
+  held.timer = setTimeout(() => held.started === held.data || held.explorer.receive(held.data), PATIENCE)
+  window.addEventListener(EVENT, held.read)
+  held.read()
   return () => {
-    window.removeEventListener(EVENT, read)
-    clearTimeout(timer)
+    window.removeEventListener(EVENT, held.read)
+    clearTimeout(held.timer)
   }
+}
+
+function mount(parentElement) {
+  const held = { applied: -1 }
+  const server = { commit: (view) => held.set("view", view), exact: (request) => held.trigger("row", request) }
+  held.explorer = new Explorer(parentElement.querySelector(".headlight"), server)
+  held.read = () => read(held)
+  mounted.set(parentElement, held)
+  return held
+}
+
+function read(held) {
+  const { explorer, data, name } = held
+  const { steer, layer } = window.headlight ?? {}
+  if (steer?.name !== name) return // it speaks of another text: that one's numbers are on their way
+  if (steer.revision > held.applied) explorer.steer(steer.view, data)
+  else if (held.started !== data) explorer.receive(data)
+  held.applied = steer.revision
+  held.started = data
+  if (steer.exact) explorer.answer(steer.exact)
+  if (layer && held.layer !== layer) explorer.addLayer(layer)
+  held.layer = layer
 }

@@ -11,7 +11,8 @@ export class Words {
   }
 
   build({ kind, frame }) {
-    const one = kind.queries === kind.keys
+    const alike = frame.rows.length === frame.columns.length && frame.rows.every(({ first }, place) => first === frame.columns[place].first)
+    const one = kind.queries === kind.keys && alike // of a pair of sentences, rows and columns may be different ones
     this.one = one
     this.sides = one ? [this.strip("both", "Tokens", frame.rows)] : [this.strip("query", "Queries", frame.rows), this.strip("key", "Keys", frame.columns)]
     this.host.replaceChildren(...this.sides.flatMap(({ title, strip }) => (one ? [strip] : [title, strip])), this.said)
