@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.running import chromium, picture_shown, running_app, visitor
 
 FOLDER = Path(__file__).parent
-VIEW = "layer=2&heads=3"
+VIEW = "layer=3&off=3.1_3.5&query=3"
 
 
 def main() -> None:
@@ -14,6 +14,7 @@ def main() -> None:
             with visitor(browser, dark=theme == "dark", width=1440, height=1120) as page:
                 page.goto(f"{address}/?{VIEW}")
                 picture_shown(page)
+                page.wait_for_timeout(1500)  # the exact number of the token that is kept arrives after a rest
                 page.screenshot(path=FOLDER / f"explore-{theme}.png")
 
 

@@ -108,7 +108,7 @@ export class Grid extends Stack {
     const context = this.overlay()
     const { kind, theme, frame } = scene
     context.strokeStyle = theme.second
-    context.lineWidth = 1.5
+    context.lineWidth = 1
     for (let layer = 0; layer <= kind.layers; layer++) {
       for (let head = 0; head <= kind.heads; head++) {
         const found = this.tiles?.[this.number(layer, head)]
