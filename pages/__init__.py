@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from model import CheckpointError, InputError, available_checkpoints, available_devices
+from pages.parts.computed import reads_pairs
 from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, remember, selected, shows, typable
 from pages.parts.share import share_button
 from viz.tokens import markdown_text
@@ -33,6 +34,7 @@ MENU = (
 FIRST = "explore"
 MOST_UNGROUPED = 4
 TEXT_HELP = f"At most {LONGEST_TEXT:,} characters and 512 tokens are read. The address of this page holds the text."
+PAIR_HELP = "A second text, which this checkpoint reads after the first as a segment of its own; it may be left empty."
 CHECKPOINT_HELP = "A trained model: its weights, its tokenizer and a card that says where they come from."
 DEVICE_HELP = "The processor that runs the model. A GPU's numbers agree with the CPU's to about four decimals."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
@@ -85,7 +87,9 @@ def strip(selection: Selection) -> None:
     words, tools = st.columns([5, 2], gap="large", vertical_alignment="bottom")
     with words, st.form("sentence", border=False):
         st.text_area("Text", key=shows("text", typable(selection.text)), height=76, help=TEXT_HELP)
-        st.form_submit_button("Show", on_click=take_text, args=("text",), type="primary", help="Or press Ctrl + Enter.")
+        if reads_pairs(selection.checkpoint):
+            st.text_area("Second text", key=shows("pair", typable(selection.pair)), height=76, help=PAIR_HELP)
+        st.form_submit_button("Show", on_click=take_texts, type="primary", help="Or press Ctrl + Enter.")
     with tools:
         name, device = st.columns([3, 2])
         with name:
@@ -93,13 +97,19 @@ def strip(selection: Selection) -> None:
         with device:
             choose_device()
         with st.container(horizontal=True, gap="xsmall"):
-            st.menu_button("Examples", EXAMPLES, key="example", on_click=take_text, args=("example",))
+            st.menu_button("Examples", EXAMPLES, key="example", on_click=take_example)
             share_button()
 
 
-def take_text(control: str) -> None:
-    """A new text: the query and the key of the old one mean nothing in it."""
-    choose(text=st.session_state[control], query=None, key=None)
+def take_texts() -> None:
+    """New texts: the query and the key of the old ones mean nothing in them."""
+    pair = st.session_state.get("pair", "")
+    choose(text=st.session_state["text"], pair=pair, query=None, key=None)
+
+
+def take_example() -> None:
+    """One of the example sentences, alone."""
+    choose(text=st.session_state["example"], pair="", query=None, key=None)
 
 
 def choose_checkpoint(selection: Selection) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 import pages
 from model import Checkpoint, Edits
 from model.trace import Trace
-from pages.parts.computed import checkpoint_named, edits_of, trace_of
+from pages.parts.computed import checkpoint_named, edits_of, reads_pairs, trace_of
 from pages.parts.downloads import downloads
 from pages.parts.exploring import name_of, show_explorer, statistics_of, traced
 from pages.parts.selection import Selection, address_notice, choose, current, fit, remember, selected, shows, take
@@ -186,7 +186,10 @@ def show_tokens(selection: Selection, trace: Trace) -> None:
     stack = trace.encoder or trace.decoder
     st.subheader("Tokens", anchor=False, help=TOKENS_HELP)
     if stack is not None and stack.tokens is not None:
-        rows = token_table(selection.text, stack.tokens, stack.ids.tolist(), stack.words, stack.spans)
+        pair = reads_pairs(selection.checkpoint) and selection.pair
+        texts = [selection.text, selection.pair] if pair else [selection.text]
+        ids, facts = stack.ids.tolist(), (stack.words, stack.spans, stack.segments)
+        rows = token_table(texts, stack.tokens, ids, *facts)
         st.dataframe(pd.DataFrame(rows), hide_index=True)
 
 

@@ -132,6 +132,27 @@ def test_a_copied_address_opens_the_same_view_on_a_server_that_has_just_started(
         assert exact(page) == before == pytest.approx(weights[2, 4, 1, 3], abs=1e-7)
 
 
+def test_layers_of_a_long_text_come_when_they_are_looked_at(browser, address):
+    text = " ".join(f"a{place % 7}" for place in range(256))
+    stack = load_checkpoint("sentiment").trace(text).encoder
+    assert stack is not None
+    with visitor(browser) as page:
+        page.goto(f"{address}/?{urlencode({'text': text})}")
+        picture_shown(page)
+        assert not explored(page, "explorer.model.whole")
+        for layer in (2, 0, 3):
+            page.get_by_role("button", name=f"Layer {layer + 1}", exact=True).click()
+            expect(page.locator(".readout")).to_contain_text(f"Layer {layer + 1}, mean of 8 heads")
+            page.mouse.move(1, 1)
+            inner = explored(page, "explorer.matrix.inner")
+            page.locator(".stack.matrix").hover(position={"x": inner["left"] + 150, "y": inner["top"] + 100})
+            query, key = (
+                int(found) - 1 for found in re.findall(r"(?:query|key) (\d+)", page.locator(".said").inner_text())
+            )
+            mean = stack.blocks[layer].self_attention.weights.double().mean(dim=0)
+            assert exact(page) == pytest.approx(float(mean[query, key]), abs=1e-7)
+
+
 def test_heads_chosen_in_the_chart_are_those_of_the_explorer(browser, address):
     with visitor(browser, height=2600) as page:
         page.goto(address)

@@ -227,10 +227,17 @@ def test_the_outcome_is_the_most_probable_label():
 
 def test_a_piece_is_shown_with_its_whole_word():
     spans = [(0, 2), (2, 6), (6, 10), (11, 15)]
-    table = token_table("Unbearably good", ["un", "##bear", "##ably", "good"], [5, 6, 7, 8], [0, 0, 0, 1], spans)
+    table = token_table(["Unbearably good"], ["un", "##bear", "##ably", "good"], [5, 6, 7, 8], [0, 0, 0, 1], spans)
     assert table["piece of the word"] == ["Unbearably"] * 3 + ["good"]
     assert table["id"] == [5, 6, 7, 8]
     assert table["position"] == [1, 2, 3, 4]
+
+
+def test_the_pieces_of_two_texts_are_those_of_their_own_text():
+    spans = [None, (0, 3), None, (0, 4), None]
+    table = token_table(["not bad", "good"], list("abcde"), [1] * 5, [None, 0, None, 0, None], spans, [0, 0, 0, 1, 1])
+    assert table["piece of the word"] == ["–", "not", "–", "good", "–"]
+    assert table["text"] == [1, 1, 1, 2, 2]
 
 
 # The training curve

@@ -3,3 +3,7 @@
 # Plotly looks for pandas while it is imported. Two sessions that start a cold server together can then meet a
 # half-imported pandas; importing it first, here, closes that gap.
 import pandas  # noqa: F401
+
+from viz.explorer import html_page, show
+
+__all__ = ["html_page", "show"]

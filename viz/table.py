@@ -6,13 +6,17 @@ from viz.tokens import visible
 
 
 def token_table(
-    text: str,
+    texts: Sequence[str],
     tokens: Sequence[str],
     ids: Sequence[int],
     words: Sequence[int | None] | None,
     spans: Sequence[tuple[int, int] | None] | None,
+    segments: Sequence[int] | None = None,
 ) -> dict[str, Sequence[object]]:
-    """One row a token: position, token, id, the word that it is a piece of, and its characters in the text."""
+    """One row a token: position, token, id, the word that it is a piece of, and its characters in its text.
+
+    texts: the text, and the one after it where there are two; ``segments`` says which a token is of.
+    """
     if len(ids) != len(tokens):
         raise ValueError(f"{len(ids)} ids came with {len(tokens)} tokens, wanted one id a token")
     table: dict[str, Sequence[object]] = {
@@ -21,16 +25,25 @@ def token_table(
         "id": list(ids),
     }
     if words is not None and spans is not None:
-        table["piece of the word"] = [visible(word) for word in _words(text, words, spans)]
+        of_text = [0] * len(tokens) if segments is None or len(texts) < 2 else segments
+        table["piece of the word"] = [visible(word) for word in _words(texts, words, spans, of_text)]
         table["characters"] = ["" if span is None else f"{span[0]} to {span[1]}" for span in spans]
+        if len(texts) > 1:
+            table["text"] = [segment + 1 for segment in of_text]
     return table
 
 
-def _words(text: str, words: Sequence[int | None], spans: Sequence[tuple[int, int] | None]) -> list[str]:
+def _words(
+    texts: Sequence[str],
+    words: Sequence[int | None],
+    spans: Sequence[tuple[int, int] | None],
+    of_text: Sequence[int],
+) -> list[str]:
     """For each token the whole word: from where its first piece starts to where its last one ends."""
-    reach: dict[int, tuple[int, int]] = {}
-    for word, span in zip(words, spans, strict=True):
-        if word is not None and span is not None:
-            start, end = reach.get(word, span)
-            reach[word] = (min(start, span[0]), max(end, span[1]))
-    return ["–" if word not in reach else text[slice(*reach[word])] for word in words]
+    reach: dict[tuple[int, int], tuple[int, int]] = {}
+    places = [None if word is None else (text, word) for text, word in zip(of_text, words, strict=True)]
+    for place, span in zip(places, spans, strict=True):
+        if place is not None and span is not None:
+            start, end = reach.get(place, span)
+            reach[place] = (min(start, span[0]), max(end, span[1]))
+    return ["–" if place is None or place not in reach else texts[place[0]][slice(*reach[place])] for place in places]

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from torch import Tensor
 
-from model import Checkpoint, Edits, InputError, available_devices, load_checkpoint
+from model import Checkpoint, CheckpointError, Edits, InputError, available_devices, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from model.edits import HeadSite
 from model.trace import Trace, map_tensors
@@ -77,13 +77,29 @@ def file_bytes(name: str) -> int:
     return sum(file.stat().st_size for file in (CHECKPOINTS / name).glob("*") if file.is_file())
 
 
+def reads_pairs(name: str) -> bool:
+    """Whether a checkpoint reads two texts; one that cannot be loaded reads none, and says why where it is used."""
+    try:
+        return checkpoint_named(name).config.segments > 1
+    except (CheckpointError, InputError):
+        return False
+
+
+def trace_key(selection: Selection, edits: Edits) -> tuple[object, ...]:
+    """What decides all numbers of a pass."""
+    pair = selection.pair if reads_pairs(selection.checkpoint) else ""
+    return checkpoint_key(selection.checkpoint), selection.text, pair, edits
+
+
 def trace_of(selection: Selection, edits: Edits) -> Trace:
     """The forward pass of the selection's text. InputError where the text cannot be read."""
-    if len(selection.text) > LONGEST_TEXT:
-        raise InputError(f"The text has {len(selection.text):,} characters; at most {LONGEST_TEXT:,} are read.")
+    for text in (selection.text, selection.pair):
+        if len(text) > LONGEST_TEXT:
+            raise InputError(f"The text has {len(text):,} characters; at most {LONGEST_TEXT:,} are read.")
     checkpoint = checkpoint_named(selection.checkpoint)
-    key = (checkpoint_key(selection.checkpoint), selection.text, edits)
-    return traces().get(key, lambda: checkpoint.trace(selection.text, edits=edits), bytes_of)
+    key = trace_key(selection, edits)
+    pair = str(key[2]) or None
+    return traces().get(key, lambda: checkpoint.trace(selection.text, pair=pair, edits=edits), bytes_of)
 
 
 def bytes_of(trace: Trace) -> int:

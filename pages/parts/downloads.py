@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.computed import checkpoint_named, edits_of
+from pages.parts.computed import checkpoint_named, edits_of, reads_pairs
 from pages.parts.exploring import traced
 from pages.parts.selection import Selection
 from viz import export
@@ -87,4 +87,5 @@ def json(selection: Selection) -> bytes:
 def script(selection: Selection) -> str:
     """The view as Python."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    return snippet(selection.checkpoint, selection.text, selection.view, edits_of(selection, checkpoint))
+    pair = selection.pair if reads_pairs(selection.checkpoint) else ""
+    return snippet(selection.checkpoint, selection.text, selection.view, edits_of(selection, checkpoint), pair=pair)

@@ -11,7 +11,7 @@ import streamlit as st
 from model import Checkpoint, Edits
 from model.measures.heads import head_statistics, is_punctuation
 from model.trace import Trace
-from pages.parts.computed import Shelf, checkpoint_key, edits_of, trace_of
+from pages.parts.computed import Shelf, edits_of, trace_key, trace_of
 from pages.parts.selection import Selection, choose
 from viz.explorer.component import explorer, steer
 from viz.explorer.kinds import Kind, kinds_of
@@ -65,9 +65,9 @@ def statistics_of(selection: Selection, edits: Edits, kind: Kind) -> dict[str, n
 
 
 def name_of(selection: Selection, edits: Edits) -> str:
-    """A short name for the numbers of one pass: text, checkpoint and edits decide it."""
-    key = repr((checkpoint_key(selection.checkpoint), selection.text, sorted(edits.muted)))
-    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
+    """A short name for the numbers of one pass."""
+    *what, _ = trace_key(selection, edits)
+    return hashlib.sha256(repr((*what, sorted(edits.muted))).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def take_view() -> None:

@@ -27,19 +27,23 @@ class Selection:
     """What is looked at: every field is a plain value, so that it can be a cache key and an address."""
 
     text: str = EXAMPLES[0]
+    pair: str = ""  # the second text, for checkpoints that read two
     checkpoint: str = "sentiment"
     mute: bool = False
     view: View = field(default_factory=View)
 
 
+OWN = ("text", "pair", "checkpoint", "mute")  # the fields that are not the view's
+
+
 def values_of(selection: Selection) -> dict[str, Any]:
     """Everything in a selection, by the names that stand in an address."""
-    return {"text": selection.text, "checkpoint": selection.checkpoint, "mute": selection.mute} | vars(selection.view)
+    return {name: getattr(selection, name) for name in OWN} | vars(selection.view)
 
 
 def changed(selection: Selection, **changes: Any) -> Selection:
     """The selection with some of these values changed. ValueError for a value that cannot be."""
-    own = {name: value for name, value in changes.items() if name in ("text", "checkpoint", "mute")}
+    own = {name: value for name, value in changes.items() if name in OWN}
     of_view = {name: value for name, value in changes.items() if name not in own}
     return replace(selection, **own, view=replace(selection.view, **of_view))
 
@@ -60,8 +64,9 @@ def to_address(selection: Selection) -> dict[str, str]:
     """The address of a selection: what differs from the default, so that the opening page's own is bare."""
     values, plain = values_of(selection), values_of(Selection())
     differing = {name: values[name] for name in READERS if values[name] != plain[name]}
-    if len(selection.text) > LONGEST_TEXT or typable(selection.text) != selection.text:
-        del differing["text"]  # it is refused anyway, and no address carries it
+    for name in differing.keys() & {"text", "pair"}:
+        if len(values[name]) > LONGEST_TEXT or typable(values[name]) != values[name]:
+            del differing[name]  # it is refused anyway, and no address carries it
     return {name: written(found) for name, found in differing.items()}
 
 
@@ -126,6 +131,7 @@ def share(text: str) -> float:
 
 READERS: dict[str, Callable[[str], Any]] = {
     "text": str,
+    "pair": str,
     "checkpoint": lambda text: one_of(text, tuple(available_checkpoints())),
     "attention": str,
     "layer": index,

@@ -14,7 +14,7 @@ from model import {names}
 from viz.explorer import View, html_page, show
 
 checkpoint = load_checkpoint({checkpoint!r})
-trace = checkpoint.trace({text!r}{edits})
+trace = checkpoint.trace({text!r}{pair}{edits})
 view = View({view})
 
 # As a web page of its own, which needs no network:
@@ -25,11 +25,18 @@ show(trace, view)
 '''
 
 
-def snippet(checkpoint: str, text: str, view: View, edits: Edits) -> str:
-    """A script that loads the checkpoint of this name, traces the text and shows the view of it."""
+def snippet(checkpoint: str, text: str, view: View, edits: Edits, *, pair: str = "") -> str:
+    """A script that loads the checkpoint of this name, traces the text (and its pair) and shows the view of it."""
     names = "Edits, HeadSite, load_checkpoint" if edits.muted else "load_checkpoint"
     muted = f", edits=Edits(muted={set_of(edits.muted)})" if edits.muted else ""
-    return SCRIPT.format(names=names, checkpoint=checkpoint, text=text, edits=muted, view=settings(view))
+    return SCRIPT.format(
+        names=names,
+        checkpoint=checkpoint,
+        text=text,
+        pair=f", pair={pair!r}" if pair else "",
+        edits=muted,
+        view=settings(view),
+    )
 
 
 def settings(view: View) -> str:
