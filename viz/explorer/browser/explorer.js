@@ -11,7 +11,7 @@ const REST = 300 // milliseconds without a movement before the server is asked o
 const THUMB_SIDE = 32
 const MOST_ANSWERS = 300
 const PANELS = ["text", "grid", "lines", "matrix", "table"]
-const SHOWN = { all: ["text", "grid", "lines", "matrix"] }
+const SHOWN = { all: ["text", "grid", "lines", "matrix"], table: ["text", "table"] }
 const TITLES = { grid: "All heads", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }
 export const PLAIN = {
   attention: "encoder", layer: 0, off: [], show: "all", query: null, key: null, special: "shown", words: false,
