@@ -40,8 +40,9 @@ from viz.explorer.page import page_of
 LAYERS = HEADS = 12
 MILLISECONDS, MEGABYTE = 1e3, 1e6
 SESSIONS = 4
+PAUSE = 700  # ms between two layers that are fetched, so that the server has told all about the one before
 MEASURE = """
-async ([name, times]) => {
+async ([name, times, pause]) => {
   const { explorer } = document.querySelector(".headlight")
   const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
   const press = label => root.querySelector(`button[aria-label="${label}"]`).click()
@@ -67,6 +68,7 @@ async ([name, times]) => {
     while (explorer.painted === before) await new Promise(done => setTimeout(done))
     await frames()
     taken.push(performance.now() - start)
+    await new Promise(done => setTimeout(done, pause))
   }
   return taken
 }
@@ -128,7 +130,7 @@ def in_browser(browser: Browser, kind: Kind, folder: Path) -> str:
     page = browser.new_page(viewport={"width": 1440, "height": 1000})
     page.goto(file.as_uri())
     page.wait_for_function("() => document.querySelector('.headlight').explorer?.painted > 0")
-    said = [f"{name} {spread(page.evaluate(MEASURE, [name, 25]))}" for name in ("toggle", "layer", "hover")]
+    said = [f"{name} {spread(page.evaluate(MEASURE, [name, 25, 0]))}" for name in ("toggle", "layer", "hover")]
     page.close()
     return ", ".join(said)
 
@@ -199,11 +201,11 @@ def fetched_layers(browser: Browser, address: str) -> None:
         picture_shown(page)
         root = page.locator(".headlight")
         script = (
-            MEASURE.replace("async ([name, times])", "async (root, [name, times])")
+            MEASURE.replace("async ([name, times, pause])", "async (root, [name, times, pause])")
             .replace('document.querySelector(".headlight")', "root")
             .replace("const root = explorer.root\n", "")
         )
-        print(f"another layer of 500 tokens, fetched: {spread(root.evaluate(script, ['layer', 12]))} (goal 150)")
+        print(f"another layer of 500 tokens, fetched: {spread(root.evaluate(script, ['layer', 12, PAUSE]))} (goal 150)")
 
 
 def sessions(browser: Browser, address: str, process: int) -> None:

@@ -45,8 +45,7 @@ def save(name: str, folder: Path) -> None:
 
 def their_call(folder: Path, ids: list[int], *, both: bool) -> Callable[[], object]:
     """The eager model of transformers on these ids, as source and as target where there are two sides."""
-    model = transformers.AutoModelForSeq2SeqLM if both else auto_class(folder)
-    theirs = model.from_pretrained(folder, attn_implementation="eager").eval()
+    theirs = auto_class(folder).from_pretrained(folder, attn_implementation="eager").eval()
     batch = {"input_ids": torch.tensor([ids])} | ({"decoder_input_ids": torch.tensor([ids])} if both else {})
     wanted = {"output_attentions": True, "output_hidden_states": True}
 
@@ -60,7 +59,8 @@ def their_call(folder: Path, ids: list[int], *, both: bool) -> Callable[[], obje
 def auto_class(folder: Path) -> Any:
     """The class that reads a folder with its head."""
     kind = json.loads((folder / "config.json").read_text())["model_type"]
-    return transformers.AutoModelForMaskedLM if kind == "bert" else transformers.AutoModelForCausalLM
+    kinds = {"bert": transformers.AutoModelForMaskedLM, "t5": transformers.AutoModelForSeq2SeqLM}
+    return kinds.get(kind, transformers.AutoModelForCausalLM)
 
 
 def lens_call(name: str, ids: list[int]) -> Callable[[], object] | None:
