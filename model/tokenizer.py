@@ -6,12 +6,21 @@ from pathlib import Path
 from typing import TypeVar
 
 import tokenizers
-from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from model.errors import CheckpointError, InputError, printable
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
+START, END = "[START]", "[END]"
+START_ID, END_ID = 1, 2  # of a tokenizer that ``train_byte_pairs`` made
 MASKS = ("[MASK]", "<mask>")
+# Signs that people type in several ways, or that a keyboard chooses for them.
+PLAIN = {"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " ", "\u202f": " "}
+# Words with the blank before them, as in GPT-2's own pattern; and "l'" of "l'eau" is one word, "n't" is none.
+CONTRACTED = r"'(?:[sdmt]|ll|ve|re)\b"
+WORDS = (
+    rf"{CONTRACTED}| ?\p{{L}}+(?:'(?=\p{{L}})(?!{CONTRACTED[1:]}))?| ?\p{{N}}+| ?[^\s\p{{L}}\p{{N}}]+|\n+|\s+(?!\S)|\s+"
+)
 FAILED = "The tokenizer of this checkpoint failed on this text"
 Result = TypeVar("Result")
 
@@ -114,6 +123,31 @@ class Tokenizer:
             vocab_size=size, special_tokens=[PAD, UNKNOWN], show_progress=False, limit_alphabet=400
         )
         backend.train_from_iterator(texts, trainer)
+        return cls(backend)
+
+    @classmethod
+    def train_byte_pairs(cls, texts: Iterator[str], size: int, *, ended: bool) -> "Tokenizer":
+        """Byte pairs (Sennrich et al. 2016, over bytes as in GPT-2), so that no text has anything unknown in it.
+
+        Id 0 is padding, 1 starts a target, 2 ends a text; ``ended``: the end is added to every text.
+        """
+        backend = tokenizers.Tokenizer(models.BPE())
+        plain = [normalizers.Replace(sign, usual) for sign, usual in PLAIN.items()]
+        backend.normalizer = normalizers.Sequence([normalizers.NFC(), *plain])
+        words = pre_tokenizers.Split(Regex(WORDS), "isolated")
+        backend.pre_tokenizer = pre_tokenizers.Sequence(
+            [words, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+        )
+        backend.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=size,
+            special_tokens=[PAD, START, END],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        backend.train_from_iterator(texts, trainer)
+        if ended:
+            backend.post_processor = processors.TemplateProcessing(single=f"$A {END}", special_tokens=[(END, END_ID)])
         return cls(backend)
 
 
