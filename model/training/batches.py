@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.training.data import Corpus
+from model.training.rows import padded
 from model.training.teacher import probabilities
 
 # How far a run of sentences inherits the label of its text: what it weighs if it is next to nothing of the text, and
@@ -33,12 +34,8 @@ class Batch(NamedTuple):
 
 def pad(rows: list[np.ndarray], targets: np.ndarray, pad_id: int) -> Batch:
     """The rows side by side, filled up at the end to the longest."""
-    lengths = torch.tensor([len(row) for row in rows])
-    ids = torch.full((len(rows), int(lengths.max())), pad_id)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)] = torch.from_numpy(row.astype(np.int64))
-    real = torch.arange(ids.shape[1])[None, :] < lengths[:, None]
-    return Batch(ids, real, torch.from_numpy(targets))
+    ids, real = padded(rows)
+    return Batch(ids.masked_fill(~real, pad_id), real, torch.from_numpy(targets))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,13 @@
 """The training loop: progress, learning curve, and a state on disk from which a killed run goes on unchanged."""
 
+import copy
 import csv
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -13,35 +15,62 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from model.errors import InputError
+from model.training import distributed
 from model.weights import WEIGHTS
 
-STATE, CURVE = "state.safetensors", "curve.csv"
+STATE, CURVE, RECENT = "state.safetensors", "curve.csv", "recent"
 COLUMNS = ("step", "examples", "training_loss", "validation_loss", "validation_accuracy", "learning_rate")
+
+
+def cosine(step: int, warm_up: int, steps: int) -> float:
+    """From 1 at the end of the warm-up down to 0 at the last step: Loshchilov and Hutter 2017, equation 5."""
+    return 0.5 * (1 + math.cos(math.pi * (step - warm_up) / max(1, steps - warm_up)))
+
+
+def inverse_root(step: int, warm_up: int, steps: int) -> float:
+    """One over the root of the step: "Attention Is All You Need", equation 3, as a share of its peak."""
+    return math.sqrt(max(1, warm_up) / (step + 1))
+
+
+DECAYS = {"cosine": cosine, "inverse-root": inverse_root}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """How long to train and how fast: linear warm-up, then a cosine down to zero."""
+    """How long to train and how fast: linear warm-up, then one of DECAYS."""
 
     steps: int
     peak_rate: float
     warm_up: int
+    decay: str = "cosine"
     weight_decay: float = 0.01
     every: int = 500  # steps from one validation, and one saved state, to the next
+    averaged: int = 1  # how many of the last saved states the checkpoint is the mean of
     seed: int = 0
 
     def rate(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""
         if step < self.warm_up:
             return self.peak_rate * (step + 1) / self.warm_up
-        done = (step - self.warm_up) / max(1, self.steps - self.warm_up)
-        return self.peak_rate * 0.5 * (1 + math.cos(math.pi * done))
+        return self.peak_rate * DECAYS[self.decay](step, self.warm_up, self.steps)
+
+
+class StepLoss(NamedTuple):
+    """The mean loss of a step's batch, and how much that was.
+
+    Where several processes train, each has a loss of its own, and it is their mean that is the batch's.
+    """
+
+    loss: Tensor
+    examples: int
+    tokens: int
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a training came to, over all its sittings."""
+    """What a training came to so far, over all its sittings."""
 
+    steps: int
     examples: int
     seconds: float
 
@@ -54,41 +83,108 @@ class Validation:
     accuracy: float
 
 
+class Learning(NamedTuple):
+    """What a model is to learn, and how well it has.
+
+    ``loss_of_step(model, step)`` must depend on nothing but the step, the model (or what runs it on several processes)
+    and torch's random state, which is set afresh from the seed and the step: so a run that was killed and started
+    again does what it would have done.
+    """
+
+    loss_of_step: Callable[[nn.Module, int], StepLoss]
+    validate: Callable[[nn.Module], Validation]
+
+
 def train(
     model: nn.Module,
-    loss_of_step: Callable[[int], tuple[Tensor, int]],
-    validate: Callable[[], Validation],
+    learning: Learning,
+    keep: Callable[[nn.Module, Run], None],
     schedule: Schedule,
     folder: Path,
-) -> Run:
+) -> None:
     """Train ``model`` in place, leaving the curve and the state in ``folder``.
 
-    ``loss_of_step(step)`` gives the loss of a step's batch and its number of examples; it must depend on nothing but
-    the step, the model and torch's random state, which is set afresh from the seed and the step: so a run that was
-    killed and started again does what it would have done. Raises InputError where the state is of another model.
+    ``keep(mean, run)`` is called with every state that is saved; ``mean`` has the mean weights of the last ones.
+    Raises InputError where the state is of another model.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    optimiser = torch.optim.AdamW(parameter_groups(model, schedule.weight_decay), betas=(0.9, 0.98))
-    start, examples, seconds = resume(model, optimiser, folder / STATE)
-    began = time.monotonic() - seconds
-    curve = Curve(folder / CURVE, start)
-    running: list[float] = []
-    with tqdm(range(start, schedule.steps), initial=start, total=schedule.steps, unit="step") as progress:
+    optimiser = torch.optim.AdamW(parameter_groups(model, schedule.weight_decay), betas=(0.9, 0.98), fused=True)
+    run = resume(model, optimiser, folder / STATE)
+    network, first = distributed.spread(model), distributed.leads()
+    record = Record(run, schedule, folder) if first else None
+    steps = range(run.steps, schedule.steps)
+    with tqdm(steps, initial=run.steps, total=schedule.steps, unit="step", disable=not first) as progress:
         for step in progress:
-            torch.manual_seed(schedule.seed * 1_000_003 + step)
-            loss, count = loss_of_step(step)
-            update(model, optimiser, loss, schedule.rate(step))
-            examples += count
-            running.append(loss.item())
-            progress.set_postfix(loss=f"{sum(running[-50:]) / len(running[-50:]):.3f}", refresh=False)
+            torch.manual_seed((schedule.seed + 7919 * distributed.share().rank) * 1_000_003 + step)
+            found = learning.loss_of_step(network, step)
+            update(model, optimiser, found.loss, schedule.rate(step))
+            loss = distributed.mean(found.loss)
+            if record is None:
+                continue
+            progress.set_postfix_str(record.took(loss, found), refresh=False)
             if (step + 1) % schedule.every == 0 or step + 1 == schedule.steps:
-                found = validate()
-                curve.add(step + 1, examples, sum(running) / len(running), found, schedule.rate(step))
-                running.clear()
-                tqdm.write(f"step {step + 1}: validation loss {found.loss:.4f}, accuracy {found.accuracy:.4f}")
-                seconds = time.monotonic() - began
-                save(model, optimiser, (step + 1, examples, seconds), folder / STATE)
-    return Run(examples, seconds)
+                run = record.validated(step + 1, learning.validate(model))
+                keep(record.recent.mean(model, step + 1), run)
+                save(model, optimiser, run, folder / STATE)
+
+
+class Record:
+    """What a running training has to say of itself: its progress, its curve, and the weights that it had of late."""
+
+    def __init__(self, run: Run, schedule: Schedule, folder: Path) -> None:
+        self.examples, self.began = run.examples, time.monotonic() - run.seconds
+        self.schedule, self.curve = schedule, Curve(folder / CURVE, run.steps)
+        self.recent = Recent(folder / RECENT, schedule.averaged, run.steps)
+        self.losses: list[float] = []
+        self.tokens, self.here = 0, time.monotonic()
+
+    def took(self, loss: float, found: StepLoss) -> str:
+        """Take a step down; the end of the progress line."""
+        self.examples += found.examples
+        self.tokens += found.tokens
+        self.losses.append(loss)
+        late = self.losses[-50:]
+        return f"loss={sum(late) / len(late):.3f}, {self.tokens / (time.monotonic() - self.here):,.0f} tokens/s"
+
+    def validated(self, steps: int, found: Validation) -> Run:
+        """Take a validation down: a row of the curve, and a line."""
+        rate = self.schedule.rate(steps - 1)
+        self.curve.add(steps, self.examples, sum(self.losses) / len(self.losses), found, rate)
+        self.losses.clear()
+        tqdm.write(f"step {steps}: validation loss {found.loss:.4f}, accuracy {found.accuracy:.4f}")
+        return Run(steps, self.examples, time.monotonic() - self.began)
+
+
+class Recent:
+    """The weights of the last ``count`` saved states, each in a file; files after the step ``start`` are dropped.
+
+    Their mean translates better than any of them: "Attention Is All You Need", section 6.1.
+    """
+
+    def __init__(self, folder: Path, count: int, start: int) -> None:
+        self.folder, self.count = folder, count
+        for path in self.files():
+            if int(path.stem) > start or count == 1:
+                path.unlink()
+
+    def files(self) -> list[Path]:
+        """The files, in the order of their steps."""
+        return sorted(self.folder.glob("*.safetensors"), key=lambda path: int(path.stem))
+
+    def mean(self, model: nn.Module, steps: int) -> nn.Module:
+        """A model of the mean of these weights and of the earlier ones; the model itself where one is asked for."""
+        if self.count == 1:
+            return model
+        self.folder.mkdir(exist_ok=True)
+        save_file(dict(model.named_parameters()), self.folder / f"{steps}.safetensors")
+        for path in self.files()[: -self.count]:
+            path.unlink()
+        states = [load_file(path) for path in self.files()]
+        mean = copy.deepcopy(model)
+        for name, parameter in mean.named_parameters():
+            with torch.no_grad():
+                parameter.copy_(torch.stack([state[name] for state in states]).mean(dim=0))
+        return mean
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
@@ -132,15 +228,16 @@ class Curve:
             writer.writerows(rows)
 
 
-def save(model: nn.Module, optimiser: torch.optim.Optimizer, progress: tuple[int, int, float], path: Path) -> None:
-    """Write weights, optimiser state and progress (steps, examples, seconds), all at once or not at all."""
+def save(model: nn.Module, optimiser: torch.optim.Optimizer, run: Run, path: Path) -> None:
+    """Write weights, optimiser state and progress, all at once or not at all."""
     tensors = {}
     for name, parameter in model.named_parameters():
         tensors[f"weight/{name}"] = parameter.detach()
         for part in ("exp_avg", "exp_avg_sq"):
             tensors[f"{part}/{name}"] = optimiser.state[parameter][part]
+    progress = torch.tensor([run.steps, run.examples, run.seconds], dtype=torch.float64)
     unfinished = path.with_suffix(".part")
-    save_file(tensors | {"progress": torch.tensor(progress, dtype=torch.float64)}, unfinished)
+    save_file(tensors | {"progress": progress}, unfinished)
     unfinished.replace(path)
 
 
@@ -163,14 +260,14 @@ def copy_weights(model: nn.Module, tensors: dict[str, Tensor], file: str) -> Non
             parameter.copy_(stored)
 
 
-def resume(model: nn.Module, optimiser: torch.optim.Optimizer, path: Path) -> tuple[int, int, float]:
-    """Load what ``save`` wrote, if it is there; the steps, examples and seconds so far."""
+def resume(model: nn.Module, optimiser: torch.optim.Optimizer, path: Path) -> Run:
+    """Load what ``save`` wrote, if it is there, and how far that was."""
     if not path.exists():
-        return 0, 0, 0.0
+        return Run(0, 0, 0.0)
     tensors = load_file(path)
     step, examples, seconds = tensors["progress"].tolist()
     copy_weights(model, tensors, path.name)
     for name, parameter in model.named_parameters():
-        moments = {part: tensors[f"{part}/{name}"] for part in ("exp_avg", "exp_avg_sq")}
-        optimiser.state[parameter] = {"step": torch.tensor(float(step)), **moments}
-    return int(step), int(examples), seconds
+        moments = {part: tensors[f"{part}/{name}"].to(parameter.device) for part in ("exp_avg", "exp_avg_sq")}
+        optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **moments}
+    return Run(int(step), int(examples), seconds)
