@@ -1,0 +1,136 @@
+"""Trains and evaluates translators, the bundled English to French one first.
+
+    python -m model.training.translate train --data DIR --out runs/translate
+    python -m model.training.translate evaluate --data DIR --checkpoint translate-en-fr
+
+DIR holds Tatoeba's pairs as train.en-fr.tsv.gz, val.en-fr.tsv.gz and test.en-fr.tsv.gz. Instead of a folder,
+``--data`` takes pairs of one's own: a file of tab-separated lines, or two files with a sentence a line.
+"""
+
+import argparse
+from typing import Any
+
+from torch import nn
+
+from model.config import Config
+from model.tokenizer import END_ID, START_ID
+from model.training import commands, distributed, next_token
+from model.training.distributed import Share
+from model.training.next_token import Predict, Predicted
+from model.training.parallel import PairBatch, PairBatches, Parallel, prepare
+
+DATA = "folder of Tatoeba, or one file of pairs, or two of sentences"
+TATOEBA = {
+    "name": "Tatoeba sentence pairs, English and French, as packaged by manythings.org/anki (2019-04-07)",
+    "use": "163,026 pairs to train on, 1,144 to validate with, 1,218 to evaluate with; no English sentence is in two",
+    "licence": "CC BY 2.0: www.manythings.org/anki and tatoeba.org",
+    "source": "https://www.manythings.org/anki/",
+}
+SUMMARY = "Translates everyday English sentences to French."
+LIMITS = [
+    "Knows the short everyday sentences of Tatoeba, seven words long on average: news, poems and jargon are beyond it.",
+    "Says tu or vous, il or elle as its data happened to: English seldom tells which.",
+    "Reads and writes at most 512 tokens. Texts of several sentences are less well translated than one at a time.",
+]
+
+
+def build_config(options: argparse.Namespace, vocabulary: int) -> Config:
+    """The paper's model with the sizes of the options."""
+    return Config(
+        architecture="encoder-decoder",
+        vocabulary=vocabulary,
+        width=options.width,
+        heads=options.heads,
+        layers=options.layers,
+        hidden=options.hidden,
+        max_length=options.max_length,
+        positions="sinusoidal",
+        norm_order="post",
+        activation="relu",
+        dropout=options.dropout,
+        start_id=START_ID,
+        end_id=END_ID,
+    )
+
+
+def predictions(batches: PairBatches) -> Predict:
+    """What a model says of the target's next tokens, given the source and the target up to there."""
+
+    def predict(network: nn.Module, number: int, share: Share) -> Predicted:
+        whole = batches.at(number)
+        batch = PairBatch(*(share.of(part).to(next_token.device_of(network)) for part in whole))
+        trace = network(
+            batch.source,
+            real=batch.source_real,
+            target_ids=batch.target[:, :-1],
+            target_real=batch.target_real[:, :-1],
+        )
+        return next_token.predicted(trace.logits, batch.target[:, 1:], whole.target[:, 1:], share)
+
+    return predict
+
+
+def batches_of(pairs: Parallel, options: argparse.Namespace) -> PairBatches:
+    """Batches of the size that the options name."""
+    return PairBatches(pairs=pairs, tokens=options.batch_tokens, longest=options.max_length - 1, seed=options.seed)
+
+
+def train(options: argparse.Namespace) -> None:
+    """The command ``train``: prepare, train, write the checkpoint."""
+    with distributed.leader_first():
+        tokenizer, *parts = prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
+    training, held_out = (batches_of(pairs, options) for pairs in parts)
+    config = build_config(options, tokenizer.size)
+    learning = next_token.learning(
+        predictions(training), predictions(held_out), held_out.steps, smoothing=options.smoothing,
+        number=options.precision,
+    )  # fmt: skip
+    task = commands.Task(
+        name="translate",
+        config=config,
+        tokenizer=tokenizer,
+        size=f"{len(training.pairs.source):,} pairs, {training.steps:,} steps are a pass",
+        about=about(options, config),
+        learning=learning,
+        schedule=commands.schedule(options, "inverse-root"),
+    )
+    commands.fit(options, task)
+
+
+def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
+    """What a card says of the checkpoint apart from its training."""
+    bundled = options.data[0].is_dir()
+    names = " and ".join(path.name for path in options.data)
+    own = {"name": names, "use": "training; one sentence in 50 held out", "licence": "not stated", "source": ""}
+    return {
+        "task": "translation from English to French" if bundled else "translation",
+        "summary": SUMMARY if bundled else f"Translates what {names} has examples of.",
+        "architecture": f"encoder-decoder, {config.layers} + {config.layers} layers × {config.heads} heads, "
+        f"{config.width} wide, feed-forward {config.hidden}, {config.norm_order}-norm, {config.positions} positions, "
+        f"{config.vocabulary:,} byte pairs in one table for source, target and projection",
+        "data": [TATOEBA if bundled else own],
+        "limits": LIMITS if bundled else [],
+    }
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model.training.translate", description="Train or evaluate a translator."
+    )
+    known = parser.add_subparsers(dest="command", required=True)
+    training = known.add_parser("train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "warm-up": 800, "every": 250, "averaged": 6}
+    numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 3, "hidden": 1024, "max-length": 512}
+    numbers |= {"batch-tokens": 3072, "rate": 1.4e-3, "smoothing": 0.1, "weight-decay": 0.0, "dropout": 0.1}
+    commands.training_options(training, numbers, DATA, several=True)
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the command."""
+    commands.run(parse(), {"train": train})
+
+
+if __name__ == "__main__":
+    main()
