@@ -1,0 +1,124 @@
+"""Trains and evaluates language models, the bundled one of children's books first.
+
+    python -m model.training.language train --data DIR --out runs/stories
+    python -m model.training.language evaluate --data DIR --checkpoint stories
+
+DIR holds the books as train.jsonl.xz and val.jsonl.xz. Instead of a folder, ``--data`` takes texts of one's own: files
+of plain text, or CSV or JSONL files with a ``text`` and perhaps a ``title`` a line.
+"""
+
+import argparse
+from typing import Any
+
+from torch import nn
+
+from model.config import Config
+from model.tokenizer import END_ID
+from model.training import commands, distributed, next_token
+from model.training.books import Windows, prepare
+from model.training.distributed import Share
+from model.training.next_token import Predict, Predicted
+
+DATA = "folder of the books, or files of text"
+BOOKS = {
+    "name": "125 children's books of Project Gutenberg (Andersen, Grimm, Lang, Potter, Carroll, Baum, Nesbit …)",
+    "use": "one book in 25 to validate with, the others to train on; 7 more books to evaluate with",
+    "licence": "public domain in the USA",
+    "source": "https://www.gutenberg.org/",
+}
+SUMMARY = "Continues a text in the manner of old children's books."
+LIMITS = [
+    "Knows the English of children's books from before 1930, attitudes of that time included.",
+    "Writes sentences, not stories: it has no plan, and forgets what is more than 256 tokens back.",
+]
+
+
+def build_config(options: argparse.Namespace, vocabulary: int) -> Config:
+    """A decoder in the manner of GPT-2 (Radford et al. 2019) with the sizes of the options."""
+    return Config(
+        architecture="decoder",
+        vocabulary=vocabulary,
+        width=options.width,
+        heads=options.heads,
+        layers=options.layers,
+        hidden=options.hidden,
+        max_length=options.max_length,
+        positions="learned",
+        norm_order="pre",
+        activation="gelu",
+        dropout=options.dropout,
+        scale_embeddings=False,
+        end_id=END_ID,
+    )
+
+
+def predictions(windows: Windows) -> Predict:
+    """What a model says of every next token of a window."""
+
+    def predict(network: nn.Module, number: int, share: Share) -> Predicted:
+        whole = windows.at(number)
+        batch = share.of(whole).to(next_token.device_of(network))
+        return next_token.predicted(network(batch[:, :-1]).logits, batch[:, 1:], whole[:, 1:], share)
+
+    return predict
+
+
+def train(options: argparse.Namespace) -> None:
+    """The command ``train``: prepare, train, write the checkpoint."""
+    with distributed.leader_first():
+        tokenizer, *parts = prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
+    training, held_out = (Windows(rows.ids, options.max_length, options.batch_tokens, options.seed) for rows in parts)
+    config = build_config(options, tokenizer.size)
+    validated = min(held_out.steps, max(1, options.validation_tokens // options.batch_tokens))
+    learning = next_token.learning(
+        predictions(training), predictions(held_out), validated, smoothing=0.0, number=options.precision
+    )
+    task = commands.Task(
+        name="language",
+        config=config,
+        tokenizer=tokenizer,
+        size=f"{len(training.ids):,} tokens, {training.steps:,} steps are a pass",
+        about=about(options, config),
+        learning=learning,
+        schedule=commands.schedule(options, "cosine"),
+    )
+    commands.fit(options, task)
+
+
+def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
+    """What a card says of the checkpoint apart from its training."""
+    bundled = options.data[0].is_dir()
+    names = " and ".join(path.name for path in options.data)
+    own = {"name": names, "use": "training; a part of it held out", "licence": "not stated", "source": ""}
+    return {
+        "task": "continuing English texts" if bundled else "continuing texts",
+        "summary": SUMMARY if bundled else f"Continues a text in the manner of {names}.",
+        "architecture": f"decoder, {config.layers} layers × {config.heads} heads, {config.width} wide, feed-forward "
+        f"{config.hidden}, {config.norm_order}-norm, {config.positions} positions, {config.max_length} tokens of "
+        f"context, {config.vocabulary:,} byte pairs in one table for input and projection",
+        "data": [BOOKS if bundled else own],
+        "limits": LIMITS if bundled else [],
+    }
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model.training.language", description="Train or evaluate a language model."
+    )
+    known = parser.add_subparsers(dest="command", required=True)
+    training = known.add_parser("train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "warm-up": 200, "every": 250, "averaged": 1}
+    numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 6, "hidden": 1024, "max-length": 256}
+    numbers |= {"batch-tokens": 4096, "validation-tokens": 65536, "rate": 1.5e-3, "weight-decay": 0.05, "dropout": 0.0}
+    commands.training_options(training, numbers, DATA, several=True)
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Run the command."""
+    commands.run(parse(), {"train": train})
+
+
+if __name__ == "__main__":
+    main()
