@@ -6,7 +6,7 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,7 +156,19 @@ def command(task: str, name: str) -> str:
     return shlex.join(["python", "-m", f"model.training.{task}", name, *words])
 
 
-def add_to_card(folder: Path, found: list[dict[str, Any]], comparison: str = "") -> None:
+def report(options: argparse.Namespace, task: str, found: Iterable[dict[str, Any]], comparison: str = "") -> None:
+    """Print figures as they come, and write them into a card where asked to."""
+    figures = []
+    for figure in found:
+        value = f"{figure['value']:.2f}" if figure["unit"] == "%" else f"{figure['value']:g}"
+        signature = f" ({figure['signature']})" if "signature" in figure else ""
+        print(f"{figure['what']}: {value} {figure['unit']} of {figure['examples']:,}{signature}", flush=True)
+        figures.append(figure | {"command": command(task, "evaluate")})
+    if options.card:
+        add_to_card(options.card, figures, comparison)
+
+
+def add_to_card(folder: Path, found: list[dict[str, Any]], comparison: str) -> None:
     """Replace the figures of the same name in a card."""
     found = [figure | {"what": f"{comparison}: {figure['what']}"} if comparison else figure for figure in found]
     card, names = read_card(folder), {figure["what"] for figure in found}

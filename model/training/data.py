@@ -37,6 +37,21 @@ def open_text(path: Path) -> TextIO:
     return opener(path, "rt", encoding="utf-8", newline="")  # type: ignore[operator]
 
 
+def lines(path: Path) -> Iterator[str]:
+    """The lines of a text file without what ends them; not ``splitlines``, which ends them at other signs too.
+
+    Raises InputError naming the file where it cannot be read.
+    """
+    if not path.is_file():
+        raise InputError(f"{path.name}: there is no such file.")
+    try:
+        with open_text(path) as file:
+            for line in file:
+                yield line.rstrip("\r\n")
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError):
+        raise InputError(f"{path.name}: this is no text in UTF-8, or it is packed and damaged.") from None
+
+
 def read_examples(path: Path, *, labelled: bool = True, group: str = "group") -> Iterator[Example]:
     """The examples of a CSV file with a header, or of a file of JSON lines: fields ``text`` and ``label``.
 

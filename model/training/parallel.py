@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from model.errors import InputError
 from model.tokenizer import START_ID, Tokenizer
-from model.training.data import held_out, open_text
+from model.training.data import held_out, lines
 from model.training.rows import Made, Rows, kept_in, padded
 
 TATOEBA = "{split}.en-fr.tsv.gz"
@@ -34,11 +35,11 @@ class Pair(NamedTuple):
 def read_pairs(paths: list[Path]) -> Iterator[Pair]:
     """The pairs of one file of tab-separated lines, or of two files with a sentence a line.
 
-    More than two columns are allowed; the first two count. Raises InputError naming the file and the line.
+    More than two columns are allowed; the first two count. Raises InputError naming the file, and the line where one
+    is at fault.
     """
-    for path in paths:
-        if not path.is_file():
-            raise InputError(f"{path.name}: there is no such file.")
+    if len(paths) > 2:
+        raise InputError(f"--data: found {len(paths)} files, expected one of pairs or two of sentences.")
     rows = (line.split("\t") for line in lines(paths[0])) if len(paths) == 1 else zip_lines(*paths)
     for number, row in enumerate(rows, start=1):
         found = [clean(part) for part in row[:2]]
@@ -47,20 +48,12 @@ def read_pairs(paths: list[Path]) -> Iterator[Pair]:
         yield Pair(*found)
 
 
-def lines(path: Path) -> Iterator[str]:
-    """The lines of a file, without what ends them. Not ``splitlines``, which ends them at other signs too."""
-    with open_text(path) as file:
-        for line in file:
-            yield line.rstrip("\r\n")
-
-
 def zip_lines(source: Path, target: Path) -> Iterator[list[str]]:
     """The lines of two files side by side. Raises InputError where one file is longer."""
-    try:
-        for row in zip(lines(source), lines(target), strict=True):
-            yield list(row)
-    except ValueError:
-        raise InputError(f"{source.name} and {target.name}: found different numbers of lines.") from None
+    for row in zip_longest(lines(source), lines(target)):
+        if None in row:
+            raise InputError(f"{source.name} and {target.name}: found different numbers of lines.")
+        yield list(row)
 
 
 def clean(text: str) -> str:

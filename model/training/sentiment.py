@@ -9,6 +9,7 @@ DIR holds the Large Movie Review Dataset as train.jsonl.gz, test.jsonl.gz and un
 
 import argparse
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -197,14 +198,8 @@ def evaluate(options: argparse.Namespace) -> None:
         raise InputError(f"label: found {unknown[0]!r}, expected one of {', '.join(checkpoint.config.labels)}.")
     part = "all" if options.first is None else "the first"
     what = f"{part} {len(examples):,} {'test reviews' if films else 'texts'}"
-    found = []
-    for figure in figures(checkpoint.model, checkpoint.tokenizer, examples, what):
-        print(f"{figure['what']}: {figure['value']:.2f} {figure['unit']} of {figure['examples']:,}", flush=True)
-        found.append(figure | {"command": commands.command("sentiment", "evaluate")})
-        if options.comparison:
-            break
-    if options.card:
-        commands.add_to_card(options.card, found, options.comparison)
+    found = figures(checkpoint.model, checkpoint.tokenizer, examples, what)
+    commands.report(options, "sentiment", islice(found, 1 if options.comparison else None), options.comparison)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

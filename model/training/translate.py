@@ -12,12 +12,16 @@ from typing import Any
 
 from torch import nn
 
+from model.checkpoint import load_checkpoint
 from model.config import Config
+from model.errors import InputError
 from model.tokenizer import END_ID, START_ID
 from model.training import commands, distributed, next_token
 from model.training.distributed import Share
 from model.training.next_token import Predict, Predicted
-from model.training.parallel import PairBatch, PairBatches, Parallel, prepare
+from model.training.parallel import TATOEBA as FILES
+from model.training.parallel import PairBatch, PairBatches, Parallel, prepare, read_pairs
+from model.training.translation import figures, translator
 
 DATA = "folder of Tatoeba, or one file of pairs, or two of sentences"
 TATOEBA = {
@@ -113,6 +117,24 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     }
 
 
+def evaluate(options: argparse.Namespace) -> None:
+    """The command ``evaluate``: print every figure, and write it into a card where asked to."""
+    checkpoint = load_checkpoint(options.checkpoint, options.device)
+    if checkpoint.config.architecture != "encoder-decoder":
+        raise InputError(
+            f"{checkpoint.name} does not translate: it is of architecture {checkpoint.config.architecture}."
+        )
+    bundled = options.data[0].is_dir()
+    pairs = list(read_pairs([options.data[0] / FILES.format(split="test")] if bundled else options.data))[
+        : options.first
+    ]
+    if not pairs:
+        raise InputError(f"{options.data[0].name}: found no pairs, expected one or more.")
+    search = "greedy" if options.beam == 1 else f"beam {options.beam}"
+    translate = translator(checkpoint.model, checkpoint.tokenizer, options.beam)
+    commands.report(options, "translate", figures(translate, checkpoint.tokenizer, pairs, search))
+
+
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -124,12 +146,15 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 3, "hidden": 1024, "max-length": 512}
     numbers |= {"batch-tokens": 3072, "rate": 1.4e-3, "smoothing": 0.1, "weight-decay": 0.0, "dropout": 0.1}
     commands.training_options(training, numbers, DATA, several=True)
+    evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    commands.evaluation_options(evaluation, "translate-en-fr", DATA, several=True)
+    evaluation.add_argument("--beam", type=int, default=4, help="translations followed at a time; 1: greedy")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     """Run the command."""
-    commands.run(parse(), {"train": train})
+    commands.run(parse(), {"train": train, "evaluate": evaluate})
 
 
 if __name__ == "__main__":
