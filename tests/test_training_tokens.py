@@ -148,6 +148,14 @@ def test_the_rate_falls_as_one_over_the_root_of_the_step() -> None:
     assert [schedule.rate(step) for step in (49, 99, 399)] == pytest.approx([1.0, 2.0, 1.0])
 
 
+def test_a_cool_down_brings_the_rate_to_zero_and_changes_nothing_before() -> None:
+    plain = loop.Schedule(steps=100, peak_rate=1.0, warm_up=10, decay="inverse-root")
+    cooled = loop.Schedule(steps=100, peak_rate=1.0, warm_up=10, decay="inverse-root", cool_down=20)
+    assert [cooled.rate(step) for step in range(81)] == [plain.rate(step) for step in range(81)]
+    assert cooled.rate(90) == pytest.approx(plain.rate(90) / 2)
+    assert cooled.rate(100) == 0
+
+
 # What is read.
 
 

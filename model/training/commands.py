@@ -66,13 +66,22 @@ class Task:
     schedule: loop.Schedule
 
 
-def schedule(options: argparse.Namespace, decay: str) -> loop.Schedule:
+def schedule_options(parser: argparse.ArgumentParser, decay: str) -> None:
+    """The options of a training whose end need not be known when it begins."""
+    parser.add_argument("--decay", choices=tuple(loop.DECAYS), default=decay, help="of the rate, after the warm-up")
+    parser.add_argument("--warm-up", type=int, default=400, help="first steps, in which the rate goes up")
+    parser.add_argument("--cool-down", type=int, default=0, help="last steps, in which the rate goes down to zero")
+    parser.add_argument("--averaged", type=int, default=1, help="saved states whose mean is the checkpoint")
+
+
+def schedule(options: argparse.Namespace) -> loop.Schedule:
     """The schedule that the options describe."""
     return loop.Schedule(
         steps=options.steps,
         peak_rate=options.rate,
         warm_up=options.warm_up,
-        decay=decay,
+        decay=options.decay,
+        cool_down=options.cool_down,
         every=options.every,
         averaged=options.averaged,
         weight_decay=options.weight_decay,

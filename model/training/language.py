@@ -85,7 +85,7 @@ def train(options: argparse.Namespace) -> None:
         size=f"{len(training.ids):,} tokens, {training.steps:,} steps are a pass",
         about=about(options, config),
         learning=learning,
-        schedule=commands.schedule(options, "cosine"),
+        schedule=commands.schedule(options),
     )
     commands.fit(options, task)
 
@@ -128,10 +128,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     known = parser.add_subparsers(dest="command", required=True)
     training = known.add_parser("train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "warm-up": 200, "every": 250, "averaged": 1}
+    numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "every": 250}
     numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 6, "hidden": 1024, "max-length": 256}
     numbers |= {"batch-tokens": 4096, "validation-tokens": 65536, "rate": 1.5e-3, "weight-decay": 0.05, "dropout": 0.0}
     commands.training_options(training, numbers, DATA, several=True)
+    commands.schedule_options(training, "cosine")
     evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     commands.evaluation_options(evaluation, "stories", DATA, several=True)
     evaluation.add_argument("--training", type=Path, nargs="+", help="what it was trained on, if that is no folder")

@@ -37,12 +37,17 @@ DECAYS = {"cosine": cosine, "inverse-root": inverse_root}
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """How long to train and how fast: linear warm-up, then one of DECAYS."""
+    """How long to train and how fast: linear warm-up, one of DECAYS, and perhaps a linear way down to zero at the end.
+
+    That end is worth as much as a decay planned from the start (Hägele et al. 2024, "Scaling Laws and Compute-Optimal
+    Training Beyond Fixed Training Durations"): a run can go on until one has to stop, and then be brought to it.
+    """
 
     steps: int
     peak_rate: float
     warm_up: int
     decay: str = "cosine"
+    cool_down: int = 0  # the last steps, in which the rate goes down to zero
     weight_decay: float = 0.01
     every: int = 500  # steps from one validation, and one saved state, to the next
     averaged: int = 1  # how many of the last saved states the checkpoint is the mean of
@@ -52,7 +57,8 @@ class Schedule:
         """The learning rate of a step, counted from 0."""
         if step < self.warm_up:
             return self.peak_rate * (step + 1) / self.warm_up
-        return self.peak_rate * DECAYS[self.decay](step, self.warm_up, self.steps)
+        share = min(1.0, (self.steps - step) / max(1, self.cool_down))
+        return share * self.peak_rate * DECAYS[self.decay](step, self.warm_up, self.steps)
 
 
 class StepLoss(NamedTuple):

@@ -137,7 +137,14 @@ def train(options: argparse.Namespace) -> None:
     with distributed.leader_first():
         prepared = prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
     config = build_config(options, prepared)
-    options.warm_up, options.averaged = options.steps // 20, 1
+    schedule = loop.Schedule(
+        steps=options.steps,
+        peak_rate=options.rate,
+        warm_up=options.steps // 20,
+        every=options.every,
+        weight_decay=options.weight_decay,
+        seed=options.seed,
+    )
     task = commands.Task(
         name="sentiment",
         config=config,
@@ -145,7 +152,7 @@ def train(options: argparse.Namespace) -> None:
         size=f"{len(prepared.training):,} texts",
         about=about(options, config),
         learning=learning(config, prepared, options),
-        schedule=commands.schedule(options, "cosine"),
+        schedule=schedule,
     )
     commands.fit(options, task)
 

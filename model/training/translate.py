@@ -96,7 +96,7 @@ def train(options: argparse.Namespace) -> None:
         size=f"{len(training.pairs.source):,} pairs, {training.steps:,} steps are a pass",
         about=about(options, config),
         learning=learning,
-        schedule=commands.schedule(options, "inverse-root"),
+        schedule=commands.schedule(options),
     )
     commands.fit(options, task)
 
@@ -142,10 +142,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     known = parser.add_subparsers(dest="command", required=True)
     training = known.add_parser("train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "warm-up": 800, "every": 250, "averaged": 6}
+    numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "every": 250}
     numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 3, "hidden": 1024, "max-length": 512}
     numbers |= {"batch-tokens": 3072, "rate": 1.4e-3, "smoothing": 0.1, "weight-decay": 0.0, "dropout": 0.1}
     commands.training_options(training, numbers, DATA, several=True)
+    commands.schedule_options(training, "inverse-root")
     evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     commands.evaluation_options(evaluation, "translate-en-fr", DATA, several=True)
     evaluation.add_argument("--beam", type=int, default=4, help="translations followed at a time; 1: greedy")
