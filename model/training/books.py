@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,7 +79,7 @@ def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer,
     return made.tokenizer, made.training["books"], made.validation["books"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Windows:
     """An endless, reproducible row of batches of windows, pass after pass over a text.
 
@@ -115,18 +115,13 @@ class Windows:
     def at(self, step: int) -> Int[Tensor, "window position_and_1"]:
         """The batch of one step: windows, and the token after each."""
         number, place = divmod(step, self.steps)
-        starts = self.starts(number)[place * self.rows : (place + 1) * self.rows]
+        starts = starts_of_pass(self, number)[place * self.rows : (place + 1) * self.rows]
         return torch.from_numpy(self.ids[starts[:, None] + np.arange(self.context + 1)].astype(np.int64))
 
-    def starts(self, number: int) -> Int64[np.ndarray, "window"]:
-        """Where the windows of a pass begin, in the order of their batches."""
-        if number not in self._starts:
-            rng = np.random.default_rng((self.seed, number))
-            offset = rng.integers(self.context)
-            self._starts.clear()
-            self._starts[number] = offset + self.context * rng.permutation(self.count)
-        return self._starts[number]
 
-    @cached_property
-    def _starts(self) -> dict[int, Int64[np.ndarray, "window"]]:
-        return {}
+@lru_cache(maxsize=4)
+def starts_of_pass(windows: Windows, number: int) -> Int64[np.ndarray, "window"]:
+    """Where the windows of a pass begin, in the order of their batches."""
+    rng = np.random.default_rng((windows.seed, number))
+    offset = rng.integers(windows.context)
+    return offset + windows.context * rng.permutation(windows.count)

@@ -121,17 +121,24 @@ def train(
     steps = range(run.steps, schedule.steps)
     with tqdm(steps, initial=run.steps, total=schedule.steps, unit="step", disable=not first) as progress:
         for step in progress:
-            torch.manual_seed((schedule.seed + 7919 * distributed.share().rank) * 1_000_003 + step)
-            found = learning.loss_of_step(network, step)
-            update(model, optimiser, found.loss, schedule.rate(step))
-            loss = distributed.mean(found.loss)
-            if record is None:
+            loss, found = take(step, network, optimiser, learning, schedule)
+            if record is None:  # the first process validates and writes for all
                 continue
             progress.set_postfix_str(record.took(loss, found), refresh=False)
             if (step + 1) % schedule.every == 0 or step + 1 == schedule.steps:
                 run = record.validated(step + 1, learning.validate(model))
                 keep(record.recent.mean(model, step + 1), run)
                 save(model, optimiser, run, folder / STATE)
+
+
+def take(
+    step: int, network: nn.Module, optimiser: torch.optim.Optimizer, learning: Learning, schedule: Schedule
+) -> tuple[float, StepLoss]:
+    """Take a step: the loss of its batch, over all processes, and what this process had of it."""
+    torch.manual_seed((schedule.seed + 7919 * distributed.share().rank) * 1_000_003 + step)
+    found = learning.loss_of_step(network, step)
+    update(network, optimiser, found.loss, schedule.rate(step))
+    return distributed.mean(found.loss), found
 
 
 class Record:
