@@ -117,12 +117,14 @@ def split(data: list[Path]) -> tuple[list[Pair], list[Pair]]:
 
 
 class PairBatch(NamedTuple):
-    """Padded ids of both sides; a target goes from the start token to the end token."""
+    """Padded ids of both sides, and where the source's are real; no target position sees the padding after it.
+
+    A target goes from the start token to the end token.
+    """
 
     source: Int[Tensor, "pair position"]
-    source_real: Bool[Tensor, "pair position"]
+    real: Bool[Tensor, "pair position"]
     target: Int[Tensor, "pair target_and_1"]
-    target_real: Bool[Tensor, "pair target_and_1"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -153,7 +155,7 @@ class PairBatches:
         source = [self.pairs.source.row(number)[: self.longest] for number in chosen.tolist()]
         start = np.array([START_ID], np.int32)
         target = [np.concatenate([start, self.pairs.target.row(number)[: self.longest]]) for number in chosen.tolist()]
-        return PairBatch(*padded(source), *padded(target))
+        return PairBatch(*padded(source), padded(target)[0])
 
     def lengths(self) -> Int64[np.ndarray, "side pair"]:
         """Tokens of both sides of every pair, without the start token."""
