@@ -171,7 +171,8 @@ def report(options: argparse.Namespace, task: str, found: Iterable[dict[str, Any
     for figure in found:
         value = f"{figure['value']:.2f}" if figure["unit"] == "%" else f"{figure['value']:g}"
         signature = f" ({figure['signature']})" if "signature" in figure else ""
-        print(f"{figure['what']}: {value} {figure['unit']} of {figure['examples']:,}{signature}", flush=True)
+        what = " ".join(filter(None, (f"{figure['what']}:", value, figure["unit"])))
+        print(f"{what} of {figure['examples']:,}{signature}", flush=True)
         figures.append(figure | {"command": command(task, "evaluate")})
     if options.card:
         add_to_card(options.card, figures, comparison)
