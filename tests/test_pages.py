@@ -17,7 +17,7 @@ from pages.parts.computed import Shelf
 from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, from_address, to_address
 from viz.explorer.packing import unpack
 from viz.explorer.view import View
-from viz.tokens import visible
+from viz.tokens import markdown_text, visible
 
 APP = Path(pages.__file__).parents[1] / "app.py"
 ALL_PAGES = sorted(path.name for path in pages.FOLDER.glob("[!_]*.py"))
@@ -327,7 +327,8 @@ def test_going_back_in_the_browser_brings_the_older_view_back_and_tells_the_expl
 
 def test_the_checkpoints_page_shows_every_checkpoint_with_its_size(checkpoint):
     app = opened("checkpoints.py")
-    assert [header.value for header in app.header] == [folder.name for folder in sorted(CHECKPOINTS.iterdir())]
+    names = [markdown_text(folder.name) for folder in sorted(CHECKPOINTS.iterdir())]
+    assert [header.value for header in app.header] == names
     parameters = sum(weights.numel() for weights in checkpoint.model.parameters())
     assert f"{parameters:,}" in app.metric[0].help
 
