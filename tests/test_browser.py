@@ -153,6 +153,25 @@ def test_layers_of_a_long_text_come_when_they_are_looked_at(browser, address):
             assert exact(page) == pytest.approx(float(mean[query, key]), abs=1e-7)
 
 
+def test_cross_attention_of_the_translator_is_that_of_the_trace(browser, address):
+    trace = load_checkpoint("translate-en-fr").trace("It is raining.")
+    assert trace.decoder is not None
+    mean = trace.decoder.cross_weights()[1].double().mean(dim=0)
+    with visitor(browser) as page:
+        page.goto(f"{address}/?{urlencode({'checkpoint': 'translate-en-fr', 'text': 'It is raining.', 'layer': '1'})}")
+        picture_shown(page)
+        page.get_by_role("button", name="decoder → encoder").click()
+        inner = explored(page, "explorer.matrix.inner")
+        x, y = (
+            inner["left"] + 2.5 / mean.shape[1] * inner["width"],
+            inner["top"] + 0.5 / mean.shape[0] * inner["height"],
+        )
+        page.locator(".stack.matrix").hover(position={"x": x, "y": y})
+        expect(page.locator(".readout")).to_contain_text("attends to key 3")
+        assert exact(page) == pytest.approx(float(mean[0, 2]), abs=1e-6)
+        expect(page).to_have_url(re.compile("attention=cross"))
+
+
 def test_heads_chosen_in_the_chart_are_those_of_the_explorer(browser, address):
     with visitor(browser, height=2600) as page:
         page.goto(address)
