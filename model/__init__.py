@@ -10,7 +10,7 @@ torch.Size([8, 6, 6])
 from model.checkpoint import Checkpoint, available_checkpoints, load_checkpoint
 from model.config import Config
 from model.device import available_devices
-from model.edits import Edits, HeadSite
+from model.edits import Edits, HeadSite, NormSite, Overwrite, Shift, Shuffle, SublayerSite
 from model.errors import CheckpointError, InputError
 from model.trace import Trace
 
@@ -21,6 +21,11 @@ __all__ = [
     "Edits",
     "HeadSite",
     "InputError",
+    "NormSite",
+    "Overwrite",
+    "Shift",
+    "Shuffle",
+    "SublayerSite",
     "Trace",
     "available_checkpoints",
     "available_devices",

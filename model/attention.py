@@ -4,20 +4,21 @@
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from model.changes import SAME_ATTENTION, AttentionChanges, Scale, average, even, overwrite, silence
 from model.config import Config
 from model.linear import Linear
 from model.trace import AttentionTrace
 
 Mask = Bool[Tensor, "query key"] | Bool[Tensor, "*batch head_or_1 query key"]
 MemoryMask = Bool[Tensor, "query memory"] | Bool[Tensor, "*batch head_or_1 query memory"]  # beside a Mask of other keys
-Bias = Float[Tensor, "head query key"]
+Bias = Float[Tensor, "head query key"] | Float[Tensor, "*batch head query key"]
 Turn = Callable[[Tensor], Tensor]  # (*batch, any head, position, head_width) to the same
 
 
@@ -35,17 +36,19 @@ def scaled_dot_product_attention(
     key: Float[Tensor, "*batch head key head_width"],
     value: Float[Tensor, "*batch head key value_width"],
     mask: Mask,
-    scale: float,
+    scale: Scale,
     dropout: nn.Module | None = None,
     *,
     bias: Bias | None = None,
     cap: float | None = None,
+    changes: AttentionChanges = SAME_ATTENTION,
 ) -> AttentionSteps:
     """softmax(q kᵀ · scale, masked) v, and every step on the way.
 
     ``mask`` is True where a query may see a key; a query that may see nothing gets zero weights and a zero
     context. The weights returned are those before ``dropout``. ``bias`` is added to the scaled products; ``cap``
-    keeps what they come to within ±cap, smoothly (Gemma 2, arXiv 2408.00118, section 2).
+    keeps what they come to within ±cap, smoothly (Gemma 2, arXiv 2408.00118, section 2). Of the ``changes``, those of
+    the weights are made here.
     Raises ValueError unless the mask is (query, key) or has the scores' own axes with its head axis spelled
     out: a (batch, query, key) mask would silently be taken for one mask a head.
     """
@@ -60,6 +63,7 @@ def scaled_dot_product_attention(
         scores = cap * (scores / cap).tanh()
     scores.masked_fill_(~mask, -math.inf)  # in place: a pass less
     weights = masked_softmax(scores, mask)
+    weights = overwrite(even(weights, mask, changes.uniform), changes.overwritten)
     context = (weights if dropout is None else dropout(weights)) @ value
     return AttentionSteps(products, scores, weights, context)
 
@@ -127,23 +131,26 @@ class MultiHeadAttention(nn.Module):
         x: Float[Tensor, "*batch query width"],
         memory: Float[Tensor, "*batch key width"],
         mask: Mask,
-        muted: Iterable[int] = (),
+        changes: AttentionChanges = SAME_ATTENTION,
         *,
         bias: Bias | None = None,
         turn: Turn = unturned,
+        real: Bool[Tensor, "*batch query"] | None = None,
     ) -> AttentionTrace:
         """Every position of ``x`` attends to ``memory`` (which is ``x`` itself in self-attention).
 
-        ``turn`` rotates queries and keys by their positions; ``bias`` is added to the scores. ``muted`` heads have
-        their context zeroed, before the output projection.
+        ``turn`` rotates queries and keys by their positions; ``bias`` is added to the scores. ``real`` says which
+        positions of ``x`` are no padding, for the means over them that ``changes`` may ask for.
         """
         query = turn(self.query_norm(split(self.query(x), self.heads)))
         key = turn(self.key_norm(split(self.key(memory), self.kv_heads)))
         value = split(self.value(memory), self.kv_heads)
+        scale = self.scale if changes.scale is None else changes.scale
+        heads = query, self.shared(key), self.shared(value)
         steps = scaled_dot_product_attention(
-            query, self.shared(key), self.shared(value), mask, self.scale, self.dropout, bias=bias, cap=self.cap
+            *heads, mask, scale, self.dropout, bias=bias, cap=self.cap, changes=changes
         )
-        context = silence(steps.context, muted)
+        context = silence(average(steps.context, real, changes.averaged), changes.muted)
         output = self.output(join(context))
         return AttentionTrace(
             input=x,
@@ -151,7 +158,7 @@ class MultiHeadAttention(nn.Module):
             key=key,
             value=value,
             products=steps.products,
-            scale=self.scale,
+            scale=scale,
             bias=bias,
             mask=mask.expand(*mask.shape[:-2], *steps.scores.shape[-2:]),
             scores=steps.scores,
@@ -178,13 +185,3 @@ def split(
 def join(x: Float[Tensor, "*batch head position head_width"]) -> Float[Tensor, "*batch position joined"]:
     """The heads side by side again."""
     return x.transpose(-2, -3).flatten(-2)
-
-
-def silence(
-    context: Float[Tensor, "*batch head query head_width"], heads: Iterable[int]
-) -> Float[Tensor, "*batch head query head_width"]:
-    """The context with these heads at 0."""
-    chosen = sorted(heads)
-    if not chosen:
-        return context
-    return context.index_fill(-3, torch.tensor(chosen, device=context.device), 0)

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.attention import Bias, Mask, MemoryMask, MultiHeadAttention, Turn, unturned
+from model.changes import BlockChanges, block_changes
 from model.config import Config
-from model.edits import Edits
+from model.edits import AnyEdits
 from model.feed_forward import feed_forward
 from model.norms import RESIDUALS
 from model.trace import AttentionTrace, BlockTrace
@@ -15,11 +16,12 @@ from model.trace import AttentionTrace, BlockTrace
 
 @dataclass(frozen=True, kw_only=True)
 class Pattern:
-    """Who may see whom in one layer's self-attention, and what positions do to it."""
+    """Who may see whom in one layer's self-attention, what positions do to it, and which of them are no padding."""
 
     mask: Mask
     bias: Bias | None = None
     turn: Turn = unturned
+    real: Bool[Tensor, "*batch position"] | None = None
 
 
 class Block(nn.Module):
@@ -41,30 +43,40 @@ class Block(nn.Module):
         pattern: Pattern,
         memory: Float[Tensor, "*batch memory width"] | None,
         memory_mask: MemoryMask | None,
-        edits: Edits,
+        edits: AnyEdits,
         stack: str,
         layer: int,
     ) -> BlockTrace:
         """The residual stream through the sublayers, one statement an update."""
-        attention = self.attend(x, pattern, edits.muted_heads(stack, layer, "self"))
-        stream = self.self_residual.after(x, attention.output)
+        changes = self.changes(edits, stack, layer, x)
+        attention = self.attend(x, pattern, changes)
+        stream = self.self_residual.after(x, attention.output, changes.self_residual)
         cross: AttentionTrace | None = None
         if self.cross_attention is not None and self.cross_residual is not None:
-            muted = edits.muted_heads(stack, layer, "cross")
-            cross = self.cross_attention(self.cross_residual.before(stream), memory, memory_mask, muted)
-            stream = self.cross_residual.after(stream, cross.output)
-        hidden = self.feed_forward(self.feed_forward_residual.before(stream))
-        out = self.feed_forward_residual.after(stream, hidden.output)
+            around, changed = changes.cross_residual, changes.cross_attention
+            seen = self.cross_residual.before(stream, around)
+            cross = self.cross_attention(seen, memory, memory_mask, changed, real=pattern.real)
+            stream = self.cross_residual.after(stream, cross.output, around)
+        around = changes.feed_forward_residual
+        hidden = self.feed_forward(self.feed_forward_residual.before(stream, around))
+        out = self.feed_forward_residual.after(stream, hidden.output, around)
         return BlockTrace(
             stream_in=x, self_attention=attention, cross_attention=cross, feed_forward=hidden, stream_out=out
         )
 
+    def changes(
+        self, edits: AnyEdits, stack: str, layer: int, x: Float[Tensor, "*batch position width"]
+    ) -> BlockChanges:
+        """What the edits change in this layer."""
+        return block_changes(edits, stack, layer, self.self_attention.heads, self.self_attention.scale, x)
+
     def attend(
-        self, x: Float[Tensor, "*batch position width"], pattern: Pattern, muted: frozenset[int]
+        self, x: Float[Tensor, "*batch position width"], pattern: Pattern, changes: BlockChanges
     ) -> AttentionTrace:
         """Self-attention over what the residual connection lets through."""
-        seen = self.self_residual.before(x)
-        return self.self_attention(seen, seen, pattern.mask, muted, bias=pattern.bias, turn=pattern.turn)
+        seen, changed = self.self_residual.before(x, changes.self_residual), changes.self_attention
+        how = {"bias": pattern.bias, "turn": pattern.turn, "real": pattern.real}
+        return self.self_attention(seen, seen, pattern.mask, changed, **how)
 
 
 class ParallelBlock(Block):
@@ -76,14 +88,16 @@ class ParallelBlock(Block):
         pattern: Pattern,
         memory: Float[Tensor, "*batch memory width"] | None,
         memory_mask: MemoryMask | None,
-        edits: Edits,
+        edits: AnyEdits,
         stack: str,
         layer: int,
     ) -> BlockTrace:
         """Both updates at once; there is no cross-attention."""
-        attention = self.attend(x, pattern, edits.muted_heads(stack, layer, "self"))
-        hidden = self.feed_forward(self.feed_forward_residual.before(x))
-        out = self.feed_forward_residual.after(self.self_residual.after(x, attention.output), hidden.output)
+        changes = self.changes(edits, stack, layer, x)
+        attention = self.attend(x, pattern, changes)
+        hidden = self.feed_forward(self.feed_forward_residual.before(x, changes.feed_forward_residual))
+        stream = self.self_residual.after(x, attention.output, changes.self_residual)
+        out = self.feed_forward_residual.after(stream, hidden.output, changes.feed_forward_residual)
         return BlockTrace(
             stream_in=x, self_attention=attention, cross_attention=None, feed_forward=hidden, stream_out=out
         )

@@ -12,7 +12,8 @@ from model import families, storage
 from model.config import Config
 from model.decoding import Generation, Step, greedy
 from model.device import choose_device
-from model.edits import Edits
+from model.edit_checks import complaints, room
+from model.edits import NO_EDITS, Edits
 from model.errors import CheckpointError, InputError, printable
 from model.files import refuse
 from model.tokenizer import Encoding, Tokenizer
@@ -23,7 +24,6 @@ from model.weights import WEIGHTS
 CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
 MOST_TOKENS = 512
 TRACE_BYTES = 1 << 30
-NO_EDITS = Edits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +98,13 @@ class Checkpoint:
         if both != (target_ids is not None):
             wanted = "ids for its decoder" if both else "none, for it has no second stack"
             raise InputError(f"target_ids: {self.name} expects {wanted}.")
-        self._check_edits(edits)
+        source, target = self._ids(ids, "ids"), None if target_ids is None else self._ids(target_ids, "target_ids")
+        self._check_edits(edits, **self._lengths(source, target))
         with torch.no_grad():
             trace = self.model(
-                self._ids(ids, "ids"),
+                source,
                 segments=None if type_ids is None else self._segments(type_ids, len(ids)),
-                target_ids=None if target_ids is None else self._ids(target_ids, "target_ids"),
+                target_ids=target,
                 edits=edits,
                 logits=logits,
             )
@@ -163,8 +164,8 @@ class Checkpoint:
         self, ids: tuple[int, ...], max_tokens: int, edits: Edits, logits: bool = True
     ) -> tuple[list[tuple[int, float]], Trace]:
         """What greedy decoding adds, and the trace that the decoder was in when it had read all but its last token."""
-        self._check_edits(edits)
         both = self.config.architecture == "encoder-decoder"
+        self._check_edits(edits, **({"encoder": len(ids)} if both else {}))
         start = [int(self.config.start_id or 0)] if both else list(ids)
         with torch.no_grad():
             memory = self.model.encode(self._ids(ids, "ids"), edits=edits).final if both else None
@@ -173,7 +174,7 @@ class Checkpoint:
                 decoder = self.model.decode(self._ids(so_far, "ids"), memory=memory, edits=edits)
                 return self.model.predict(decoder.final[-1:])[-1].float().cpu()
 
-            longest = min(self.longest, len(start) + max_tokens)
+            longest = min(self.longest, len(start) + max_tokens, room(edits, self.config, "decoder"))
             found = greedy(next_logits, start, self.config.end_id, longest)
         written = (*start, *(number for number, _ in found))
         read = written[: max(len(start), len(written) - 1)] if both else written
@@ -209,6 +210,12 @@ class Checkpoint:
                 raise InputError(f"{name}[{position}]: found {shown}, expected 0 to {self.config.vocabulary - 1}.")
         return torch.tensor(values, device=self.device)
 
+    def _lengths(self, ids: Tensor, target: Tensor | None) -> dict[str, int]:
+        """How many positions every stack has."""
+        if target is not None:
+            return {"encoder": len(ids), "decoder": len(target)}
+        return {self.config.architecture: len(ids)}
+
     def _segments(self, type_ids: list[int] | tuple[int, ...], count: int) -> Tensor:
         """Checked segments as a tensor on the device."""
         known = self.config.segments
@@ -218,18 +225,10 @@ class Checkpoint:
             raise InputError(f"type_ids: expected {count} numbers from 0 to {known - 1}, one for every id.")
         return torch.tensor(type_ids, device=self.device)
 
-    def _check_edits(self, edits: Edits) -> None:
-        """InputError where an edit names a head that the model does not have."""
-        cross = self.config.architecture == "encoder-decoder"
-        kinds = {"encoder": ("self",), "decoder": ("self", "cross") if cross else ("self",)}
-        stacks = [stack for stack in kinds if stack == self.config.architecture or cross]
-        for site in sorted(edits.muted, key=str):
-            there = site.stack in stacks and site.attention in kinds[site.stack]
-            sizes = self.config.of_decoder() if site.stack == "decoder" else self.config
-            if not (there and 0 <= site.layer < sizes.layers and 0 <= site.head < sizes.heads):
-                raise InputError(
-                    f"edits: {self.name} has no {site.attention} head {site.head} in {site.stack} layer {site.layer}."
-                )
+    def _check_edits(self, edits: Edits, **lengths: int) -> None:
+        """InputError where an edit names what the model does not have, or a position beyond these lengths of stacks."""
+        for complaint in complaints(edits, self.config, lengths):
+            raise InputError(f"edits: {self.name} {complaint}.")
 
     def _named(self, trace: Trace) -> Trace:
         """The trace with display pieces for its ids."""

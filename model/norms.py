@@ -4,11 +4,14 @@ All wrap a sublayer in two steps, so that a block can keep what happened between
 
     update = sublayer(residual.before(x))
     x      = residual.after(x, update)
+
+What edits leave out, the stream or a norm, is left out there.
 """
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from model.changes import SAME_RESIDUAL, ResidualChanges, normed, without
 from model.config import Config
 
 # Ba et al. 2016; Zhang and Sennrich 2019, without mean and bias.
@@ -28,15 +31,20 @@ class PostNorm(nn.Module):
         self.norm = make_norm(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def before(self, x: Float[Tensor, "*batch position width"]) -> Float[Tensor, "*batch position width"]:
+    def before(
+        self, x: Float[Tensor, "*batch position width"], changes: ResidualChanges = SAME_RESIDUAL
+    ) -> Float[Tensor, "*batch position width"]:
         """What the sublayer reads: the stream itself."""
         return x
 
     def after(
-        self, x: Float[Tensor, "*batch position width"], update: Float[Tensor, "*batch position width"]
+        self,
+        x: Float[Tensor, "*batch position width"],
+        update: Float[Tensor, "*batch position width"],
+        changes: ResidualChanges = SAME_RESIDUAL,
     ) -> Float[Tensor, "*batch position width"]:
         """The stream after the sublayer: the norm of the sum."""
-        return self.norm(x + self.dropout(update))
+        return normed(self.norm, without(x, changes.stream) + self.dropout(update), changes.norm_after)
 
 
 class PreNorm(nn.Module):
@@ -47,15 +55,20 @@ class PreNorm(nn.Module):
         self.norm = make_norm(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def before(self, x: Float[Tensor, "*batch position width"]) -> Float[Tensor, "*batch position width"]:
+    def before(
+        self, x: Float[Tensor, "*batch position width"], changes: ResidualChanges = SAME_RESIDUAL
+    ) -> Float[Tensor, "*batch position width"]:
         """What the sublayer reads: the norm of the stream."""
-        return self.norm(x)
+        return normed(self.norm, x, changes.norm_before)
 
     def after(
-        self, x: Float[Tensor, "*batch position width"], update: Float[Tensor, "*batch position width"]
+        self,
+        x: Float[Tensor, "*batch position width"],
+        update: Float[Tensor, "*batch position width"],
+        changes: ResidualChanges = SAME_RESIDUAL,
     ) -> Float[Tensor, "*batch position width"]:
         """The stream after the sublayer: the plain sum."""
-        return x + self.dropout(update)
+        return without(x, changes.stream) + self.dropout(update)
 
 
 class BothNorms(PreNorm):
@@ -66,10 +79,14 @@ class BothNorms(PreNorm):
         self.norm_after = make_norm(config)
 
     def after(
-        self, x: Float[Tensor, "*batch position width"], update: Float[Tensor, "*batch position width"]
+        self,
+        x: Float[Tensor, "*batch position width"],
+        update: Float[Tensor, "*batch position width"],
+        changes: ResidualChanges = SAME_RESIDUAL,
     ) -> Float[Tensor, "*batch position width"]:
         """The stream after the sublayer: the sum with the norm of what it said."""
-        return x + self.dropout(self.norm_after(update))
+        said = normed(self.norm_after, update, changes.norm_after)
+        return without(x, changes.stream) + self.dropout(said)
 
 
 # "parallel" is PreNorm in a block whose sublayers all read the same stream.

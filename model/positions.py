@@ -8,10 +8,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from model.changes import Places
 from model.config import Config
 
 BASE = 10_000.0
 Vectors = Float[Tensor, "position width"] | Float[Tensor, "*batch position width"]
+Biases = Float[Tensor, "head query key"] | Float[Tensor, "*batch head query key"]
 
 
 @lru_cache(maxsize=32)
@@ -31,24 +33,30 @@ def sinusoids(length: int, width: int, offset: int = 0) -> Float[Tensor, "positi
 
 
 class Positions(nn.Module):
-    """What a scheme may do; each of them does one of the three, and "none" does nothing."""
+    """What a scheme may do; each of them does one of the three, and "none" does nothing.
+
+    ``places`` is where each token stands; None: at 0, 1, 2 … in order.
+    """
 
     def __init__(self, config: Config, *, causal: bool = False) -> None:
         super().__init__()
 
     def forward(
-        self, ids: Int[Tensor, "*batch position"], tokens: Float[Tensor, "*batch position width"]
+        self,
+        ids: Int[Tensor, "*batch position"],
+        tokens: Float[Tensor, "*batch position width"],
+        places: Places | None = None,
     ) -> Vectors | None:
         """What is added to the vectors ``tokens`` of ``ids``."""
         return None
 
     def turn(
-        self, tokens: Float[Tensor, "*batch position width"], *, windowed: bool
+        self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None, *, windowed: bool
     ) -> Callable[[Tensor], Tensor] | None:
         """What rotates the queries and keys of these tokens in a layer with or without a window."""
         return None
 
-    def bias(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "head query key"] | None:
+    def bias(self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None) -> Biases | None:
         """What is added to the scores of every layer's self-attention."""
         return None
 
@@ -57,23 +65,29 @@ class SinusoidalPositions(Positions):
     """Fixed sines and cosines, to any length; no parameters."""
 
     def forward(
-        self, ids: Int[Tensor, "*batch position"], tokens: Float[Tensor, "*batch position width"]
-    ) -> Float[Tensor, "position width"]:
+        self,
+        ids: Int[Tensor, "*batch position"],
+        tokens: Float[Tensor, "*batch position width"],
+        places: Places | None = None,
+    ) -> Vectors:
         """The position vectors to add to ``tokens``, in their precision and on their device."""
-        table = self.table(tokens.shape[-2], tokens.shape[-1])
-        return table.to(tokens.dtype).to(tokens.device)  # in this order: Apple's GPUs have no float64
+        first = 0 if places is None else int(places.min())
+        length = tokens.shape[-2] if places is None else int(places.max()) - first + 1
+        table = self.table(length, tokens.shape[-1], first)
+        table = table.to(tokens.dtype).to(tokens.device)  # in this order: Apple's GPUs have no float64
+        return table if places is None else table[places - first]
 
-    def table(self, length: int, width: int) -> Float[Tensor, "position width"]:
+    def table(self, length: int, width: int, first: int = 0) -> Float[Tensor, "position width"]:
         """Sine and cosine in turn, as in the paper."""
-        return sinusoids(length, width)
+        return sinusoids(length, width, first)
 
 
 class HalvedSinusoidalPositions(SinusoidalPositions):
     """The same numbers, all sines before all cosines: Marian (Junczys-Dowmunt et al. 2018)."""
 
-    def table(self, length: int, width: int) -> Float[Tensor, "position width"]:
+    def table(self, length: int, width: int, first: int = 0) -> Float[Tensor, "position width"]:
         """The columns of the paper's table in another order."""
-        table = sinusoids(length, width)
+        table = sinusoids(length, width, first)
         return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
 
 
@@ -85,15 +99,23 @@ class LearnedPositions(Positions):
         self.offset = config.position_offset
         self.table = nn.Embedding(config.max_length + self.offset, config.width)
 
-    def forward(self, ids: Int[Tensor, "*batch position"], tokens: Float[Tensor, "*batch position width"]) -> Vectors:
-        """The position vectors to add to ``tokens``; ValueError where there are more tokens than vectors."""
-        length, known = tokens.shape[-2], self.table.num_embeddings - self.offset
-        if length > known:
-            raise ValueError(f"{length} positions asked for, {known} learned")
-        return self.rows(ids).to(tokens.dtype)
+    def forward(
+        self,
+        ids: Int[Tensor, "*batch position"],
+        tokens: Float[Tensor, "*batch position width"],
+        places: Places | None = None,
+    ) -> Vectors:
+        """The position vectors to add to ``tokens``; ValueError where a token stands beyond the vectors."""
+        known = self.table.num_embeddings - self.offset
+        first, length = (0, tokens.shape[-2]) if places is None else (int(places.min()), int(places.max()) + 1)
+        if first < 0 or length > known:
+            raise ValueError(f"{length if first >= 0 else first} positions asked for, {known} learned")
+        return self.rows(ids, places).to(tokens.dtype)
 
-    def rows(self, ids: Int[Tensor, "*batch position"]) -> Vectors:
-        """The vectors of positions in order."""
+    def rows(self, ids: Int[Tensor, "*batch position"], places: Places | None) -> Vectors:
+        """The vectors of positions in order, or of these places."""
+        if places is not None:
+            return self.table(self.offset + places)
         # A copy, for a trace must not be a window onto the weights.
         return self.table.weight[self.offset : self.offset + ids.shape[-1]].clone()
 
@@ -105,10 +127,13 @@ class CountedPositions(LearnedPositions):
         super().__init__(config)
         self.pad_id = config.pad_id
 
-    def rows(self, ids: Int[Tensor, "*batch position"]) -> Vectors:
-        """Row offset - 1 at padding, offset at the first token that is none."""
+    def rows(self, ids: Int[Tensor, "*batch position"], places: Places | None) -> Vectors:
+        """Row offset - 1 at padding, offset at the first token that is none; ``places`` counts those alone."""
         typed = (ids != self.pad_id).long()
-        return self.table(typed.cumsum(dim=-1) * typed + self.offset - 1)
+        number = typed.cumsum(dim=-1)
+        if places is not None:
+            number = 1 + places.expand_as(number).gather(-1, (number - 1).clamp(min=0))
+        return self.table(number * typed + self.offset - 1)
 
 
 class RotaryPositions(Positions):
@@ -119,10 +144,13 @@ class RotaryPositions(Positions):
         self.width = config.rotary_width or config.head_width
         self.config = config
 
-    def turn(self, tokens: Float[Tensor, "*batch position width"], *, windowed: bool) -> Callable[[Tensor], Tensor]:
+    def turn(
+        self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None, *, windowed: bool
+    ) -> Callable[[Tensor], Tensor]:
         """The rotation of every pair (i, i + width/2) of the first ``width`` coordinates."""
-        position = torch.arange(tokens.shape[-2], dtype=torch.float32)
-        angle = torch.outer(position, self.frequencies(windowed=windowed)).repeat(1, 2)
+        position = torch.arange(tokens.shape[-2]) if places is None else places[..., None, :].cpu()  # of every head
+        angle = position[..., None].float() * self.frequencies(windowed=windowed)
+        angle = torch.cat([angle, angle], dim=-1)
         cosine, sine = angle.cos().to(tokens), angle.sin().to(tokens)
 
         def turned(x: Tensor) -> Tensor:
@@ -177,12 +205,13 @@ class RelativePositions(Positions):
         self.causal, self.distance = causal, config.relative_distance
         self.table = nn.Embedding(config.relative_buckets, config.heads)
 
-    def bias(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "head query key"]:
+    def bias(self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None) -> Biases:
         """The bias of every query and key."""
-        position = torch.arange(tokens.shape[-2], device=tokens.device)
-        return self.table(self.buckets(position[None, :] - position[:, None])).permute(2, 0, 1).to(tokens.dtype)
+        place = torch.arange(tokens.shape[-2], device=tokens.device) if places is None else places
+        offset = place[..., None, :] - place[..., :, None]
+        return self.table(self.buckets(offset)).movedim(-1, -3).to(tokens.dtype)
 
-    def buckets(self, offset: Int[Tensor, "query key"]) -> Int[Tensor, "query key"]:
+    def buckets(self, offset: Int[Tensor, "*batch query key"]) -> Int[Tensor, "*batch query key"]:
         """The bucket of key - query: one each for near ones, then ever wider, the last for all beyond.
 
         Where a query sees both sides, the upper half of the buckets is for keys after it.

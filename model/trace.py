@@ -38,8 +38,8 @@ class AttentionTrace:
     key: Float[Tensor, "*batch kv_head key head_width"]
     value: Float[Tensor, "*batch kv_head key head_width"]
     products: Float[Tensor, "*batch head query key"]  # q·k alone
-    scale: float  # what the products are multiplied by: 1/√head_width in the paper
-    bias: Float[Tensor, "head query key"] | None  # what is added after the scale
+    scale: float | Float[Tensor, "batch 1 1 1"]  # what the products are multiplied by: 1/√head_width in the paper
+    bias: Float[Tensor, "head query key"] | Float[Tensor, "*batch head query key"] | None  # what is added to that
     mask: Bool[Tensor, "*#batch #head query key"] | Bool[Tensor, "query key"]  # True: the query may see the key
     scores: Float[Tensor, "*batch head query key"]  # after scale, bias, cap and mask; masked cells are -inf
     weights: Float[Tensor, "*batch head query key"]  # rows sum to 1, or are 0 where everything is masked

@@ -9,15 +9,21 @@ from torch.nn import functional as F
 
 from model.attention import Mask, MemoryMask, causal_mask, full_mask, padding_mask, unturned, window_mask
 from model.block import Pattern, make_block
+from model.changes import (
+    PositionChanges,
+    allowed,
+    norm_skip,
+    normed,
+    position_changes,
+    without,
+)
 from model.config import Config
-from model.edits import Edits
+from model.edits import NO_EDITS, AnyEdits, Edits
 from model.heads import POOLINGS, WordHead
 from model.linear import Linear, widened
 from model.norms import make_norm
 from model.positions import POSITIONS
 from model.trace import BlockTrace, EmbeddingTrace, StackTrace, Trace
-
-NO_EDITS = Edits()
 
 
 class Stack(nn.Module):
@@ -38,53 +44,77 @@ class Stack(nn.Module):
         self,
         ids: Int[Tensor, "*batch position"],
         tokens: Float[Tensor, "*batch position width"],
-        mask: Mask,
+        mask: Bool[Tensor, "query key"],
         memory: Float[Tensor, "*batch memory width"] | None = None,
         memory_mask: MemoryMask | None = None,
         *,
+        real: Bool[Tensor, "*batch position"] | None = None,
         segments: Int[Tensor, "*batch position"] | None = None,
-        edits: Edits = NO_EDITS,
+        edits: AnyEdits = NO_EDITS,
     ) -> StackTrace:
-        """``tokens`` are the vectors of ``ids``; ``memory`` is the encoder's output, in a decoder that has one."""
-        embedding = self.embed(ids, tokens, segments)
-        patterns = self.patterns(tokens, mask)
+        """``tokens`` are the vectors of ``ids``; ``mask`` says who may see whom, padding aside.
+
+        ``memory`` is the encoder's output, in a decoder that has one.
+        """
+        changes = position_changes(edits, self.name, ids.shape[-1], real, tokens.device)
+        embedding = self.embed(ids, tokens, segments, edits, changes)
+        patterns = self.patterns(tokens, mask, real, edits, changes)
         x, blocks = self.dropout(embedding.total), list[BlockTrace]()
         for layer, block in enumerate(self.blocks):
             pattern = patterns[layer in self.windowed]
             blocks.append(block(x, pattern, memory, memory_mask, edits, self.name, layer))
             x = blocks[-1].stream_out
-        return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=self.norm(x))
+        skip = norm_skip(edits, self.name, "final", tokens.device)
+        return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=normed(self.norm, x, skip))
 
     def embed(
         self,
         ids: Int[Tensor, "*batch position"],
         tokens: Float[Tensor, "*batch position width"],
         segments: Int[Tensor, "*batch position"] | None,
+        edits: AnyEdits,
+        changes: PositionChanges,
     ) -> EmbeddingTrace:
         """Token vectors, what the position scheme and the segments add to them, and the sum, normed where it is."""
-        position, segment, total = self.positions(ids, tokens), None, tokens
+        position, segment, total = self.positions(ids, tokens, changes.places), None, tokens
         if self.segments is not None:
             segment = widened(self.segments(torch.zeros_like(ids) if segments is None else segments))
             total = total + segment
         if position is not None:
-            position = position.expand_as(tokens)
+            position = without(position.expand_as(tokens), changes.removed)
             total = total + position
-        return EmbeddingTrace(token=tokens, position=position, segment=segment, total=self.norm_embedding(total))
+        total = normed(self.norm_embedding, total, norm_skip(edits, self.name, "embedding", tokens.device))
+        return EmbeddingTrace(token=tokens, position=position, segment=segment, total=total)
 
-    def patterns(self, tokens: Float[Tensor, "*batch position width"], mask: Mask) -> tuple[Pattern, Pattern]:
+    def patterns(
+        self,
+        tokens: Float[Tensor, "*batch position width"],
+        mask: Bool[Tensor, "query key"],
+        real: Bool[Tensor, "*batch position"] | None,
+        edits: AnyEdits,
+        changes: PositionChanges,
+    ) -> tuple[Pattern, Pattern]:
         """What self-attention may see and how positions enter it, without a window and with one."""
-        narrow, bias = mask, self.positions.bias(tokens)
+        narrow, bias = mask, self.positions.bias(tokens, changes.places)
         if self.windowed and self.window is not None:
             narrow = mask & window_mask(tokens.shape[-2], self.window, tokens.device)
-        turns = [self.positions.turn(tokens, windowed=windowed) or unturned for windowed in (False, True)]
-        return Pattern(mask=mask, bias=bias, turn=turns[0]), Pattern(mask=narrow, bias=bias, turn=turns[1])
+        if bias is not None and changes.removed is not None:
+            bias = without(bias, changes.removed[..., None])
+
+        def pattern(own: Bool[Tensor, "query key"], *, windowed: bool) -> Pattern:
+            seen = restrict(allowed(own, edits, self.name), real)
+            turn = self.positions.turn(tokens, changes.places, windowed=windowed) or unturned
+            return Pattern(mask=seen, bias=bias, turn=turn, real=real)
+
+        return pattern(mask, windowed=False), pattern(narrow, windowed=True)
 
 
 class Transformer(nn.Module):
     """Encoder-only, decoder-only or encoder-decoder, from the same parts.
 
     Every method takes ids with any number of leading batch axes, or none. ``real`` is True at real tokens and
-    False at padding; leave it out where there is no padding.
+    False at padding; leave it out where there is no padding. ``edits`` are for all sentences, or a sequence of one for
+    each row of ids that have a single batch axis.
     """
 
     def __init__(self, config: Config) -> None:
@@ -130,7 +160,7 @@ class Transformer(nn.Module):
         segments: Int[Tensor, "*batch position"] | None = None,
         target_ids: Int[Tensor, "*batch target"] | None = None,
         target_real: Bool[Tensor, "*batch target"] | None = None,
-        edits: Edits = NO_EDITS,
+        edits: AnyEdits = NO_EDITS,
         logits: bool = True,
     ) -> Trace:
         """One pass, recorded. ``target_ids`` (encoder-decoder only) is the decoder's input.
@@ -169,12 +199,13 @@ class Transformer(nn.Module):
         real: Bool[Tensor, "*batch position"] | None = None,
         *,
         segments: Int[Tensor, "*batch position"] | None = None,
-        edits: Edits = NO_EDITS,
+        edits: AnyEdits = NO_EDITS,
     ) -> StackTrace:
         """The encoder's pass: every position sees every real one."""
         assert self.encoder is not None
-        mask = restrict(full_mask(ids.shape[-1], ids.shape[-1], ids.device), real)
-        return self.encoder(ids, self.vectors(ids, self.embedding), mask, segments=segments, edits=edits)
+        check_rows(edits, ids)
+        mask = full_mask(ids.shape[-1], ids.shape[-1], ids.device)
+        return self.encoder(ids, self.vectors(ids, self.embedding), mask, real=real, segments=segments, edits=edits)
 
     def decode(
         self,
@@ -183,16 +214,17 @@ class Transformer(nn.Module):
         memory: Float[Tensor, "*batch key width"] | None = None,
         memory_real: Bool[Tensor, "*batch key"] | None = None,
         *,
-        edits: Edits = NO_EDITS,
+        edits: AnyEdits = NO_EDITS,
     ) -> StackTrace:
         """The decoder's pass: a position sees itself, those before it, and the memory where there is one."""
         assert self.decoder is not None
-        mask = restrict(causal_mask(ids.shape[-1], ids.device), real)
+        check_rows(edits, ids)
+        mask = causal_mask(ids.shape[-1], ids.device)
         tokens = self.vectors(ids, self.target_embedding or self.embedding)
         if memory is None:
-            return self.decoder(ids, tokens, mask, edits=edits)
+            return self.decoder(ids, tokens, mask, real=real, edits=edits)
         memory_mask = restrict(full_mask(ids.shape[-1], memory.shape[-2], ids.device), memory_real)
-        return self.decoder(ids, tokens, mask, memory, memory_mask, edits=edits)
+        return self.decoder(ids, tokens, mask, memory, memory_mask, real=real, edits=edits)
 
     def vectors(
         self, ids: Int[Tensor, "*batch position"], table: nn.Embedding
@@ -209,6 +241,12 @@ class Transformer(nn.Module):
         return logits if cap is None else cap * (logits / cap).tanh()
 
 
-def restrict(mask: Bool[Tensor, "query key"], real: Bool[Tensor, "*batch key"] | None) -> Mask:
+def restrict(mask: Mask, real: Bool[Tensor, "*batch key"] | None) -> Mask:
     """The mask without the keys that are padding."""
     return mask if real is None else mask & padding_mask(real)
+
+
+def check_rows(edits: AnyEdits, ids: Int[Tensor, "*batch position"]) -> None:
+    """ValueError unless edits that are one for each sentence meet as many sentences, along the one batch axis."""
+    if not isinstance(edits, Edits) and (ids.ndim, len(edits)) != (2, len(ids)):
+        raise ValueError(f"edits: found {len(edits)}, expected one for each row of ids of shape {tuple(ids.shape)}")

@@ -16,9 +16,9 @@ from model.attention import (
     masked_softmax,
     padding_mask,
     scaled_dot_product_attention,
-    silence,
     window_mask,
 )
+from model.changes import AttentionChanges, silence
 from tests import tiny
 from tests.tiny import normal, randomised
 
@@ -163,15 +163,15 @@ def test_permuting_the_heads_permutes_the_maps_and_nothing_else():
 
 def test_muted_heads_lose_their_context_and_only_that():
     context = normal(2, 4, 3, 5)
-    muted = silence(context, {1, 3})
+    muted = silence(context, torch.tensor([False, True, False, True])[:, None, None])
     assert (muted[:, [1, 3]] == 0).all()
     assert torch.equal(muted[:, [0, 2]], context[:, [0, 2]])
-    assert torch.equal(silence(context, ()), context)
+    assert torch.equal(silence(context, None), context)
 
 
 def test_an_all_muted_attention_adds_the_bias_of_its_projection_alone():
     attention, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
-    trace = attention(x, x, full_mask(5, 5), muted=range(4))
+    trace = attention(x, x, full_mask(5, 5), AttentionChanges(muted=full_mask(4, 1)[..., None]))
     assert torch.equal(trace.output, attention.output.bias.expand(5, 16))
     assert torch.equal(trace.weights, attention(x, x, full_mask(5, 5)).weights)
 
