@@ -66,8 +66,7 @@ def statistics_of(selection: Selection, edits: Edits, kind: Kind) -> dict[str, n
 
 def name_of(selection: Selection, edits: Edits) -> str:
     """A short name for the numbers of one pass."""
-    *what, _ = trace_key(selection, edits)
-    return hashlib.sha256(repr((*what, sorted(edits.muted))).encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(repr(trace_key(selection, edits)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def take_view() -> None:

@@ -27,14 +27,14 @@ show(trace, view)
 
 def snippet(checkpoint: str, text: str, view: View, edits: Edits, *, pair: str = "") -> str:
     """A script that loads the checkpoint of this name, traces the text (and its pair) and shows the view of it."""
-    names = "Edits, HeadSite, load_checkpoint" if edits.muted else "load_checkpoint"
-    muted = f", edits=Edits(muted={set_of(edits.muted)})" if edits.muted else ""
+    changed = edits != Edits()
+    names = [*(edits.class_names() if changed else []), "load_checkpoint"]
     return SCRIPT.format(
-        names=names,
+        names=", ".join(names),
         checkpoint=checkpoint,
         text=text,
         pair=f", pair={pair!r}" if pair else "",
-        edits=muted,
+        edits=f", edits={edits!r}" if changed else "",
         view=settings(view),
     )
 
