@@ -203,12 +203,24 @@ def agrees(name: str, batch: Any, alone: Any, row: int) -> bool:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_padding_changes_no_edited_sentence(variant):
     model, many = made(variant), [edits for edits, _ in edits_for(variant).values()]
-    ids, target, short = tiny.ids(len(many), LENGTH), tiny.ids(len(many), TARGET, seed=9), LENGTH - 2
+    ids, target, short = tiny.ids(len(many), LENGTH), tiny.ids(len(many), TARGET + 2, seed=9), LENGTH - 2
     ids = ids.clamp(min=1)  # 0 is padding, where that is counted
-    batch = run(model, ids, many, real=tiny.real(*[short] * (len(many) - 1), LENGTH))
+    real = {"real": tiny.real(*[short] * (len(many) - 1), LENGTH)}
+    if model.config.architecture == "encoder-decoder":
+        real |= {"target_ids": target, "target_real": tiny.real(*[TARGET] * (len(many) - 1), TARGET + 2)}
+    batch = stack_of(run(model, ids, many, **real))
     for row, edits in enumerate(many[:-1]):
-        alone = stack_of(run(model, ids[row, :short], edits, **target_of(model, target[row])))
-        assert close(stack_of(batch).final[row, : len(alone.final)], alone.final), edits
+        alone = stack_of(run(model, ids[row, :short], edits, **target_of(model, target[row, :TARGET])))
+        assert close(batch.final[row, : len(alone.final)], alone.final), edits
+
+
+def test_padding_changes_no_sentence_of_a_batch_with_the_same_edits():
+    model, ids, lengths = made("pre"), tiny.ids(3, LENGTH), (LENGTH, 3, 5)
+    head = frozenset([HeadSite("encoder", 0, 1)])
+    edits = Edits(shuffled=frozenset([Shuffle("encoder", 3)]), averaged=head, uniform=head)
+    batch = run(model, ids, edits, real=tiny.real(*lengths))
+    for row, length in enumerate(lengths):
+        assert close(batch.encoder.final[row, :length], run(model, ids[row, :length], edits).encoder.final)
 
 
 def test_edits_by_row_must_be_as_many_as_the_sentences_of_one_batch_axis():

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from model import Edits, HeadSite, load_checkpoint
+from model import Edits, HeadSite, Overwrite, load_checkpoint
 from tests import tiny
 from tests.test_viz import contrast
 from viz.explorer.kinds import Kind, Text, kinds_of
@@ -615,3 +615,10 @@ def test_the_script_says_only_what_differs_from_the_default():
     assert "view = View(layer=2)\n" in script
     assert "checkpoint.trace('a')\n" in script
     assert "Edits" not in script
+
+
+def test_the_script_imports_what_its_edits_are_made_of():
+    edits = Edits(temperature=2.0, overwritten=frozenset({Overwrite(HeadSite("encoder", 0, 1), 2, 3, 0.5)}))
+    script = snippet("sentiment", "a", View(), edits)
+    assert "from model import Edits, HeadSite, Overwrite, load_checkpoint\n" in script
+    assert f"checkpoint.trace('a', edits={edits!r})\n" in script
