@@ -123,7 +123,8 @@ def choose_checkpoint(selection: Selection) -> None:
 
 def take_checkpoint() -> None:
     """Another model may cut the text into other tokens."""
-    choose(checkpoint=st.session_state["checkpoint"], query=None, key=None, off=frozenset())
+    name, nothing = st.session_state["checkpoint"], frozenset[tuple[int, int]]()
+    choose(checkpoint=name, attention="encoder", layer=0, off=nothing, query=None, key=None)
 
 
 def choose_device() -> None:

@@ -132,6 +132,34 @@ def test_a_copied_address_opens_the_same_view_on_a_server_that_has_just_started(
         assert exact(page) == before == pytest.approx(weights[2, 4, 1, 3], abs=1e-7)
 
 
+@pytest.mark.parametrize("delay", [0, 100, 300])
+def test_a_choice_made_while_the_server_is_busy_is_the_same_on_both_sides(browser, address, delay):
+    with visitor(browser) as page:
+        page.goto(address)
+        picture_shown(page)
+        told(page)
+        page.get_by_label("Text", exact=True).fill(" ".join(f"b{place % 9}" for place in range(200 + delay)))
+        page.get_by_label("Text", exact=True).press("Control+Enter")
+        page.wait_for_timeout(delay)
+        explored(page, "(explorer.toggle(0, 1), explorer.flush())")
+        expect(page.locator(".words button").first).to_have_text("b")
+        page.wait_for_timeout(1500)
+        idle(page)
+        assert explored(page, "explorer.view.off.has('0.1')") == ("off=0.1" in page.url)
+
+
+def test_a_choice_made_just_before_another_control_is_not_lost(browser, address):
+    with visitor(browser) as page:
+        page.goto(address)
+        picture_shown(page)
+        page.get_by_role("button", name="Head 3", exact=True).click()
+        page.get_by_text("Mute the heads that are off").click()
+        expect(page).to_have_url(re.compile("mute=1"))
+        told(page)
+        assert "off=0.2" in page.url
+        assert explored(page, "[...explorer.view.off]") == ["0.2"]
+
+
 def test_layers_of_a_long_text_come_when_they_are_looked_at(browser, address):
     text = " ".join(f"a{place % 7}" for place in range(256))
     stack = load_checkpoint("sentiment").trace(text).encoder

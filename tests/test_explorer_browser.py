@@ -15,10 +15,11 @@ from tests import tiny
 from tests.running import chromium, explored
 from tests.test_explorer import random_kind, trace_of
 from viz.explorer import View, html_page, source
-from viz.explorer.kinds import Kind, kinds_of
+from viz.explorer.kinds import Kind, Text, kinds_of
 from viz.explorer.packing import pack, unpack
 from viz.explorer.page import page_of
 from viz.explorer.view import drawn, shown, strength
+from viz.theme import DARK
 
 HOSTILE = (
     "<img src=x onerror=fail()>",
@@ -385,8 +386,46 @@ def test_zooming_keeps_what_is_pointed_at_under_the_pointer(browser, tmp_path):
         settled(page)
         assert explored(page, "explorer.matrix.zoom") > 1
         assert point(page, "matrix", x + 1, y) == before
-        page.get_by_role("button", name="Show everything").click()
+        page.get_by_role("button", name="Reset zoom").click()
         assert explored(page, "explorer.matrix.zoom") == 1
+
+
+def test_a_change_of_theme_reaches_the_canvases(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_function("() => document.querySelector('.headlight').explorer.scene.theme.dark")
+        assert explored(page, "explorer.scene.theme.background") == DARK.background
+
+
+def test_a_grid_that_scrolls_sideways_finds_the_head_under_the_pointer(browser, tmp_path):
+    weights = tuple(np.full((40, 3, 3), 1 / 3, np.float32) for _ in range(2))
+    text = Text(stack="encoder", tokens=("a", "b", "c"))
+    kind = Kind(name="encoder", queries=text, keys=text, weights=weights, causal=False)
+    with opened_page(browser, page_of({"encoder": kind}), tmp_path, width=390) as page:
+        expect(page.locator(".readout .said")).not_to_be_empty()
+        corner = explored(page, "(explorer.grid.host.scrollLeft = 10000, explorer.grid.corner(1, 39))")
+        scrolled = explored(page, "explorer.grid.host.scrollLeft")
+        assert scrolled > 0
+        assert point(page, "grid", corner["x"] - scrolled + 4, corner["y"] + 4).startswith("layer 2, head 40")
+
+
+def test_an_odd_number_in_a_setting_becomes_one_that_an_address_can_carry(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        for label, typed, kept in (("Largest per query", "2.5", 3), ("Draw weights from", "0.123456789", 0.1235)):
+            page.get_by_label(label).fill(typed)
+            page.get_by_label(label).press("Enter")
+            settled(page)
+            assert explored(page, f"explorer.view.{'top' if kept == 3 else 'threshold'}") == kept
+
+
+def test_zooming_a_picture_of_nothing_does_no_harm(browser, tmp_path):
+    trace = trace_of("encoder")
+    object.__setattr__(trace.encoder, "special", (True,) * 6)
+    with explorer_of(browser, trace, tmp_path, View(special="hidden")) as page:
+        page.get_by_role("button", name="Zoom in").click()
+        page.get_by_label("Special tokens").select_option("shown")
+        settled(page)
+        assert explored(page, "[explorer.matrix.shift.x, explorer.matrix.shift.y]") == [0, 0]
 
 
 # Without a mouse

@@ -20,6 +20,7 @@ from viz.explorer.view import View, exact_row
 
 KEY = "explorer"
 PACKED_BYTES = 24_000_000
+LONGEST_REQUEST = 100_000  # characters; every head of a layer named takes a few hundred
 
 
 @st.cache_resource(show_spinner=False)
@@ -71,11 +72,14 @@ def name_of(selection: Selection, edits: Edits) -> str:
 
 def take_view() -> None:
     """Put what was chosen in the explorer into the selection; what no control of it can say is left aside."""
+    message = st.session_state[KEY].view
     try:
-        view = View.from_message(st.session_state[KEY].view)
+        view = View.from_message(message)
     except ValueError:
         return
-    choose(steers=False, **vars(view))
+    # One that was made on an older view goes back to the explorer, so that both sides show the same.
+    current_one = message.get("revision") == st.session_state.get("_revision", 0)
+    choose(steers=not current_one, **vars(view))
 
 
 def keep_request() -> None:
@@ -86,7 +90,7 @@ def keep_request() -> None:
 def answered(name: str, kinds: Mapping[str, Kind]) -> dict[str, Any] | None:
     """The exact numbers of the row that was asked for; None where there is none, or it is no row of these numbers."""
     request = st.session_state.get("_row")
-    if request is None:
+    if not isinstance(request, str) or len(request) > LONGEST_REQUEST:
         return None
     try:
         wanted = json.loads(request)
@@ -95,5 +99,5 @@ def answered(name: str, kinds: Mapping[str, Kind]) -> dict[str, Any] | None:
         query = wanted.pop("query")
         view = View.from_message(wanted)
         return {"request": request} | exact_row(kinds[view.attention], view, query)
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
         return None

@@ -19,7 +19,7 @@ EXAMPLES = (
     "A great cast, a big budget, and nothing to say.",
 )
 LONGEST_TEXT = 2000  # characters
-MOST_RUNS, MOST_HEADS = 1000, 1000  # that an address may name
+MOST_RUNS, MOST_HEADS, MOST_SITES = 1000, 1000, 2000  # that an address may name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +79,8 @@ def written(found: object) -> str:
     """One value as it stands in an address."""
     if isinstance(found, frozenset):
         return written_sites(found)
+    if isinstance(found, float):
+        return f"{found:.6f}".rstrip("0").rstrip(".")
     return "1" if found is True else str(found)
 
 
@@ -107,6 +109,8 @@ def sites(text: str) -> frozenset[tuple[int, int]]:
         layer, _, heads = run.partition(".")
         first, _, last = heads.partition("-")
         found |= {(index(layer), head) for head in range(index(first), min(index(last or first), MOST_HEADS) + 1)}
+        if len(found) > MOST_SITES:
+            raise ValueError(f"more than {MOST_SITES} heads")
     return frozenset(found)
 
 

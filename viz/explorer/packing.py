@@ -193,7 +193,7 @@ class Unpacked:
 def unpack(packed: bytes) -> Unpacked:
     """The numbers of ``pack`` or ``pack_layer`` as the browser reads them; of the latter only the header and cells.
 
-    The browser's decoder is explorer.js; this one is what it is tested against.
+    The browser's decoder is data.js; this one is what it is tested against.
     """
     header, body = opened(packed)
     thumbs, layers = {}, {}

@@ -1,4 +1,4 @@
-"""What is chosen in the explorer, and the numbers that it then shows: the same rules that explorer.js follows."""
+"""What is chosen in the explorer, and the numbers that it then shows: the same rules that data.js follows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

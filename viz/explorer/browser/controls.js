@@ -1,14 +1,15 @@
 // Every setting of the view, visible and labelled. A control shows the view that it is given and reports what was chosen.
+import { MOST_LINES } from "./lines.js"
 import { el } from "./paint.js"
 
-const SHOWS = { all: "All", grid: "Grid", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }
+export const SHOWS = { all: "All", grid: "Grid", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }
 const SPECIAL = { shown: "shown", hidden: "hidden, rows as they are", renormalised: "hidden, rows add up to 1 again" }
 const SEGMENTS = { all: "all", AA: "A → A", AB: "A → B", BA: "B → A", BB: "B → B" }
 const SCALES = { root: "square root", linear: "linear", log: "logarithm" }
 const MAXIMA = { one: "weight 1", shared: "largest of these heads", head: "largest of each head" }
 const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
 const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
-export const KEYS = [
+const KEYS = [
   ["↑ ↓", "layer before, layer after"],
   ["← →", "head before, head after, alone"],
   ["Space", "switch the current head on or off"],
@@ -36,13 +37,22 @@ export class Controls {
     this.note = el("p", { className: "note" })
   }
 
-  // Built for one model: what can be chosen depends on it alone.
-  build(model, view) {
-    const kind = model.kinds.get(view.attention)
+  // What can be chosen depends on the model and the kind of attention alone; built anew, the controls would lose the focus.
+  fitTo(model, kind) {
+    const facts = [kind.queryText, kind.keyText].map((text) => [text.special?.some(Boolean), Boolean(text.words), Boolean(text.segments)])
+    const key = JSON.stringify([[...model.kinds.keys()], kind.layers, kind.heads, kind.shape[1], facts])
+    if (key === this.fitted) return
+    const focused = this.top.getRootNode().activeElement?.dataset?.name
+    const group = this.top.getRootNode().activeElement?.parentElement
+    this.fitted = key
+    this.build(model, kind)
+    if (focused) [...(group?.querySelectorAll("button") ?? [])].find((button) => button.dataset.name === focused)?.focus()
+  }
+
+  build(model, kind) {
     this.buttons(this.shows, Object.entries(SHOWS).map(([name, label]) => [name, label, () => this.actions.change({ show: name })]))
     this.buttons(this.kinds, [...model.kinds.keys()].map((name) => [name, KINDS[name], () => this.actions.kind(name)]))
     this.kindRow.hidden = model.kinds.size < 2
-    const counted = (count) => Array.from({ length: count }, (_, index) => index)
     this.buttons(this.layers, counted(kind.layers).map((layer) => [layer, String(layer + 1), () => this.actions.change({ layer })]))
     const tools = [["every", "All"], ["none", "None"], ["only", "Only this"], ["invert", "Invert"], ["layer", "Layer off"]]
     this.buttons(this.heads, counted(kind.heads).map((head) => [head, String(head + 1), () => this.actions.toggle(head)]))
@@ -106,7 +116,7 @@ export class Controls {
 
   zoomRow() {
     const zoom = (label, text, name) => el("button", { type: "button", textContent: text, title: label, "aria-label": label, onclick: () => this.actions.zoom(name) })
-    const buttons = [zoom("Zoom in", "+", "zoomIn"), zoom("Zoom out", "−", "zoomOut"), zoom("Show everything", "Reset", "zoomReset")]
+    const buttons = [zoom("Zoom in", "+", "zoomIn"), zoom("Zoom out", "−", "zoomOut"), zoom("Reset zoom", "Reset", "zoomReset")]
     return el("div", { className: "zoom", role: "group", "aria-label": "Zoom of lines and matrix" }, el("span", {}, "Zoom"), ...buttons)
   }
 
@@ -150,17 +160,20 @@ export class Controls {
   }
 }
 
+export const counted = (count) => Array.from({ length: count }, (_, index) => index)
+
 const row = (label, content) => el("div", { className: "row" }, el("span", { className: "name", "aria-hidden": "true" }, label), content)
 
 const headsOff = (off, layer, kind) => [...off].filter((site) => site.startsWith(`${layer}.`)).length
 
 function clamped(input) {
   const value = Number(input.value)
-  return Number.isFinite(value) ? Math.min(Math.max(value, Number(input.min)), Number(input.max)) : 0
+  const places = input.step === "1" ? 0 : 4 // as many as an address carries
+  return Number.isFinite(value) ? Number(Math.min(Math.max(value, Number(input.min)), Number(input.max)).toFixed(places)) : 0
 }
 
 // What was done to the numbers, in words, whenever something was.
-function noteOf({ view, kind, frame, tilesPlain }) {
+function noteOf({ view, kind, frame, heads, tilesPlain }) {
   const notes = []
   const hides = view.special !== "shown" && [kind.queryText, kind.keyText].some((text) => text.special?.some(Boolean))
   if (hides && view.special === "hidden") notes.push("Special tokens are hidden: rows add up to less than 1.")
@@ -168,6 +181,7 @@ function noteOf({ view, kind, frame, tilesPlain }) {
   if (view.words && (kind.queryText.words || kind.keyText.words)) notes.push("Word pieces are merged: the sum over the pieces of a key, the mean over those of a query.")
   if (frame.key !== "plain" && view.segments !== "all") notes.push(`Only ${view.segments[0]} → ${view.segments[1]}: ${frame.renormalised ? "rows add up to 1 again." : "rows add up to less than 1."}`)
   if (view.threshold > 0 || view.top > 0) notes.push("Weights below the limit are not drawn; the numbers are those of all.")
+  if (frame.rows.length * frame.columns.length * heads.length > MOST_LINES) notes.push(`The ${MOST_LINES.toLocaleString("en")} strongest lines are drawn; of a token that is pointed at, all.`)
   if (frame.key !== "plain" && tilesPlain) notes.push("The thumbnails show every token: not all layers are in the browser.")
   if (Math.max(...kind.thumb_shape) < Math.max(...kind.shape)) notes.push("A cell of a thumbnail is the largest weight of the block that it stands for.")
   return notes.join(" ")

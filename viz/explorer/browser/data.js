@@ -206,5 +206,3 @@ export function blockOf(position, length, blocks) {
   while (Math.floor((block * length) / blocks) > position) block--
   return block
 }
-
-export const decoded = (byte) => VALUE[byte]

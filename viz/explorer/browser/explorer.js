@@ -1,5 +1,5 @@
 // The explorer: one model's attention, one view of it, and all pictures of that view.
-import { Controls } from "./controls.js"
+import { Controls, SHOWS, counted } from "./controls.js"
 import { Model, blockOf, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled } from "./data.js"
 import { Grid } from "./grid.js"
 import { Lines } from "./lines.js"
@@ -28,6 +28,8 @@ export class Explorer {
     this.hovered = null
     this.current = 0 // the head that the keyboard is at
     this.answers = new Map()
+    this.offOf = new Map()
+    this.waiting = null // the layer that is on its way
     this.build()
   }
 
@@ -59,11 +61,21 @@ export class Explorer {
     this.root.replaceChildren(this.frameElement)
     this.observer = new ResizeObserver(() => this.schedule())
     this.observer.observe(this.views)
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule())
+    this.frameElement.onfocusout = (event) => this.frameElement.contains(event.relatedTarget) || this.flush()
   }
 
   panel(name) {
     const host = { text: this.words, grid: this.grid, lines: this.lines, matrix: this.matrix, table: this.table }[name].host
     return el("section", { className: `panel ${name}-panel`, "aria-label": `${TITLES[name]} view` }, el("p", { className: "title", "aria-hidden": "true" }, TITLES[name]), host)
+  }
+
+  get kind() {
+    return this.model.kinds.get(this.view.attention)
+  }
+
+  get shown() {
+    return SHOWN[this.scene.view.show] ?? [this.scene.view.show]
   }
 
   // ---- what comes in
@@ -72,6 +84,7 @@ export class Explorer {
     if (packed !== this.packed) {
       this.packed = packed
       this.model = new Model(packed)
+      this.offOf.clear()
       this.answers.clear()
       this.hovered = null
     }
@@ -99,13 +112,13 @@ export class Explorer {
   fit() {
     const { view, model } = this
     if (!model.kinds.has(view.attention)) Object.assign(view, { attention: model.header.kinds[0].name, off: new Set(), query: null, key: null })
-    const kind = model.kinds.get(view.attention)
+    const { kind } = this
     view.layer = Math.min(view.layer, kind.layers - 1)
     if (!(view.query < kind.shape[0])) view.query = null
     if (!(view.key < kind.shape[1])) view.key = null
     const on = this.headsOn(kind)
     this.current = on.length === 1 ? on[0] : Math.min(this.current, kind.heads - 1)
-    this.controls.build(model, view)
+    this.controls.fitTo(model, kind)
     if (view.query !== null) this.speak() // what an address keeps is asked for as if it had been clicked
     return this.refresh()
   }
@@ -120,29 +133,38 @@ export class Explorer {
   changed() {
     this.hovered = null
     this.refresh()
+    this.speak()
     clearTimeout(this.commitTimer)
-    const kind = this.model.kinds.get(this.view.attention)
     if (!this.server) return
-    if (this.model.has(kind, this.view.layer)) this.commitTimer = setTimeout(() => this.commit(), REST)
-    else this.commit() // the layer comes with the answer
+    this.commitTimer = setTimeout(() => this.commit(), REST)
+    if (!this.model.has(this.kind, this.view.layer)) this.flush() // the layer comes with the answer
+  }
+
+  // Tell the server at once what it has not been told yet.
+  flush() {
+    if (this.commitTimer) this.commit()
   }
 
   commit() {
+    clearTimeout(this.commitTimer)
+    this.commitTimer = null
     this.server.commit({ ...this.view, off: [...this.view.off].map((site) => site.split(".").map(Number)).sort(bySite) })
   }
 
+  // Heads that are off are those of one attention: each gets its own back.
   changeKind(attention) {
-    Object.assign(this.view, { attention, off: new Set(), query: null, key: null })
+    this.offOf.set(this.view.attention, this.view.off)
+    Object.assign(this.view, { attention, off: this.offOf.get(attention) ?? new Set(), query: null, key: null })
     this.fit()
     this.changed()
   }
 
   headsOn(kind, layer = this.view.layer) {
-    return Array.from({ length: kind.heads }, (_, head) => head).filter((head) => !this.view.off.has(`${layer}.${head}`))
+    return counted(kind.heads).filter((head) => !this.view.off.has(`${layer}.${head}`))
   }
 
   setHeads(layer, on) {
-    const { heads } = this.model.kinds.get(this.view.attention)
+    const { heads } = this.kind
     for (let head = 0; head < heads; head++) {
       if (on.includes(head)) this.view.off.delete(`${layer}.${head}`)
       else this.view.off.add(`${layer}.${head}`)
@@ -157,8 +179,8 @@ export class Explorer {
   }
 
   chooseHeads(name) {
-    const kind = this.model.kinds.get(this.view.attention)
-    const all = Array.from({ length: kind.heads }, (_, head) => head)
+    const { kind } = this
+    const all = counted(kind.heads)
     const on = this.headsOn(kind)
     const chosen = { every: all, none: [], only: [this.current], invert: all.filter((head) => !on.includes(head)), layer: on.length ? [] : all }
     this.setHeads(this.view.layer, chosen[name])
@@ -167,8 +189,8 @@ export class Explorer {
 
   // One head alone. Layers that stood at one head, because they were looked at like this, get all of theirs back.
   solo(layer, head) {
-    const kind = this.model.kinds.get(this.view.attention)
-    const all = Array.from({ length: kind.heads }, (_, index) => index)
+    const { kind } = this
+    const all = counted(kind.heads)
     for (let other = 0; other < kind.layers; other++) if (this.headsOn(kind, other).length === 1) this.setHeads(other, all)
     this.setHeads(layer, [head])
     this.view.layer = layer
@@ -178,7 +200,7 @@ export class Explorer {
 
   chooseTile(place, event) {
     if (!place) return
-    const { layers, heads } = this.model.kinds.get(this.view.attention)
+    const { layers, heads } = this.kind
     if (place.layer >= layers) return
     if (place.head === undefined || place.head >= heads) this.chooseLayer(place.layer, event)
     else if (event.shiftKey || event.ctrlKey || event.metaKey) this.toggle(place.layer, place.head)
@@ -187,15 +209,15 @@ export class Explorer {
 
   // The mean of a layer, or its number: all of its heads.
   chooseLayer(layer, event) {
-    const kind = this.model.kinds.get(this.view.attention)
-    const all = Array.from({ length: kind.heads }, (_, head) => head)
+    const { kind } = this
+    const all = counted(kind.heads)
     this.setHeads(layer, event.shiftKey && this.headsOn(kind, layer).length ? [] : all)
     this.view.layer = layer
     this.changed()
   }
 
   openTile(place) {
-    if (place?.head !== undefined) this.change({ show: "matrix" })
+    if (place?.head !== undefined && place.layer < this.kind.layers) this.change({ show: "matrix" })
   }
 
   // A click keeps a token; another on the same one lets it go.
@@ -217,6 +239,7 @@ export class Explorer {
   }
 
   rested() {
+    if (!this.scene || this.waiting !== null) return this.speak() // there is nothing yet to ask about
     this.ask()
     this.live.textContent = this.said.textContent
   }
@@ -224,9 +247,10 @@ export class Explorer {
   press(event) {
     const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.composedPath()[0]?.tagName)
     if (typing || event.ctrlKey || event.metaKey || event.altKey || !this.model) return
-    const kind = this.model.kinds.get(this.view.attention)
+    const { kind } = this
     const wrapped = (index, step, count) => (index + step + count) % count
-    const onButton = event.composedPath()[0]?.tagName === "BUTTON"
+    const onButton = ["BUTTON", "SUMMARY"].includes(event.composedPath()[0]?.tagName)
+    if (event.composedPath().includes(this.table.host) && (event.key === " " || event.key.startsWith("Arrow"))) return // it scrolls
     const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[event.key]
     const cycle = { shown: "hidden", hidden: "renormalised", renormalised: "shown" }
     const act = {
@@ -247,7 +271,7 @@ export class Explorer {
       "?": () => this.controls.keys.toggleAttribute("open"),
     }
     Object.assign(act, { ArrowDown: act.ArrowUp, ArrowRight: act.ArrowLeft })
-    Object.keys({ all: 1, grid: 1, lines: 1, matrix: 1, text: 1, table: 1 }).forEach((show, index) => (act[index + 1] = () => this.change({ show })))
+    Object.keys(SHOWS).forEach((show, index) => (act[index + 1] = () => this.change({ show })))
     const found = act[event.key.length === 1 ? event.key.toLowerCase() : event.key]
     if (!found) return
     event.preventDefault()
@@ -268,14 +292,23 @@ export class Explorer {
     if (!model) return
     const kind = model.kinds.get(view.attention)
     const thumbs = await model.thumbnails(kind)
+    this.waiting = null
     if (!(await model.layer(kind, view.layer))) {
+      this.waiting = view.layer
+      if (this.scene) this.controls.show({ ...this.scene, ...this.chosen() })
       this.said.textContent = `Layer ${view.layer + 1} is on its way.`
       return
     }
     if (this.model !== model || model.kinds.get(this.view.attention) !== kind || !model.ready(kind, this.view.layer)) return
-    this.scene = this.sceneOf(kind, thumbs)
+    this.scene = { ...this.sceneOf(kind, thumbs), ...this.chosen() }
     this.dirty = true
     this.paint() // at once: the next frame shows it, where waiting for that frame would show it one later
+  }
+
+  // A copy of what is chosen: a scene shows the numbers of its own layer, whatever is chosen while the next is awaited.
+  chosen() {
+    const view = { ...this.view, off: new Set(this.view.off) }
+    return { view, off: view.off, heads: this.headsOn(this.kind), current: this.current }
   }
 
   sceneOf(kind, thumbs) {
@@ -288,9 +321,7 @@ export class Explorer {
     const largest = view.maximum === "one" ? () => 1 : (matrix) => largestIn(matrix)
     const shared = view.maximum === "shared" ? Math.max(0, ...[...matrices.values()].map(largestIn)) : null
     return {
-      kind, view, frame, heads, matrices, mean, thumbs,
-      off: view.off,
-      current: this.current,
+      kind, frame, matrices, mean, thumbs,
       numbers: new Map([...matrices].map(([head, matrix]) => [head, drawnOf(matrix, width, view)])),
       drawnMean: drawnOf(mean, width, view),
       full: (head) => shared ?? largest(matrices.get(head)),
@@ -324,7 +355,7 @@ export class Explorer {
     const { scene } = this
     scene.theme = themeOf(this.root)
     scene.shades = shadesOf(scene.theme, scene.view.colours)
-    const shown = SHOWN[scene.view.show] ?? [scene.view.show]
+    const { shown } = this
     this.views.className = `views show-${scene.view.show}`
     for (const [name, panel] of this.panels) panel.hidden = !shown.includes(name)
     this.controls.show(scene)
@@ -346,6 +377,7 @@ export class Explorer {
     const { view, kind, frame, theme } = scene
     const key = [kind.name, scene.tilesPlain ? "plain" : frame.key, view.scale, view.maximum, view.colours, theme.dark].join(" ")
     if (this.tilesOf !== this.model || this.tilesKey !== key) {
+      if (this.tilesOf !== this.model) this.grid.forget()
       this.tilesOf = this.model
       this.tilesKey = key
       if (scene.tilesPlain) this.grid.setTiles(plainTiles(scene), scene)
@@ -356,14 +388,15 @@ export class Explorer {
 
   // Thumbnails of a view that leaves tokens out or merges them: computed here, layer by layer, while the page goes on.
   async framedTiles(scene, key) {
+    const { model } = this
     const { kind, frame } = scene
     const [rows, columns] = [frame.rows.length, frame.columns.length]
     const tileOf = (matrix) => withLargest(pooled(matrix, rows, columns, THUMB_SIDE))
     const [heads, layerMeans, sums] = [[], [], []]
     for (let layer = 0; layer < kind.layers; layer++) {
-      await this.model.layer(kind, layer)
-      if (this.tilesKey !== key) return
-      const matrices = Array.from({ length: kind.heads }, (_, head) => this.model.matrix(kind, layer, head, frame))
+      await model.layer(kind, layer)
+      if (this.model !== model || this.tilesKey !== key) return
+      const matrices = counted(kind.heads).map((head) => model.matrix(kind, layer, head, frame))
       heads.push(...matrices.map(tileOf))
       layerMeans.push(tileOf(meanOf(matrices)))
       matrices.forEach((matrix, head) => {
@@ -384,7 +417,7 @@ export class Explorer {
 
   drawOverlays() {
     const { scene, active } = this
-    const shown = SHOWN[scene.view.show] ?? [scene.view.show]
+    const { shown } = this
     for (const name of ["grid", "lines", "matrix"]) if (shown.includes(name)) this[name].drawOverlay(scene, active)
     this.showWords()
   }
@@ -392,7 +425,7 @@ export class Explorer {
   showWords() {
     if (!this.scene) return
     const { scene, active } = this
-    const shown = SHOWN[scene.view.show] ?? [scene.view.show]
+    const { shown } = this
     const exact = this.answers.get(this.requestOf(Math.max(active.row, 0)))
     if (shown.includes("text")) this.words.show(scene, active)
     if (shown.includes("table")) this.table.show(scene, active, exact)
@@ -405,6 +438,7 @@ export class Explorer {
   // What the pointer, or the token that is kept, says in words: query attends to key, always in that order.
   sentence(active, exact) {
     const { scene } = this
+    if (this.waiting !== null) return { text: `Layer ${this.waiting + 1} is on its way.` }
     const { frame, heads, mean, view } = scene
     if (active.layer !== undefined) return { text: this.tileSentence(active) }
     if (!heads.length) return { text: `No head of layer ${view.layer + 1} is on: press All, or switch one on.` }
@@ -413,8 +447,8 @@ export class Explorer {
     const columns = frame.columns.length
     if (!query && !key) return { text: `${who}. Point at a token or a cell to read its weights, click to keep it.` }
     if (query) {
-      const row = mean.subarray(active.row * columns, (active.row + 1) * columns)
-      const place = key ? active.column : row.indexOf(largestIn(row))
+      const row = exact ? exact.mean.map(Number) : [...mean.subarray(active.row * columns, (active.row + 1) * columns)]
+      const place = key ? active.column : row.indexOf(Math.max(...row))
       const weight = `${exactly(exact, place) ?? `≈ ${approximately(row[place])}`}`
       const text = `${who}: query ${named(query)} attends ${key ? "to" : "most to"} key ${named(frame.columns[place])}:`
       return exact ? { text, value: weight } : { text: `${text} ${weight}` }
@@ -445,12 +479,8 @@ export class Explorer {
     const group = frame.rows[row]
     if (!group) return null
     const { attention, layer, special, words, segments } = view
-    const off = this.offHere(layer)
+    const off = [...view.off].map((site) => site.split(".").map(Number)).filter(([of]) => of === layer).sort(bySite)
     return JSON.stringify({ name: this.model.header.name, attention, layer, off, special, words, segments, query: group.first })
-  }
-
-  offHere(layer) {
-    return [...this.view.off].map((site) => site.split(".").map(Number)).filter(([of]) => of === layer).sort(bySite)
   }
 
   ask() {
@@ -462,14 +492,14 @@ export class Explorer {
   }
 
   async copyExact() {
-    await navigator.clipboard?.writeText(this.exact.textContent)
-    this.copy.textContent = "Copied"
+    try {
+      await navigator.clipboard.writeText(this.exact.textContent)
+      this.copy.textContent = "Copied"
+    } catch {
+      getSelection().selectAllChildren(this.exact) // without a clipboard, an insecure origin say, by hand
+      this.copy.textContent = "Selected"
+    }
     setTimeout(() => (this.copy.textContent = "Copy"), 1500)
-  }
-
-  leave() {
-    this.observer.disconnect()
-    for (const timer of [this.restTimer, this.commitTimer]) clearTimeout(timer)
   }
 }
 

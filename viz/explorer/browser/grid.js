@@ -26,6 +26,12 @@ export class Grid extends Stack {
     })
   }
 
+  // The thumbnails of a text that has gone are not to be seen while those of the next are made.
+  forget() {
+    this.tiles = null
+    this.pictures = []
+  }
+
   draw(scene, width) {
     const { kind, theme, view } = scene
     const columns = kind.heads + 1
@@ -41,7 +47,6 @@ export class Grid extends Stack {
     for (let layer = 0; layer <= kind.layers; layer++) {
       for (let head = 0; head <= kind.heads; head++) this.drawTile(context, scene, layer, head)
     }
-    this.overlayDrawn = null
     context.globalAlpha = 1
     context.strokeStyle = theme.second
     context.lineWidth = 2
@@ -103,32 +108,42 @@ export class Grid extends Stack {
     return { x: GRID_LEFT + head * this.step, y: GRID_TOP + layer * this.step }
   }
 
-  // What the hovered token attends to, in every thumbnail: its row, its column, marked at the edges.
+  // What the hovered token attends to, in every thumbnail: all but its row, its column, goes under a veil.
   drawOverlay(scene, active) {
     const context = this.overlay()
     const { kind, theme, frame } = scene
-    context.strokeStyle = theme.second
-    context.lineWidth = 1
+    context.fillStyle = theme.background
+    context.globalAlpha = 0.72
     for (let layer = 0; layer <= kind.layers; layer++) {
       for (let head = 0; head <= kind.heads; head++) {
         const found = this.tiles?.[this.number(layer, head)]
         if (!found) continue
         const { x, y } = this.corner(layer, head)
-        this.bar(context, active.row, frame.rows.length, found.height, (from, size) => context.strokeRect(x, y + from, this.tile, size))
-        this.bar(context, active.column, frame.columns.length, found.width, (from, size) => context.strokeRect(x + from, y, size, this.tile))
+        const rows = this.part(active.row, frame.rows.length, found.height)
+        const columns = this.part(active.column, frame.columns.length, found.width)
+        if (rows) this.veil(rows, (from, size) => context.fillRect(x, y + from, this.tile, size))
+        else if (columns) this.veil(columns, (from, size) => context.fillRect(x + from, y, size, this.tile))
       }
     }
+    context.globalAlpha = 1
     if (active.layer !== undefined && active.head !== undefined) {
       const { x, y } = this.corner(active.layer, active.head)
       context.strokeStyle = theme.text
+      context.lineWidth = 1.5
       context.strokeRect(x - 1.5, y - 1.5, this.tile + 3, this.tile + 3)
     }
   }
 
-  bar(context, place, length, blocks, draw) {
-    if (place === undefined || place < 0) return
+  // Where the block of a row or column lies in a tile; null where none is pointed at.
+  part(place, length, blocks) {
+    if (place === undefined || place < 0) return null
     const block = blockOf(place, length, blocks)
-    draw((block / blocks) * this.tile, Math.max(this.tile / blocks, 1))
+    return [(block / blocks) * this.tile, ((block + 1) / blocks) * this.tile]
+  }
+
+  veil([from, to], cover) {
+    cover(0, from)
+    cover(to, this.tile - to)
   }
 
   at(x, y) {

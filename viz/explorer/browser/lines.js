@@ -8,7 +8,7 @@ const SMALLEST_ROW = 13
 const TALLEST_LINES = 600
 const LINES_TOP = 26
 const LINES_TYPE = 13
-const MOST_LINES = 1200 // at rest, more take longer than a frame; one row or column is always drawn in full
+export const MOST_LINES = 1200 // at rest, more take longer than a frame; one row or column is always drawn in full
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3]] // after twelve colours, the next dash
 
 export class Lines extends Stack {

@@ -18,10 +18,10 @@ export class Stack {
   }
 
   listen() {
-    this.host.onpointermove = (event) => (this.held ? this.drag(event) : this.actions.hover(this.place(event)))
+    this.host.onpointermove = (event) => (this.held && event.buttons ? this.drag(event) : this.actions.hover(this.place(event)))
     this.host.onpointerleave = () => this.actions.hover(null)
     this.host.onpointerdown = (event) => {
-      this.held = { x: event.clientX, y: event.clientY, slipped: false, ...this.shift0() }
+      this.held = { x: event.clientX, y: event.clientY, slipped: false, shiftX: this.shift.x, shiftY: this.shift.y }
       if (this.zoom > 1) this.host.setPointerCapture(event.pointerId)
     }
     this.host.onpointerup = this.host.onpointercancel = () => {
@@ -39,13 +39,9 @@ export class Stack {
     }
   }
 
-  shift0() {
-    return { fromX: this.shift.x, fromY: this.shift.y }
-  }
-
   point(event) {
     const box = this.host.getBoundingClientRect()
-    return { x: event.clientX - box.left, y: event.clientY - box.top }
+    return { x: event.clientX - box.left + this.host.scrollLeft, y: event.clientY - box.top }
   }
 
   place(event) {
@@ -57,8 +53,8 @@ export class Stack {
     const [across, down] = [event.clientX - this.held.x, event.clientY - this.held.y]
     if (Math.hypot(across, down) > TOUCH_SLIP) this.held.slipped = true
     if (this.zoom > 1 && this.inner) {
-      this.shift.x = this.held.fromX - across / (this.inner.width * this.zoom)
-      this.shift.y = this.held.fromY - down / (this.inner.height * this.zoom)
+      this.shift.x = this.held.shiftX - across / (this.inner.width * this.zoom)
+      this.shift.y = this.held.shiftY - down / (this.inner.height * this.zoom)
       this.moved()
     } else this.actions.hover(this.place(event))
   }
@@ -66,6 +62,7 @@ export class Stack {
   // `point` stays where it is on the screen.
   zoomBy(factor, point = null) {
     const { left, top, width, height } = this.inner
+    if (!(width > 0 && height > 0)) return // every token may be hidden
     const zoom = Math.min(Math.max(this.zoom * factor, 1), CLOSEST)
     const middle = point ?? { x: left + width / 2, y: top + height / 2 }
     for (const [axis, start, size] of [["x", left, width], ["y", top, height]]) {
@@ -86,6 +83,7 @@ export class Stack {
 
   zoomReset() {
     this.zoom = 1
+    this.shift = { x: 0, y: 0 }
     this.moved()
   }
 

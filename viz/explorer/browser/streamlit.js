@@ -18,7 +18,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   held.timer = setTimeout(() => held.started === held.data || held.explorer.receive(held.data), PATIENCE)
   window.addEventListener(EVENT, held.read)
   held.read()
+  requestAnimationFrame(() => held.explorer.schedule()) // it is called for a change of theme as well
   return () => {
+    held.explorer.flush()
     window.removeEventListener(EVENT, held.read)
     clearTimeout(held.timer)
   }
@@ -26,9 +28,12 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 
 function mount(parentElement) {
   const held = { applied: -1 }
-  const server = { commit: (view) => held.set("view", view), exact: (request) => held.trigger("row", request) }
+  // The revision says which of the server's views the visitor's own was made on.
+  const server = { commit: (view) => held.set("view", { ...view, revision: held.applied }), exact: (request) => held.trigger("row", request) }
   held.explorer = new Explorer(parentElement.querySelector(".headlight"), server)
   held.read = () => read(held)
+  // What was chosen must not be overtaken by a control outside, or lost to a link.
+  window.addEventListener("pointerdown", (event) => event.composedPath().includes(parentElement) || held.explorer.flush(), true)
   mounted.set(parentElement, held)
   return held
 }

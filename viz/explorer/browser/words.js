@@ -88,7 +88,7 @@ export class Table {
     const { frame, heads, matrices, mean } = scene
     const row = Math.max(active.row ?? 0, 0)
     const columns = frame.columns.length
-    if (!frame.rows.length || !columns || !heads.length) return this.host.replaceChildren()
+    if (!frame.rows.length || !columns || !heads.length) return this.host.replaceChildren("No head is on, or no token is left to show.")
     const many = heads.length > 1
     const names = ["key", ...(many ? ["mean"] : []), ...heads.map((head) => `head ${head + 1}`)]
     const cells = (place) => {
