@@ -72,6 +72,8 @@ def name_of(selection: Selection, edits: Edits) -> str:
 
 def take_view() -> None:
     """Put what was chosen in the explorer into the selection; what no control of it can say is left aside."""
+    if KEY not in st.session_state:  # it was on its way when the visitor left the page
+        return
     message = st.session_state[KEY].view
     try:
         view = View.from_message(message)
@@ -84,6 +86,8 @@ def take_view() -> None:
 
 def keep_request() -> None:
     """Note which row is asked for; the page answers while it runs."""
+    if KEY not in st.session_state:
+        return
     st.session_state["_row"] = st.session_state[KEY].row
 
 

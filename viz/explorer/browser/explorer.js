@@ -321,7 +321,7 @@ export class Explorer {
     const largest = view.maximum === "one" ? () => 1 : (matrix) => largestIn(matrix)
     const shared = view.maximum === "shared" ? Math.max(0, ...[...matrices.values()].map(largestIn)) : null
     return {
-      kind, frame, matrices, mean, thumbs,
+      model, kind, frame, matrices, mean, thumbs,
       numbers: new Map([...matrices].map(([head, matrix]) => [head, drawnOf(matrix, width, view)])),
       drawnMean: drawnOf(mean, width, view),
       full: (head) => shared ?? largest(matrices.get(head)),
@@ -367,8 +367,8 @@ export class Explorer {
 
   buildWords(scene) {
     const key = `${scene.kind.name} ${scene.frame.key}`
-    if (this.wordsOf === this.model && this.wordsKey === key) return
-    this.wordsOf = this.model
+    if (this.wordsOf === scene.model && this.wordsKey === key) return
+    this.wordsOf = scene.model
     this.wordsKey = key
     this.words.build(scene)
   }
@@ -376,9 +376,9 @@ export class Explorer {
   drawGrid(scene) {
     const { view, kind, frame, theme } = scene
     const key = [kind.name, scene.tilesPlain ? "plain" : frame.key, view.scale, view.maximum, view.colours, theme.dark].join(" ")
-    if (this.tilesOf !== this.model || this.tilesKey !== key) {
-      if (this.tilesOf !== this.model) this.grid.forget()
-      this.tilesOf = this.model
+    if (this.tilesOf !== scene.model || this.tilesKey !== key) {
+      if (this.tilesOf !== scene.model) this.grid.forget()
+      this.tilesOf = scene.model
       this.tilesKey = key
       if (scene.tilesPlain) this.grid.setTiles(plainTiles(scene), scene)
       else this.framedTiles(scene, key)
@@ -388,14 +388,13 @@ export class Explorer {
 
   // Thumbnails of a view that leaves tokens out or merges them: computed here, layer by layer, while the page goes on.
   async framedTiles(scene, key) {
-    const { model } = this
-    const { kind, frame } = scene
+    const { model, kind, frame } = scene
     const [rows, columns] = [frame.rows.length, frame.columns.length]
     const tileOf = (matrix) => withLargest(pooled(matrix, rows, columns, THUMB_SIDE))
     const [heads, layerMeans, sums] = [[], [], []]
     for (let layer = 0; layer < kind.layers; layer++) {
       await model.layer(kind, layer)
-      if (this.model !== model || this.tilesKey !== key) return
+      if (this.tilesOf !== model || this.tilesKey !== key) return
       const matrices = counted(kind.heads).map((head) => model.matrix(kind, layer, head, frame))
       heads.push(...matrices.map(tileOf))
       layerMeans.push(tileOf(meanOf(matrices)))
