@@ -11,6 +11,7 @@ from streamlit.navigation.page import Page
 from model import CheckpointError, InputError, available_checkpoints, available_devices
 from pages.parts.computed import reads_pairs
 from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, remember, selected, shows, typable
+from pages.parts.selection import choose_checkpoint as select_checkpoint
 from pages.parts.share import share_button
 from viz.tokens import markdown_text
 
@@ -123,8 +124,7 @@ def choose_checkpoint(selection: Selection) -> None:
 
 def take_checkpoint() -> None:
     """Another model may cut the text into other tokens."""
-    name, nothing = st.session_state["checkpoint"], frozenset[tuple[int, int]]()
-    choose(checkpoint=name, attention="encoder", layer=0, off=nothing, query=None, key=None)
+    select_checkpoint(st.session_state["checkpoint"])
 
 
 def choose_device() -> None:

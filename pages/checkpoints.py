@@ -9,7 +9,7 @@ import pages
 from model import Checkpoint, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import checkpoint_named, file_bytes
-from pages.parts.selection import choose
+from pages.parts.selection import choose_checkpoint
 from viz import card as cards
 from viz.curve import accuracy_curve, loss_curve, read_curve
 from viz.theme import theme_of
@@ -53,7 +53,7 @@ def show_checkpoint(checkpoint: Checkpoint) -> None:
 
 def open_checkpoint(name: str) -> None:
     """Select it before the page changes."""
-    choose(checkpoint=name, layer=0, off=frozenset(), query=None, key=None, mute=False)
+    choose_checkpoint(name)
 
 
 def show_sizes(checkpoint: Checkpoint) -> None:

@@ -35,7 +35,7 @@ def test_explore_shows_the_weights_of_every_family(name, app_folders):
     assert not app.error
     kinds = kinds_of(load_checkpoint(app_folders / name, device="cpu").trace(TEXT))
     shown = picture(app)
-    assert shown["view"]["attention"] == next(iter(kinds))
+    assert (shown["view"]["attention"], shown["view"]["layer"]) == (next(iter(kinds)), 1)
     assert {kind for kind, _ in shown["layers"]} == set(kinds)
     for (kind, layer), weights in shown["layers"].items():
         assert np.abs(weights - kinds[kind].weights[layer]).max() <= 0.004

@@ -189,6 +189,11 @@ def steer() -> None:
     st.session_state["_revision"] = st.session_state.get("_revision", 0) + 1
 
 
+def choose_checkpoint(name: str) -> None:
+    """Select a checkpoint. What was chosen of the last one's attention means nothing in it."""
+    choose(checkpoint=name, attention=View().attention, layer=0, off=frozenset(), query=None, key=None, mute=False)
+
+
 def take(name: str) -> None:
     """Put the value of the control of that name into the selection."""
     choose(**{name: st.session_state[name]})
@@ -221,7 +226,7 @@ def fit(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
     if selection.view.attention not in kinds:
         if selection.view.attention != View().attention:
             unusable("attention")
-        selection = replace(selection, view=View(attention=next(iter(kinds)), show=selection.view.show))
+        selection = changed(selection, attention=next(iter(kinds)))
     kind = kinds[selection.view.attention]
     queries, keys = kind.weights[0].shape[1:]
     for name, limit in (("layer", kind.layers), ("query", queries), ("key", keys)):
