@@ -402,6 +402,8 @@ def test_shifted_positions_are_later_ones():
     edits = Edits(shifted=frozenset([Shift("encoder", 5)]))
     model, ids = schemed("sinusoidal")
     assert torch.equal(run(model, ids, edits).encoder.embedding.position, sinusoids(LENGTH, 16, 5))
+    halves = run(schemed("sinusoidal-halves")[0], ids, edits).encoder.embedding.position
+    assert torch.equal(torch.stack([halves[:, :8], halves[:, 8:]], dim=-1).flatten(1), sinusoids(LENGTH, 16, 5))
     earlier = run(model, ids, Edits(shifted=frozenset([Shift("encoder", -3)]))).encoder.embedding.position
     assert torch.equal(earlier[3:], sinusoids(LENGTH - 3, 16))
     for scheme, offset in (("learned", 2), ("counted", 3)):
