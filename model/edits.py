@@ -231,7 +231,7 @@ def letter(names: dict[str, Any], wanted: object) -> str:
 
 def short_number(value: float) -> str:
     """The shortest decimal that gives the same number back."""
-    return repr(float(value)).removesuffix(".0").replace("+", "")
+    return repr(float(value)).removesuffix(".0")
 
 
 def number(text: str) -> float:

@@ -655,7 +655,7 @@ def test_shifted_learned_positions_leave_less_room_for_what_is_generated():
     [
         ("pre", Edits(averaged=frozenset([HeadSite("encoder", 2, 0)])), "has no self head 0 in encoder layer 2"),
         ("pre", Edits(uniform=frozenset([HeadSite("encoder", 0, 4)])), "has no self head 4 in encoder layer 0"),
-        ("uneven", Edits(muted=frozenset([HeadSite("decoder", 2, 2)])), "has no self head 2 in decoder layer 2"),
+        ("uneven", Edits(muted=frozenset([HeadSite("decoder", 1, 2)])), "has no self head 2 in decoder layer 1"),
         ("uneven", Edits(muted=frozenset([HeadSite("encoder", 2, 0)])), "has no self head 0 in encoder layer 2"),
         ("pre", Edits(muted_layers=frozenset([SublayerSite("encoder", 0, "cross")])), "has no cross attention in"),
         ("pre", Edits(muted_layers=frozenset([SublayerSite("encoder", 0, "feed-forward")])), "feed-forward attention"),
@@ -781,6 +781,8 @@ def test_the_text_and_the_repr_can_be_read():
     assert repr(Edits(muted=frozenset([HeadSite("encoder", 0, 3)]), scale=1.0)) == (
         "Edits(scale=1.0, muted=frozenset([HeadSite(stack='encoder', layer=0, head=3, attention='self')]))"
     )
+    heads = [HeadSite("encoder", 0, head) for head in range(9)]
+    assert repr(Edits(muted=frozenset(heads))) == f"Edits(muted=frozenset([{', '.join(map(repr, heads))}]))"
     assert (Edits().to_text(), repr(Edits()), Edits.from_text("")) == ("", "Edits()", Edits())
 
 
