@@ -15,11 +15,9 @@ from model.device import choose_device
 from model.edit_checks import complaints, room
 from model.edits import NO_EDITS, Edits
 from model.errors import CheckpointError, InputError, printable
-from model.files import refuse
 from model.tokenizer import Encoding, Tokenizer
 from model.trace import StackTrace, Trace, map_tensors
 from model.transformer import Transformer
-from model.weights import WEIGHTS
 
 CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
 MOST_TOKENS = 512
@@ -292,9 +290,7 @@ def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
     values = storage.read_config(folder)
     model = storage.read_model(folder, values)
     tokenizer = storage.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))
-    checkpoint = Checkpoint(folder.name, model.to(chosen), tokenizer, storage.read_card(folder), chosen)
-    probe(checkpoint)
-    return checkpoint
+    return Checkpoint(folder.name, model.to(chosen), tokenizer, storage.read_card(folder), chosen)
 
 
 def is_folder(path: Path) -> bool:
@@ -303,13 +299,3 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError:  # a name that is too long, a folder above it that may not be read
         return False
-
-
-def probe(checkpoint: Checkpoint) -> None:
-    """CheckpointError unless one short pass gives finite numbers."""
-    both = checkpoint.config.architecture == "encoder-decoder"
-    trace = checkpoint.trace_ids([0], [0] if both else None)
-    stack = trace.decoder or trace.encoder
-    results = [] if stack is None else [stack.final, *([] if trace.logits is None else [trace.logits])]
-    if not all(result.isfinite().all() for result in results):
-        refuse(WEIGHTS, "weights", "numbers that overflow", "a pass with finite results")

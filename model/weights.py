@@ -4,16 +4,17 @@ A file is never mapped where it lies: somebody may write to it while it is in us
 folder, from which the system loads the parts that are used and may drop them again.
 """
 
+import contextlib
 import hashlib
 import os
 import shutil
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -46,6 +47,15 @@ class Stored:
     path: Path = field(compare=False)
     shape: tuple[int, ...]
     dtype: str
+
+
+class FileState(NamedTuple):
+    """What tells a file from any other, and from itself with another content; size in bytes, time in nanoseconds."""
+
+    path: str
+    inode: int
+    size: int
+    changed: int
 
 
 def read_headers(folder: Path) -> dict[str, Stored]:
@@ -134,10 +144,10 @@ def load(
         check_shape(model, expected[name], source, stored[source.name])
     check_copies(copies, stored, lambda one, other: stored[one] == stored[other])
     used = {source.name for source in sources.values()} | copies.keys()
-    sizes = {path: path.stat().st_size for path in {entry.path for entry in stored.values()}}
-    large = sum(sizes.values()) >= MAPPED_FROM
+    states = {path: state_of(path) for path in sorted({entry.path for entry in stored.values()})}
+    large = sum(state.size for state in states.values()) >= MAPPED_FROM
     tensors: dict[str, Tensor] = {}
-    for path in sizes:
+    for path in states:
         tensors |= read_file(path, {name: stored[name] for name in used if stored[name].path == path}, mapped=large)
     check_copies(copies, stored, lambda one, other: torch.equal(tensors[one], tensors[other]))
     changed = {name: source.change(tensors[source.name], model.config) for name, source in sources.items()}
@@ -146,7 +156,12 @@ def load(
         strict=True,
         assign=True,
     )
-    return model.eval().requires_grad_(False)
+    model.eval().requires_grad_(False)
+    if large:
+        check_pass_once(model, list(states.values()))
+    else:
+        check_pass(model)
+    return model
 
 
 def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, found: Stored) -> None:
@@ -212,9 +227,7 @@ def private_copy(path: Path, wanted: Mapping[str, Stored]) -> Path | None:
 
     What lies in the cache under its last name has been checked: header as found before, and numbers.
     """
-    state = path.stat()
-    key = f"{path.resolve()}\0{state.st_ino}\0{state.st_size}\0{state.st_mtime_ns}\0{sorted(wanted)}"
-    copy = cache_folder() / f"{hashlib.sha256(key.encode(errors='surrogateescape')).hexdigest()}.safetensors"
+    copy = cache_folder() / f"{digest(state_of(path), sorted(wanted))}.safetensors"
     if copy.exists():
         os.utime(copy)
         return copy
@@ -227,6 +240,35 @@ def private_copy(path: Path, wanted: Mapping[str, Stored]) -> Path | None:
     finally:
         part.unlink(missing_ok=True)
     return copy
+
+
+def state_of(path: Path) -> FileState:
+    """What tells a file from any other and from itself with another content."""
+    state = path.stat()
+    return FileState(str(path.resolve()), state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+def digest(*facts: object) -> str:
+    """One name for these facts, without the odd characters that a path may hold."""
+    return hashlib.sha256(repr(facts).encode(errors="surrogateescape")).hexdigest()
+
+
+def check_pass(model: Transformer) -> None:
+    """Refuse weights that are finite and too large to compute with: one short pass must give finite numbers."""
+    ids = torch.zeros(1, dtype=torch.long)
+    trace = model(ids, target_ids=ids if model.config.architecture == "encoder-decoder" else None)
+    stack = trace.decoder or trace.encoder
+    if not all(result is None or result.isfinite().all() for result in (stack.final, trace.logits)):
+        refuse(WEIGHTS, "weights", "numbers that overflow", "a pass with finite results")
+
+
+def check_pass_once(model: Transformer, states: Sequence[FileState]) -> None:
+    """The same for large files, whose every number it reads from the disk: once for every state of them."""
+    note = cache_folder() / f"{digest(states, model.config)}.passed"
+    if not note.exists():
+        check_pass(model)
+        with contextlib.suppress(OSError):  # where no note can be written, the pass is made again next time
+            note.touch()
 
 
 def copied(path: Path, copy: Path) -> Path | None:

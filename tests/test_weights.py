@@ -2,13 +2,16 @@
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.nn.modules.module import register_module_forward_hook
 
 from model import CheckpointError, load_checkpoint, weights
+from model.transformer import Transformer
 from tests import reference
 from tests.kinds import GPT2, LLAMA
 
@@ -26,6 +29,11 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def gpt2(tmp_path):
     return reference.make("GPT2LMHeadModel", tmp_path / "model", **GPT2)
+
+
+def copies(cache) -> list[Path]:
+    """The copies of weight files in the cache."""
+    return list(cache.glob("*.safetensors"))
 
 
 def refusal(folder) -> str:
@@ -65,22 +73,52 @@ def test_a_file_rewritten_or_deleted_while_in_use_changes_nothing(cache, gpt2):
 def test_a_file_is_copied_once_and_again_when_it_has_changed(cache, gpt2):
     for _ in range(2):
         load_checkpoint(gpt2.folder, device="cpu")
-    assert len(list(cache.iterdir())) == 1
+    assert len(copies(cache)) == 1
     path = gpt2.folder / "model.safetensors"
     tensors = load_file(path)
     save_file(tensors | {"transformer.ln_f.bias": tensors["transformer.ln_f.bias"] + 1}, path)
     os.utime(path, ns=(1, 1))
     load_checkpoint(gpt2.folder, device="cpu")
-    assert len(list(cache.iterdir())) == 2
+    assert len(copies(cache)) == 2
+
+
+@pytest.fixture
+def passes():
+    """Every forward pass of a whole model, as it is made."""
+    made: list[Transformer] = []
+    handle = register_module_forward_hook(lambda one, *_: made.append(one) if isinstance(one, Transformer) else None)
+    yield made
+    handle.remove()
+
+
+def test_the_pass_that_proves_large_weights_is_made_once_for_every_state_of_file_and_config(cache, gpt2, passes):
+    for _ in range(2):
+        load_checkpoint(gpt2.folder, device="cpu")
+    assert len(passes) == 1
+    os.utime(gpt2.folder / "model.safetensors", ns=(1, 1))
+    load_checkpoint(gpt2.folder, device="cpu")
+    assert len(passes) == 2
+    path = gpt2.folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"layer_norm_epsilon": 1e-3}))
+    load_checkpoint(gpt2.folder, device="cpu")
+    assert len(passes) == 3
+
+
+def test_large_weights_that_overflow_are_refused_every_time(cache, gpt2):
+    path = gpt2.folder / "model.safetensors"
+    tensors = load_file(path)
+    save_file(tensors | {"transformer.wte.weight": torch.full_like(tensors["transformer.wte.weight"], 3e38)}, path)
+    for _ in range(2):
+        assert "found numbers that overflow" in refusal(gpt2.folder)
 
 
 def test_the_cache_makes_room_by_what_was_not_used_for_longest(cache, gpt2, monkeypatch, tmp_path):
     load_checkpoint(gpt2.folder, device="cpu")
-    (first,) = cache.iterdir()
+    (first,) = copies(cache)
     monkeypatch.setattr(weights, "CACHE_BYTES", first.stat().st_size + 1000)
     other = reference.make("GPT2LMHeadModel", tmp_path / "other", seed=1, **GPT2)
     load_checkpoint(other.folder, device="cpu")
-    assert len(list(cache.iterdir())) == 1
+    assert len(copies(cache)) == 1
     assert not first.exists()
 
 
