@@ -115,10 +115,8 @@ def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) ->
     st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)
     with st.container(horizontal=True):
         axes = [
-            st.selectbox(
-                label, list(statistics), index=place, format_func=TITLES.__getitem__, key=f"axis_{place}", width=260
-            )
-            for place, label in enumerate(("Across", "Up, and as colour"))
+            choose_axis("across", "Across", selection.across, list(statistics)),
+            choose_axis("up", "Up, and as colour", selection.up, list(statistics), place=1),
         ]
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
     name = name_of(selection, edits_of(selection, checkpoint))
@@ -131,6 +129,13 @@ def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) ->
         alt=f"Scatter and strip of {kind.layers} layers with {kind.heads} heads each, by two statistics.",
     )
     st.markdown(STATISTICS_NOTE)
+
+
+def choose_axis(name: str, label: str, wanted: str, there: list[str], *, place: int = 0) -> str:
+    """One axis of the chart; a statistic that this attention has not, as cross-attention no distance, gives way."""
+    key = shows(name, wanted if wanted in there else there[place])
+    titled = TITLES.__getitem__
+    return st.selectbox(label, there, key=key, on_change=take, args=(name,), format_func=titled, width=260)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

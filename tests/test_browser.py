@@ -116,7 +116,7 @@ def test_a_copied_address_opens_the_same_view_on_a_server_that_has_just_started(
         picture_shown(page)
         type_sentence(page)
         page.get_by_role("button", name="Head 5", exact=True).click()
-        page.get_by_role("button", name="Only this").click()
+        page.get_by_role("button", name="Only head 5").click()
         page.locator(".stack.matrix").click(position=cell(page, 1, 3))
         before = exact(page)
         told(page)

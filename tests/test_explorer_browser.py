@@ -259,6 +259,21 @@ def test_a_click_keeps_a_token_and_another_lets_it_go(browser, tmp_path):
         assert explored(page, "explorer.view.query") is None
 
 
+def test_pointing_at_a_token_fades_all_of_the_matrix_but_its_row(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        page.locator(".words button").nth(2).hover()
+        settled(page)
+        middles = [explored(page, VEILED.format(row=row)) for row in range(6)]
+        assert middles == [pytest.approx(0 if row == 2 else 0.8 * 255, abs=2) for row in range(6)]
+
+
+VEILED = """(() => {{
+  const {{ over, inner }} = explorer.matrix
+  const [x, y] = [inner.left + (3.5 / 6) * inner.width, inner.top + (({row} + 0.5) / 6) * inner.height]
+  return over.getContext('2d').getImageData(x, y, 1, 1).data[3]
+}})()"""
+
+
 # Switching things
 
 PIXELS = """
@@ -290,12 +305,12 @@ def tiles(page: Page) -> dict[tuple[int, int], str]:
 def test_a_head_that_is_switched_off_changes_its_own_pixels_and_no_others(browser, tmp_path):
     with explorer_of(browser, trace_of("encoder"), tmp_path, View(layer=1)) as page:
         before, pictures = tiles(page), {name: page.evaluate(PIXELS, name) for name in ("lines", "matrix")}
-        page.get_by_role("button", name="Head 3").click()
+        page.get_by_role("button", name="Head 3", exact=True).click()
         settled(page)
         after = tiles(page)
         assert [place for place in before if before[place] != after[place]] == [(1, 2)]
         assert all(page.evaluate(PIXELS, name) != pixels for name, pixels in pictures.items())
-        page.get_by_role("button", name="Head 3").click()
+        page.get_by_role("button", name="Head 3", exact=True).click()
         settled(page)
         assert tiles(page) == before
         assert {name: page.evaluate(PIXELS, name) for name in pictures} == pictures
@@ -320,11 +335,11 @@ def test_a_colour_of_the_matrix_is_that_of_its_weight(browser, tmp_path):
 
 @pytest.mark.parametrize(
     ("button", "on"),
-    [("None", []), ("All heads", [0, 1, 2, 3]), ("Only this", [2]), ("Invert", [1, 2, 3]), ("Layer off", [])],
+    [("None", []), ("All heads", [0, 1, 2, 3]), ("Only head 3", [2]), ("Invert", [1, 2, 3]), ("Layer off", [])],
 )
 def test_the_buttons_beside_the_heads_switch_several_at_once(browser, tmp_path, button, on):
     with explorer_of(browser, trace_of("encoder"), tmp_path, View(off=frozenset({(0, 1), (0, 2), (0, 3)}))) as page:
-        page.get_by_role("button", name="Head 3").click() if button == "Only this" else None
+        page.get_by_role("button", name="Head 3", exact=True).click() if button == "Only head 3" else None
         page.get_by_role("button", name=button, exact=True).click()
         settled(page)
         assert explored(page, "explorer.scene.heads") == on
@@ -388,6 +403,20 @@ def test_zooming_keeps_what_is_pointed_at_under_the_pointer(browser, tmp_path):
         assert point(page, "matrix", x + 1, y) == before
         page.get_by_role("button", name="Reset zoom").click()
         assert explored(page, "explorer.matrix.zoom") == 1
+
+
+def test_a_zoomed_picture_moves_by_keyboard(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path, View(show="matrix")) as page:
+        page.keyboard.press("Tab")
+        page.keyboard.press("Shift+ArrowRight")
+        assert explored(page, "explorer.matrix.shift.x") == 0
+        page.keyboard.press("+")
+        zoomed = explored(page, "explorer.matrix.shift")
+        page.keyboard.press("Shift+ArrowLeft")
+        page.keyboard.press("Shift+ArrowDown")
+        moved = explored(page, "explorer.matrix.shift")
+        assert moved == {"x": pytest.approx(zoomed["x"] - 0.25 / 1.5), "y": pytest.approx(zoomed["y"] + 0.25 / 1.5)}
+        assert explored(page, "explorer.view.layer") == 0
 
 
 def test_a_change_of_theme_reaches_the_canvases(browser, tmp_path):
@@ -456,6 +485,14 @@ def test_the_main_path_works_by_keyboard_alone(browser, tmp_path):
         said = page.locator(".readout").inner_text()
         assert "query 2 · dog attends most to key " in said
         assert number(said) == near(mean[1].max())
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Shift+Enter")
+        settled(page)
+        assert explored(page, "[explorer.view.query, explorer.view.key]") == [1, 2]
+        page.locator(".title").first.hover()  # the token that has the focus counts as pointed at: away from it
+        page.keyboard.press("Home")
+        page.keyboard.press("s")
+        assert page.evaluate("document.activeElement.parentElement.className") == "tokens"
         page.keyboard.press("Escape")
         page.keyboard.press("?")
         expect(page.get_by_text("layer before, layer after")).to_be_visible()
@@ -518,7 +555,7 @@ def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
     trace = tiny.checkpoint("decoder", max_length=512).trace_ids(tiny.ids(512).tolist())
     mean = kinds_of(trace)["decoder"].weights[1][1:].mean(axis=0)
     with explorer_of(browser, trace, tmp_path, View(attention="decoder", layer=1)) as page:
-        page.get_by_role("button", name="Head 1").click()
+        page.get_by_role("button", name="Head 1", exact=True).click()
         settled(page)
         inner = explored(page, "explorer.matrix.inner")
         said = point(page, "matrix", inner["left"] + 0.1 * inner["width"], inner["top"] + 0.9 * inner["height"])

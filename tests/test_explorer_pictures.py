@@ -176,6 +176,15 @@ def test_the_labels_of_the_matrix_stand_in_order_beside_their_rows_and_columns()
     assert places == sorted(set(places))
 
 
+@pytest.mark.parametrize(("marks", "covered"), [({"query": 2}, 30), ({"key": 1}, 30), ({"query": 2, "key": 1}, 25)])
+def test_all_cells_of_the_matrix_but_those_of_marked_tokens_are_veiled(marks, covered):
+    picture = svg(kind_of(list("abcdef")), View(show="matrix", **marks))
+    heatmap, _ = elements(picture, "image")
+    veils = [one for one in elements(picture, "rect") if one.get("fill-opacity") == "0.8"]
+    areas = [float(one.attrib["width"]) * float(one.attrib["height"]) for one in (heatmap, *veils)]
+    assert sum(areas[1:]) / areas[0] * 36 == pytest.approx(covered, rel=1e-3)
+
+
 def test_a_long_text_prints_every_so_many_labels_and_always_the_marked_one():
     tokens = [f"word{position}" for position in range(300)]
     picture = svg(kind_of(tokens, layers=1, heads=1), View(show="matrix", query=101))

@@ -273,6 +273,7 @@ def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
         ("checkpoint", "../model"),
         ("show", "<b>"),
         ("mute", "yes"),
+        ("across", "width"),
     ],
 )
 def test_a_bad_value_in_the_address_falls_back_with_one_sentence(name, value):
@@ -288,10 +289,17 @@ def test_an_address_says_everything_about_a_selection():
     settings: dict[str, Any] = {"scale": "log", "maximum": "head", "colours": "grey", "threshold": 0.05, "top": 3}
     tokens: dict[str, Any] = {"special": "hidden", "words": True, "segments": "AB", "query": 0, "key": 3}
     view = View(attention="cross", layer=2, off=off, show="table", **settings, **tokens)
-    selection = Selection(text="<b> & 50 % é", mute=True, view=view)
+    selection = Selection(text="<b> & 50 % é", mute=True, across="self", up="entropy", view=view)
     assert to_address(selection)["off"] == "0.1_2.0-2_11.7"
     assert from_address(to_address(selection)) == (selection, [])
     assert to_address(Selection()) == {}
+
+
+def test_the_axes_of_the_chart_are_those_of_the_address_and_go_into_it():
+    app = opened(across="first", up="self")
+    assert [app.selectbox(key=name).value for name in ("across", "up")] == ["first", "self"]
+    app.selectbox(key="up").set_value("next").run()
+    assert [app.query_params[name] for name in ("across", "up")] == ["first", "next"]
 
 
 def test_the_selection_survives_a_visit_to_another_page():

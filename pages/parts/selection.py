@@ -10,6 +10,7 @@ import streamlit as st
 from model import available_checkpoints
 from viz.explorer import View
 from viz.explorer.kinds import Kind
+from viz.head_statistics import TITLES
 
 EXAMPLES = (
     "The film was slow and far too long, but I loved every minute of it.",
@@ -30,10 +31,12 @@ class Selection:
     pair: str = ""  # the second text, for checkpoints that read two
     checkpoint: str = "sentiment"
     mute: bool = False
+    across: str = "entropy"  # the two statistics of heads that are drawn against each other
+    up: str = "distance"
     view: View = field(default_factory=View)
 
 
-OWN = ("text", "pair", "checkpoint", "mute")  # the fields that are not the view's
+OWN = ("text", "pair", "checkpoint", "mute", "across", "up")  # the fields that are not the view's
 
 
 def values_of(selection: Selection) -> dict[str, Any]:
@@ -143,6 +146,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "query": index,
     "key": index,
     "mute": switch,
+    "across": lambda text: one_of(text, tuple(TITLES)),
+    "up": lambda text: one_of(text, tuple(TITLES)),
     "show": str,
     "special": str,
     "words": switch,

@@ -16,9 +16,11 @@ const KEYS = [
   ["A N I O", "all heads, none, the others, only the current one"],
   ["L", "switch the whole layer on or off"],
   ["1 – 6", "all views, grid, lines, matrix, text, table"],
-  ["Tab", "to the next control, and into the tokens; ← → there go from token to token, Enter keeps one"],
+  ["Tab", "to the next control, and into the tokens; ← → there go from token to token, Enter keeps one as the query"],
+  ["Shift Enter", "keeps the token as the key of the query that is kept"],
   ["S W", "special tokens, word pieces"],
   ["+ − 0", "zoom in, out, back"],
+  ["Shift ↑ ↓ ← →", "move the zoomed picture"],
   ["Esc", "let go of the token that is kept"],
   ["?", "this list"],
 ]
@@ -54,7 +56,7 @@ export class Controls {
     this.buttons(this.kinds, [...model.kinds.keys()].map((name) => [name, KINDS[name], () => this.actions.kind(name)]))
     this.kindRow.hidden = model.kinds.size < 2
     this.buttons(this.layers, counted(kind.layers).map((layer) => [layer, String(layer + 1), () => this.actions.change({ layer })]))
-    const tools = [["every", "All"], ["none", "None"], ["only", "Only this"], ["invert", "Invert"], ["layer", "Layer off"]]
+    const tools = [["every", "All"], ["none", "None"], ["only", "Only head 1"], ["invert", "Invert"], ["layer", "Layer off"]]
     this.buttons(this.heads, counted(kind.heads).map((head) => [head, String(head + 1), () => this.actions.toggle(head)]))
     this.buttons(this.heads, tools.map(([name, label]) => [name, label, () => this.actions.heads(name)]), true)
     this.heads.querySelector('[data-name="every"]').setAttribute("aria-label", "All heads")
@@ -147,6 +149,7 @@ export class Controls {
       layer.classList.toggle("empty", headsOff(off, number, kind) === kind.heads)
       layer.setAttribute("aria-label", `Layer ${number + 1}`)
     }
+    this.heads.querySelector('[data-name="only"]').textContent = `Only head ${current + 1}`
     this.heads.querySelector('[data-name="layer"]').textContent = scene.heads.length ? "Layer off" : "Layer on"
     this.showSettings(view)
     this.note.textContent = noteOf(scene)

@@ -35,7 +35,7 @@ export class Explorer {
 
   build() {
     const hover = (place) => this.hover(place)
-    const picked = { hover, choose: (place) => this.keep(place), redraw: () => this.schedule() }
+    const picked = { hover, choose: (place) => this.keep(place), chooseKey: (key) => this.keepKey(key), redraw: () => this.schedule() }
     const tiles = { hover, redraw: picked.redraw, choose: (place, event) => this.chooseTile(place, event), open: (place) => this.openTile(place) }
     this.controls = new Controls({
       change: (changes) => this.change(changes),
@@ -231,6 +231,13 @@ export class Explorer {
     this.ask()
   }
 
+  // A key beside the query that is kept; another time on the same one lets the key go.
+  keepKey(key) {
+    this.view.key = this.view.key === key ? null : key
+    this.changed()
+    this.ask()
+  }
+
   hover(place) {
     this.hovered = place
     clearTimeout(this.restTimer)
@@ -252,6 +259,7 @@ export class Explorer {
     const onButton = ["BUTTON", "SUMMARY"].includes(event.composedPath()[0]?.tagName)
     if (event.composedPath().includes(this.table.host) && (event.key === " " || event.key.startsWith("Arrow"))) return // it scrolls
     const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[event.key]
+    if (event.shiftKey && step) return this.pan(event, step)
     const cycle = { shown: "hidden", hidden: "renormalised", renormalised: "shown" }
     const act = {
       ArrowUp: () => this.change({ layer: wrapped(this.view.layer, step, kind.layers) }),
@@ -277,6 +285,12 @@ export class Explorer {
     event.preventDefault()
     found()
     this.speak()
+  }
+
+  pan(event, step) {
+    event.preventDefault()
+    const [across, down] = ["ArrowLeft", "ArrowRight"].includes(event.key) ? [step, 0] : [0, step]
+    for (const stack of [this.lines, this.matrix]) stack.pan(across, down)
   }
 
   // After a key, the line for those who listen says where it led.

@@ -12,6 +12,7 @@ const LARGEST_TILE = 72
 export class Grid extends Stack {
   constructor(actions) {
     super("grid", "Thumbnails of the attention of every layer and head", actions)
+    this.host.tabIndex = 0 // it scrolls sideways where there are many heads
     this.pictures = []
   }
 

@@ -8,6 +8,7 @@ const WIDEST_LABEL = 104
 const MATRIX_TYPE = 12 // pixels of type
 const LARGEST_CELL = 40
 const BELOW = 30 // the scale under the picture
+const VEIL = 0.8 // how much of the rest is hidden behind the row and the column that are pointed at
 
 export class Matrix extends Stack {
   constructor(actions) {
@@ -110,13 +111,28 @@ export class Matrix extends Stack {
     context.beginPath()
     context.rect(left - 1, top - 1, width + 2, height + 2)
     context.clip()
+    const [tall, wide] = [(height * this.zoom) / rows, (width * this.zoom) / columns]
+    this.veil(context, theme, [active.row, rows], [active.column, columns])
     context.strokeStyle = theme.second
     context.lineWidth = 2
-    const [tall, wide] = [(height * this.zoom) / rows, (width * this.zoom) / columns]
     if (active.row >= 0) context.strokeRect(this.toX(0), this.toY(active.row / rows), width * this.zoom, Math.max(tall, 1))
     if (active.column >= 0) context.strokeRect(this.toX(active.column / columns), this.toY(0), Math.max(wide, 1), height * this.zoom)
     context.restore()
     this.namedLabels(context, theme, frame, active)
+  }
+
+  // Everything but the row and the column in question steps back, so that what a token attends to is seen alone.
+  veil(context, theme, [row, rows], [column, columns]) {
+    if (row < 0 && column < 0) return
+    const others = (place, count) => (place < 0 ? [[0, 1]] : [[0, place / count], [(place + 1) / count, 1]])
+    context.globalAlpha = VEIL
+    context.fillStyle = theme.background
+    for (const [top, bottom] of others(row, rows)) {
+      for (const [left, right] of others(column, columns)) {
+        context.fillRect(this.toX(left), this.toY(top), this.toX(right) - this.toX(left), this.toY(bottom) - this.toY(top))
+      }
+    }
+    context.globalAlpha = 1
   }
 
   // The labels of what is pointed at, even where they had no room.

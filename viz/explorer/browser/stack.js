@@ -3,6 +3,7 @@ import { el, prepared } from "./paint.js"
 
 const ZOOM_STEP = 1.5 // of one press of a zoom button
 const CLOSEST = 40
+const PAN_STEP = 0.25 // of what is seen, of one press of an arrow key
 const TOUCH_SLIP = 8 // pixels that a finger may move in a tap
 
 export class Stack {
@@ -10,7 +11,7 @@ export class Stack {
   constructor(name, label, actions) {
     this.base = el("canvas", { className: "base" })
     this.over = el("canvas", { className: "over" })
-    this.host = el("div", { className: `stack ${name}`, role: "img", tabIndex: 0, "aria-label": label }, this.base, this.over)
+    this.host = el("div", { className: `stack ${name}`, role: "img", "aria-label": label }, this.base, this.over)
     this.actions = actions
     this.zoom = 1
     this.shift = { x: 0, y: 0 } // of the upper left corner, as a share of the whole picture
@@ -84,6 +85,14 @@ export class Stack {
   zoomReset() {
     this.zoom = 1
     this.shift = { x: 0, y: 0 }
+    this.moved()
+  }
+
+  // So many steps to the right and down.
+  pan(across, down) {
+    if (!this.inner) return
+    this.shift.x += (across * PAN_STEP) / this.zoom
+    this.shift.y += (down * PAN_STEP) / this.zoom
     this.moved()
   }
 

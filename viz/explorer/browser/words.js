@@ -14,8 +14,21 @@ export class Words {
     const alike = frame.rows.length === frame.columns.length && frame.rows.every(({ first }, place) => first === frame.columns[place].first)
     const one = kind.queries === kind.keys && alike // of a pair of sentences, rows and columns may be different ones
     this.one = one
+    const focused = this.focused()
     this.sides = one ? [this.strip("both", "Tokens", frame.rows)] : [this.strip("query", "Queries", frame.rows), this.strip("key", "Keys", frame.columns)]
     this.host.replaceChildren(...this.sides.flatMap(({ title, strip }) => (one ? [strip] : [title, strip])), this.said)
+    const groups = focused && this.sides.find(({ side }) => side === focused.side)
+    groups?.buttons[Math.min(focused.place, groups.buttons.length - 1)]?.focus()
+  }
+
+  // The token that the keyboard is at: built anew, the strips would lose it.
+  focused() {
+    const { activeElement } = this.host.getRootNode()
+    for (const { side, buttons } of this.sides) {
+      const place = buttons.indexOf(activeElement)
+      if (place >= 0) return { side, place }
+    }
+    return null
   }
 
   // Tab goes to one token of the strip; arrows go on from there.
@@ -26,7 +39,7 @@ export class Words {
       const button = el("button", { type: "button", tabIndex: place ? -1 : 0, textContent: group.label, dir: "auto" })
       button.onpointerenter = button.onfocus = () => this.actions.hover(where)
       button.onpointerleave = button.onblur = () => this.actions.hover(null)
-      button.onclick = () => this.actions.choose(where)
+      button.onclick = (event) => (event.shiftKey ? this.actions.chooseKey(group.first) : this.actions.choose(where))
       button.onkeydown = (event) => this.walk(event, buttons, place)
       return button
     })
@@ -36,7 +49,7 @@ export class Words {
 
   walk(event, buttons, place) {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -place, End: buttons.length - 1 - place }[event.key]
-    if (step === undefined) return
+    if (step === undefined || event.shiftKey) return
     event.preventDefault()
     event.stopPropagation()
     const next = buttons[Math.min(Math.max(place + step, 0), buttons.length - 1)]

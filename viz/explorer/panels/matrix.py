@@ -26,6 +26,7 @@ TYPE = 12
 LARGEST_CELL = 40
 BELOW = 30  # the scale under the picture
 RAMP = 64  # its steps
+VEIL = 0.8  # how much of the rest is hidden behind the marked row and column
 
 
 def matrix(scene: Scene, width: Length) -> Panel:
@@ -36,7 +37,7 @@ def matrix(scene: Scene, width: Length) -> Panel:
     tallest = max((TALLEST - top) / max(len(rows), 1), 1)
     cell = min((width - left - 2) / max(len(columns), 1), LARGEST_CELL, tallest)
     inner = (left, top, cell * len(columns), cell * len(rows))
-    parts = [cells(scene, inner), row_labels(scene, inner), column_labels(scene, inner), marks(scene, inner)]
+    parts = [cells(scene, inner), veil(scene, inner), row_labels(scene, inner), column_labels(scene, inner), marks(scene, inner)]
     return Panel("".join([*parts, legend(scene, inner, width)]), width, top + inner[3] + BELOW)
 
 
@@ -52,6 +53,25 @@ def cells(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     left, top, width, height = inner
     colours = shaded(scene.shades, scene.strength_of(scene.mean))
     return raster(colours, *inner) + outline(left - 0.5, top - 0.5, width + 1, height + 1, scene.theme.grid)
+
+
+def veil(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
+    """The page's background over all cells but those of the marked row and column."""
+    if scene.row is None and scene.column is None:
+        return ""
+    left, top, width, height = inner
+    down, across = others(scene.row, len(scene.found.queries)), others(scene.column, len(scene.found.keys))
+    look = {"fill": scene.theme.background, "fill_opacity": str(VEIL)}
+    return "".join(
+        box(left + start * width, top + above * height, (end - start) * width, (below - above) * height, **look)
+        for above, below in down
+        for start, end in across
+    )
+
+
+def others(marked: int | None, count: int) -> list[tuple[float, float]]:
+    """Shares of an axis before and after the marked place; all of it where none is marked."""
+    return [(0.0, 1.0)] if marked is None else [(0.0, marked / count), ((marked + 1) / count, 1.0)]
 
 
 def row_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
