@@ -55,6 +55,7 @@ async ([name, times, pause]) => {
   const acts = {
     toggle: turn => press(`Head ${1 + turn % 12}`),
     layer: turn => press(`Layer ${1 + (turn + 1) % 12}`),
+    jump: turn => press(`Layer ${1 + 5 * (turn + 1) % 12}`),
     hover: turn => {
       const { left, top, width, height } = explorer.matrix.inner
       move(left + width * (turn % 7) / 7 + 1, top + height * (turn % 5) / 5 + 1)
@@ -195,17 +196,23 @@ def first_loads(browser: Browser, address: str) -> None:
 
 
 def fetched_layers(browser: Browser, address: str) -> None:
-    """Another layer of a text whose layers did not all fit into the first message."""
-    with visitor(browser) as page:
-        open_text(page, address, 500)
-        picture_shown(page)
-        root = page.locator(".headlight")
-        script = (
-            MEASURE.replace("async ([name, times, pause])", "async (root, [name, times, pause])")
-            .replace('document.querySelector(".headlight")', "root")
-            .replace("const root = explorer.root\n", "")
-        )
-        print(f"another layer of 500 tokens, fetched: {spread(root.evaluate(script, ['layer', 12, PAUSE]))} (goal 150)")
+    """The next layer of a text whose layers did not all fit into the first message, and one that is further away.
+
+    Layers that came once are kept: only the first four jumps lead to layers that were not beside one seen before.
+    """
+    script = (
+        MEASURE.replace("async ([name, times, pause])", "async (root, [name, times, pause])")
+        .replace('document.querySelector(".headlight")', "root")
+        .replace("const root = explorer.root\n", "")
+    )
+    for start, act in enumerate(("layer", "jump")):
+        with visitor(browser) as page:
+            open_text(page, address, 500, start)
+            picture_shown(page)
+            idle(page)
+            taken = page.locator(".headlight").evaluate(script, [act, {"layer": 12, "jump": 4}[act], PAUSE])
+        said = {"layer": "the next layer of 500 tokens, sent ahead", "jump": "a layer further away, fetched"}[act]
+        print(f"{said}: {spread(taken if act == 'layer' else taken[:1] * 3 + taken)} (goal 150)")
 
 
 def sessions(browser: Browser, address: str, process: int) -> None:

@@ -13,7 +13,7 @@ from model import Checkpoint, Edits
 from model.trace import Trace
 from pages.parts.computed import checkpoint_named, edits_of, reads_pairs, trace_of
 from pages.parts.downloads import downloads
-from pages.parts.exploring import name_of, show_explorer, statistics_of, traced
+from pages.parts.exploring import name_of, show_explorer, show_neighbours, statistics_of, traced
 from pages.parts.selection import Selection, address_notice, choose, current, fit, remember, selected, shows, take
 from viz import answer
 from viz.explorer.kinds import Kind
@@ -80,6 +80,7 @@ def show_attention() -> None:
             show_answer(selection, checkpoint, trace, kinds)
         st.markdown(f"**How to read this**\n{HOW_TO_READ}")
         show_statistics(selection, checkpoint, kinds[selection.view.attention])
+        show_neighbours(selection, edits_of(selection, checkpoint), kinds)
     remember(selection)
 
 

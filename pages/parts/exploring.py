@@ -41,15 +41,38 @@ def show_explorer(selection: Selection, edits: Edits, kinds: Mapping[str, Kind])
     Of a model whose layers do not all fit into the first message, the chosen one comes as a message of its own.
     """
     name = name_of(selection, edits)
+    kind = kinds[selection.view.attention]
     message = {"name": name, "revision": st.session_state.get("_revision", 0), "view": selection.view.to_message()}
-    sent = packed().get(name, lambda: pack(kinds, name=name), len)
+    sent = sent_first(name, kinds)
     with st.container(gap=None):
         steer(key=f"{KEY}_mailbox", message=message | {"exact": answered(name, kinds)})
         if not is_whole(sent):
-            kind, layer = kinds[selection.view.attention], selection.view.layer
-            key = (name, kind.name, layer)
-            steer(key=f"{KEY}_layer", message=packed().get(key, lambda: pack_layer(kind, layer, name=name), len))
+            send_layer(name, kind, selection.view.layer, "chosen")
         explorer(sent, key=KEY, on_view=take_view, on_row=keep_request)
+
+
+def show_neighbours(selection: Selection, edits: Edits, kinds: Mapping[str, Kind]) -> None:
+    """Bring the explorer the layers before and after the chosen one too, so that going to them waits for nothing.
+
+    Comes last, for nobody waits for it.
+    """
+    name, kind, layer = name_of(selection, edits), kinds[selection.view.attention], selection.view.layer
+    if not is_whole(sent_first(name, kinds)):
+        with st.container(gap=None):
+            for place, step in (("before", -1), ("after", 1)):
+                send_layer(name, kind, (layer + step) % kind.layers, place)
+
+
+def sent_first(name: str, kinds: Mapping[str, Kind]) -> bytes:
+    """What the explorer is drawn from."""
+    return packed().get(name, lambda: pack(kinds, name=name), len)
+
+
+def send_layer(name: str, kind: Kind, layer: int, place: str) -> None:
+    """One layer for the explorer."""
+    key = (name, kind.name, layer)
+    message = packed().get(key, lambda: pack_layer(kind, layer, name=name), len)
+    steer(key=f"{KEY}_layer_{place}", message=message)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

@@ -99,7 +99,7 @@ export class Explorer {
 
   addLayer(packed) {
     this.model?.addLayer(packed)
-    return this.refresh()
+    if (this.waiting !== null) return this.refresh() // others come before anybody asks
   }
 
   answer(reply) {

@@ -40,13 +40,12 @@ function mount(parentElement) {
 
 function read(held) {
   const { explorer, data, name } = held
-  const { steer, layer } = window.headlight ?? {}
+  const { steer, layers } = window.headlight ?? {}
   if (steer?.name !== name) return // it speaks of another text: that one's numbers are on their way
   if (steer.revision > held.applied) explorer.steer(steer.view, data)
   else if (held.started !== data) explorer.receive(data)
   held.applied = steer.revision
   held.started = data
   if (steer.exact) explorer.answer(steer.exact)
-  if (layer && held.layer !== layer) explorer.addLayer(layer)
-  held.layer = layer
+  for (const layer of layers.values()) explorer.addLayer(layer)
 }

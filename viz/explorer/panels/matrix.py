@@ -37,7 +37,13 @@ def matrix(scene: Scene, width: Length) -> Panel:
     tallest = max((TALLEST - top) / max(len(rows), 1), 1)
     cell = min((width - left - 2) / max(len(columns), 1), LARGEST_CELL, tallest)
     inner = (left, top, cell * len(columns), cell * len(rows))
-    parts = [cells(scene, inner), veil(scene, inner), row_labels(scene, inner), column_labels(scene, inner), marks(scene, inner)]
+    parts = [
+        cells(scene, inner),
+        veil(scene, inner),
+        row_labels(scene, inner),
+        column_labels(scene, inner),
+        marks(scene, inner),
+    ]
     return Panel("".join([*parts, legend(scene, inner, width)]), width, top + inner[3] + BELOW)
 
 
