@@ -141,12 +141,14 @@ def choose_axis(name: str, label: str, wanted: str, there: list[str], *, place: 
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def chart_of(key: tuple[Any, ...], _statistics: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """The chart of the statistics as Vega-Lite: to make and check it takes longer than all else in an answer.
+    """The chart of the statistics as Vega-Lite: to make it takes longer than all else in an answer.
+
+    It is not checked against Vega-Lite's schema, which would take as long again; the tests do that.
 
     key: a name for the statistics, the attention, two axes, the heads that are on, and the theme.
     """
     _, _, across, up, on, theme = key
-    return head_statistics(_statistics, across, up, on=on, theme=theme).to_dict()
+    return head_statistics(_statistics, across, up, on=on, theme=theme).to_dict(validate=False)
 
 
 def take_chosen(layers: int, heads: int) -> None:
