@@ -7,7 +7,7 @@ from typing import Any
 from model.errors import printable
 
 ARCHITECTURES = ("encoder", "decoder", "encoder-decoder")
-POSITIONS = ("sinusoidal", "sinusoidal-halves", "learned", "counted", "rotary", "relative", "none")
+POSITIONS = ("sinusoidal", "sinusoidal-halves", "learned", "counted", "rotary", "relative", "alibi", "none")
 NORMS = ("layer", "rms")
 NORM_ORDERS = ("post", "pre", "both", "parallel")
 ACTIVATIONS = ("relu", "gelu", "gelu-tanh", "silu")

@@ -228,6 +228,34 @@ class RelativePositions(Positions):
         return after + torch.where(far < exact, far, wide)
 
 
+class LinearBiasPositions(Positions):
+    """Scores lowered by a slope times the distance, a slope per head: Press et al. 2022 (ALiBi), section 3.
+
+    The paper's queries see keys before them alone. Where a query sees both sides, the distance counts both ways.
+    """
+
+    def __init__(self, config: Config, *, causal: bool = False) -> None:
+        super().__init__(config)
+        self.slopes = linear_slopes(config.heads)
+
+    def bias(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "head query key"]:
+        """The bias of every query and key, 0 where they are one."""
+        position = torch.arange(tokens.shape[-2], dtype=torch.float32)
+        distance = (position[None, :] - position[:, None]).abs()
+        return -(torch.tensor(self.slopes)[:, None, None] * distance).to(tokens)
+
+
+def linear_slopes(heads: int) -> list[float]:
+    """2^(-8/n), 2^(-16/n) … for n heads, where n is a power of two.
+
+    Otherwise those of the largest power of two below n, then every other one of twice that power: ``get_slopes`` in
+    the authors' source.
+    """
+    power = 1 << (heads.bit_length() - 1)
+    slopes = [2 ** (-8 * (head + 1) / power) for head in range(power)]
+    return slopes + [2 ** (-4 * (2 * head + 1) / power) for head in range(heads - power)]
+
+
 POSITIONS: dict[str, type[Positions]] = {
     "sinusoidal": SinusoidalPositions,
     "sinusoidal-halves": HalvedSinusoidalPositions,
@@ -235,5 +263,6 @@ POSITIONS: dict[str, type[Positions]] = {
     "counted": CountedPositions,
     "rotary": RotaryPositions,
     "relative": RelativePositions,
+    "alibi": LinearBiasPositions,
     "none": Positions,
 }

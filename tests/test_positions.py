@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 import torch
 
-from model.positions import LearnedPositions, Positions, RotaryPositions, SinusoidalPositions, sinusoids
+from model.positions import (
+    LearnedPositions,
+    LinearBiasPositions,
+    Positions,
+    RotaryPositions,
+    SinusoidalPositions,
+    linear_slopes,
+    sinusoids,
+)
 from tests import tiny
 
 
@@ -129,3 +137,40 @@ def test_windowed_layers_may_turn_by_a_base_of_their_own_which_is_not_scaled():
         turned(x, windowed=True, rotary_window_base=50.0, **scaled), turned(x, windowed=False, rotary_base=50.0)
     )
     assert torch.equal(turned(x, windowed=True, **scaled), turned(x, windowed=False, **scaled))
+
+
+def test_the_slopes_of_8_and_16_heads_are_those_of_the_paper():
+    assert linear_slopes(8) == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
+    assert linear_slopes(16) == pytest.approx([0.5 ** (0.5 * place) for place in range(1, 17)], rel=1e-15)
+    assert linear_slopes(1) == [1 / 256]
+
+
+def test_the_slopes_of_12_heads_are_those_of_8_and_every_other_one_of_16():
+    """``get_slopes(12)`` of the authors' source gives these."""
+    assert linear_slopes(12)[:8] == linear_slopes(8)
+    assert linear_slopes(12)[8:] == pytest.approx([0.5**0.5, 0.5**1.5, 0.5**2.5, 0.5**3.5], rel=1e-15)
+
+
+def test_a_linear_bias_by_hand():
+    bias = LinearBiasPositions(tiny.config(heads=8)).bias(torch.zeros(2, 4, 16))
+    by_hand = [[0, -1, -2, -3], [-1, 0, -1, -2], [-2, -1, 0, -1], [-3, -2, -1, 0]]
+    for head in range(8):
+        assert torch.equal(bias[head], torch.tensor(by_hand) * 0.5 ** (head + 1))
+
+
+@pytest.mark.parametrize("architecture", tiny.ARCHITECTURES)
+def test_attention_adds_the_linear_bias_to_its_scores(architecture):
+    model = tiny.transformer(architecture, positions="alibi")
+    given = {"target_ids": tiny.ids(6)} if architecture == "encoder-decoder" else {}
+    trace = model(tiny.ids(6), **given)
+    for stack in (trace.encoder, trace.decoder):
+        for attention in [block.self_attention for block in stack.blocks] if stack else []:
+            for head, query, key in [(0, 5, 0), (1, 3, 2), (3, 4, 4), (2, 5, 1)]:
+                expected = attention.products[head, query, key] / 2 - 4.0 ** -(head + 1) * (query - key)
+                assert attention.scores[head, query, key].item() == pytest.approx(expected.item(), abs=1e-6)
+        assert stack is None or stack.embedding.position is None
+
+
+def test_a_linear_bias_adds_no_parameters():
+    assert not list(LinearBiasPositions(tiny.config()).parameters())
+    assert not LinearBiasPositions(tiny.config()).state_dict()
