@@ -23,6 +23,11 @@ def sinusoids(length: int, width: int, offset: int = 0) -> Float[Tensor, "positi
     PE(pos, 2i) = sin(pos / 10000^(2i/width)), PE(pos, 2i+1) = cos(the same angle). Any length; with an odd
     width the last sine has no cosine beside it. The first row is that of position ``offset``.
     """
+    return computed_sinusoids(length, width, offset)
+
+
+def computed_sinusoids(length: int, width: int, offset: int = 0) -> Float[Tensor, "position width"]:
+    """The same, computed anew and kept by nobody: for tables larger than a text needs."""
     position = torch.arange(offset, offset + length, dtype=torch.float64)
     even = torch.arange(0, width, 2, dtype=torch.float64)
     angle = position[:, None] * BASE ** (-even / width)
@@ -37,6 +42,8 @@ class Positions(nn.Module):
 
     ``places`` is where each token stands; None: at 0, 1, 2 … in order.
     """
+
+    known: int | None = None  # how many positions it has numbers for; None: any
 
     def __init__(self, config: Config, *, causal: bool = False) -> None:
         super().__init__()
@@ -98,6 +105,7 @@ class LearnedPositions(Positions):
         super().__init__(config)
         self.offset = config.position_offset
         self.table = nn.Embedding(config.max_length + self.offset, config.width)
+        self.known: int = config.max_length
 
     def forward(
         self,
@@ -106,10 +114,9 @@ class LearnedPositions(Positions):
         places: Places | None = None,
     ) -> Vectors:
         """The position vectors to add to ``tokens``; ValueError where a token stands beyond the vectors."""
-        known = self.table.num_embeddings - self.offset
         first, length = (0, tokens.shape[-2]) if places is None else (int(places.min()), int(places.max()) + 1)
-        if first < 0 or length > known:
-            raise ValueError(f"{length if first >= 0 else first} positions asked for, {known} learned")
+        if first < 0 or length > self.known:
+            raise ValueError(f"{length if first >= 0 else first} positions asked for, {self.known} learned")
         return self.rows(ids, places).to(tokens.dtype)
 
     def rows(self, ids: Int[Tensor, "*batch position"], places: Places | None) -> Vectors:
@@ -197,6 +204,14 @@ def scale_llama3(frequencies: Float[Tensor, "pair"], config: Config) -> Float[Te
 SCALINGS = {"none": scale_none, "linear": scale_linear, "llama3": scale_llama3}
 
 
+def offsets(
+    tokens: Float[Tensor, "*batch position width"], places: Places | None
+) -> Int[Tensor, "position position"] | Int[Tensor, "*batch position position"]:
+    """How many places each key is after each query."""
+    place = torch.arange(tokens.shape[-2], device=tokens.device) if places is None else places
+    return place[..., None, :] - place[..., :, None]
+
+
 class RelativePositions(Positions):
     """A trained bias per head and bucket of distance, added to the scores: Raffel et al. 2020 (T5), section 2.1."""
 
@@ -207,9 +222,7 @@ class RelativePositions(Positions):
 
     def bias(self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None) -> Biases:
         """The bias of every query and key."""
-        place = torch.arange(tokens.shape[-2], device=tokens.device) if places is None else places
-        offset = place[..., None, :] - place[..., :, None]
-        return self.table(self.buckets(offset)).movedim(-1, -3).to(tokens.dtype)
+        return self.table(self.buckets(offsets(tokens, places))).movedim(-1, -3).to(tokens.dtype)
 
     def buckets(self, offset: Int[Tensor, "*batch query key"]) -> Int[Tensor, "*batch query key"]:
         """The bucket of key - query: one each for near ones, then ever wider, the last for all beyond.
@@ -238,11 +251,10 @@ class LinearBiasPositions(Positions):
         super().__init__(config)
         self.slopes = linear_slopes(config.heads)
 
-    def bias(self, tokens: Float[Tensor, "*batch position width"]) -> Float[Tensor, "head query key"]:
+    def bias(self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None) -> Biases:
         """The bias of every query and key, 0 where they are one."""
-        position = torch.arange(tokens.shape[-2], dtype=torch.float32)
-        distance = (position[None, :] - position[:, None]).abs()
-        return -(torch.tensor(self.slopes)[:, None, None] * distance).to(tokens)
+        distance = offsets(tokens, places).abs()[..., None, :, :]
+        return -(torch.tensor(self.slopes, device=tokens.device)[:, None, None] * distance).to(tokens.dtype)
 
 
 def linear_slopes(heads: int) -> list[float]:

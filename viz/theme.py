@@ -31,6 +31,12 @@ class Theme:
         """The sequential scales by their names."""
         return {"blue": self.weights, "orange": self.orange, "grey": self.grey}
 
+    @property
+    def differences(self) -> list[tuple[float, str]]:
+        """Stops of the scale for signed numbers: orange below 0, the page's background at 0, blue above."""
+        colours = (*reversed(self.orange), *self.weights[1:])
+        return [(place / (len(colours) - 1), colour) for place, colour in enumerate(colours)]
+
 
 # Okabe and Ito's and Tol's colours, with the light ones darkened for white and the dark ones lightened for black.
 HEADS_LIGHT = (
