@@ -170,6 +170,7 @@ def selected() -> Selection:
     touched, same_page = state.pop("_touched", False), state.get("_page") == page
     if "_selection" not in state or (same_page and not touched and address != state.get("_address")):
         state["_selection"], state["_unusable"] = from_address(address)
+        state["_text_chosen"] = "text" in address
         steer()
     state["_page"] = page
     names = available_checkpoints()
@@ -184,9 +185,15 @@ def choose(*, steers: bool = True, **changes: Any) -> None:
     steers: whether the explorer has to be told. What it reported itself it knows, and may have gone on since.
     """
     st.session_state["_touched"] = True
+    st.session_state["_text_chosen"] = "text" in changes or st.session_state.get("_text_chosen", False)
     st.session_state["_selection"] = changed(st.session_state.get("_selection", Selection()), **changes)
     if steers:
         steer()
+
+
+def with_example(selection: Selection, text: str) -> Selection:
+    """The selection with a page's own example, until the visitor or the address has chosen a text."""
+    return selection if st.session_state.get("_text_chosen") else replace(selection, text=text)
 
 
 def steer() -> None:

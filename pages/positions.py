@@ -1,0 +1,341 @@
+"""Positions: how does the model know the order of words?"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+import pages
+from model import Checkpoint, Edits, InputError
+from model.measures import positions as measures
+from model.trace import StackTrace
+from model.transformer import Stack
+from pages.parts.computed import checkpoint_named, trace_of
+from pages.parts.selection import Selection, address_notice, current, selected, with_example
+from viz import order
+from viz import positions as figures
+from viz.answer import kept
+from viz.theme import Theme, theme_of
+from viz.tokens import markdown_text, position_name
+
+EXAMPLE = "The dog bit the man"
+LONGEST, WIDEST, LONGEST_PRODUCTS, LONGEST_SCHEME = 5000, 1024, 512, 128
+LONGEST_SHIFT, LONGEST_BEYOND = 1000, 2048
+FIRST_DIMENSIONS = (4, 5, 6, 7)
+FORMULA, OWN = "the formula", "this checkpoint"
+STACKS = ("encoder", "decoder")
+
+HOW_TO_READ = """
+- A row of a heatmap is a position, a column one of its numbers: **orange** is below 0, **blue** above, the colour of
+  the page is 0. Point at any place for the number.
+- Dimension 0 is a sine that turns fastest, dimension 1 its cosine; every pair further right turns more slowly. Together
+  they tell positions apart as the hands of a clock tell times apart.
+- Tokens count from 1; positions and dimensions from 0, as in the formula: token 1 stands at position 0.
+"""
+FORMULA_TEXT = (
+    r"PE_{(pos,\,2i)} = \sin\!\left(pos / 10000^{2i/d}\right)",
+    r"PE_{(pos,\,2i+1)} = \cos\!\left(pos / 10000^{2i/d}\right)",
+)
+SUM_HELP = (
+    "Read off the forward pass: the token's vector as it comes from the table of embeddings (times √width, where the "
+    "architecture scales it), what is added for its position, and the sum, which is what enters the first layer."
+)
+TABLE_HELP = "The formula of the paper at any size, or the vectors of the checkpoint above, where it adds any."
+LENGTH_HELP = f"How many positions, from 1 to {LONGEST:,}."
+WIDTH_HELP = (
+    f"How many numbers a position has: the width of the model, from 1 to {WIDEST:,}. A checkpoint's is its own."
+)
+DIMENSIONS_HELP = f"Which columns of the table the curves show, at most {figures.MOST_CURVES}. They count from 0."
+WAVES_HELP = "The number of positions after which a sine begins anew: 2π · 10000^(2i/width)."
+PRODUCTS_HELP = (
+    "The sum of the products of two position vectors, number by number. A score is such a product, of query and key, "
+    "so a product that falls with the distance lets a head look at what is near."
+)
+SHIFT_HELP = (
+    "A pair of a sine and a cosine is a hand on a clock. A shift by k positions turns every hand by k times its own "
+    "angle, wherever it stands: one matrix does it for all positions, so a head can learn to look k words back."
+)
+BEYOND_HELP = (
+    "For each position, how many of its numbers lie outside all that their dimension holds at the positions of the "
+    "longest text that the checkpoint reads, by more than 0.01."
+)
+SCHEMES_HELP = (
+    "Everything but the position is alike here: what differs between two places of a picture comes from where query "
+    "and key stand. Each picture has a scale of its own; the curve below it is the row of one query."
+)
+CAUSAL_HELP = "A decoder's view: no query sees a key after it. The paper on ALiBi treats this case alone."
+HEAD_HELP = "Of eight, counted from 1. ALiBi and the relative bias differ from head to head; the others do not."
+TOKENS_HELP = f"How many positions each picture compares, from 2 to {LONGEST_SCHEME}."
+PAIR_HELP = "Which sine and cosine, counted from 0: pair i holds dimensions 2i and 2i + 1."
+POSITION_HELP = f"Where the shift starts, from 0 to {LONGEST_SHIFT:,}."
+STEPS_HELP = f"By how many positions, from 0 to {LONGEST_SHIFT:,}."
+CSV_HELP = "Every position and dimension of this table, in full precision."
+QUERY_HELP = "The query whose row is the curve below each picture. It counts from 0."
+STACK_HELP = "An encoder reads the text, a decoder writes; each adds positions to tokens of its own."
+SHOWN_HELP = "The token whose numbers the table lists, in full."
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    selection = with_example(selected(), EXAMPLE)
+    pages.strip(selection)
+    st.title("How does the model know the order of words?", anchor=False)
+    with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
+        address_notice()
+        show_sum()
+    show_table()
+    show_beyond()
+    show_schemes()
+
+
+def theme() -> Theme:
+    """The colours of the page."""
+    return theme_of(st.context.theme.type)
+
+
+def draw(figure: go.Figure, key: str) -> None:
+    """One picture in the colours of the page."""
+    st.plotly_chart(figure, theme=None, config=figures.CONFIG, key=key)
+
+
+def chosen() -> tuple[Selection, Checkpoint, str]:
+    """The selection with this page's example, its checkpoint, and the stack that is looked at."""
+    selection = with_example(current(), EXAMPLE)
+    checkpoint = checkpoint_named(selection.checkpoint)
+    stacks = [name for name in STACKS if getattr(checkpoint.model, name) is not None]
+    name = st.session_state.get("stack", stacks[0])
+    return selection, checkpoint, name if name in stacks else stacks[0]
+
+
+def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
+    """One of the model's stacks."""
+    return getattr(checkpoint.model, name)
+
+
+# The visitor's own text
+
+
+def show_sum() -> None:
+    """Token vector, position vector and sum of every token."""
+    selection, checkpoint, _ = chosen()
+    trace = trace_of(selection, Edits())
+    stacks = {name: stack for name in STACKS if (stack := getattr(trace, name)) is not None}
+    if len(stacks) > 1:
+        st.radio("Stack", list(stacks), key="stack", horizontal=True, help=STACK_HELP)
+    stack = stacks[chosen()[2]]
+    scheme = checkpoint.config.positions
+    st.markdown(" ".join(said(stack, scheme)) + kept(len(stack.ids), stack.dropped))
+    show_parts()
+    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+
+
+def said(stack: StackTrace, scheme: str) -> Iterator[str]:
+    """How this checkpoint knows the order, and what it does to a token that the text holds twice."""
+    yield order.answer(scheme)
+    parts, twice = measures.parts(stack.embedding), measures.repeated(stack.ids)
+    if parts.position is not None and twice and stack.tokens:
+        before, after = (measures.apart(vectors, *twice) for vectors in (parts.token, parts.placed))
+        yield order.twice(stack.tokens[twice[0]], *twice, before, after)
+
+
+@st.fragment
+def show_parts() -> None:
+    """The vectors of all tokens as pictures, those of one as a table."""
+    with pages.plain_refusals():
+        selection, _, name = chosen()
+        stack: StackTrace = getattr(trace_of(selection, Edits()), name)
+        tokens = stack.tokens or tuple(map(str, stack.ids.tolist()))
+        parts = measures.parts(stack.embedding)
+        st.subheader("Added to your sentence", anchor=False, help=SUM_HELP)
+        if parts.position is None:
+            st.info(order.NOTHING_ADDED)
+        draw(figures.text_heatmaps(parts.names, tokens, theme=theme()), "sum")
+        places = range(len(tokens))
+        place = st.selectbox(
+            "Numbers of the token", places, format_func=lambda at: position_name(at, tokens[at]), help=SHOWN_HELP
+        )
+        if place not in places:
+            raise InputError(f"There is no token {place}: the text has {len(tokens)}.")
+        rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
+        numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
+        st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
+
+
+# The table of position vectors
+
+
+@st.fragment
+def show_table() -> None:
+    """The table at a chosen size: curves, heatmap, wavelengths, products, and a shift in it."""
+    with pages.plain_refusals():
+        st.subheader("The position vectors", anchor=False)
+        for line in FORMULA_TEXT:
+            st.latex(line)
+        table, source = chosen_table()
+        show_curves(table)
+        st.markdown(
+            f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {source}." + skipped(table)
+        )
+        draw(figures.position_heatmap(table, theme=theme()), "heatmap")
+        st.download_button(
+            "Table (CSV)", partial(figures.table_csv, table), "positions.csv", on_click="ignore", help=CSV_HELP
+        )
+        show_products(table, source)
+        show_waves(table.shape[1])
+        show_shift(table.shape[1])
+
+
+def chosen_table() -> tuple[np.ndarray, str]:
+    """The table that the controls ask for, and whose it is."""
+    _, checkpoint, name = chosen()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = st.radio("Vectors of", [FORMULA, OWN], key="table_of", help=TABLE_HELP, horizontal=True)
+        length = st.number_input("Positions", 1, LONGEST, 100, key="length", help=LENGTH_HELP, width=140)
+        width = st.number_input(
+            "Dimensions", 1, WIDEST, 128, key="width", help=WIDTH_HELP, width=140, disabled=source == OWN
+        )
+    check("Positions", length, 1, LONGEST)
+    check("Dimensions", width, 1, WIDEST)
+    if source != OWN:
+        return measures.sinusoidal_table(length, width), FORMULA
+    table = measures.own_table(stack_of(checkpoint, name), checkpoint.config, min(length, checkpoint.config.max_length))
+    if table is None:
+        raise InputError(f"The checkpoint {checkpoint.name} has no position vectors; choose those of the formula.")
+    return table, f"the checkpoint {markdown_text(checkpoint.name)}"
+
+
+def check(name: str, value: int, least: int, most: int) -> None:
+    """Only the browser keeps a number within its limits. InputError for one that is not."""
+    if not least <= value <= most:
+        raise InputError(f"{name} is {value:,}; it can be from {least:,} to {most:,}.")
+
+
+def skipped(table: np.ndarray) -> str:
+    """What a heatmap of a large table leaves out."""
+    return figures.skipped(*table.shape)
+
+
+def show_curves(table: np.ndarray) -> None:
+    """Chosen dimensions over the positions."""
+    width = table.shape[1]
+    there = [dimension for dimension in st.session_state.get("dimensions", FIRST_DIMENSIONS) if dimension < width]
+    st.session_state["dimensions"] = there or [0]
+    dimensions = st.multiselect(
+        "Dimensions drawn as curves",
+        range(width),
+        key="dimensions",
+        max_selections=figures.MOST_CURVES,
+        help=DIMENSIONS_HELP,
+    )
+    if dimensions:
+        draw(figures.position_curves(table, dimensions, theme=theme()), "curves")
+    else:
+        st.info("Choose at least one dimension to draw.")
+
+
+def show_products(table: np.ndarray, source: str) -> None:
+    """The product of every two positions, and what it is at each distance."""
+    st.subheader("Near and far", anchor=False, help=PRODUCTS_HELP)
+    shown = table[:LONGEST_PRODUCTS]
+    products = measures.products(shown)
+    distances = measures.by_distance(products)
+    cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(shown) < len(table) else ""
+    st.markdown(
+        f"The dot product of every two position vectors of {source}. "
+        + order.same_products(distances.spread, float(products.max()))
+        + cut
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        draw(figures.product_heatmap(products, theme=theme()), "products")
+    with right:
+        draw(figures.distance_curve(*distances, theme=theme()), "distances")
+
+
+def show_waves(width: int) -> None:
+    """How long every wave of the formula is."""
+    st.subheader("Wavelengths", anchor=False, help=WAVES_HELP)
+    waves = measures.wavelengths(width)
+    st.markdown(order.waves(float(waves[0]), float(waves[-1]), width))
+    draw(figures.wavelength_figure(waves, theme=theme()), "waves")
+
+
+@st.fragment
+def show_shift(width: int) -> None:
+    """A shift as a rotation of one pair, written out and checked on the numbers."""
+    with pages.plain_refusals():
+        st.subheader("A shift is a rotation", anchor=False, help=SHIFT_HELP)
+        if width < 2:
+            st.info("One dimension has no pair to rotate: choose at least 2.")
+            return
+        pairs = width // 2
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            pair = st.number_input("Pair", 0, pairs - 1, min(2, pairs - 1), help=PAIR_HELP, width=140)
+            position = st.number_input("Position", 0, LONGEST_SHIFT, 3, help=POSITION_HELP, width=140)
+            shift = st.number_input("Shift", 0, LONGEST_SHIFT, 5, help=STEPS_HELP, width=140)
+        check("Pair", pair, 0, pairs - 1)
+        check("Position", position, 0, LONGEST_SHIFT)
+        check("Shift", shift, 0, LONGEST_SHIFT)
+        found = measures.shifted(width, pair, position, shift)
+        words, picture = st.columns(2, gap="large")
+        with words:
+            st.markdown(order.shift_words(pair, position, shift, found.angle))
+            for line in order.shift_latex(found.matrix, found.before, found.rotated):
+                st.latex(line)
+            later = order.shift_check(position + shift, found.after, found.difference, found.largest, found.positions)
+            st.markdown(later)
+        with picture:
+            names = (f"position {position}", f"position {position + shift}")
+            draw(figures.rotation_figure(found.before, found.after, names, theme=theme()), "rotation")
+
+
+# Longer texts, and other schemes
+
+
+@st.fragment
+def show_beyond() -> None:
+    """What the scheme of the checkpoint has for positions that no text of its reaches."""
+    with pages.plain_refusals():
+        _, checkpoint, name = chosen()
+        config, stack = checkpoint.config, stack_of(checkpoint, name)
+        st.subheader("Beyond the longest text", anchor=False, help=BEYOND_HELP)
+        st.markdown(f"This checkpoint reads {config.max_length:,} tokens at most. {order.beyond(config.positions)}")
+        if config.max_length > LONGEST_BEYOND:
+            return
+        table = measures.own_table(stack, config, 2 * config.max_length)
+        if table is not None and len(table) > config.max_length:
+            share = measures.unseen(table, config.max_length)
+            st.markdown(order.new_numbers(float(share[-1]), len(share) - 1, config.max_length))
+            draw(figures.unseen_figure(share, config.max_length, theme=theme()), "unseen")
+
+
+@st.fragment
+def show_schemes() -> None:
+    """What each scheme adds to a score, as a function of the two positions."""
+    with pages.plain_refusals():
+        _, checkpoint, name = chosen()
+        st.subheader("Schemes side by side", anchor=False, help=SCHEMES_HELP)
+        st.markdown(order.SIDE_BY_SIDE)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            length = st.number_input("Tokens", 2, LONGEST_SCHEME, 32, key="tokens", help=TOKENS_HELP, width=140)
+            query = st.number_input("Query", 0, LONGEST_SCHEME - 1, 20, key="of_query", help=QUERY_HELP, width=140)
+            head = st.number_input("Head", 1, measures.HEADS, 1, key="of_head", help=HEAD_HELP, width=140)
+            causal = st.toggle("Hide keys after the query", name == "decoder", key="causal", help=CAUSAL_HELP)
+        check("Tokens", length, 2, LONGEST_SCHEME)
+        check("Head", head, 1, measures.HEADS)
+        check("Query", query, 0, length - 1)
+        of = (stack_of(checkpoint, name), checkpoint.config)
+        for column, scheme in zip(st.columns(len(measures.SCHEMES)), measures.SCHEMES, strict=True):
+            part = measures.scheme_part(scheme, length, head - 1, causal=causal, of=of)
+            with column:
+                row = min(query, len(part.added) - 1)
+                draw(figures.scheme_figure(part.added, row, order.TITLES[scheme], theme=theme()), scheme)
+                st.markdown(f"{order.DOES[scheme]} {order.number_of(scheme, part.own)} ({order.ORIGIN[scheme]})")
+
+
+pages.frame()
+show()
+pages.settle("positions")
