@@ -157,8 +157,6 @@ def show_parts() -> None:
         place = st.selectbox(
             "Numbers of the token", places, format_func=lambda at: position_name(at, tokens[at]), help=SHOWN_HELP
         )
-        if place not in places:
-            raise InputError(f"There is no token {place}: the text has {len(tokens)}.")
         rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
         numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
         st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
@@ -197,20 +195,12 @@ def chosen_table() -> tuple[np.ndarray, str]:
         width = st.number_input(
             "Dimensions", 1, WIDEST, 128, key="width", help=WIDTH_HELP, width=140, disabled=source == OWN
         )
-    check("Positions", length, 1, LONGEST)
-    check("Dimensions", width, 1, WIDEST)
     if source != OWN:
         return measures.sinusoidal_table(length, width), FORMULA
     table = measures.own_table(stack_of(checkpoint, name), checkpoint.config, min(length, checkpoint.config.max_length))
     if table is None:
         raise InputError(f"The checkpoint {checkpoint.name} has no position vectors; choose those of the formula.")
     return table, f"the checkpoint {markdown_text(checkpoint.name)}"
-
-
-def check(name: str, value: int, least: int, most: int) -> None:
-    """Only the browser keeps a number within its limits. InputError for one that is not."""
-    if not least <= value <= most:
-        raise InputError(f"{name} is {value:,}; it can be from {least:,} to {most:,}.")
 
 
 def skipped(table: np.ndarray) -> str:
@@ -273,12 +263,9 @@ def show_shift(width: int) -> None:
             return
         pairs = width // 2
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            pair = st.number_input("Pair", 0, pairs - 1, min(2, pairs - 1), help=PAIR_HELP, width=140)
-            position = st.number_input("Position", 0, LONGEST_SHIFT, 3, help=POSITION_HELP, width=140)
-            shift = st.number_input("Shift", 0, LONGEST_SHIFT, 5, help=STEPS_HELP, width=140)
-        check("Pair", pair, 0, pairs - 1)
-        check("Position", position, 0, LONGEST_SHIFT)
-        check("Shift", shift, 0, LONGEST_SHIFT)
+            pair = st.number_input("Pair", 0, pairs - 1, min(2, pairs - 1), key="pair_of", help=PAIR_HELP, width=140)
+            position = st.number_input("Position", 0, LONGEST_SHIFT, 3, key="position", help=POSITION_HELP, width=140)
+            shift = st.number_input("Shift", 0, LONGEST_SHIFT, 5, key="shift", help=STEPS_HELP, width=140)
         found = measures.shifted(width, pair, position, shift)
         words, picture = st.columns(2, gap="large")
         with words:
@@ -321,12 +308,11 @@ def show_schemes() -> None:
         st.markdown(order.SIDE_BY_SIDE)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             length = st.number_input("Tokens", 2, LONGEST_SCHEME, 32, key="tokens", help=TOKENS_HELP, width=140)
-            query = st.number_input("Query", 0, LONGEST_SCHEME - 1, 20, key="of_query", help=QUERY_HELP, width=140)
+            query = st.number_input(
+                "Query", 0, length - 1, min(20, length - 1), key="of_query", help=QUERY_HELP, width=140
+            )
             head = st.number_input("Head", 1, measures.HEADS, 1, key="of_head", help=HEAD_HELP, width=140)
             causal = st.toggle("Hide keys after the query", name == "decoder", key="causal", help=CAUSAL_HELP)
-        check("Tokens", length, 2, LONGEST_SCHEME)
-        check("Head", head, 1, measures.HEADS)
-        check("Query", query, 0, length - 1)
         of = (stack_of(checkpoint, name), checkpoint.config)
         for column, scheme in zip(st.columns(len(measures.SCHEMES)), measures.SCHEMES, strict=True):
             part = measures.scheme_part(scheme, length, head - 1, causal=causal, of=of)

@@ -1,11 +1,11 @@
 """What the page on positions says in words."""
 
-from collections.abc import Iterable
+import numpy as np
+from jaxtyping import Float
 
 from viz.tokens import markdown_text, percent, visible
 
-Pair = Iterable[float]
-Pairs = Iterable[Pair]
+Pair = Float[np.ndarray, "2"]
 
 NOTHING_ADDED = (
     "Nothing is added for the position: two tokens of one kind enter the first layer alike. What this checkpoint does "
@@ -74,7 +74,9 @@ DOES = {
         "a key that are all ones."
     ),
     "alibi": "Minus the distance, times the head's slope. Nothing is learned, and content has no part in it.",
-    "relative": "One learned number per head and bucket: near distances have one each, further ones share, ever more of them.",
+    "relative": (
+        "One learned number per head and bucket: near distances have one each, further ones share, ever more of them."
+    ),
 }
 ORIGIN = {
     "sinusoidal": "Vaswani et al. 2017, section 3.5",
@@ -134,7 +136,7 @@ def shift_words(pair: int, position: int, shift: int, angle: float) -> str:
     )
 
 
-def shift_latex(matrix: Pairs, before: Pair, rotated: Pair) -> tuple[str, str]:
+def shift_latex(matrix: Float[np.ndarray, "2 2"], before: Pair, rotated: Pair) -> tuple[str, str]:
     """The matrix, and its product with a pair, for KaTeX: two lines, so that a phone has room."""
     rows = r" \\ ".join(f"{one:.6f} & {other:.6f}" for one, other in matrix)
     columns = (r" \\ ".join(f"{value:.6f}" for value in pair) for pair in (before, rotated))

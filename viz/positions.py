@@ -186,7 +186,7 @@ def text_heatmaps(
     figure = make_subplots(
         rows=len(parts),
         shared_xaxes=True,
-        vertical_spacing=between / (len(parts) * (height + between) - between),
+        vertical_spacing=between / (len(parts) * (height + between) - between) if len(parts) > 1 else 0,
         subplot_titles=list(parts),
     )
     top = max(float(np.abs(part).max()) for part in parts.values())

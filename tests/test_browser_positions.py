@@ -1,0 +1,95 @@
+"""The page on positions in a real browser."""
+
+import math
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from model import load_checkpoint
+from tests.running import ROOT, chromium, idle, running_app, visitor
+from tests.test_explorer_browser import serious
+
+PICTURES = ROOT / "test-results"
+CHARTS = 13
+TALL = 6200  # of the window, so that all of the page is drawn and checked
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with running_app() as (address, _):
+        yield address
+
+
+def opened(page: Page, address: str) -> None:
+    """Wait until every picture is drawn."""
+    page.goto(f"{address}/positions")
+    expect(page.locator(".js-plotly-plot")).to_have_count(CHARTS)
+    expect(page.locator(".js-plotly-plot .xaxislayer-above").last).to_be_attached()
+    idle(page)
+
+
+def drawn(page: Page, key: str, script: str) -> list[float]:
+    """What Plotly holds of one picture; ``data`` are its traces."""
+    found = page.locator(f".st-key-{key} .js-plotly-plot")
+    return found.evaluate(f"plot => {{ const data = plot.data; return Array.from({script}) }}")
+
+
+def test_a_text_and_a_size_that_are_typed_are_drawn(browser, address):
+    encoder = load_checkpoint("sentiment").trace("A dog saw a cat.").encoder
+    assert encoder is not None
+    assert encoder.embedding.position is not None
+    with visitor(browser, height=TALL) as page:
+        opened(page, address)
+        page.get_by_label("Text", exact=True).fill("A dog saw a cat.")
+        page.get_by_label("Text", exact=True).press("Control+Enter")
+        expect(page.get_by_text("5 · cat").first).to_be_visible()
+        idle(page)
+        for place, part in enumerate((encoder.embedding.token, encoder.embedding.position, encoder.embedding.total)):
+            assert drawn(page, "sum", f"data[{place}].z[3]") == pytest.approx(part[3].tolist(), abs=1e-6)
+        page.get_by_label("Dimensions", exact=True).fill("6")
+        page.get_by_label("Dimensions", exact=True).press("Enter")
+        expect(page.get_by_text("All 6 dimensions of 100 positions")).to_be_visible()
+        idle(page)
+        expected = [
+            wave(place / 10_000 ** (even / 6)) for place in [99] for even in (0, 2, 4) for wave in (math.sin, math.cos)
+        ]
+        assert drawn(page, "heatmap", "data[0].z[99]") == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browser, address):
+    with visitor(browser, height=TALL) as page:
+        page.goto(f"{address}/?text=A+dog+saw+it")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        idle(page)
+        page.get_by_role("link", name="Positions").click()
+        expect(page.locator(".js-plotly-plot")).to_have_count(CHARTS)
+        idle(page)
+        expect(page.get_by_label("Text", exact=True)).to_have_value("A dog saw it")
+        expect(page.get_by_text("4 · it").first).to_be_visible()
+        page.locator(".st-key-heatmap .nsewdrag").hover()
+        expect(page.locator(".st-key-heatmap .hoverlayer")).to_contain_text(
+            f"position 49, dimension 64: {math.sin(49 / 10_000**0.5):.6f}"
+        )
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_finds_nothing_serious_and_the_page_fits_the_window(browser, address, dark, width):
+    with visitor(browser, dark=dark, width=width, height=TALL if width > 1000 else 10_400) as page:
+        opened(page, address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for plot in page.locator(".js-plotly-plot").all():
+            box = plot.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        PICTURES.mkdir(exist_ok=True)
+        page.screenshot(path=PICTURES / f"positions-{'dark' if dark else 'light'}-{width}.png")
+        assert serious(page) == []
