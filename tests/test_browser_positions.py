@@ -38,7 +38,7 @@ def opened(page: Page, address: str) -> None:
 def drawn(page: Page, key: str, script: str) -> list[float]:
     """What Plotly holds of one picture; ``data`` are its traces."""
     found = page.locator(f".st-key-{key} .js-plotly-plot")
-    return found.evaluate(f"plot => {{ const data = plot.data; return Array.from({script}) }}")
+    return found.evaluate(f"plot => {{ const data = plot._fullData; return Array.from({script}) }}")
 
 
 def test_a_text_and_a_size_that_are_typed_are_drawn(browser, address):
