@@ -218,7 +218,7 @@ def test_a_text_chosen_anywhere_is_kept_here_and_from_here():
     assert app.text_area(key="text").value == "A good film."
     app = typed(app, "Not a good one.").switch_page("pages/explore.py").run().run()
     assert app.text_area(key="text").value == "Not a good one."
-    assert opened(PAGE, text="From the address.").text_area(key="text").value == "From the address."
+    assert opened(PAGE, text="From the address.").run().text_area(key="text").value == "From the address."
 
 
 def test_the_show_button_takes_the_example():
