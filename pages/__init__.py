@@ -56,13 +56,9 @@ def menu() -> dict[str, list[Page]]:
 
 def route() -> Page:
     """The page that the address names, with the menu above it."""
-    state = st.session_state
-    state["_routed"] = True
+    st.session_state["_routed"] = True
     page = st.navigation(menu(), position="top")
-    if state.get("_at") != page.url_path:  # the strip's controls are others there: what the old ones held is not theirs
-        state["_at"] = page.url_path
-        for name in ("text", "pair", "checkpoint"):
-            state.pop(name, None)
+    st.session_state["_at"] = page.url_path
     return page
 
 

@@ -32,10 +32,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "gemma": {"architecture": "decoder", "norm_order": "both", "positions": "rotary", "windowed_layers": (0,)},
     "t5": {"architecture": "encoder-decoder", "norm_order": "pre", "positions": "relative", "score_scale": 1.0},
     "uneven": {"architecture": "encoder-decoder", "decoder_heads": 2, "decoder_layers": 3, "norm_order": "pre"},
+    "alibi": {"architecture": "decoder", "norm_order": "pre", "positions": "alibi"},
 }  # fmt: skip
 VARIANTS["gpt"]["window"] = 2
 VARIANTS["gemma"] |= {"window": 3, "score_cap": 3.0, "query_key_norm": True, "norm": "rms", "rotary_window_base": 70.0}
 ADDITIVE, ROTATING = ("sinusoidal", "sinusoidal-halves", "learned", "counted"), ("rotary",)
+BIASING = ("relative", "alibi")
 
 
 def made(name: str, **changes: Any) -> Any:
@@ -124,13 +126,13 @@ def edits_for(name: str) -> dict[str, tuple[Edits, str]]:
 
 
 def position_edits(scheme: str, stack: str) -> dict[str, tuple[Edits, str]]:
-    """Those of the positions; relative biases do not notice a shift."""
+    """Those of the positions; biases of distances do not notice a shift."""
     where = "position" if scheme in ADDITIVE else "0.self.query" if scheme in ROTATING else "0.self.bias"
     found = {
         "unplace": (Edits(unpositioned=frozenset([stack])), f"{stack}.{where}"),
         "shuffle": (Edits(shuffled=frozenset([Shuffle(stack, 3)])), f"{stack}.{where}"),
     }
-    if scheme != "relative":
+    if scheme not in BIASING:
         found["shift"] = (Edits(shifted=frozenset([Shift(stack, 2)])), f"{stack}.{where}")
     return found
 
@@ -345,7 +347,7 @@ def test_the_masks_of_one_stack_leave_the_other_and_the_cross_attention_alone():
 # Positions
 
 
-SCHEMES = ("sinusoidal", "sinusoidal-halves", "learned", "counted", "rotary", "relative")
+SCHEMES = (*ADDITIVE, *ROTATING, *BIASING)
 ORDER = torch.tensor([3, 0, 5, 1, 4, 2])
 NO_POSITIONS = Edits(unpositioned=frozenset(["encoder"]))
 
@@ -374,7 +376,7 @@ def test_without_positions_a_model_is_that_of_the_same_weights_with_none(scheme)
     edited = run(model, ids, NO_POSITIONS)
     assert close(edited.encoder.final, expected.encoder.final)
     assert scheme not in ADDITIVE or (edited.encoder.embedding.position == 0).all()
-    assert scheme != "relative" or (edited.encoder.blocks[0].self_attention.bias == 0).all()
+    assert scheme not in BIASING or (edited.encoder.blocks[0].self_attention.bias == 0).all()
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -412,13 +414,13 @@ def test_shifted_positions_are_later_ones():
         assert torch.equal(run(model, ids, edits).encoder.embedding.position, table)
 
 
-@pytest.mark.parametrize("scheme", ["rotary", "relative"])
+@pytest.mark.parametrize("scheme", [*ROTATING, *BIASING])
 def test_what_knows_distances_alone_does_not_notice_a_shift(scheme):
     model, ids = schemed(scheme)
     plain, edited = run(model, ids), run(model, ids, Edits(shifted=frozenset([Shift("encoder", 5)])))
     assert torch.allclose(plain.encoder.weights(), edited.encoder.weights(), atol=1e-6)
     assert torch.equal(plain.encoder.blocks[0].self_attention.query, edited.encoder.blocks[0].self_attention.query) == (
-        scheme == "relative"
+        scheme in BIASING
     )
 
 

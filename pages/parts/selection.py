@@ -212,9 +212,15 @@ def take(name: str) -> None:
 
 
 def shows(name: str, wanted: object) -> str:
-    """The key of a control, after making the control show what is selected."""
-    if st.session_state.get(name) != wanted:
+    """The key of a control, after making the control show what is selected.
+
+    On another page it is another control, which begins empty unless it is told again. Told at every run, a text would
+    lose what is being typed.
+    """
+    shown, page = st.session_state.setdefault("_shown", {}), st.session_state.get("_at")
+    if st.session_state.get(name) != wanted or shown.get(name) != page:
         st.session_state[name] = wanted
+    shown[name] = page
     return name
 
 
