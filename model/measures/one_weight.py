@@ -1,0 +1,353 @@
+"""The path to one attention weight and on from it: the numbers of every step, from the token vectors to the stream.
+
+What the trace holds is read from it, bit for bit; what it does not hold (what a projection gave before it was turned,
+one head's part of the output) is computed with the model's own modules, or in float64 where it is only a product.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.attention import MultiHeadAttention, join, split
+from model.trace import AttentionTrace, BlockTrace, StackTrace, Trace
+from model.transformer import Transformer
+
+ATTENTIONS = ("encoder", "decoder", "cross")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightSite:
+    """One weight: ``attention`` is "encoder" or "decoder" (self-attention), or "cross"; all count from 0."""
+
+    attention: str
+    layer: int
+    head: int
+    query: int
+    key: int
+
+    @property
+    def stack(self) -> str:
+        """The stack whose layer it is in, and which the query comes from."""
+        return "encoder" if self.attention == "encoder" else "decoder"
+
+    @property
+    def key_stack(self) -> str:
+        """The stack that the key comes from."""
+        return "decoder" if self.attention == "decoder" else "encoder"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Numbers of one step, and what their axes are; no axis: a single number."""
+
+    axes: tuple[str, ...]
+    values: np.ndarray
+
+
+Quantities = dict[str, Quantity]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightPath:
+    """A weight with the parts of the model and of the trace that it passes through."""
+
+    site: WeightSite
+    model: Transformer
+    queries: StackTrace
+    keys: StackTrace
+    block: BlockTrace
+    attention: AttentionTrace
+    parts: Any  # the Block
+    module: MultiHeadAttention
+    residual: Any  # around the attention
+
+    @property
+    def kv_head(self) -> int:
+        """The head of keys and values that serves the query head."""
+        return self.site.head // (self.module.heads // self.module.kv_heads)
+
+    @property
+    def head_width(self) -> int:
+        """How many coordinates a query has."""
+        return self.attention.query.shape[-1]
+
+    @property
+    def turned(self) -> bool:
+        """Whether the query is not what the projection gave: normed by head, or rotated by its position."""
+        return self.model.config.query_key_norm or self.model.config.positions == "rotary"
+
+    def weight(self) -> float:
+        """The weight itself."""
+        return float(self.attention.weights[self.site.head, self.site.query, self.site.key])
+
+
+def path_of(model: Transformer, trace: Trace, site: WeightSite) -> WeightPath:
+    """The path of one weight. ValueError where the trace has no such weight."""
+    queries, keys = getattr(trace, site.stack), getattr(trace, site.key_stack)
+    if queries is None or keys is None or not 0 <= site.layer < len(queries.blocks):
+        raise ValueError(f"{site}: the trace has no such layer")
+    block = queries.blocks[site.layer]
+    attention = block.cross_attention if site.attention == "cross" else block.self_attention
+    within = attention is not None and all(
+        0 <= place < size
+        for place, size in zip((site.head, site.query, site.key), attention.weights.shape, strict=True)
+    )
+    if not within:
+        raise ValueError(f"{site}: the trace has no such weight")
+    parts = getattr(model, site.stack).blocks[site.layer]
+    kind = "cross" if site.attention == "cross" else "self"
+    return WeightPath(
+        site=site,
+        model=model,
+        queries=queries,
+        keys=keys,
+        block=block,
+        attention=attention,
+        parts=parts,
+        module=getattr(parts, f"{kind}_attention"),
+        residual=getattr(parts, f"{kind}_residual"),
+    )
+
+
+def computed(path: WeightPath, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+    """What a module gives for what the trace holds, on the module's own device, back on the CPU as float32."""
+    device = path.model.embedding.weight.device
+    with torch.no_grad():
+        return function(*(each.to(device) for each in inputs)).float().cpu()
+
+
+def quantity(axes: str, values: Tensor | np.ndarray | np.floating | float) -> Quantity:
+    """Axes as words with spaces between; a copy, for what is shown is no window onto the trace."""
+    numbers = values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
+    return Quantity(tuple(axes.split()), numbers.copy())
+
+
+def stream_before(path: WeightPath) -> Float[Tensor, "position width"]:
+    """The residual stream when it reaches the attention."""
+    if path.site.attention != "cross":
+        return path.block.stream_in
+    return computed(path, path.parts.self_residual.after, path.block.stream_in, path.block.self_attention.output)
+
+
+def stream_after(path: WeightPath) -> Float[Tensor, "position width"]:
+    """The stream with what the attention said."""
+    return computed(path, path.residual.after, stream_before(path), path.attention.output)
+
+
+def key_input(path: WeightPath) -> Float[Tensor, "position width"]:
+    """What the key projection reads."""
+    return path.keys.final if path.site.attention == "cross" else path.attention.input
+
+
+def of_both(path: WeightPath, name: str, queries: Tensor, keys: Tensor) -> Quantities:
+    """One row of the query's position and one of the key's."""
+    return {
+        f"query_{name}": quantity("width", queries[path.site.query]),
+        f"key_{name}": quantity("width", keys[path.site.key]),
+    }
+
+
+def embedding(path: WeightPath) -> Quantities:
+    """The token vectors, scaled where the architecture scales them."""
+    return of_both(path, "token", path.queries.embedding.token, path.keys.embedding.token)
+
+
+def position(path: WeightPath) -> Quantities:
+    """What is added for position and segment, and what comes of it."""
+    found = embedding(path)
+    for name in ("position", "segment"):
+        added = getattr(path.queries.embedding, name), getattr(path.keys.embedding, name)
+        for side, place, rows in zip(("query", "key"), (path.site.query, path.site.key), added, strict=True):
+            if rows is not None:
+                found[f"{side}_{name}"] = quantity("width", rows[place])
+    return found | of_both(path, "total", path.queries.embedding.total, path.keys.embedding.total)
+
+
+def norm(path: WeightPath) -> Quantities:
+    """The stream as it arrives, and what the projections read of it."""
+    before = stream_before(path)
+    arriving = of_both(path, "stream", before, path.keys.final if path.site.attention == "cross" else before)
+    return arriving | of_both(path, "input", path.attention.input, key_input(path))
+
+
+def projection(path: WeightPath) -> Quantities:
+    """Query and key, with the rows of the two matrices that make them."""
+    found = of_both(path, "input", path.attention.input, key_input(path))
+    sides = (("query", path.site.head, path.site.query), ("key", path.kv_head, path.site.key))
+    for name, head, place in sides:
+        linear = getattr(path.module, name)
+        rows = slice(head * path.head_width, (head + 1) * path.head_width)
+        found[f"{name}_matrix"] = quantity("head_width width", linear.weight[rows].float())
+        if linear.bias is not None:
+            found[f"{name}_bias"] = quantity("head_width", linear.bias[rows].float())
+        if path.turned:
+            read = path.attention.input if name == "query" else key_input(path)
+            heads = path.module.heads if name == "query" else path.module.kv_heads
+            plain = split(computed(path, linear, read), heads)
+            found[f"{name}_projected"] = quantity("head_width", plain[head, place])
+    return found | query_and_key(path)
+
+
+def query_and_key(path: WeightPath) -> Quantities:
+    """The two vectors whose product the score is."""
+    return {
+        "query": quantity("head_width", path.attention.query[path.site.head, path.site.query]),
+        "key": quantity("head_width", path.attention.key[path.kv_head, path.site.key]),
+    }
+
+
+def product(path: WeightPath) -> Quantities:
+    """q·k coordinate by coordinate, of this key and of all; a product of two float32 is exact in float64."""
+    query = path.attention.query[path.site.head, path.site.query].double()
+    keys = path.attention.key[path.kv_head]
+    terms = query * keys.double()
+    return query_and_key(path) | {
+        "terms": quantity("head_width", terms[path.site.key]),
+        "product": quantity("", path.attention.products[path.site.head, path.site.query, path.site.key]),
+        "all_keys": quantity("key head_width", keys),
+        "all_terms": quantity("key head_width", terms),
+        "all_products": quantity("key", path.attention.products[path.site.head, path.site.query]),
+    }
+
+
+def row(path: WeightPath, cells: Tensor) -> Quantity:
+    """The row of the query in something (head, query, key) or (query, key)."""
+    return quantity("key", cells.expand(*path.attention.weights.shape)[path.site.head, path.site.query])
+
+
+def scaled_row(path: WeightPath) -> Quantity:
+    """The query's products × scale."""
+    return row(path, path.attention.products * path.attention.scale)
+
+
+def scale(path: WeightPath) -> Quantities:
+    """The products × scale."""
+    scaled = scaled_row(path)
+    return {
+        "all_products": row(path, path.attention.products),
+        "scale": quantity("", path.attention.scale),
+        "all_scaled": scaled,
+        "scaled": quantity("", scaled.values[path.site.key]),
+    }
+
+
+def mask(path: WeightPath) -> Quantities:
+    """What is added, what may be seen, and the scores that come of it: masked ones are -inf."""
+    found = {"all_scaled": scaled_row(path)}
+    if path.attention.bias is not None:
+        found["all_biases"] = row(path, path.attention.bias)
+    if path.module.cap is not None:
+        found["cap"] = quantity("", path.module.cap)
+    scores = row(path, path.attention.scores)
+    return found | {
+        "allowed": row(path, path.attention.mask),
+        "all_scores": scores,
+        "score": quantity("", scores.values[path.site.key]),
+    }
+
+
+def softmax(path: WeightPath) -> Quantities:
+    """e to the power of every score, and its share of the sum; the largest is taken off, so that nothing overflows."""
+    scores = row(path, path.attention.scores).values.astype(np.float64)
+    largest = scores.max() if np.isfinite(scores.max()) else 0.0
+    exponentials = np.exp(scores - largest)
+    weights = row(path, path.attention.weights)
+    return {
+        "all_scores": row(path, path.attention.scores),
+        "all_exponentials": quantity("key", exponentials),
+        "sum_of_exponentials": quantity("", exponentials.sum()),
+        "all_weights": weights,
+        "weight": quantity("", weights.values[path.site.key]),
+    }
+
+
+def value(path: WeightPath) -> Quantities:
+    """Every key's value × its weight, and their sum."""
+    weights, values = row(path, path.attention.weights), path.attention.value[path.kv_head]
+    weighted = weights.values.astype(np.float64)[:, None] * values.double().numpy()
+    return {
+        "all_weights": weights,
+        "value": quantity("head_width", values[path.site.key]),
+        "weighted_value": quantity("head_width", weighted[path.site.key]),
+        "all_values": quantity("key head_width", values),
+        "all_weighted_values": quantity("key head_width", weighted),
+        "context": quantity("head_width", path.attention.context[path.site.head, path.site.query]),
+    }
+
+
+def heads(path: WeightPath) -> Quantities:
+    """What all heads found for the query, side by side."""
+    return {
+        "context": quantity("head_width", path.attention.context[path.site.head, path.site.query]),
+        "joined": quantity("joined", join(path.attention.context)[path.site.query]),
+    }
+
+
+def output(path: WeightPath) -> Quantities:
+    """The output projection, and the part of it that this head makes."""
+    linear = path.module.output
+    columns = slice(path.site.head * path.head_width, (path.site.head + 1) * path.head_width)
+    context = path.attention.context[path.site.head, path.site.query].double()
+    found = {
+        "joined": quantity("joined", join(path.attention.context)[path.site.query]),
+        "output_matrix": quantity("width joined", linear.weight.float()),
+    }
+    if linear.bias is not None:
+        found["output_bias"] = quantity("width", linear.bias.float())
+    part = linear.weight[:, columns].detach().cpu().double() @ context
+    return found | {
+        "output_of_head": quantity("width", part),
+        "output": quantity("width", path.attention.output[path.site.query]),
+    }
+
+
+def residual(path: WeightPath) -> Quantities:
+    """The stream before the attention, what is added, and the stream after it."""
+    return {
+        "stream_before": quantity("width", stream_before(path)[path.site.query]),
+        "output": quantity("width", path.attention.output[path.site.query]),
+        "stream_after": quantity("width", stream_after(path)[path.site.query]),
+    }
+
+
+def feed_forward(path: WeightPath) -> Quantities:
+    """The feed-forward layer at the query's position, and the stream as it leaves the layer."""
+    sublayer = path.block.feed_forward
+    return {
+        "feed_forward_input": quantity("width", sublayer.input[path.site.query]),
+        "hidden": quantity("hidden", sublayer.hidden[path.site.query]),
+        "feed_forward_output": quantity("width", sublayer.output[path.site.query]),
+        "stream_out": quantity("width", path.block.stream_out[path.site.query]),
+    }
+
+
+# In the order in which they are computed.
+STEPS: dict[str, Callable[[WeightPath], Quantities]] = {
+    "embedding": embedding,
+    "position": position,
+    "norm": norm,
+    "projection": projection,
+    "product": product,
+    "scale": scale,
+    "mask": mask,
+    "softmax": softmax,
+    "value": value,
+    "heads": heads,
+    "output": output,
+    "residual": residual,
+    "feed-forward": feed_forward,
+}
+
+
+def strongest(
+    weights: Float[np.ndarray, "query key"], query: int | None = None, key: int | None = None
+) -> tuple[int, int]:
+    """The query and key with the largest weight, among those of the query or key that is given; the first of equals."""
+    rows = range(len(weights)) if query is None else [query]
+    columns = range(weights.shape[1]) if key is None else [key]
+    return max(((i, j) for i in rows for j in columns), key=lambda place: float(weights[place]))
