@@ -1,0 +1,282 @@
+"""One weight computed again along a path of its own: NumPy in float64, from the ids and the stored weights alone.
+
+It shares no code with the forward pass and reads no number of a trace but the token ids and their segments. What the
+weights were trained with in float32, the angles of rotary positions and the buckets of relative ones, is float32 here
+too.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from model.edits import Edits
+from model.measures.one_weight import WeightSite
+from model.trace import Trace
+from model.transformer import Transformer
+
+NO_EDITS = Edits()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rechecked:
+    """The three numbers of one query and key: q·k, what enters the softmax, what leaves it."""
+
+    product: float
+    score: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Attended:
+    """One attention, all heads and all positions."""
+
+    products: Float[np.ndarray, "head query key"]
+    scores: Float[np.ndarray, "head query key"]
+    weights: Float[np.ndarray, "head query key"]
+    output: Float[np.ndarray, "query width"]
+
+
+def recheck(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = NO_EDITS) -> Rechecked:
+    """The chosen numbers of the pass over the trace's ids, with the same heads muted."""
+    numbers = Numbers(model, edits)
+    memory = None
+    if trace.encoder is not None and site.stack == "decoder":
+        memory = numbers.encoded(trace)
+    stack = getattr(trace, site.stack)
+    x = numbers.embedded(site.stack, stack.ids.numpy(), stack.segments)
+    for layer in range(site.layer):
+        x = numbers.layer(site.stack, layer, x, memory)
+    kind = "cross" if site.attention == "cross" else "self"
+    if kind == "cross":
+        x = numbers.after(site.stack, site.layer, "self", x, numbers.attended(site.stack, site.layer, "self", x, x))
+    found = numbers.attended(site.stack, site.layer, kind, x, memory if kind == "cross" else x)
+    place = site.head, site.query, site.key
+    return Rechecked(
+        product=float(found.products[place]), score=float(found.scores[place]), weight=float(found.weights[place])
+    )
+
+
+class Numbers:
+    """The stored weights by their names, each as float64 while it is used."""
+
+    def __init__(self, model: Transformer, edits: Edits) -> None:
+        self.stored, self.config, self.edits = model.state_dict(), model.config, edits
+
+    def get(self, name: str) -> np.ndarray:
+        """One parameter."""
+        return np.asarray(self.stored[name].detach().cpu().double().numpy())
+
+    def encoded(self, trace: Trace) -> Float[np.ndarray, "position width"]:
+        """What the encoder hands to the decoder."""
+        assert trace.encoder is not None
+        x = self.embedded("encoder", trace.encoder.ids.numpy(), trace.encoder.segments)
+        for layer in range(self.config.layers):
+            x = self.layer("encoder", layer, x, None)
+        return x if self.config.norm_order == "post" else self.normed("encoder.norm", x)
+
+    def linear(self, name: str, x: Float[np.ndarray, "position inner"]) -> Float[np.ndarray, "position outer"]:
+        """x Wᵀ + b."""
+        found = x @ self.get(f"{name}.weight").T
+        return found + self.get(f"{name}.bias") if f"{name}.bias" in self.stored else found
+
+    def normed(self, name: str, x: np.ndarray, *, rms: bool | None = None) -> np.ndarray:
+        """The layer or RMS norm of that name, over the last axis."""
+        rms = self.config.norm == "rms" if rms is None else rms
+        centred = x if rms else x - x.mean(axis=-1, keepdims=True)
+        spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self.config.norm_epsilon)
+        found = centred / spread * self.get(f"{name}.weight")
+        return found + self.get(f"{name}.bias") if f"{name}.bias" in self.stored else found
+
+    def embedded(
+        self, stack: str, ids: np.ndarray, segments: tuple[int, ...] | None
+    ) -> Float[np.ndarray, "position width"]:
+        """What enters the first layer."""
+        own = stack == "decoder" and "target_embedding.weight" in self.stored
+        x = self.get("target_embedding.weight" if own else "embedding.weight")[ids]
+        if self.config.scale_embeddings:
+            x = x * math.sqrt(self.config.width)
+        if f"{stack}.segments.weight" in self.stored:
+            x = x + self.get(f"{stack}.segments.weight")[list(segments or [0] * len(ids))]
+        x = x + self.position_vectors(stack, ids)
+        named = f"{stack}.norm_embedding"
+        return self.normed(named, x) if f"{named}.weight" in self.stored else x
+
+    def position_vectors(self, stack: str, ids: np.ndarray) -> np.ndarray | float:
+        """What is added to the token vectors; 0 where positions enter otherwise."""
+        kind, places = self.config.positions, np.arange(len(ids))
+        if kind.startswith("sinusoidal"):
+            return sinusoids(len(ids), self.config.width, halves=kind.endswith("halves"))
+        if kind == "counted":
+            typed = ids != self.config.pad_id
+            places = np.cumsum(typed) * typed - 1
+        if kind in ("learned", "counted"):
+            return self.get(f"{stack}.positions.table.weight")[places + self.config.position_offset]
+        return 0.0
+
+    def layer(
+        self, stack: str, layer: int, x: Float[np.ndarray, "position width"], memory: np.ndarray | None
+    ) -> Float[np.ndarray, "position width"]:
+        """One whole layer."""
+        arriving = x
+        x = self.after(stack, layer, "self", x, self.attended(stack, layer, "self", x, x))
+        if memory is not None:
+            x = self.after(stack, layer, "cross", x, self.attended(stack, layer, "cross", x, memory))
+        read = arriving if self.config.norm_order == "parallel" else x
+        return self.added(f"{stack}.blocks.{layer}.feed_forward_residual", x, self.fed_forward(stack, layer, read))
+
+    def before(self, residual: str, x: Float[np.ndarray, "position width"]) -> Float[np.ndarray, "position width"]:
+        """What a sublayer reads."""
+        return x if self.config.norm_order == "post" else self.normed(f"{residual}.norm", x)
+
+    def added(self, residual: str, x: np.ndarray, update: np.ndarray) -> Float[np.ndarray, "position width"]:
+        """The stream with what a sublayer said."""
+        if self.config.norm_order == "post":
+            return self.normed(f"{residual}.norm", x + update)
+        return x + (self.normed(f"{residual}.norm_after", update) if self.config.norm_order == "both" else update)
+
+    def after(self, stack: str, layer: int, kind: str, x: np.ndarray, attended: Attended) -> np.ndarray:
+        """The stream with what an attention said."""
+        return self.added(f"{stack}.blocks.{layer}.{kind}_residual", x, attended.output)
+
+    def attended(
+        self, stack: str, layer: int, kind: str, x: Float[np.ndarray, "query width"], memory: np.ndarray | None
+    ) -> Attended:
+        """One attention; self-attention reads keys from the same normed stream, cross-attention from the memory."""
+        at = f"{stack}.blocks.{layer}.{kind}_attention"
+        seen = self.before(f"{stack}.blocks.{layer}.{kind}_residual", x)
+        looked_at = seen if kind == "self" or memory is None else memory
+        query, key, value = self.projected(at, seen, looked_at)
+        if kind == "self" and self.config.positions == "rotary":
+            windowed = layer in self.config.windowed_layers
+            query, key = self.rotated(query, windowed=windowed), self.rotated(key, windowed=windowed)
+        group = len(query) // len(key)
+        key, value = key.repeat(group, axis=0), value.repeat(group, axis=0)
+        products = query @ key.transpose(0, 2, 1)
+        scores = products * (self.config.score_scale or 1 / math.sqrt(query.shape[-1]))
+        if kind == "self" and self.config.positions == "relative":
+            scores = scores + self.relative_bias(stack, x.shape[0])
+        if self.config.score_cap is not None:
+            scores = self.config.score_cap * np.tanh(scores / self.config.score_cap)
+        scores = np.where(self.allowed(stack, layer, kind, scores.shape[1:]), scores, -np.inf)
+        weights = softmax(scores)
+        context = weights @ value
+        context[sorted(self.edits.muted_heads(stack, layer, kind))] = 0
+        joined = context.transpose(1, 0, 2).reshape(context.shape[1], -1)
+        return Attended(products, scores, weights, self.linear(f"{at}.output", joined))
+
+    def projected(
+        self, at: str, seen: Float[np.ndarray, "query width"], looked_at: Float[np.ndarray, "key width"]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Queries, keys and values, each (head, position, head_width)."""
+        width, found = self.config.head_width, []
+        if at.startswith("decoder"):
+            width = self.config.of_decoder().head_width
+        for name, read in (("query", seen), ("key", looked_at), ("value", looked_at)):
+            joined = self.linear(f"{at}.{name}", read)
+            split = joined.reshape(len(joined), -1, width).transpose(1, 0, 2)
+            if self.config.query_key_norm and name != "value":
+                split = self.normed(f"{at}.{name}_norm", split, rms=True)
+            found.append(split)
+        return found[0], found[1], found[2]
+
+    def rotated(self, x: Float[np.ndarray, "head position head_width"], *, windowed: bool) -> np.ndarray:
+        """Each pair (i, i + half) turned by position × its frequency."""
+        turned = self.config.rotary_width or self.config.head_width
+        half = turned // 2
+        frequency = self.frequencies(turned, windowed=windowed)
+        angle = np.outer(np.arange(x.shape[1], dtype=np.float32), frequency).astype(np.float64)
+        one, other, rest = x[..., :half], x[..., half:turned], x[..., turned:]
+        cosine, sine = np.cos(angle), np.sin(angle)
+        return np.concatenate([one * cosine - other * sine, other * cosine + one * sine, rest], axis=-1)
+
+    def frequencies(self, turned: int, *, windowed: bool) -> Float[np.ndarray, "pair"]:
+        """Radians a position, in float32."""
+        config, own = self.config, windowed and self.config.rotary_window_base is not None
+        base = config.rotary_window_base if own and config.rotary_window_base is not None else config.rotary_base
+        exponent = np.arange(0, turned, 2, dtype=np.float32) / np.float32(turned)
+        found = (1 / np.float32(base) ** exponent).astype(np.float32)
+        if own or config.rotary_scaling == "none":
+            return found
+        slowed = found / np.float32(config.rotary_factor)
+        if config.rotary_scaling == "linear":
+            return slowed
+        turns = config.rotary_original_length * found / (2 * math.pi)
+        blend = np.clip((turns - config.rotary_low) / (config.rotary_high - config.rotary_low), 0, 1)
+        return ((1 - blend) * slowed + blend * found).astype(np.float32)
+
+    def relative_bias(self, stack: str, length: int) -> Float[np.ndarray, "head query key"]:
+        """The trained bias of every distance's bucket."""
+        table = self.get(f"{stack}.positions.table.weight")
+        offsets = range(1 - length, length)
+        buckets = {offset: self.bucket(offset, len(table), causal=stack == "decoder") for offset in offsets}
+        rows = [[buckets[key - query] for key in range(length)] for query in range(length)]
+        return table[np.array(rows)].transpose(2, 0, 1)
+
+    def bucket(self, offset: int, count: int, *, causal: bool) -> int:
+        """The bucket of key - query: one each for near ones, then ever wider."""
+        first, far = 0, max(-offset, 0)
+        if not causal:
+            count //= 2
+            first, far = (count if offset > 0 else 0), abs(offset)
+        exact = count // 2
+        if far < exact:
+            return first + far
+        growth = np.log(np.float32(far) / np.float32(exact)) / np.float32(
+            math.log(self.config.relative_distance / exact)
+        )
+        return first + min(exact + int(growth * np.float32(count - exact)), count - 1)
+
+    def allowed(self, stack: str, layer: int, kind: str, shape: tuple[int, ...]) -> Bool[np.ndarray, "query key"]:
+        """Who may see whom."""
+        query, key = np.indices(shape)
+        seen = np.ones(shape, dtype=bool)
+        if kind == "self" and stack == "decoder":
+            seen &= key <= query
+        if kind == "self" and layer in self.config.windowed_layers and self.config.window is not None:
+            seen &= key > query - self.config.window
+        return seen
+
+    def fed_forward(self, stack: str, layer: int, x: np.ndarray) -> Float[np.ndarray, "position width"]:
+        """The feed-forward layer."""
+        at = f"{stack}.blocks.{layer}.feed_forward"
+        seen = self.before(f"{at}_residual", x)
+        hidden = ACTIVATIONS[self.config.activation](self.linear(f"{at}.inner", seen))
+        if self.config.gated:
+            hidden = hidden * self.linear(f"{at}.gated", seen)
+        return self.linear(f"{at}.outer", hidden)
+
+
+def sinusoids(length: int, width: int, *, halves: bool) -> Float[np.ndarray, "position width"]:
+    """Sine and cosine in turn ("Attention Is All You Need", section 3.5), or all sines before all cosines; float32."""
+    angles = [[place / 10_000 ** (2 * (i // 2) / width) for i in range(width)] for place in range(length)]
+    table = np.where(np.arange(width) % 2 == 0, np.sin(angles), np.cos(angles)).astype(np.float32)
+    return np.concatenate([table[:, 0::2], table[:, 1::2]], axis=1) if halves else table
+
+
+def softmax(scores: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "head query key"]:
+    """Over the keys; a row in which everything is masked is 0."""
+    largest = scores.max(axis=-1, keepdims=True)
+    found = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
+    total = found.sum(axis=-1, keepdims=True)
+    return np.divide(found, total, out=np.zeros_like(found), where=total > 0)
+
+
+def gelu(x: np.ndarray) -> np.ndarray:
+    """x times the normal distribution's share below x: Hendrycks and Gimpel 2016."""
+    return x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+
+
+def gelu_by_tanh(x: np.ndarray) -> np.ndarray:
+    """The approximation in the same paper."""
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "relu": lambda x: np.maximum(x, 0),
+    "gelu": gelu,
+    "gelu-tanh": gelu_by_tanh,
+    "silu": lambda x: x / (1 + np.exp(-x)),
+}
