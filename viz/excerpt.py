@@ -1,0 +1,89 @@
+"""The lines of our own code that compute a step, read from the source of the functions that run."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.attention import join, masked_softmax, scaled_dot_product_attention
+from model.measures.one_weight import WeightPath
+from model.transformer import Stack
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Some lines, and where they stand: "model/attention.py, line 52: scaled_dot_product_attention"."""
+
+    place: str
+    code: str
+
+
+def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: str = "") -> Excerpt:
+    """The statements of a function that set a variable, of these the ones that read another; all where none does.
+
+    The docstring is left out. A variable is also set by a method of its own whose name ends in "_", as in torch.
+    """
+    lines, first = inspect.getsourcelines(function)
+    source = textwrap.dedent("".join(lines))
+    definition = ast.parse(source).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    body = definition.body[1:] if ast.get_docstring(definition) is not None else definition.body
+    wanted = [
+        statement for statement in body if writes in written_by(statement) and reads in ["", *names_in(statement)]
+    ]
+    chosen = wanted or body
+    rows = source.splitlines()
+    code = "\n".join("\n".join(rows[each.lineno - 1 : each.end_lineno]) for each in chosen)
+    file = Path(inspect.getsourcefile(function) or "")
+    where = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
+    return Excerpt(f"{where}, line {first + chosen[0].lineno - 1}: {function.__qualname__}", textwrap.dedent(code))
+
+
+def written_by(statement: ast.stmt) -> set[str | None]:
+    """The variables that a statement sets."""
+    found: set[str | None] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and node.attr.endswith("_") and isinstance(node.value, ast.Name):
+            found.add(node.value.id)
+    return found
+
+
+def names_in(statement: ast.stmt) -> set[str]:
+    """Every variable that a statement mentions."""
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+
+
+def code_of(path: WeightPath, step: str) -> list[Excerpt]:
+    """The lines that computed one step of this path: of the very parts that this model is made of."""
+    return [excerpt(function, **choice) for function, choice in _functions(path)[step]]
+
+
+def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dict[str, str]]]]:
+    attend, forward = scaled_dot_product_attention, type(path.module).forward
+    positions, residual = type(getattr(path.model, path.site.stack).positions), type(path.residual)
+    added: list[Any] = [(positions.forward, {})] if path.queries.embedding.position is not None else []
+    turned: list[Any] = [(positions.turn, {})] if path.model.config.positions == "rotary" else []
+    biased: list[Any] = [(attend, {"writes": "scores", "reads": "bias"})] if path.attention.bias is not None else []
+    capped: list[Any] = [(attend, {"writes": "scores", "reads": "cap"})] if path.module.cap is not None else []
+    return {
+        "embedding": [(type(path.model).vectors, {})],
+        "position": [*added, (Stack.embed, {"writes": "total"})],
+        "norm": [(residual.before, {})],
+        "projection": [(forward, {"writes": "query"}), (forward, {"writes": "key"}), *turned],
+        "product": [(attend, {"writes": "products"})],
+        "scale": [(attend, {"writes": "scores", "reads": "scale"})],
+        "mask": [*biased, *capped, (attend, {"writes": "scores", "reads": "mask"})],
+        "softmax": [(masked_softmax, {})],
+        "value": [(forward, {"writes": "value"}), (attend, {"writes": "context"})],
+        "heads": [(join, {})],
+        "output": [(forward, {"writes": "output"})],
+        "residual": [(residual.after, {})],
+        "feed-forward": [(type(path.parts.feed_forward).forward, {}), (type(path.parts).forward, {"writes": "out"})],
+    }

@@ -1,0 +1,297 @@
+"""Pictures of the steps to one weight: vectors as bars, keys as rows. Up and down, never colour alone, say the sign."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+from jaxtyping import Bool, Float
+
+from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
+from viz.tokens import position_name
+
+VECTOR_HEIGHT = 116
+ROW_HEIGHT = 22
+AXES, LEGEND = 46, 34  # what they take of a chart's height
+MOST_KEYS = 30
+MASKED = "masked"
+SIGNS = ("positive", "negative")
+
+
+def vector_bars(
+    values: Float[np.ndarray, "coordinate"], *, top: float | None = None, theme: Theme = LIGHT
+) -> alt.LayerChart:
+    """One bar a coordinate, up where it is positive and down where it is negative.
+
+    top: what the axis reaches to, so that several vectors can be compared; the largest of these where it is None.
+    """
+    _check(values, 1, "coordinate")
+    rows = [{"coordinate": place, "value": value} for place, value in enumerate(values.tolist())]
+    reach = _reach(values, top)
+    chart = _coordinate_bars(rows, len(rows), (-reach, reach), theme)
+    return _layered([chart, _zero(theme)], VECTOR_HEIGHT, theme)
+
+
+def sum_bars(terms: Float[np.ndarray, "coordinate"], *, theme: Theme = LIGHT) -> alt.LayerChart:
+    """The terms of a sum as bars, and the sum of those so far as a dashed line that ends in the whole."""
+    _check(terms, 1, "coordinate")
+    running = np.cumsum(terms, dtype=np.float64)
+    pairs = enumerate(zip(terms.tolist(), running.tolist(), strict=True))
+    rows = [{"coordinate": place, "value": term, "sum so far": total} for place, (term, total) in pairs]
+    ends_at = [0.0, *terms.tolist(), *running.tolist()]
+    room = 0.12 * ((max(ends_at) - min(ends_at)) or 1.0)
+    line = alt.Chart(alt.Data(values=rows)).encode(
+        x=_coordinates(len(rows)), y=alt.Y("sum so far:Q"), tooltip=_terms_tooltip("sum so far")
+    )
+    steps = line.mark_line(color=theme.text, strokeDash=[4, 3], strokeWidth=1.5, interpolate="step")
+    last = alt.Chart(alt.Data(values=[rows[-1] | {"said": f"sum {rows[-1]['sum so far']:.4g}"}]))
+    ends = last.mark_point(color=theme.text, filled=True, size=50).encode(
+        x=_coordinates(len(rows)), y=alt.Y("sum so far:Q")
+    )
+    label = last.mark_text(color=theme.text, align="right", dx=-8, dy=-10, fontSize=FONT_SIZE - 1).encode(
+        x=_coordinates(len(rows)), y=alt.Y("sum so far:Q"), text="said:N"
+    )
+    bars = _coordinate_bars(rows, len(rows), (min(ends_at) - room, max(ends_at) + room), theme)
+    return _layered([bars, _zero(theme), steps, ends, label], 220, theme)
+
+
+def head_bars(
+    joined: Float[np.ndarray, "coordinate"], heads: int, chosen: int, *, theme: Theme = LIGHT
+) -> alt.LayerChart:
+    """The contexts of all heads side by side, the chosen one outlined and named."""
+    _check(joined, 1, "coordinate")
+    width = len(joined) // heads
+    rows = [
+        {"coordinate": place, "head": place // width + 1, "value": value} for place, value in enumerate(joined.tolist())
+    ]
+    reach = _reach(joined, None)
+    edges = [
+        {"from": head * width - 0.5, "to": (head + 1) * width - 0.5, "head": head + 1, "low": -reach, "high": reach}
+        for head in range(heads)
+    ]
+    mine = alt.Chart(alt.Data(values=[edges[chosen] | {"said": f"head {chosen + 1}"}]))
+    box = mine.mark_rect(fill=theme.surface, stroke=theme.text, strokeWidth=1.5).encode(
+        x=alt.X("from:Q", scale=_across(len(rows))), x2="to:Q", y=alt.Y("low:Q"), y2="high:Q"
+    )
+    name = mine.mark_text(color=theme.text, align="left", baseline="bottom", dy=-4, fontSize=FONT_SIZE - 1).encode(
+        x=alt.X("from:Q", scale=_across(len(rows))), y=alt.Y("high:Q"), text="said:N"
+    )
+    bars = _coordinate_bars(rows, len(rows), (-reach, reach), theme, more=[alt.Tooltip("head:Q")])
+    return _layered([box, bars, _zero(theme), name], 200, theme)
+
+
+def key_bars(
+    values: Float[np.ndarray, "key"],
+    tokens: Sequence[str],
+    chosen: int,
+    *,
+    title: str,
+    shown: Sequence[int] | None = None,
+    theme: Theme = LIGHT,
+) -> alt.LayerChart:
+    """One bar a key, to the right where it is positive, with its number; the chosen key is marked by an arrow.
+
+    shown: the keys to draw; all where it is None. A key at minus infinity has no bar and the word "masked".
+    """
+    _check(values, 1, "key")
+    _check_tokens(tokens, len(values))
+    places = range(len(values)) if shown is None else shown
+    rows = [_named(key, tokens[key], chosen) | _number(float(values[key]), f"{values[key]:.4g}") for key in places]
+    return _rows_with_numbers([row | {"outlined": row["key"] == chosen} for row in rows], title, "key", theme)
+
+
+def term_grid(
+    terms: Float[np.ndarray, "key coordinate"],
+    tokens: Sequence[str],
+    chosen: int,
+    *,
+    shown: Sequence[int] | None = None,
+    theme: Theme = LIGHT,
+) -> alt.LayerChart:
+    """Every key's terms at once: triangles up for positive, down for negative, the larger the more it counts."""
+    _check(terms, 2, "key, coordinate")
+    _check_tokens(tokens, len(terms))
+    places = list(range(len(terms)) if shown is None else shown)
+    reach = _reach(terms[places], None)
+    rows = [
+        {
+            "coordinate": place,
+            "counted": place + 1,
+            "value": value,
+            "sign": _sign(value),
+            "size": abs(value),
+            **_named(key, tokens[key], chosen),
+        }
+        for key in places
+        for place, value in enumerate(terms[key].tolist())
+    ]
+    down = alt.Y(
+        "name:N",
+        sort=[str(_named(key, tokens[key], chosen)["name"]) for key in places],
+        title="key",
+        axis=alt.Axis(labelLimit=150, labelOverlap=False, grid=True, ticks=False, domain=False),
+    )
+    largest = min(380.0, 24_000 / terms.shape[1])
+    marks = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_point(filled=True, opacity=1)
+        .encode(
+            x=_coordinates(terms.shape[1]),
+            y=down,
+            shape=alt.Shape(
+                "sign:N",
+                scale=alt.Scale(domain=list(SIGNS), range=["triangle-up", "triangle-down"]),
+                legend=alt.Legend(title=None, orient="top"),
+            ),
+            color=_signed(theme, legend=True),
+            size=alt.Size("size:Q", scale=alt.Scale(domain=[0, reach], range=[0, largest]), legend=None),
+            tooltip=[alt.Tooltip("name:N", title="key"), *_terms_tooltip("value")],
+        )
+    )
+    mine = [_named(chosen, tokens[chosen], chosen)] if chosen in places else []
+    band = alt.Chart(alt.Data(values=mine)).mark_rect(fill=theme.surface, stroke=theme.text).encode(y=down)
+    return _layered([band, marks], ROW_HEIGHT * len(places) + AXES + LEGEND, theme)
+
+
+def part_bars(parts: Mapping[str, float], *, theme: Theme = LIGHT) -> alt.LayerChart:
+    """The named parts of a number as bars, with their sum below them."""
+    whole = {**parts, "sum": sum(parts.values())}
+    rows = [{"name": name, "outlined": name == "sum"} | _number(part, f"{part:+.4f}") for name, part in whole.items()]
+    return _rows_with_numbers(rows, "part of the score", None, theme)
+
+
+def keys_to_show(
+    weights: Float[np.ndarray, "key"], allowed: Bool[np.ndarray, "key"], chosen: int, most: int = MOST_KEYS
+) -> list[int]:
+    """The keys to draw, in the order of the text: all, or the chosen one and those of most weight."""
+    order = sorted(range(len(weights)), key=lambda key: (key != chosen, not allowed[key], -float(weights[key])))
+    return sorted(order[:most])
+
+
+def _check(values: np.ndarray, axes: int, wanted: str) -> None:
+    if values.ndim != axes or 0 in values.shape:
+        raise ValueError(f"values of shape {values.shape}, wanted ({wanted}), none of them 0")
+
+
+def _check_tokens(tokens: Sequence[str], keys: int) -> None:
+    if len(tokens) != keys:
+        raise ValueError(f"{len(tokens)} tokens for {keys} keys, wanted one each")
+
+
+def _sign(value: float) -> str:
+    return SIGNS[value < 0]
+
+
+def _named(key: int, token: str, chosen: int) -> dict[str, Any]:
+    """A key's row; the chosen one has an arrow before its name."""
+    return {"key": key, "name": f"{'▶ ' if key == chosen else ''}{position_name(key, token)}"}
+
+
+def _number(value: float, printed: str) -> dict[str, Any]:
+    """What is drawn and written for a number; minus infinity has no bar, and its word stands at 0."""
+    if not np.isfinite(value):
+        return {"value": None, "place": 0.0, "sign": _sign(value), "said": MASKED}
+    return {"value": value, "place": value, "sign": _sign(value), "said": printed.replace("-", "−")}
+
+
+def _rows_with_numbers(rows: list[dict[str, Any]], title: str, names: str | None, theme: Theme) -> alt.LayerChart:
+    """A bar for each row, from 0 to the right or to the left, with its number at its end."""
+    numbers = [0.0, *(float(row["place"]) for row in rows)]
+    low, high = min(numbers), max(numbers)
+    room = 0.25 * ((high - low) or 1.0)
+    limits = alt.Scale(domain=[low - (room if low < 0 else 0), high + room], nice=False)
+    labels = alt.Axis(labelLimit=190, labelOverlap=False, grid=False, ticks=False, domain=False)
+    down = alt.Y("name:N", sort=None, title=names, axis=labels)
+    data = alt.Chart(alt.Data(values=rows))
+    bars = (
+        data.transform_filter("isValid(datum.value)")
+        .mark_bar(height=13, stroke=theme.text)
+        .encode(
+            x=alt.X("value:Q", title=title, scale=limits, axis=alt.Axis(tickCount=4, grid=False)),
+            y=down,
+            color=_signed(theme),
+            strokeWidth=alt.condition("datum.outlined", alt.value(1.5), alt.value(0)),
+            tooltip=[alt.Tooltip("name:N", title=names or "part"), alt.Tooltip("value:Q", format=".9g")],
+        )
+    )
+    written = alt.Text("said:N")
+    at = alt.X("place:Q", scale=limits)
+    right = data.transform_filter("datum.place >= 0").mark_text(
+        align="left", dx=4, fontSize=FONT_SIZE - 2, color=theme.text
+    )
+    left = data.transform_filter("datum.place < 0").mark_text(
+        align="right", dx=-4, fontSize=FONT_SIZE - 2, color=theme.text
+    )
+    texts = [each.encode(x=at, y=down, text=written) for each in (right, left)]
+    return _layered([bars, *texts], ROW_HEIGHT * len(rows) + AXES, theme)
+
+
+def _reach(values: np.ndarray, top: float | None) -> float:
+    return float(top or np.abs(values).max()) or 1.0
+
+
+def _across(count: int) -> alt.Scale:
+    return alt.Scale(domain=[-0.5, count - 0.5], nice=False, zero=False)
+
+
+def _coordinates(count: int, field: str = "coordinate") -> alt.X:
+    """Coordinates counted from 0 in the data and from 1 on the screen."""
+    axis = alt.Axis(labelExpr="datum.value + 1", labelOverlap=True, grid=False, ticks=False, format="d", tickMinStep=1)
+    return alt.X(f"{field}:Q", title="coordinate", scale=_across(count), axis=axis)
+
+
+def _signed(theme: Theme, *, legend: bool = False) -> alt.Color:
+    shown = alt.Legend(title=None, orient="top") if legend else None
+    return alt.Color(
+        "sign:N", scale=alt.Scale(domain=list(SIGNS), range=[theme.accent, theme.second]), legend=shown, title=None
+    )
+
+
+def _terms_tooltip(field: str) -> list[alt.Tooltip]:
+    return [alt.Tooltip("counted:Q", title="coordinate"), alt.Tooltip(f"{field}:Q", format=".9g")]
+
+
+def _coordinate_bars(
+    rows: list[dict[str, Any]], count: int, limits: tuple[float, float], theme: Theme, more: Sequence[alt.Tooltip] = ()
+) -> alt.Chart:
+    for each in rows:
+        each |= {
+            "sign": _sign(each["value"]),
+            "counted": each["coordinate"] + 1,
+            "left": each["coordinate"] - 0.4,
+            "right": each["coordinate"] + 0.4,
+            "zero": 0,
+        }
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_rect()
+        .encode(
+            x=_coordinates(count, "left"),
+            x2="right:Q",
+            y=alt.Y(
+                "value:Q",
+                title=None,
+                scale=alt.Scale(domain=list(limits), nice=False),
+                axis=alt.Axis(tickCount=3, grid=False),
+            ),
+            y2="zero:Q",
+            color=_signed(theme),
+            tooltip=[*_terms_tooltip("value"), *more],
+        )
+    )
+
+
+def _zero(theme: Theme) -> alt.Chart:
+    return alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=theme.quiet).encode(y="value:Q")
+
+
+def _layered(charts: list[alt.Chart], height: int, theme: Theme) -> alt.LayerChart:
+    quiet = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 2}
+    return (
+        alt.LayerChart(layer=charts)
+        .properties(height=height)
+        .configure(background=theme.background, font=FONT)
+        .configure_axis(**quiet, titleFontSize=FONT_SIZE - 2, titleFontWeight="normal", gridColor=theme.grid)
+        .configure_legend(**quiet)
+        .configure_view(stroke=None)
+    )

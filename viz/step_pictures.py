@@ -1,0 +1,116 @@
+"""Which pictures a step to one weight has: rows of titled charts, those in a row side by side where there is room."""
+
+from collections.abc import Callable, Sequence
+
+import altair as alt
+import numpy as np
+
+from model.measures.one_weight import Quantities, WeightPath
+from viz.inside import head_bars, key_bars, keys_to_show, sum_bars, term_grid, vector_bars
+from viz.steps import LABELS
+from viz.theme import LIGHT, Theme
+from viz.tokens import counted
+
+Titled = tuple[str, alt.LayerChart]  # Markdown, and the chart below it
+Rows = list[list[Titled]]
+VECTORS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "embedding": (("query_token", "key_token"),),
+    "position": (
+        ("query_token", "key_token"),
+        ("query_position", "key_position"),
+        ("query_segment", "key_segment"),
+        ("query_total", "key_total"),
+    ),
+    "norm": (("query_stream", "key_stream"), ("query_input", "key_input")),
+    "projection": (("query_input", "key_input"), ("query_projected", "key_projected"), ("query", "key")),
+    "output": (("output_of_head",), ("output",)),
+    "residual": (("stream_before",), ("output",), ("stream_after",)),
+    "feed-forward": (("feed_forward_input",), ("hidden",), ("feed_forward_output",), ("stream_out",)),
+}
+COMPARED = ("embedding", "position", "output", "residual")  # steps whose vectors are drawn to one scale
+
+
+def pictures(path: WeightPath, step: str, found: Quantities, *, theme: Theme = LIGHT) -> Rows:
+    """The pictures of one step from its numbers."""
+    if step in VECTORS:
+        return _vectors(VECTORS[step], found, theme, together=step in COMPARED)
+    drawn: dict[str, Callable[[], Rows]] = {
+        "product": lambda: _product(path, found, theme),
+        "scale": lambda: [_keys(path, found, ("all_products", "all_scaled"), theme)],
+        "mask": lambda: [_keys(path, found, ("all_scaled", "all_biases", "all_scores"), theme)],
+        "softmax": lambda: [_keys(path, found, ("all_scores", "all_weights"), theme)],
+        "value": lambda: _value(path, found, theme),
+        "heads": lambda: _heads(path, found, theme),
+    }
+    return drawn[step]()
+
+
+def shown_keys(path: WeightPath) -> list[int]:
+    """The keys that are drawn."""
+    row = path.site.head, path.site.query
+    allowed = path.attention.mask.expand_as(path.attention.weights)[row].numpy()
+    return keys_to_show(path.attention.weights[row].numpy(), allowed, path.site.key)
+
+
+def key_tokens(path: WeightPath) -> tuple[str, ...]:
+    """The keys' tokens; their ids where they have no names."""
+    return path.keys.tokens if path.keys.tokens is not None else tuple(map(str, path.keys.ids.tolist()))
+
+
+def _vectors(rows: Sequence[Sequence[str]], found: Quantities, theme: Theme, *, together: bool) -> Rows:
+    present = [[name for name in row if name in found] for row in rows]
+    tops = {name: float(np.abs(found[name].values).max()) for row in present for name in row}
+    whole = max(tops.values()) if together else None
+    return [
+        [
+            (LABELS[name], vector_bars(found[name].values, top=whole or max(tops[one] for one in row), theme=theme))
+            for name in row
+        ]
+        for row in present
+        if row
+    ]
+
+
+def _product(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
+    pair = _vectors((("query", "key"),), found, theme, together=True)
+    grid = term_grid(found["all_terms"].values, key_tokens(path), path.site.key, shown=shown_keys(path), theme=theme)
+    return [
+        *pair,
+        [(LABELS["terms"], sum_bars(found["terms"].values, theme=theme))],
+        [(f"The same for {_how_many(path)}", grid)],
+    ]
+
+
+def _how_many(path: WeightPath) -> str:
+    shown, all_of_them = len(shown_keys(path)), path.attention.weights.shape[-1]
+    return "every key" if shown == all_of_them else f"the {shown} of {all_of_them} keys with most weight"
+
+
+def _keys(path: WeightPath, found: Quantities, names: Sequence[str], theme: Theme) -> list[Titled]:
+    tokens, shown = key_tokens(path), shown_keys(path)
+    charts = []
+    for name in names:
+        if name in found:
+            label = LABELS[name].removesuffix(" of every key")
+            values = found[name].values
+            chart = key_bars(values, tokens, path.site.key, title=label, shown=shown, theme=theme)
+            charts.append((f"{label} of {_how_many(path)}", chart))
+    return charts
+
+
+def _value(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
+    """The value and what is left of it, to one scale, then the sum over all keys."""
+    return [
+        *([each] for each in _keys(path, found, ("all_weights",), theme)),
+        *_vectors((("value",), ("weighted_value",), ("context",)), found, theme, together=True),
+    ]
+
+
+def _heads(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
+    chart = head_bars(found["joined"].values, path.module.heads, path.site.head, theme=theme)
+    return [[(f"{LABELS['joined']}: {path.module.heads} × {path.head_width} numbers", chart)]]
+
+
+def alternative(path: WeightPath, title: str) -> str:
+    """What a screen reader says in place of a chart."""
+    return f"Bars: {title}; head {counted(path.site.head)} of layer {counted(path.site.layer)}."

@@ -1,0 +1,422 @@
+"""What the steps to one weight are called, what they do in a sentence, and their formulas: words of ours alone."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from model.measures.one_weight import Quantities, Quantity, WeightPath
+from model.measures.recheck import Rechecked
+from model.measures.score_parts import ScoreParts
+from viz.tokens import counted, markdown_text, percent, position_name
+
+TITLES = {
+    "embedding": "embedding",
+    "position": "position",
+    "norm": "norm",
+    "projection": "query and key",
+    "product": "product",
+    "scale": "scale",
+    "mask": "bias and mask",
+    "softmax": "softmax",
+    "value": "value",
+    "heads": "heads joined",
+    "output": "output projection",
+    "residual": "residual",
+    "feed-forward": "feed-forward",
+}
+LABELS = {
+    "query_token": "token vector of the query",
+    "key_token": "token vector of the key",
+    "query_position": "position vector of the query",
+    "key_position": "position vector of the key",
+    "query_segment": "segment vector of the query",
+    "key_segment": "segment vector of the key",
+    "query_total": "what enters layer 1 at the query",
+    "key_total": "what enters layer 1 at the key",
+    "query_stream": "stream at the query",
+    "key_stream": "stream at the key",
+    "query_input": "what the query projection reads",
+    "key_input": "what the key projection reads",
+    "query_matrix": "this head's rows of the query matrix",
+    "query_bias": "this head's query bias",
+    "query_projected": "projected query, before norm and rotation",
+    "key_matrix": "this head's rows of the key matrix",
+    "key_bias": "this head's key bias",
+    "key_projected": "projected key, before norm and rotation",
+    "query": "query q",
+    "key": "key k",
+    "terms": "q · k, coordinate by coordinate",
+    "product": "q · k",
+    "all_keys": "every key",
+    "all_terms": "q · k of every key, coordinate by coordinate",
+    "all_products": "q · k of every key",
+    "scale": "scale",
+    "all_scaled": "scaled product of every key",
+    "scaled": "scaled product",
+    "all_biases": "bias of every key",
+    "cap": "cap",
+    "allowed": "may the query see the key?",
+    "all_scores": "score of every key",
+    "score": "score",
+    "all_exponentials": "exponential of every key",
+    "sum_of_exponentials": "sum of the exponentials",
+    "all_weights": "weight of every key",
+    "weight": "weight",
+    "value": "value v of the key",
+    "weighted_value": "weight × v of the key",
+    "all_values": "value of every key",
+    "all_weighted_values": "weight × value of every key",
+    "context": "context: the sum over all keys",
+    "joined": "the contexts of all heads, joined",
+    "output_matrix": "output matrix",
+    "output_bias": "output bias",
+    "output_of_head": "this head's part of the output",
+    "output": "output of the attention",
+    "stream_before": "stream before the attention",
+    "stream_after": "stream after it",
+    "feed_forward_input": "what the feed-forward layer reads",
+    "hidden": "hidden values, after the activation",
+    "feed_forward_output": "what the feed-forward layer adds",
+    "stream_out": "stream that leaves the layer",
+}
+PARTS = {"content": "word", "position": "position", "segment": "segment", "bias": "bias"}
+NOTHING_ADDED = {
+    "rotary": "This model adds no position vector: it turns query and key by their positions, two steps further on.",
+    "relative": "This model adds no position vector: it adds a bias to the scores, in the step “bias and mask”.",
+    "none": "This model adds no position vector, and has no other way to know the order of the words.",
+}
+
+
+def shape(quantity: Quantity) -> str:
+    """ "(key 19, head width 16)"; a single number is "one number"."""
+    if not quantity.axes:
+        return "one number"
+    sizes = zip(quantity.axes, quantity.values.shape, strict=True)
+    return f"({', '.join(f'{name} {size}' for name, size in sizes)})".replace("_", " ")
+
+
+def exactly(values: np.ndarray) -> str:
+    """Numbers as the shortest decimals that give the same back: one, a list, or a list of lists, as Python reads them.
+
+    -inf is what Python writes as float("-inf").
+    """
+    if values.ndim == 0:
+        return str(values[()])
+    return f"[{', '.join(exactly(value) for value in values)}]" if values.ndim == 1 else _rows(values)
+
+
+def _rows(values: np.ndarray) -> str:
+    return "[\n  " + ",\n  ".join(exactly(row) for row in values) + ",\n]"
+
+
+def short(number: float) -> str:
+    """Four significant digits, for a sentence."""
+    return "minus infinity" if number == -np.inf else f"{number:.4g}".replace("-", "−")
+
+
+def names_of(path: WeightPath) -> tuple[str, str]:
+    """The query and the key as Markdown."""
+    found = []
+    for stack, place in ((path.queries, path.site.query), (path.keys, path.site.key)):
+        token = stack.tokens[place] if stack.tokens is not None else str(int(stack.ids[place]))
+        found.append(markdown_text(position_name(place, token)))
+    return found[0], found[1]
+
+
+def answer(path: WeightPath) -> str:
+    """ "Query 3 · slow attends to key 5 · film with 12 % of its weight in head 2 of layer 1."."""
+    query, key = names_of(path)
+    where = f"head {counted(path.site.head)} of layer {counted(path.site.layer)}"
+    if not bool(path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query, path.site.key]):
+        return f"In {where}, query {query} may not see key {key}: its weight is 0."
+    return f"In {where}, query {query} gives {percent(path.weight())} of its attention to key {key}."
+
+
+def said(path: WeightPath, step: str, found: Mapping[str, Quantity]) -> str:
+    """The idea of a step, with its number where it has one. Markdown."""
+    if step == "mask":
+        return _mask(path, found)
+    query, key = names_of(path)
+    numbers = {name: short(float(each.values)) for name, each in found.items() if not each.axes}
+    number = numbers.get
+    sentences = {
+        "embedding": f"Query {query} and key {key} are looked up in the token table: each becomes "
+        f"{path.attention.input.shape[-1]} numbers, learned in training{_times_root(path)}.",
+        "position": _position(path),
+        "norm": _norm(path),
+        "projection": f"Two learned matrices, this head's own, turn the query's vector into {path.head_width} "
+        f"numbers that say what it looks for, and the key's into {path.head_width} that say what it offers."
+        + _turned(path),
+        "product": f"Coordinate by coordinate, query and key are multiplied; the sum is {number('product')}. "
+        "The more they point the same way, the larger it is.",
+        "scale": f"Every product is multiplied by {number('scale')}{_root(path)}, so that longer vectors do not give "
+        f"larger numbers: {number('scaled')}.",
+        "softmax": f"e is raised to the power of every score, and each is divided by their sum: {number('weight')}. "
+        "What the query gives to all keys together is 1.",
+        "value": f"A third matrix says what each key hands on: its value. The key's is multiplied by "
+        f"{short(path.weight())}, and the sum over all keys is what the head found: its context.{_muted(path)}",
+        "heads": f"{path.module.heads} heads did the same at the same time. Their contexts are put side by side; "
+        f"head {counted(path.site.head)} is the one outlined.",
+        "output": "One more matrix mixes what the heads found into a vector as wide as the stream. The part of this "
+        "head alone is shown above what all heads give together.",
+        "residual": f"The result is added to what was there: attention changes the vector of {query}, it does not "
+        f"replace it.{_normed_after(path)}",
+        "feed-forward": f"A small network, the same at every position, reads the vector of {query} and adds what it "
+        "makes of it. What comes out enters the next layer.",
+    }
+    return sentences[step]
+
+
+def _times_root(path: WeightPath) -> str:
+    return ", times the root of the width" if path.model.config.scale_embeddings else ""
+
+
+def _position(path: WeightPath) -> str:
+    if path.queries.embedding.position is None:
+        return NOTHING_ADDED[path.model.config.positions]
+    fixed = path.model.config.positions.startswith("sinusoidal")
+    kind = "of sines and cosines, which no training changed" if fixed else "learned in training"
+    segment = (
+        ", and one that says which text the token belongs to" if path.queries.embedding.segment is not None else ""
+    )
+    normed = ". The sum is normed" if path.model.config.embedding_norm else ""
+    return f"To each token vector a vector is added that says where the token stands, {kind}{segment}{normed}."
+
+
+def _norm(path: WeightPath) -> str:
+    cross = path.site.attention == "cross"
+    before = "" if path.site.layer == 0 else f"By now {_layers(path.site.layer)} changed the vectors. "
+    if cross:
+        before = "The query's vector has been through the decoder so far, the key's through the whole encoder. "
+    if path.model.config.norm_order == "post":
+        return f"{before}This model norms after each sublayer: the projections read the stream as it is."
+    kind = "to mean 0 and spread 1" if path.model.config.norm == "layer" else "to a mean square of 1"
+    whose = "The query's vector is" if cross else "Each vector is"
+    return f"{before}{whose} brought {kind}, then stretched by learned factors, before the head reads it."
+
+
+def _layers(count: int) -> str:
+    return "layer 1 has" if count == 1 else f"layers 1 to {count} have"
+
+
+def _turned(path: WeightPath) -> str:
+    normed = " Each is then brought to a mean square of 1." if path.model.config.query_key_norm else ""
+    rotated = " Then both are turned by an angle that grows with their position."
+    return normed + (rotated if path.model.config.positions == "rotary" else "")
+
+
+def _root(path: WeightPath) -> str:
+    return f" = 1 / √{path.head_width}" if np.isclose(path.attention.scale, path.head_width**-0.5) else ""
+
+
+def _mask(path: WeightPath, found: Mapping[str, Quantity]) -> str:
+    bias = ""
+    if "all_biases" in found:
+        bias = f"A learned bias for the distance is added: {short(float(found['all_biases'].values[path.site.key]))}. "
+    cap = "Scores are kept within a bound, smoothly. " * ("cap" in found)
+    score = short(float(found["score"].values))
+    if not bool(found["allowed"].values[path.site.key]):
+        return f"{bias}{cap}The query may not see this key: its score becomes {score}."
+    if bool(found["allowed"].values.all()):
+        return f"{bias}{cap}No key is hidden from this query: the score is {score}."
+    hidden = int((~found["allowed"].values).sum())
+    return f"{bias}{cap}{hidden} keys are hidden from this query, this one is not: its score is {score}."
+
+
+def _muted(path: WeightPath) -> str:
+    """A head whose weights are not all 0 and whose context is, was muted."""
+    context = path.attention.context[path.site.head]
+    weighed = path.attention.weights[path.site.head].any() and path.attention.value[path.kv_head].any()
+    return " This head is muted: its context was set to 0." if weighed and not context.any() else ""
+
+
+def _normed_after(path: WeightPath) -> str:
+    if path.model.config.norm_order == "post":
+        return " The sum is normed."
+    return " What is added is normed first." if path.model.config.norm_order == "both" else ""
+
+
+def formula(path: WeightPath, step: str) -> str:
+    """The step as LaTeX; i is the query, j the key, h the head."""
+    config = path.model.config
+    scaled = r"\sqrt{d}\;" if config.scale_embeddings else ""
+    summands = "e" + (" + p" if path.queries.embedding.position is not None else "")
+    summands += " + s" if path.queries.embedding.segment is not None else ""
+    normed = r"\mathrm{norm}" if config.norm_order != "post" else ""
+    rotation = "R" if config.positions == "rotary" else ""
+    biased = r"\frac{q_i \cdot k_j}{\sqrt{d_k}}" if _root(path) else r"c\,(q_i \cdot k_j)"
+    return {
+        "embedding": rf"e_i = {scaled}E_{{\mathrm{{id}}(i)}}",
+        "position": rf"x_i = \mathrm{{norm}}({summands})" if config.embedding_norm else rf"x_i = {summands}",
+        "norm": rf"z_i = {normed}(x_i)" if normed else "z_i = x_i",
+        "projection": _projections(path, rotation),
+        "product": r"q_i \cdot k_j = \sum_{c=1}^{d_k} q_{i,c}\, k_{j,c}",
+        "scale": biased,
+        "mask": _scores(path, biased),
+        "softmax": r"a_{ij} = \frac{e^{s_{ij}}}{\sum_m e^{s_{im}}}",
+        "value": r"o_i = \sum_j a_{ij}\, v_j",
+        "heads": r"o_i = [\,o_i^1;\ o_i^2;\ \dots\,]",
+        "output": r"y_i = W_O\, o_i" + (" + b_O" if path.module.output.bias is not None else ""),
+        "residual": _residual(config.norm_order),
+        "feed-forward": _feed_forward(path),
+    }[step]
+
+
+def _projections(path: WeightPath, rotation: str) -> str:
+    lines = []
+    for small, large, place in (("q", "Q", "i"), ("k", "K", "j")):
+        bias = f" + b_{large}" if path.module.query.bias is not None else ""
+        inner = f"W_{large} z_{place}{bias}"
+        inner = rf"\mathrm{{norm}}({inner})" if path.model.config.query_key_norm else inner
+        turn = f"{rotation}_{place}" if rotation else ""
+        wrapped = f"({inner})" if turn and bias and not path.model.config.query_key_norm else inner
+        lines.append(rf"{small}_{place} = {turn}{wrapped}")
+    return r",\qquad ".join(lines)
+
+
+def _scores(path: WeightPath, scaled: str) -> str:
+    inner = scaled + (" + b_{ij}" if path.attention.bias is not None else "")
+    if path.module.cap is not None:
+        inner = rf"g\,\tanh\!\left(\tfrac{{1}}{{g}}\,{inner}\right)"
+    return rf"s_{{ij}} = \begin{{cases}} {inner} & \text{{seen}} \\ -\infty & \text{{masked}} \end{{cases}}"
+
+
+def _residual(order: str) -> str:
+    if order == "post":
+        return r"x'_i = \mathrm{norm}(x_i + y_i)"
+    return r"x'_i = x_i + \mathrm{norm}(y_i)" if order == "both" else r"x'_i = x_i + y_i"
+
+
+def _feed_forward(path: WeightPath) -> str:
+    """The feed-forward layer alone; z is what it reads."""
+    bias = path.model.config.hidden_bias
+    one, two = (" + b_1", " + b_2") if bias else ("", "")
+    if path.model.config.gated:
+        return rf"f_i = W_2\,(\phi(W_1 z_i{one}) \odot (V z_i)){two}"
+    return rf"f_i = W_2\,\phi(W_1 z_i{one}){two}"
+
+
+SYMBOLS = {
+    "embedding": "E: token table; d: width",
+    "position": "p: position vector; s: segment vector",
+    "norm": "x: stream; z: what the head reads",
+    "projection": "W, b: learned; R: rotation by the position",
+    "product": "c counts the coordinates of the head",
+    "scale": "d_k: coordinates of the head; c: the model's own factor where it is another",
+    "mask": "b: bias; g: cap",
+    "softmax": "s: score; m runs over all keys",
+    "value": "a: weight; v: value",
+    "heads": "the number above is the head",
+    "output": "W, b: learned",
+    "residual": "x: stream before; y: what the attention gives",
+    "feed-forward": "φ: activation; ⊙: number by number",
+}
+
+
+SCRIPT = '''\
+"""Run this in the folder of Headlight: where one attention weight comes from, twice, and that both agree."""
+
+import numpy as np
+
+from model import {names}
+from model.measures.one_weight import WeightSite, path_of
+from model.measures.recheck import recheck
+
+checkpoint = load_checkpoint({checkpoint!r})
+edits = {edits}
+trace = checkpoint.trace({text!r}{pair}, edits=edits)
+site = {site!r}  # all counted from 0
+path = path_of(checkpoint.model, trace, site)
+attention = path.attention
+
+# By hand, from the query and the keys that the trace holds.
+query = attention.query[site.head, site.query].double().numpy()
+keys = attention.key[path.kv_head].double().numpy()
+scores = keys @ query * attention.scale
+if attention.bias is not None:
+    scores = scores + attention.bias[site.head, site.query].double().numpy()
+if path.module.cap is not None:
+    scores = path.module.cap * np.tanh(scores / path.module.cap)
+seen = attention.mask.expand_as(attention.weights)[site.head, site.query].numpy()
+exponentials = np.where(seen, np.exp(scores - scores[seen].max(initial=-np.inf)), 0)
+by_hand = exponentials[site.key] / max(exponentials.sum(), np.finfo(float).tiny)
+
+# Along a path of its own: NumPy in float64, from the token ids and the stored weights.
+rechecked = recheck(checkpoint.model, trace, site, edits)
+
+shown = {weight!r}
+print("on the screen", shown)
+print("in this trace", path.weight())
+print("by hand      ", by_hand)
+print("rechecked    ", rechecked.weight)
+assert abs(path.weight() - shown) < 1e-4
+assert abs(by_hand - shown) < 1e-4
+assert abs(rechecked.weight - shown) < 1e-4
+'''
+
+
+def script(path: WeightPath, *, checkpoint: str, text: str, pair: str, edits: object) -> str:
+    """Python that computes the weight from the checkpoint of this name and asserts that it is the one shown."""
+    muted = sorted(getattr(edits, "muted", ()))
+    return SCRIPT.format(
+        names="Edits, HeadSite, load_checkpoint" if muted else "Edits, load_checkpoint",
+        checkpoint=checkpoint,
+        edits=f"Edits(muted=frozenset({muted!r}))" if muted else "Edits()",
+        text=text,
+        pair=f", pair={pair!r}" if pair else "",
+        site=path.site,
+        weight=path.weight(),
+    )
+
+
+def named(quantities: Mapping[str, Quantities]) -> dict[str, np.ndarray]:
+    """The numbers of some steps as one flat table of arrays, "product_terms", for a file."""
+    return {
+        f"{step.replace('-', '_')}_{name}": each.values
+        for step, found in quantities.items()
+        for name, each in found.items()
+    }
+
+
+def names_of_parts(parts: ScoreParts) -> dict[str, float]:
+    """The parts of the score by their names on the screen: "word → position"."""
+    return {
+        "biases" if query == key == "bias" else f"{PARTS[query]} → {PARTS[key]}": part
+        for (query, key), part in parts.scores().items()
+    }
+
+
+def said_of_parts(parts: ScoreParts) -> str:
+    """Which part is the largest, and that they sum to the score before bias and mask."""
+    named = names_of_parts(parts)
+    largest = max(named, key=lambda name: abs(named[name]))
+    whole, sum_of_them = parts.product * parts.scale, sum(named.values())
+    return (
+        f"The largest part is **{largest}**, {short(named[largest])}. The parts add up to {sum_of_them:.7g}; the trace "
+        f"has {whole:.7g} for product × scale."
+    ).replace("-", "−")
+
+
+def parts_as_python(parts: ScoreParts) -> str:
+    """The parts of the score at full precision, as a dict."""
+    return "{" + ", ".join(f"{name!r}: {part!r}" for name, part in names_of_parts(parts).items()) + "}"
+
+
+def compared(path: WeightPath, again: Rechecked) -> list[dict[str, str]]:
+    """A row for each rechecked number: what is on the screen, what came of computing it again, the difference."""
+    place = path.site.head, path.site.query, path.site.key
+    attention = path.attention
+    pairs = {
+        "product q · k": (attention.products[place], again.product),
+        "score": (attention.scores[place], again.score),
+        "weight": (attention.weights[place], again.weight),
+    }
+    return [
+        {
+            "number": name,
+            "on the screen (32 bits)": exactly(np.asarray(shown)),
+            "computed again (64 bits)": repr(other),
+            "difference": "0" if float(shown) == other else f"{float(shown) - other:.1e}",
+        }
+        for name, (shown, other) in pairs.items()
+    ]
