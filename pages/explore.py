@@ -33,6 +33,10 @@ MUTE_HELP = (
     "Runs the model again without what the heads that are off found: it is set to zero before the layer's output "
     "projection. The prediction is given before and after."
 )
+INSIDE_HELP = (
+    "Every step from the words to one weight, with its numbers: the query and key kept in the picture, or else those "
+    "of the largest weight; the head that is on, where it is the only one."
+)
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
@@ -94,8 +98,16 @@ def show_answer(selection: Selection, checkpoint: Checkpoint, trace: Trace, kind
             key = shows("mute", selection.mute)
             st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
             downloads(selection, any_head=bool(selection.view.heads_on(kind.heads)))
+            if st.button("Inside this weight", help=INSIDE_HELP, on_click=open_inside, args=(kind.heads,)):
+                st.switch_page(pages.FOLDER / "inside.py")
     with outcome:
         show_prediction(checkpoint, selection, trace)
+
+
+def open_inside(heads: int) -> None:
+    """Look into the head that is on, if it is alone."""
+    on = current().view.heads_on(heads)
+    choose(head=on[0] if len(on) == 1 else current().head)
 
 
 def said(selection: Selection, kind: Kind, trace: Trace) -> str:

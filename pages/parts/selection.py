@@ -10,7 +10,8 @@ import streamlit as st
 from model import available_checkpoints
 from viz.explorer import View
 from viz.explorer.kinds import Kind
-from viz.head_statistics import TITLES
+from viz.head_statistics import TITLES as STATISTICS
+from viz.steps import TITLES as STEPS
 
 EXAMPLES = (
     "The film was slow and far too long, but I loved every minute of it.",
@@ -20,6 +21,7 @@ EXAMPLES = (
     "A great cast, a big budget, and nothing to say.",
 )
 LONGEST_TEXT = 2000  # characters
+DEPTHS = ("idea", "numbers")
 MOST_RUNS, MOST_HEADS, MOST_SITES = 1000, 1000, 2000  # that an address may name
 
 
@@ -33,10 +35,14 @@ class Selection:
     mute: bool = False
     across: str = "entropy"  # the two statistics of heads that are drawn against each other
     up: str = "distance"
+    head: int = 0  # the one that is looked into, whichever are switched on
+    step: str = next(iter(STEPS))
+    depth: str = DEPTHS[0]
     view: View = field(default_factory=View)
 
 
-OWN = ("text", "pair", "checkpoint", "mute", "across", "up")  # the fields that are not the view's
+# The fields that are not the view's.
+OWN = ("text", "pair", "checkpoint", "mute", "across", "up", "head", "step", "depth")
 
 
 def values_of(selection: Selection) -> dict[str, Any]:
@@ -146,8 +152,11 @@ READERS: dict[str, Callable[[str], Any]] = {
     "query": index,
     "key": index,
     "mute": switch,
-    "across": lambda text: one_of(text, tuple(TITLES)),
-    "up": lambda text: one_of(text, tuple(TITLES)),
+    "across": lambda text: one_of(text, tuple(STATISTICS)),
+    "up": lambda text: one_of(text, tuple(STATISTICS)),
+    "head": index,
+    "step": lambda text: one_of(text, tuple(STEPS)),
+    "depth": lambda text: one_of(text, DEPTHS),
     "show": str,
     "special": str,
     "words": switch,
@@ -203,7 +212,8 @@ def steer() -> None:
 
 def choose_checkpoint(name: str) -> None:
     """Select a checkpoint. What was chosen of the last one's attention means nothing in it."""
-    choose(checkpoint=name, attention=View().attention, layer=0, off=frozenset(), query=None, key=None, mute=False)
+    fresh = {of_view: getattr(View(), of_view) for of_view in ("attention", "layer", "off", "query", "key")}
+    choose(checkpoint=name, head=0, mute=False, **fresh)
 
 
 def take(name: str) -> None:
@@ -251,6 +261,9 @@ def fit(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
         if (getattr(selection.view, name) or 0) >= limit:
             selection = changed(selection, **{name: getattr(View(), name)})
             unusable(name)
+    if selection.head >= kind.heads:
+        selection = replace(selection, head=0)
+        unusable("head")
     known = frozenset(site for site in selection.view.off if site[0] < kind.layers and site[1] < kind.heads)
     if known != selection.view.off:
         unusable("off")

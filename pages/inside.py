@@ -1,0 +1,148 @@
+"""Inside a head: where does this one number come from?"""
+
+import streamlit as st
+
+import pages
+from model import Checkpoint
+from model.measures.one_weight import STEPS, Quantities, WeightPath
+from model.measures.score_parts import score_parts, why_not
+from pages.parts.computed import checkpoint_named
+from pages.parts.exploring import traced
+from pages.parts.selection import DEPTHS, Selection, address_notice, current, fit, remember, selected, shows, take
+from pages.parts.walking import choose_step, choose_weight, chosen_path, numbered, rechecked, take_away
+from viz import steps
+from viz.excerpt import code_of
+from viz.inside import part_bars
+from viz.step_pictures import alternative, pictures
+from viz.theme import theme_of
+
+HOW_TO_READ = """
+- A bar is one number of a vector: upwards (or to the right) positive, downwards (or to the left) negative. A vector is
+  a token's list of such numbers; its **coordinates** are their places in it. Point at a bar for its number.
+- **Previous**, **Next** and the arrow keys follow the weight from the words to what becomes of it. The first steps are
+  the query's and the key's alone; from the product on, all keys are there, because they share the query's attention.
+- A **query** is a token that looks, a **key** one that is looked at. The **stream** is a token's vector on its way
+  through the layers, to which each adds something.
+"""
+DEPTH_NAMES = {"idea": "The idea", "numbers": "Every number"}
+DEPTH_HELP = "The idea is a sentence and a picture for each step; every number adds formula, code and all numbers."
+PARTS_HELP = (
+    "In layer 1 the vectors are sums, of a word's vector and a place's, and multiplying sums gives a sum of products. "
+    "“word → position” is what the query's word has to do with the key's place. All that has a learned bias in it is "
+    "the last part. Where the sum was normed, each part is divided by what the whole was divided by."
+)
+RECHECK_HELP = (
+    "Computes the whole way again in NumPy, with 64-bit numbers, from the token ids and the stored weights. It shares "
+    "no code with the model. What differs is the rounding of the model's 32-bit numbers."
+)
+STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
+MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    selection = selected()
+    pages.strip(selection)
+    st.title("Where does this one number come from?", anchor=False)
+    with pages.plain_refusals(), st.spinner("Computing every step"):
+        _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
+        remember(fit(selection, kinds))
+        address_notice()
+        show_walk()
+
+
+@st.fragment
+def show_walk() -> None:
+    """The weight, the step and what is known of it; this alone runs when a control of it is used."""
+    selection = current()
+    with pages.plain_refusals():
+        checkpoint = checkpoint_named(selection.checkpoint)
+        _, kinds = traced(selection, checkpoint)
+        selection = fit(selection, kinds)
+        path = chosen_path(selection, checkpoint)
+        st.markdown(steps.answer(path))
+        choose_weight(kinds, path.site)
+        choose_step(selection)
+        found = STEPS[selection.step](path)
+        show_step(selection, path, found)
+        st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+        if selection.step in STEPS_BEFORE_SOFTMAX:
+            show_parts(path)
+        show_recheck(selection, checkpoint, path)
+        if selection.depth == "numbers":
+            show_formula(path, selection.step)
+            show_numbers(found)
+    remember(selection)
+
+
+def show_step(selection: Selection, path: WeightPath, found: Quantities) -> None:
+    """What happens, in a sentence and a picture, with what acts on them at the side."""
+    picture, side = st.columns([5, 2], gap="large")
+    with side:
+        st.segmented_control(
+            "Depth",
+            DEPTHS,
+            required=True,
+            format_func=DEPTH_NAMES.__getitem__,
+            key=shows("depth", selection.depth),
+            on_change=take,
+            args=("depth",),
+            help=DEPTH_HELP,
+        )
+        take_away(selection)
+    with picture:
+        st.subheader(f"Step {numbered(selection.step).replace(' ', ': ', 1)}", anchor=False)
+        st.markdown(steps.said(path, selection.step, found))
+        for row in pictures(path, selection.step, found, theme=theme_of(st.context.theme.type)):
+            for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
+                place.markdown(title)
+                place.altair_chart(chart, theme=None, alt=alternative(path, title))
+
+
+def show_parts(path: WeightPath) -> None:
+    """Content and position apart, where they can be told apart."""
+    st.subheader("Where this score comes from", anchor=False, help=PARTS_HELP)
+    if (reason := why_not(path)) is not None:
+        st.markdown(reason)
+        return
+    parts = score_parts(path)
+    st.markdown(steps.said_of_parts(parts))
+    chart = part_bars(steps.names_of_parts(parts), theme=theme_of(st.context.theme.type))
+    st.altair_chart(chart, theme=None, alt="Bars: the parts of the score and their sum.")
+    st.code(steps.parts_as_python(parts), language=None, wrap_lines=True)
+
+
+def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
+    """The number from the trace beside the same computed along another path."""
+    if st.button("Recheck this weight", key="recheck", help=RECHECK_HELP):
+        with st.spinner("Computing it again from the stored weights"):
+            again = rechecked(selection, checkpoint, path)
+        st.table(steps.compared(path, again))
+
+
+def show_formula(path: WeightPath, step: str) -> None:
+    """The formula, and the lines of the model that ran."""
+    st.subheader("Formula and code", anchor=False)
+    st.latex(steps.formula(path, step))
+    st.caption(f"i: the query; j: the key. {steps.SYMBOLS[step]}.")
+    for excerpt in code_of(path, step):
+        st.caption(excerpt.place)
+        st.code(excerpt.code, wrap_lines=True)
+
+
+def show_numbers(found: Quantities) -> None:
+    """Every quantity with its shape, to be copied in full."""
+    st.subheader("Every number", anchor=False)
+    for name, quantity in found.items():
+        size = quantity.values.size
+        st.caption(f"{steps.LABELS[name]} · {steps.shape(quantity)}")
+        if size > MOST_PRINTED:
+            st.text(f"{size:,} numbers: they are in the file of this step, under Download.")
+        else:
+            with st.container(height=150 if size > MOST_IN_SIGHT else "content", border=False):
+                st.code(steps.exactly(quantity.values), language=None, wrap_lines=True)
+
+
+pages.frame()
+show()
+pages.settle("inside")

@@ -1,0 +1,150 @@
+"""The way to one weight on a page: which weight and which step are chosen, and what can be taken away of it."""
+
+import io
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from model import Checkpoint
+from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
+from model.measures.recheck import Rechecked, recheck
+from pages.parts.computed import checkpoint_named, edits_of, reads_pairs
+from pages.parts.downloads import button
+from pages.parts.exploring import traced
+from pages.parts.selection import Selection, choose, current, fit, shows
+from viz.explorer.kinds import TITLES as ATTENTIONS
+from viz.explorer.kinds import Kind
+from viz.steps import TITLES, named, script
+from viz.tokens import counted, position_name
+
+ORDER = tuple(STEPS)
+SITE = ("layer", "head", "query", "key")
+ATTENTION_HELP = "Which attention: among the words of one text, or from the words being written to those being read."
+LAYER_HELP = "Layers work one after the other; counted from 1 here, from 0 in code and addresses."
+HEAD_HELP = "Heads work side by side in a layer; counted from 1 here, from 0 in code and addresses."
+QUERY_HELP = "The token that looks. Until one is chosen: that of the head's largest weight."
+KEY_HELP = "The token that is looked at. Until one is chosen: the one that the query gives most to."
+STEP_HELP = "The computation in its order. The left and right arrow keys go from step to step."
+STEP_FILE_HELP = "Every number of this step as an array, for numpy.load."
+FILE_HELP = "Every number of all steps, an array each, named by step and quantity, for numpy.load."
+SCRIPT_HELP = (
+    "A script that computes this weight again, by hand and from the stored weights, and asserts that both agree."
+)
+
+
+def chosen_path(selection: Selection, checkpoint: Checkpoint) -> WeightPath:
+    """The path of the weight that is chosen; of the largest one where no query or key is."""
+    trace, kinds = traced(selection, checkpoint)
+    view = fit(selection, kinds).view
+    weights = kinds[view.attention].weights[view.layer][selection.head]
+    query, key = strongest(weights, view.query, view.key)
+    place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
+    return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place))
+
+
+def choose_weight(kinds: dict[str, Kind], site: WeightSite) -> None:
+    """Attention, layer, head, query and key."""
+    kind = kinds[site.attention]
+    with st.container(horizontal=True):
+        if len(kinds) > 1:
+            st.selectbox(
+                "Attention",
+                list(kinds),
+                format_func=ATTENTIONS.__getitem__,
+                key=shows("inside_attention", site.attention),
+                on_change=take_attention,
+                help=ATTENTION_HELP,
+                width=290,
+            )
+        choose_place("Layer", "layer", [counted(layer) for layer in range(kind.layers)], site.layer, LAYER_HELP, 90)
+        choose_place("Head", "head", [counted(head) for head in range(kind.heads)], site.head, HEAD_HELP, 90)
+        choose_place("Query", "query", names(kind.queries.tokens), site.query, QUERY_HELP, 190)
+        choose_place("Key", "key", names(kind.keys.tokens), site.key, KEY_HELP, 190)
+
+
+def names(tokens: tuple[str, ...]) -> list[str]:
+    """Tokens with their places."""
+    return [position_name(place, token) for place, token in enumerate(tokens)]
+
+
+def choose_place(label: str, name: str, printed: list[str], chosen: int, explained: str, width: int) -> None:
+    """One of some places, by its name on the screen."""
+    st.selectbox(
+        label,
+        range(len(printed)),
+        format_func=lambda place: printed[place],
+        key=shows(f"inside_{name}", chosen),
+        on_change=take_site,
+        help=explained,
+        width=width,
+    )
+
+
+def take_attention() -> None:
+    """Another attention has other layers, heads and tokens."""
+    choose(attention=st.session_state["inside_attention"], layer=0, head=0, query=None, key=None, off=frozenset())
+
+
+def take_site() -> None:
+    """All four places as they stand: to change one leaves the others."""
+    choose(**{name: st.session_state[f"inside_{name}"] for name in SITE})
+
+
+def choose_step(selection: Selection) -> None:
+    """The whole way, and a step back or on."""
+    place = ORDER.index(selection.step)
+    key = shows("inside_step", selection.step)
+    st.pills("Step", ORDER, key=key, required=True, format_func=numbered, on_change=take_step, help=STEP_HELP)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Previous", key="previous", shortcut="Left", on_click=go, args=(-1,), disabled=place == 0)
+        last = place == len(ORDER) - 1
+        st.button("Next", key="next", shortcut="Right", on_click=go, args=(1,), disabled=last, type="primary")
+
+
+def numbered(step: str) -> str:
+    """ "5 product"."""
+    return f"{ORDER.index(step) + 1} {TITLES[step]}"
+
+
+def take_step() -> None:
+    """The step that was chosen from the list."""
+    choose(step=st.session_state["inside_step"])
+
+
+def go(steps: int) -> None:
+    """Some steps on, or back; not beyond the ends."""
+    place = ORDER.index(current().step) + steps
+    choose(step=ORDER[min(max(place, 0), len(ORDER) - 1)])
+
+
+def rechecked(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> Rechecked:
+    """The chosen numbers from the stored weights."""
+    trace, _ = traced(selection, checkpoint)
+    return recheck(checkpoint.model, trace, path.site, edits_of(selection, checkpoint))
+
+
+def take_away(selection: Selection) -> None:
+    """A list of files."""
+    with st.popover("Download"):
+        stem = f"{selection.step}.npz"
+        button("This step (NPZ)", stem, partial(npz, selection, (selection.step,)), STEP_FILE_HELP)
+        button("Every step (NPZ)", "steps.npz", partial(npz, selection, ORDER), FILE_HELP)
+        button("As Python", "weight.py", partial(python, selection), SCRIPT_HELP)
+
+
+def npz(selection: Selection, steps: tuple[str, ...]) -> bytes:
+    """The numbers of some steps."""
+    path = chosen_path(selection, checkpoint_named(selection.checkpoint))
+    file = io.BytesIO()
+    arrays = named({step: STEPS[step](path) for step in steps})
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # it takes arrays by any name but two of its own
+    return file.getvalue()
+
+
+def python(selection: Selection) -> str:
+    """The weight as a script."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    path, edits = chosen_path(selection, checkpoint), edits_of(selection, checkpoint)
+    pair = selection.pair if reads_pairs(selection.checkpoint) else ""
+    return script(path, checkpoint=selection.checkpoint, text=selection.text, pair=pair, edits=edits)
