@@ -15,6 +15,7 @@ from viz.excerpt import code_of
 from viz.inside import part_bars
 from viz.step_pictures import alternative, pictures
 from viz.theme import theme_of
+from viz.tokens import markdown_text
 
 HOW_TO_READ = """
 - A bar is one number of a vector: upwards (or to the right) positive, downwards (or to the left) negative. A vector is
@@ -79,10 +80,10 @@ def show_step(selection: Selection, path: WeightPath, found: Quantities) -> None
     """What happens, in a sentence and a picture, with what acts on them at the side."""
     picture, side = st.columns([5, 2], gap="large")
     with side:
-        st.segmented_control(
+        st.radio(
             "Depth",
             DEPTHS,
-            required=True,
+            horizontal=True,
             format_func=DEPTH_NAMES.__getitem__,
             key=shows("depth", selection.depth),
             on_change=take,
@@ -123,11 +124,11 @@ def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath)
 def show_formula(path: WeightPath, step: str) -> None:
     """The formula, and the lines of the model that ran."""
     st.subheader("Formula and code", anchor=False)
-    st.latex(steps.formula(path, step))
-    st.caption(f"i: the query; j: the key. {steps.SYMBOLS[step]}.")
+    st.markdown(rf"$\displaystyle {steps.formula(path, step)}$")
+    st.markdown(steps.symbols(path, step))
     for excerpt in code_of(path, step):
-        st.caption(excerpt.place)
-        st.code(excerpt.code, wrap_lines=True)
+        st.markdown(markdown_text(excerpt.place))
+        st.code(excerpt.code, language=None, wrap_lines=True)
 
 
 def show_numbers(found: Quantities) -> None:
@@ -135,7 +136,7 @@ def show_numbers(found: Quantities) -> None:
     st.subheader("Every number", anchor=False)
     for name, quantity in found.items():
         size = quantity.values.size
-        st.caption(f"{steps.LABELS[name]} · {steps.shape(quantity)}")
+        st.markdown(f"{steps.LABELS[name]} · {steps.shape(quantity)}")
         if size > MOST_PRINTED:
             st.text(f"{size:,} numbers: they are in the file of this step, under Download.")
         else:

@@ -28,6 +28,7 @@ def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: s
 
     The docstring is left out. A variable is also set by a method of its own whose name ends in "_", as in torch.
     """
+    function = inspect.unwrap(function)
     lines, first = inspect.getsourcelines(function)
     source = textwrap.dedent("".join(lines))
     definition = ast.parse(source).body[0]

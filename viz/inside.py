@@ -198,7 +198,7 @@ def _rows_with_numbers(rows: list[dict[str, Any]], title: str, names: str | None
     """A bar for each row, from 0 to the right or to the left, with its number at its end."""
     numbers = [0.0, *(float(row["place"]) for row in rows)]
     low, high = min(numbers), max(numbers)
-    room = 0.25 * ((high - low) or 1.0)
+    room = 0.4 * ((high - low) or 1.0)
     limits = alt.Scale(domain=[low - (room if low < 0 else 0), high + room], nice=False)
     labels = alt.Axis(labelLimit=190, labelOverlap=False, grid=False, ticks=False, domain=False)
     down = alt.Y("name:N", sort=None, title=names, axis=labels)

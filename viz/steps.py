@@ -102,11 +102,8 @@ def exactly(values: np.ndarray) -> str:
     """
     if values.ndim == 0:
         return str(values[()])
-    return f"[{', '.join(exactly(value) for value in values)}]" if values.ndim == 1 else _rows(values)
-
-
-def _rows(values: np.ndarray) -> str:
-    return "[\n  " + ",\n  ".join(exactly(row) for row in values) + ",\n]"
+    inner = [exactly(np.asarray(value)) for value in values]
+    return f"[{', '.join(inner)}]" if values.ndim == 1 else "[\n  " + ",\n  ".join(inner) + ",\n]"
 
 
 def short(number: float) -> str:
@@ -270,8 +267,8 @@ def _projections(path: WeightPath, rotation: str) -> str:
         inner = rf"\mathrm{{norm}}({inner})" if path.model.config.query_key_norm else inner
         turn = f"{rotation}_{place}" if rotation else ""
         wrapped = f"({inner})" if turn and bias and not path.model.config.query_key_norm else inner
-        lines.append(rf"{small}_{place} = {turn}{wrapped}")
-    return r",\qquad ".join(lines)
+        lines.append(rf"{small}_{place} &= {turn}{wrapped}")
+    return r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
 
 
 def _scores(path: WeightPath, scaled: str) -> str:
@@ -296,21 +293,28 @@ def _feed_forward(path: WeightPath) -> str:
     return rf"f_i = W_2\,\phi(W_1 z_i{one}){two}"
 
 
-SYMBOLS = {
-    "embedding": "E: token table; d: width",
-    "position": "p: position vector; s: segment vector",
-    "norm": "x: stream; z: what the head reads",
-    "projection": "W, b: learned; R: rotation by the position",
-    "product": "c counts the coordinates of the head",
-    "scale": "d_k: coordinates of the head; c: the model's own factor where it is another",
-    "mask": "b: bias; g: cap",
-    "softmax": "s: score; m runs over all keys",
-    "value": "a: weight; v: value",
-    "heads": "the number above is the head",
-    "output": "W, b: learned",
-    "residual": "x: stream before; y: what the attention gives",
-    "feed-forward": "φ: activation; ⊙: number by number",
+# Per step: how a symbol stands in the formula, and what it is; those that do not stand in it are left out.
+SYMBOLS: dict[str, tuple[tuple[str, str], ...]] = {
+    "embedding": (("E_", "E: token table"), (r"\sqrt{d}", "d: width")),
+    "position": (("e", "e: token vector"), (" p", "p: position vector"), (" s", "s: segment vector")),
+    "norm": (("x", "x: stream"), ("z", "z: what the head reads")),
+    "projection": (("z", "z: what is read"), ("W", "W, b: learned"), ("R_", "R: rotation by the position")),
+    "product": (("c", "c counts the coordinates of the head, d_k of them"),),
+    "scale": (("d_k", "d_k: coordinates of the head"), (r"c\,", "c: the factor that this model uses")),
+    "mask": (("b_{ij}", "b: bias"), (r"g\,", "g: cap"), (r"c\,", "c: the factor that this model uses")),
+    "softmax": (("s", "s: score"), ("a", "a: weight"), ("m}", "m runs over all keys")),
+    "value": (("a", "a: weight"), ("v", "v: value"), ("o", "o: context")),
+    "heads": (("o", "o: context; the number above it is the head"),),
+    "output": (("W", "W, b: learned"), ("o", "o: the contexts, joined")),
+    "residual": (("x", "x: stream before"), ("y", "y: what the attention gives")),
+    "feed-forward": (("z", "z: what is read"), (r"\phi", "φ: activation"), (r"\odot", "⊙: number by number")),
 }
+
+
+def symbols(path: WeightPath, step: str) -> str:
+    """What the letters in the formula stand for."""
+    written = formula(path, step)
+    return "; ".join(["i: the query; j: the key", *(said for symbol, said in SYMBOLS[step] if symbol in written)]) + "."
 
 
 SCRIPT = '''\

@@ -2,6 +2,7 @@
 
 import io
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import streamlit as st
@@ -94,22 +95,19 @@ def take_site() -> None:
 def choose_step(selection: Selection) -> None:
     """The whole way, and a step back or on."""
     place = ORDER.index(selection.step)
-    key = shows("inside_step", selection.step)
-    st.pills("Step", ORDER, key=key, required=True, format_func=numbered, on_change=take_step, help=STEP_HELP)
+    with st.container(horizontal=True, gap="xsmall"):
+        for step in ORDER:
+            here: Literal["primary", "secondary"] = "primary" if step == selection.step else "secondary"
+            st.button(numbered(step), key=f"step_{step}", on_click=choose, kwargs={"step": step}, type=here)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Previous", key="previous", shortcut="Left", on_click=go, args=(-1,), disabled=place == 0)
         last = place == len(ORDER) - 1
-        st.button("Next", key="next", shortcut="Right", on_click=go, args=(1,), disabled=last, type="primary")
+        st.button("Next", key="next", shortcut="Right", on_click=go, args=(1,), disabled=last, help=STEP_HELP)
 
 
 def numbered(step: str) -> str:
     """ "5 product"."""
     return f"{ORDER.index(step) + 1} {TITLES[step]}"
-
-
-def take_step() -> None:
-    """The step that was chosen from the list."""
-    choose(step=st.session_state["inside_step"])
 
 
 def go(steps: int) -> None:
