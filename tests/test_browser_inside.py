@@ -1,0 +1,147 @@
+"""Inside a head in a real browser: the way to a weight, walked, compared with the trace, looked at."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from model import load_checkpoint
+from tests.running import ROOT, chromium, idle, picture_shown, running_app, visitor
+from tests.test_explorer_browser import serious
+from viz.steps import TITLES
+
+SENTENCE = "An odd film, but a good film."
+PLACE = {"text": SENTENCE, "layer": "1", "head": "3", "query": "2", "key": "4"}
+PICTURES = ROOT / "test-results"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with running_app() as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def block() -> Any:
+    encoder = load_checkpoint("sentiment").trace(SENTENCE).encoder
+    assert encoder is not None
+    return encoder.blocks[1]
+
+
+def at_step(page: Page, step: str) -> None:
+    """Wait until a step is on the screen with its charts."""
+    number = list(TITLES).index(step) + 1
+    expect(page.get_by_role("heading", name=f"Step {number}: {TITLES[step]}")).to_be_visible()
+    idle(page)
+    expect(page.get_by_test_id("stVegaLiteChart").locator(".marks").first).to_be_visible()
+
+
+def printed(page: Page, label: str) -> Any:
+    """The numbers in the code block after the caption that begins with this label."""
+    captions = page.get_by_test_id("stMarkdownContainer").filter(has_text=f"{label} · ")
+    code = captions.first.locator("xpath=following::*[@data-testid='stCode'][1]")
+    return np.array(json.loads(code.inner_text()), np.float32)
+
+
+def test_the_way_is_walked_by_keys_and_buttons_and_shows_the_numbers_of_the_trace(browser, address, block):
+    attention = block.self_attention
+    with visitor(browser) as page:
+        page.goto(f"{address}/inside?{urlencode(PLACE | {'depth': 'numbers'})}")
+        at_step(page, "embedding")
+        weight = float(attention.weights[3, 2, 4])
+        expect(page.get_by_text("In head 4 of layer 2, query 3")).to_contain_text(f"{100 * weight:.1f}"[:3])
+        numbers: dict[str, tuple[str, Any]] = {
+            "product": ("q · k, coordinate by coordinate", None),
+            "softmax": ("weight of every key", attention.weights[3, 2]),
+            "value": ("context: the sum over all keys", attention.context[3, 2]),
+            "feed-forward": ("stream that leaves the layer", block.stream_out[2]),
+        }
+        for place, step in enumerate(TITLES):
+            at_step(page, step)
+            if step in numbers:
+                label, values = numbers[step]
+                found = printed(page, label)
+                if values is None:
+                    assert found.sum() == pytest.approx(float(attention.products[3, 2, 4]), abs=1e-4)
+                else:
+                    assert np.allclose(found, values.numpy(), atol=1e-6)
+            if place < len(TITLES) - 1:
+                if place % 2:
+                    page.get_by_role("button", name="Next").click()
+                else:
+                    page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft")
+        at_step(page, "residual")
+        assert "step=residual" in page.url
+
+
+def test_the_recheck_the_files_and_the_choice_of_a_step(browser, address, block):
+    with visitor(browser) as page:
+        page.goto(f"{address}/inside?{urlencode(PLACE)}")
+        at_step(page, "embedding")
+        page.get_by_role("button", name="8 softmax").click()
+        at_step(page, "softmax")
+        page.get_by_role("button", name="Recheck this weight").click()
+        expect(page.get_by_test_id("stTable")).to_be_visible()
+        cells = page.get_by_test_id("stTable").locator("tr").last.locator("td").all_inner_texts()
+        weight = float(block.self_attention.weights[3, 2, 4])
+        assert [float(cell) for cell in cells[-3:-1]] == pytest.approx([weight, weight], abs=1e-6)
+        page.get_by_test_id("stPopover").get_by_role("button").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="This step (NPZ)", exact=True).click()
+        with np.load(io.BytesIO(Path(download.value.path()).read_bytes())) as file:
+            assert float(file["softmax_weight"]) == pytest.approx(weight, abs=1e-6)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="As Python", exact=True).click()
+        assert f"trace({SENTENCE!r}" in Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def test_the_door_of_explore_opens_the_weight_that_is_kept_and_back_returns(browser, address):
+    with visitor(browser) as page:
+        page.goto(f"{address}/?{urlencode(PLACE | {'off': '1.0-2_1.4-7'})}")
+        picture_shown(page)
+        page.get_by_role("button", name="Inside this weight").click()
+        at_step(page, "embedding")
+        expect(page.get_by_text("In head 4 of layer 2, query 3")).to_be_visible()
+        expect(page.get_by_label("Text", exact=True)).to_have_value(SENTENCE)
+        assert "/inside?" in page.url
+        assert "head=3" in page.url
+        page.go_back()
+        picture_shown(page)
+        expect(page.locator(".readout")).to_contain_text("Layer 2, head 4: query 3")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("depth", ["idea", "numbers"])
+def test_axe_finds_nothing_serious(browser, address, depth, dark):
+    with visitor(browser, dark=dark, height=3600) as page:
+        for step in ("product", "softmax"):
+            page.goto(f"{address}/inside?{urlencode(PLACE | {'step': step, 'depth': depth, 'layer': '0'})}")
+            at_step(page, step)
+            assert serious(page) == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_steps_fit_the_window_in_both_themes(browser, address, dark, width):
+    with visitor(browser, dark=dark, width=width) as page:
+        PICTURES.mkdir(exist_ok=True)
+        for step in ("embedding", "product", "mask", "heads"):
+            page.goto(f"{address}/inside?{urlencode(PLACE | {'step': step, 'depth': 'numbers', 'layer': '0'})}")
+            at_step(page, step)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            formula = page.locator(".katex").first
+            assert formula.evaluate("node => node.getBoundingClientRect().right") <= width
+            page.screenshot(path=PICTURES / f"inside-{step}-{'dark' if dark else 'light'}-{width}.png")

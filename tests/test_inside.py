@@ -1,0 +1,411 @@
+"""The way to one weight: every number against a computation of its own, every figure against what it was given."""
+
+import json
+import math
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from model import Edits, HeadSite, load_checkpoint
+from model.measures.one_weight import STEPS, Quantities, WeightPath, WeightSite, path_of, strongest
+from model.measures.recheck import recheck
+from model.measures.score_parts import score_parts, why_not
+from tests import tiny
+from tests.folders import KINDS, make_folders
+from tests.running import ROOT
+from viz import inside, steps
+from viz.excerpt import code_of
+from viz.step_pictures import pictures
+from viz.theme import DARK, LIGHT
+
+TEXT = "the dog bit the man . a cat saw"
+ARCHITECTURES = {"encoder": "encoder", "decoder": "decoder", "encoder-decoder": "cross"}
+
+
+def path_in(checkpoint: Any, attention: str = "encoder", edits: Any = None, **place: int) -> WeightPath:
+    trace = checkpoint.trace(TEXT, edits=edits or Edits())
+    chosen = {"layer": 1, "head": 2, "query": 3, "key": 1} | place
+    return path_of(checkpoint.model, trace, WeightSite(attention=attention, **chosen))
+
+
+def found_in(path: WeightPath) -> dict[str, Quantities]:
+    return {name: step(path) for name, step in STEPS.items()}
+
+
+def number(found: dict[str, Quantities], step: str, name: str) -> np.ndarray:
+    return found[step][name].values.astype(np.float64)
+
+
+def double(parameter: Any) -> np.ndarray:
+    return parameter.detach().double().numpy()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return {folder.name: folder for folder in make_folders(tmp_path_factory.mktemp("checkpoints"))}
+
+
+# The steps
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("order", ["pre", "post"])
+def test_each_step_follows_from_the_one_before(architecture, order):
+    path = path_in(tiny.checkpoint(architecture, norm_order=order), ARCHITECTURES[architecture])
+    found, module = found_in(path), path.module
+    rows, place = slice(8, 12), path.site.key  # head 2 of width 4
+    for name, linear in (("query", module.query), ("key", module.key)):
+        projected = double(linear.weight)[rows] @ number(found, "norm", f"{name}_input") + double(linear.bias)[rows]
+        assert np.allclose(number(found, "projection", name), projected, atol=1e-5)
+    terms = number(found, "projection", "query") * number(found, "projection", "key")
+    assert np.array_equal(number(found, "product", "terms"), terms)
+    assert number(found, "product", "product") == pytest.approx(terms.sum(), abs=1e-5)
+    assert number(found, "scale", "scaled") == pytest.approx(terms.sum() / 2, abs=1e-5)
+    scores = np.where(found["mask"]["allowed"].values, number(found, "scale", "all_scaled"), -np.inf)
+    assert np.allclose(number(found, "mask", "all_scores"), scores, atol=1e-6)
+    shares = np.exp(scores) / np.exp(scores).sum()
+    assert np.allclose(number(found, "softmax", "all_weights"), shares, atol=1e-6)
+    exponentials = number(found, "softmax", "all_exponentials")
+    assert np.allclose(exponentials / number(found, "softmax", "sum_of_exponentials"), shares, atol=1e-6)
+    assert number(found, "softmax", "weight") == pytest.approx(shares[place], abs=1e-6) == path.weight()
+    weighted = number(found, "value", "all_weighted_values")
+    assert np.array_equal(weighted[place], number(found, "value", "weighted_value"))
+    assert np.allclose(weighted.sum(axis=0), number(found, "value", "context"), atol=1e-5)
+    joined = number(found, "heads", "joined")
+    assert np.array_equal(joined[rows], number(found, "value", "context"))
+    output = double(module.output.weight) @ joined + double(module.output.bias)
+    assert np.allclose(number(found, "output", "output"), output, atol=1e-5)
+    part = double(module.output.weight)[:, rows] @ joined[rows]
+    assert np.allclose(number(found, "output", "output_of_head"), part)
+    total = number(found, "residual", "stream_before") + number(found, "residual", "output")
+    expected = normed(total, path.residual.norm) if order == "post" else total
+    assert np.allclose(number(found, "residual", "stream_after"), expected, atol=1e-5)
+    feed_forward_agrees(path, found, order)
+
+
+def feed_forward_agrees(path: WeightPath, found: dict[str, Quantities], order: str) -> None:
+    sublayer, read = path.parts.feed_forward, number(found, "feed-forward", "feed_forward_input")
+    hidden = np.maximum(double(sublayer.inner.weight) @ read + double(sublayer.inner.bias), 0)
+    assert np.allclose(number(found, "feed-forward", "hidden"), hidden, atol=1e-5)
+    output = double(sublayer.outer.weight) @ hidden + double(sublayer.outer.bias)
+    assert np.allclose(number(found, "feed-forward", "feed_forward_output"), output, atol=1e-5)
+    if path.parts.cross_attention is None or path.site.attention == "cross":
+        norm, before = path.parts.feed_forward_residual.norm, number(found, "residual", "stream_after")
+        assert np.allclose(read, before if order == "post" else normed(before, norm), atol=1e-5)
+        out = normed(before + output, norm) if order == "post" else before + output
+        assert np.allclose(number(found, "feed-forward", "stream_out"), out, atol=1e-5)
+
+
+def normed(x: np.ndarray, norm: Any) -> np.ndarray:
+    centred = x - x.mean()
+    return centred / np.sqrt((centred**2).mean() + norm.eps) * double(norm.weight) + double(norm.bias)
+
+
+@pytest.mark.parametrize("order", ["pre", "post"])
+def test_the_first_steps_are_the_token_table_the_positions_and_the_norm(order):
+    checkpoint = tiny.checkpoint(norm_order=order)
+    path = path_in(checkpoint, layer=0, query=4)
+    found = found_in(path)
+    token = double(checkpoint.model.embedding.weight)[int(path.queries.ids[4])] * math.sqrt(16)
+    assert np.allclose(number(found, "embedding", "query_token"), token, atol=1e-6)
+    angles = [4 / 10_000 ** (2 * (i // 2) / 16) for i in range(16)]
+    waves = np.array([math.cos(a) if i % 2 else math.sin(a) for i, a in enumerate(angles)])
+    assert np.allclose(number(found, "position", "query_position"), waves, atol=1e-6)
+    assert np.allclose(number(found, "position", "query_total"), token + waves, atol=1e-6)
+    assert np.allclose(number(found, "norm", "query_stream"), token + waves, atol=1e-6)
+    read = normed(token + waves, path.residual.norm) if order == "pre" else token + waves
+    assert np.allclose(number(found, "norm", "query_input"), read, atol=1e-5)
+
+
+def test_a_case_of_two_tokens_worked_by_hand():
+    """Width 2, one head, no norm before it; every matrix the identity, so that q, k and v are the token vectors."""
+    sizes: dict[str, Any] = {"width": 2, "heads": 1, "layers": 1, "hidden": 2, "positions": "none"}
+    checkpoint = tiny.checkpoint(scale_embeddings=False, norm_order="post", **sizes)
+    attention = checkpoint.model.encoder.blocks[0].self_attention
+    with torch.no_grad():
+        checkpoint.model.embedding.weight[:2] = torch.tensor([[1.0, 2.0], [3.0, -1.0]])
+        for linear in (attention.query, attention.key, attention.value, attention.output):
+            linear.weight.copy_(torch.eye(2))
+            linear.bias.zero_()
+    trace = checkpoint.trace_ids([0, 1])
+    found = found_in(path_of(checkpoint.model, trace, WeightSite(attention="encoder", layer=0, head=0, query=0, key=1)))
+    assert number(found, "product", "terms").tolist() == [3, -2]
+    assert number(found, "product", "all_products").tolist() == [5, 1]
+    assert number(found, "scale", "scaled") == pytest.approx(1 / math.sqrt(2))
+    weight = 1 / (1 + math.exp(4 / math.sqrt(2)))  # 0.0558
+    assert number(found, "softmax", "weight") == pytest.approx(weight)
+    assert number(found, "value", "weighted_value") == pytest.approx([3 * weight, -weight])
+    assert number(found, "value", "context") == pytest.approx([1 + 2 * weight, 2 - 3 * weight])
+    assert number(found, "output", "output") == pytest.approx([1 + 2 * weight, 2 - 3 * weight])
+
+
+def test_keys_shared_by_heads_are_those_that_the_scores_were_made_of(folders):
+    path = path_in(load_checkpoint(folders["llama"], device="cpu"), "decoder", head=5)
+    found = found_in(path)
+    assert path.kv_head == 2
+    assert number(found, "product", "terms").sum() == pytest.approx(number(found, "product", "product"), abs=1e-5)
+    assert np.allclose(number(found, "product", "all_terms").sum(axis=1), number(found, "product", "all_products"))
+    rows = slice(2 * path.head_width, 3 * path.head_width)
+    plain = double(path.module.key.weight)[rows] @ number(found, "projection", "key_input")
+    assert np.allclose(number(found, "projection", "key_projected"), plain, atol=1e-5)
+    assert np.linalg.norm(number(found, "projection", "key")) == pytest.approx(np.linalg.norm(plain), abs=1e-5)
+
+
+def test_a_muted_head_is_said_to_be_muted():
+    checkpoint = tiny.checkpoint()
+    for muted in (frozenset(), frozenset({HeadSite("encoder", 1, 2)})):
+        path = path_in(checkpoint, edits=Edits(muted=muted))
+        found = STEPS["value"](path)
+        assert ("This head is muted" in steps.said(path, "value", found)) == bool(muted)
+        assert found["context"].values.any() == (not muted)
+
+
+@pytest.mark.parametrize(
+    "place", [{"layer": 2}, {"layer": -1}, {"head": 4}, {"query": 99}, {"key": -1}, {"attention": "cross"}]
+)
+def test_a_weight_that_is_not_there_is_refused(place):
+    with pytest.raises(ValueError, match="no such"):
+        path_in(tiny.checkpoint(), **place)
+
+
+def test_the_strongest_weight_is_found_in_the_whole_a_row_or_a_column():
+    weights = np.array([[0.2, 0.8], [0.9, 0.1], [0.9, 0.1]])
+    assert strongest(weights) == (1, 0)
+    assert strongest(weights, query=0) == (0, 1)
+    assert strongest(weights, key=1) == (0, 1)
+    assert strongest(weights, 2, 1) == (2, 1)
+
+
+# Where a score comes from
+
+
+@pytest.mark.parametrize("changes", [{}, {"norm_order": "pre"}, {"norm": "rms", "norm_order": "pre"}, {"segments": 2}])
+def test_the_parts_of_a_score_add_up_to_it(changes):
+    path = path_in(tiny.checkpoint(**changes), layer=0)
+    parts = score_parts(path)
+    product = float(path.attention.products[2, 3, 1])
+    assert sum(parts.products.values()) == pytest.approx(product, abs=2e-6 * max(1, abs(product)))
+    assert sum(parts.scores().values()) == pytest.approx(float(path.attention.scores[2, 3, 1]), abs=2e-6)
+    assert ("segment", "segment") in parts.products if "segments" in changes else len(parts.products) == 5
+
+
+def test_the_parts_are_the_products_of_projected_words_and_places():
+    path = path_in(tiny.checkpoint(norm_order="post"), layer=0)
+    query, key = double(path.module.query.weight)[8:12], double(path.module.key.weight)[8:12]
+    embedding: Any = path.queries.embedding
+    word, place = embedding.token.double().numpy(), embedding.position.double().numpy()
+    expected = {
+        ("content", "content"): (query @ word[3]) @ (key @ word[1]),
+        ("content", "position"): (query @ word[3]) @ (key @ place[1]),
+        ("position", "content"): (query @ place[3]) @ (key @ word[1]),
+        ("position", "position"): (query @ place[3]) @ (key @ place[1]),
+    }
+    parts = score_parts(path)
+    assert {pair: parts.products[pair] for pair in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert", "roberta", "bart", "marian", "gpt-neo"])
+def test_the_parts_add_up_in_families_that_add_their_positions(name, folders):
+    checkpoint = load_checkpoint(folders[name], device="cpu")
+    path = path_in(checkpoint, "encoder" if checkpoint.config.architecture != "decoder" else "decoder", layer=0, head=1)
+    parts = score_parts(path)
+    assert sum(parts.products.values()) == pytest.approx(parts.product, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "attention", "changes", "said"),
+    [
+        ("encoder", "encoder", {"layer": 1}, "Only in layer 1"),
+        ("encoder-decoder", "cross", {}, "encoder's last layer"),
+        ("decoder", "decoder", {"positions": "rotary"}, "turns query and key"),
+        ("encoder", "encoder", {"positions": "relative"}, "adds a bias"),
+        ("encoder", "encoder", {"positions": "none"}, "adds no position vector"),
+    ],
+)
+def test_where_a_score_cannot_be_split_one_sentence_says_why(architecture, attention, changes, said):
+    layer = changes.pop("layer", 0)
+    path = path_in(tiny.checkpoint(architecture, **changes), attention, layer=layer)
+    reason = why_not(path)
+    assert reason is not None
+    assert said in reason
+    with pytest.raises(ValueError, match=said):
+        score_parts(path)
+
+
+# Recheck
+
+
+@pytest.mark.parametrize("name", [*KINDS, "own"])
+def test_the_recheck_agrees_with_the_pass_in_every_family(name, folders):
+    checkpoint = load_checkpoint(folders[name], device="cpu")
+    trace = checkpoint.trace(TEXT)
+    attentions = {"encoder": ["encoder"], "decoder": ["decoder"], "encoder-decoder": ["encoder", "decoder", "cross"]}
+    for attention in attentions[checkpoint.config.architecture]:
+        for layer in range(2):
+            site = WeightSite(attention=attention, layer=layer, head=1, query=0, key=0)
+            path = path_of(checkpoint.model, trace, site)
+            again, place = recheck(checkpoint.model, trace, site), (1, 0, 0)
+            assert again.weight == pytest.approx(path.weight(), abs=1e-5)
+            assert again.score == pytest.approx(float(path.attention.scores[place]), abs=1e-4)
+            assert again.product == pytest.approx(float(path.attention.products[place]), abs=1e-4)
+
+
+def test_the_recheck_mutes_what_was_muted_and_sees_a_number_that_is_wrong():
+    checkpoint = tiny.checkpoint()
+    edits = Edits(muted=frozenset({HeadSite("encoder", 0, 1)}))
+    path = path_in(checkpoint, edits=edits)
+    trace = checkpoint.trace(TEXT, edits=edits)
+    assert recheck(checkpoint.model, trace, path.site, edits).weight == pytest.approx(path.weight(), abs=1e-6)
+    assert recheck(checkpoint.model, trace, path.site).weight != pytest.approx(path.weight(), abs=1e-4)
+
+
+def test_the_recheck_of_a_masked_weight_is_0_and_its_score_minus_infinity():
+    checkpoint = tiny.checkpoint("decoder")
+    trace = checkpoint.trace(TEXT)
+    again = recheck(checkpoint.model, trace, WeightSite(attention="decoder", layer=1, head=0, query=1, key=3))
+    assert (again.weight, again.score) == (0, -math.inf)
+
+
+# Words, code and scripts
+
+
+@pytest.mark.parametrize("name", [*KINDS, "own"])
+def test_every_step_of_every_family_has_words_a_formula_code_and_pictures(name, folders):
+    checkpoint = load_checkpoint(folders[name], device="cpu")
+    attention = "cross" if checkpoint.config.architecture == "encoder-decoder" else checkpoint.config.architecture
+    path = path_in(checkpoint, attention, head=1, query=0, key=0)
+    for step, found in found_in(path).items():
+        assert steps.said(path, step, found).endswith(".")
+        assert steps.formula(path, step)
+        assert set(found) <= set(steps.LABELS)
+        assert all(chart.to_dict() for row in pictures(path, step, found) for _, chart in row)
+        for excerpt in code_of(path, step):
+            file, line = excerpt.place.split(":")[0].split(", line ")
+            source = [text.strip() for text in (ROOT / file).read_text(encoding="utf-8").splitlines()]
+            shown = [text.strip() for text in excerpt.code.splitlines()]
+            assert source[int(line) - 1] == shown[0]
+            assert set(shown) <= set(source), "read, not retyped"
+
+
+def test_the_code_of_a_step_is_the_statement_that_computes_it():
+    path = path_in(tiny.checkpoint())
+    for step, statement in (
+        ("product", "products = query @ key.transpose(-1, -2)"),
+        ("scale", "scores = products * scale"),
+        ("residual", "return self.norm(x + self.dropout(update))"),
+    ):
+        assert [excerpt.code for excerpt in code_of(path, step)] == [statement]
+
+
+def test_numbers_are_printed_so_that_python_reads_them_back():
+    values = tiny.normal(3, 4).numpy() / 3
+    assert np.array_equal(np.array(json.loads(steps.exactly(values).replace(",\n]", "\n]")), np.float32), values)
+    assert steps.exactly(np.array(0.1, np.float32)) == "0.1"
+    assert np.array_equal(np.array(json.loads(steps.exactly(values[0])), np.float32), values[0])
+
+
+@pytest.mark.parametrize("muted", [frozenset(), frozenset({HeadSite("encoder", 0, 1)})])
+def test_the_script_runs_and_asserts_the_weight(muted):
+    checkpoint = load_checkpoint("sentiment", device="cpu")
+    edits, text = Edits(muted=muted), 'It\'s "not" bad \\ at all.'
+    trace = checkpoint.trace(text, edits=edits)
+    path = path_of(checkpoint.model, trace, WeightSite(attention="encoder", layer=2, head=3, query=4, key=1))
+    script = steps.script(path, checkpoint="sentiment", text=text, pair="", edits=edits)
+    ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    printed = [float(line.split()[-1]) for line in ran.stdout.splitlines()]
+    assert printed == pytest.approx([path.weight()] * 4, abs=1e-5)
+    wrong = script.replace(f"shown = {path.weight()!r}", f"shown = {path.weight() + 0.01!r}")
+    assert wrong != script
+    assert subprocess.run([sys.executable, "-c", wrong], cwd=ROOT, capture_output=True).returncode == 1
+
+
+def test_the_files_names_say_step_and_quantity():
+    path = path_in(tiny.checkpoint())
+    arrays = steps.named(found_in(path))
+    assert np.array_equal(arrays["product_terms"], STEPS["product"](path)["terms"].values)
+    assert np.array_equal(arrays["feed_forward_hidden"], STEPS["feed-forward"](path)["hidden"].values)
+
+
+# Figures
+
+
+def drawn(chart: Any) -> list[dict[str, Any]]:
+    """The rows of the layer that holds the marks, or of all layers where they have the same."""
+    parts = json.loads(chart.to_json())
+    return max((part.get("data", {}).get("values", []) for part in [parts, *parts["layer"]]), key=len)
+
+
+VALUES = np.array([0.5, -2.0, 0.0, 1.25])
+TOKENS = ["the", "<b>", "the", "1"]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_bars_of_a_vector_hold_its_numbers(theme):
+    rows = drawn(inside.vector_bars(VALUES, theme=theme))
+    assert [row["value"] for row in rows] == VALUES.tolist()
+    assert [row["sign"] for row in rows] == ["positive", "negative", "positive", "positive"]
+    assert [row["counted"] for row in rows] == [1, 2, 3, 4]
+    assert json.loads(inside.vector_bars(VALUES, theme=theme).to_json())["config"]["background"] == theme.background
+
+
+def test_the_bars_of_a_sum_end_in_the_sum():
+    rows = drawn(inside.sum_bars(VALUES))
+    assert [row["value"] for row in rows] == VALUES.tolist()
+    assert [row["sum so far"] for row in rows] == VALUES.cumsum().tolist()
+
+
+def test_the_bars_of_heads_name_the_head_of_every_number_and_outline_one():
+    chart = inside.head_bars(VALUES, 2, 1)
+    assert [(row["value"], row["head"]) for row in drawn(chart)] == [(0.5, 1), (-2.0, 1), (0.0, 2), (1.25, 2)]
+    outline = json.loads(chart.to_json())["layer"][0]["data"]["values"]
+    assert [(row["from"], row["to"], row["said"]) for row in outline] == [(1.5, 3.5, "head 2")]
+
+
+def test_the_bars_of_keys_hold_their_numbers_and_mark_the_chosen_one():
+    values = np.array([0.5, -np.inf, -0.25, 1.0])
+    rows = drawn(inside.key_bars(values, TOKENS, 3, title="score"))
+    assert [row["value"] for row in rows] == [0.5, None, -0.25, 1.0]
+    assert [row["said"] for row in rows] == ["0.5", "masked", "−0.25", "1"]
+    assert [row["name"] for row in rows] == ["1 · the", "2 · <b>", "3 · the", "▶ 4 · 1"]
+
+
+def test_the_grid_holds_the_terms_of_every_key_with_a_shape_for_the_sign():
+    terms = np.arange(-6.0, 6.0).reshape(4, 3)
+    chart = inside.term_grid(terms, TOKENS, 1, shown=[0, 1, 3])
+    rows = drawn(chart)
+    assert {(row["key"], row["coordinate"]): row["value"] for row in rows} == {
+        (key, place): terms[key, place] for key in (0, 1, 3) for place in range(3)
+    }
+    shapes = json.loads(chart.to_json())["layer"][1]["encoding"]["shape"]["scale"]
+    assert shapes == {"domain": ["positive", "negative"], "range": ["triangle-up", "triangle-down"]}
+
+
+def test_the_bars_of_parts_end_with_their_sum():
+    rows = drawn(inside.part_bars({"word → word": 1.5, "biases": -0.25}))
+    assert [(row["name"], row["value"]) for row in rows] == [("word → word", 1.5), ("biases", -0.25), ("sum", 1.25)]
+
+
+def test_of_many_keys_the_chosen_one_and_those_of_most_weight_are_drawn():
+    weights, allowed = np.array([0.1, 0.0, 0.3, 0.2, 0.4]), np.array([True, True, True, True, True])
+    assert inside.keys_to_show(weights, allowed, 1, most=3) == [1, 2, 4]
+    assert inside.keys_to_show(weights, allowed, 1) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: inside.vector_bars(np.zeros((2, 2))),
+        lambda: inside.sum_bars(np.zeros(0)),
+        lambda: inside.key_bars(VALUES, TOKENS[:2], 0, title="score"),
+        lambda: inside.term_grid(np.zeros((3, 2)), TOKENS, 0),
+    ],
+    ids=["vector", "sum", "keys", "grid"],
+)
+def test_a_wrong_shape_is_refused_with_what_was_wanted(draw):
+    with pytest.raises(Exception, match=r"wanted|Float"):
+        draw()
