@@ -4,19 +4,21 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from model import Edits, HeadSite, load_checkpoint
+from model import Edits, HeadSite, NormSite, Overwrite, Shift, SublayerSite, load_checkpoint
 from model.measures.one_weight import STEPS, Quantities, WeightPath, WeightSite, path_of, strongest
 from model.measures.recheck import recheck
 from model.measures.score_parts import score_parts, why_not
 from tests import tiny
 from tests.folders import KINDS, make_folders
 from tests.running import ROOT
+from tests.test_edits import CASES, edits_for, made, run
 from viz import inside, steps
 from viz.excerpt import code_of
 from viz.step_pictures import pictures
@@ -27,9 +29,10 @@ ARCHITECTURES = {"encoder": "encoder", "decoder": "decoder", "encoder-decoder": 
 
 
 def path_in(checkpoint: Any, attention: str = "encoder", edits: Any = None, **place: int) -> WeightPath:
-    trace = checkpoint.trace(TEXT, edits=edits or Edits())
+    edits = edits or Edits()
+    trace = checkpoint.trace(TEXT, edits=edits)
     chosen = {"layer": 1, "head": 2, "query": 3, "key": 1} | place
-    return path_of(checkpoint.model, trace, WeightSite(attention=attention, **chosen))
+    return path_of(checkpoint.model, trace, WeightSite(attention=attention, **chosen), edits)
 
 
 def found_in(path: WeightPath) -> dict[str, Quantities]:
@@ -223,6 +226,7 @@ def test_the_parts_add_up_in_families_that_add_their_positions(name, folders):
         ("encoder-decoder", "cross", {}, "encoder's last layer"),
         ("decoder", "decoder", {"positions": "rotary"}, "turns query and key"),
         ("encoder", "encoder", {"positions": "relative"}, "adds a bias"),
+        ("decoder", "decoder", {"positions": "alibi"}, "adds a bias"),
         ("encoder", "encoder", {"positions": "none"}, "adds no position vector"),
     ],
 )
@@ -234,6 +238,24 @@ def test_where_a_score_cannot_be_split_one_sentence_says_why(architecture, atten
     assert said in reason
     with pytest.raises(ValueError, match=said):
         score_parts(path)
+
+
+@pytest.mark.parametrize("norms", [{("self", "before")}, {("embedding", "")}, {("self", "before"), ("embedding", "")}])
+def test_the_parts_add_up_where_norms_are_left_out(norms):
+    sites = frozenset(NormSite("encoder", 0 if side else None, name, side) for name, side in norms)
+    checkpoint = tiny.checkpoint(norm_order="pre", embedding_norm=True)
+    path = path_in(checkpoint, edits=Edits(without_norm=sites, temperature=2.0), layer=0)
+    parts, score = score_parts(path), float(path.attention.scores[2, 3, 1])
+    assert sum(parts.scores().values()) == pytest.approx(score, abs=2e-6 * max(1, abs(score)))
+
+
+def test_the_stream_after_the_attention_is_that_of_the_edited_pass():
+    for kind in ("self", "cross"):
+        edits = Edits(without_residual=frozenset([SublayerSite("decoder", 1, kind)]))
+        path = path_in(tiny.checkpoint("encoder-decoder", norm_order="pre"), "cross", edits)
+        found, sublayer = STEPS["residual"](path), path.parts.feed_forward_residual.norm
+        read = normed(found["stream_after"].values.astype(np.float64), sublayer)
+        assert np.allclose(read, path.block.feed_forward.input[3].numpy(), atol=1e-5)
 
 
 # Recheck
@@ -261,6 +283,40 @@ def test_the_recheck_mutes_what_was_muted_and_sees_a_number_that_is_wrong():
     trace = checkpoint.trace(TEXT, edits=edits)
     assert recheck(checkpoint.model, trace, path.site, edits).weight == pytest.approx(path.weight(), abs=1e-6)
     assert recheck(checkpoint.model, trace, path.site).weight != pytest.approx(path.weight(), abs=1e-4)
+
+
+def sites_in(trace: Any) -> list[WeightSite]:
+    """The last layer of every attention, at places that a causal mask allows and one that it forbids."""
+    found = []
+    for name, stack in (("encoder", trace.encoder), ("decoder", trace.decoder), ("cross", trace.decoder)):
+        if stack is not None and (name != "cross" or stack.blocks[-1].cross_attention is not None):
+            layer = len(stack.blocks) - 1
+            places = [(0, 3, 2), (1, 3, 2), (1, 1, 0), (1, 2, 3)]
+            found += [
+                WeightSite(attention=name, layer=layer, head=head, query=query, key=key) for head, query, key in places
+            ]
+    return found
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("variant", "kind"), CASES)
+def test_the_recheck_makes_every_edit_that_the_pass_made(variant, kind):
+    model, (edits, _) = made(variant, layers=3), edits_for(variant)[kind]
+    plain, trace = run(model), run(model, edits=edits)
+    for site in [*sites_in(trace), *(replace(site, layer=1) for site in sites_in(trace))]:
+        weight = path_of(model, trace, site, edits).weight()
+        assert recheck(model, trace, site, edits).weight == pytest.approx(weight, abs=1e-6)
+        if abs(path_of(model, plain, site).weight() - weight) > 1e-4:
+            assert recheck(model, trace, site).weight != pytest.approx(weight, abs=5e-5)
+
+
+@torch.no_grad()
+def test_the_recheck_leaves_out_the_last_norm_of_an_encoder_that_is_read():
+    model, edits = made("t5"), Edits(without_norm=frozenset([NormSite("encoder", None, "final")]))
+    trace = run(model, edits=edits)
+    for site in sites_in(trace):
+        weight = path_of(model, trace, site, edits).weight()
+        assert recheck(model, trace, site, edits).weight == pytest.approx(weight, abs=1e-6)
 
 
 def test_the_recheck_of_a_masked_weight_is_0_and_its_score_minus_infinity():
@@ -296,9 +352,17 @@ def test_the_code_of_a_step_is_the_statement_that_computes_it():
     for step, statement in (
         ("product", "products = query @ key.transpose(-1, -2)"),
         ("scale", "scores = products * scale"),
-        ("residual", "return self.norm(x + self.dropout(update))"),
+        ("value", "value = split(self.value(memory), self.kv_heads)"),
+        ("heads", "return x.transpose(-2, -3).flatten(-2)"),
+        ("output", "output = self.output(join(context))"),
+        ("mask", "scores.masked_fill_(~mask, -math.inf)  # in place: a pass less"),
+        (
+            "residual",
+            "return normed(self.norm, without(x, changes.stream) + self.dropout(update), changes.norm_after)",
+        ),
     ):
-        assert [excerpt.code for excerpt in code_of(path, step)] == [statement]
+        assert code_of(path, step)[0].code == statement
+    assert "table[:, 0::2] = angle.sin()" in code_of(path, "position")[1].code
 
 
 def test_numbers_are_printed_so_that_python_reads_them_back():
@@ -308,17 +372,25 @@ def test_numbers_are_printed_so_that_python_reads_them_back():
     assert np.array_equal(np.array(json.loads(steps.exactly(values[0])), np.float32), values[0])
 
 
-@pytest.mark.parametrize("muted", [frozenset(), frozenset({HeadSite("encoder", 0, 1)})])
-def test_the_script_runs_and_asserts_the_weight(muted):
+SITE = HeadSite("encoder", 2, 3)
+SCRIPTED = [
+    Edits(),
+    Edits(muted=frozenset({HeadSite("encoder", 0, 1)}), temperature=2.0, shifted=frozenset({Shift("encoder", 3)})),
+    Edits(overwritten=frozenset({Overwrite(SITE, 4, 1, 0.75, renormalise=True)})),
+]
+
+
+@pytest.mark.parametrize("edits", SCRIPTED, ids=["plain", "edited", "overwritten"])
+def test_the_script_runs_and_asserts_the_weight(edits):
     checkpoint = load_checkpoint("sentiment", device="cpu")
-    edits, text = Edits(muted=muted), 'It\'s "not" bad \\ at all.'
+    text = 'It\'s "not" bad \\ at all.'
     trace = checkpoint.trace(text, edits=edits)
-    path = path_of(checkpoint.model, trace, WeightSite(attention="encoder", layer=2, head=3, query=4, key=1))
-    script = steps.script(path, checkpoint="sentiment", text=text, pair="", edits=edits)
+    path = path_of(checkpoint.model, trace, WeightSite(attention="encoder", layer=2, head=3, query=4, key=1), edits)
+    script = steps.script(path, checkpoint="sentiment", text=text, pair="")
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     printed = [float(line.split()[-1]) for line in ran.stdout.splitlines()]
-    assert printed == pytest.approx([path.weight()] * 4, abs=1e-5)
+    assert printed == pytest.approx([path.weight()] * (3 if edits.overwritten else 4), abs=1e-5)
     wrong = script.replace(f"shown = {path.weight()!r}", f"shown = {path.weight() + 0.01!r}")
     assert wrong != script
     assert subprocess.run([sys.executable, "-c", wrong], cwd=ROOT, capture_output=True).returncode == 1

@@ -10,6 +10,7 @@ from typing import Any
 
 from model.attention import join, masked_softmax, scaled_dot_product_attention
 from model.measures.one_weight import WeightPath
+from model.positions import LearnedPositions, Positions, SinusoidalPositions, computed_sinusoids
 from model.transformer import Stack
 
 ROOT = Path(__file__).parent.parent
@@ -69,9 +70,10 @@ def code_of(path: WeightPath, step: str) -> list[Excerpt]:
 def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dict[str, str]]]]:
     attend, forward = scaled_dot_product_attention, type(path.module).forward
     positions, residual = type(getattr(path.model, path.site.stack).positions), type(path.residual)
-    added: list[Any] = [(positions.forward, {})] if path.queries.embedding.position is not None else []
+    added: list[Any] = [(each, {}) for each in vectors_of(positions)]
     turned: list[Any] = [(positions.turn, {})] if path.model.config.positions == "rotary" else []
-    biased: list[Any] = [(attend, {"writes": "scores", "reads": "bias"})] if path.attention.bias is not None else []
+    adds: list[Any] = [(positions.bias, {}), (attend, {"writes": "scores", "reads": "bias"})]
+    biased = adds if path.attention.bias is not None else []
     capped: list[Any] = [(attend, {"writes": "scores", "reads": "cap"})] if path.module.cap is not None else []
     return {
         "embedding": [(type(path.model).vectors, {})],
@@ -88,3 +90,10 @@ def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dic
         "residual": [(residual.after, {})],
         "feed-forward": [(type(path.parts.feed_forward).forward, {}), (type(path.parts).forward, {"writes": "out"})],
     }
+
+
+def vectors_of(positions: type[Positions]) -> list[Callable[..., Any]]:
+    """What makes the vectors of a scheme that adds some."""
+    if issubclass(positions, SinusoidalPositions):
+        return [positions.table, computed_sinusoids]
+    return [positions.rows] if issubclass(positions, LearnedPositions) else []

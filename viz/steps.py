@@ -83,6 +83,7 @@ PARTS = {"content": "word", "position": "position", "segment": "segment", "bias"
 NOTHING_ADDED = {
     "rotary": "This model adds no position vector: it turns query and key by their positions, two steps further on.",
     "relative": "This model adds no position vector: it adds a bias to the scores, in the step “bias and mask”.",
+    "alibi": "This model adds no position vector: it lowers the scores by distance, in the step “bias and mask”.",
     "none": "This model adds no position vector, and has no other way to know the order of the words.",
 }
 
@@ -148,8 +149,7 @@ def said(path: WeightPath, step: str, found: Mapping[str, Quantity]) -> str:
         "The more they point the same way, the larger it is.",
         "scale": f"Every product is multiplied by {number('scale')}{_root(path)}, so that longer vectors do not give "
         f"larger numbers: {number('scaled')}.",
-        "softmax": f"e is raised to the power of every score, and each is divided by their sum: {number('weight')}. "
-        "What the query gives to all keys together is 1.",
+        "softmax": _softmax(path),
         "value": f"A third matrix says what each key hands on: its value. The key's is multiplied by "
         f"{short(path.weight())}, and the sum over all keys is what the head found: its context.{_muted(path)}",
         "heads": f"{path.module.heads} heads did the same at the same time. Their contexts are put side by side; "
@@ -209,7 +209,8 @@ def _root(path: WeightPath) -> str:
 def _mask(path: WeightPath, found: Mapping[str, Quantity]) -> str:
     bias = ""
     if "all_biases" in found:
-        bias = f"A learned bias for the distance is added: {short(float(found['all_biases'].values[path.site.key]))}. "
+        kind = "bias that no training changed" if path.model.config.positions == "alibi" else "learned bias"
+        bias = f"A {kind} is added for the distance: {short(float(found['all_biases'].values[path.site.key]))}. "
     cap = "Scores are kept within a bound, smoothly. " * ("cap" in found)
     score = short(float(found["score"].values))
     if not bool(found["allowed"].values[path.site.key]):
@@ -218,6 +219,15 @@ def _mask(path: WeightPath, found: Mapping[str, Quantity]) -> str:
         return f"{bias}{cap}No key is hidden from this query: the score is {score}."
     hidden = int((~found["allowed"].values).sum())
     return f"{bias}{cap}{hidden} keys are hidden from this query, this one is not: its score is {score}."
+
+
+def _softmax(path: WeightPath) -> str:
+    if path.replaced:
+        return f"An edit sets weights of this query, in place of what the softmax gives: {short(path.weight())}."
+    return (
+        f"e is raised to the power of every score, and each is divided by their sum: {short(path.weight())}. "
+        "What the query gives to all keys together is 1."
+    )
 
 
 def _muted(path: WeightPath) -> str:
@@ -330,9 +340,20 @@ checkpoint = load_checkpoint({checkpoint!r})
 edits = {edits}
 trace = checkpoint.trace({text!r}{pair}, edits=edits)
 site = {site!r}  # all counted from 0
-path = path_of(checkpoint.model, trace, site)
+path = path_of(checkpoint.model, trace, site, edits)
 attention = path.attention
 
+{by_hand}# Along a path of its own: NumPy in float64, from the token ids and the stored weights.
+rechecked = recheck(checkpoint.model, trace, site, edits)
+
+shown = {weight!r}
+print("on the screen", shown)
+print("in this trace", path.weight())
+print("rechecked    ", rechecked.weight)
+assert abs(path.weight() - shown) < 1e-4
+assert abs(rechecked.weight - shown) < 1e-4
+{compared}'''
+BY_HAND = """\
 # By hand, from the query and the keys that the trace holds.
 query = attention.query[site.head, site.query].double().numpy()
 keys = attention.key[path.kv_head].double().numpy()
@@ -345,27 +366,24 @@ seen = attention.mask.expand_as(attention.weights)[site.head, site.query].numpy(
 exponentials = np.where(seen, np.exp(scores - scores[seen].max(initial=-np.inf)), 0)
 by_hand = exponentials[site.key] / max(exponentials.sum(), np.finfo(float).tiny)
 
-# Along a path of its own: NumPy in float64, from the token ids and the stored weights.
-rechecked = recheck(checkpoint.model, trace, site, edits)
-
-shown = {weight!r}
-print("on the screen", shown)
-print("in this trace", path.weight())
+"""
+COMPARED = """\
 print("by hand      ", by_hand)
-print("rechecked    ", rechecked.weight)
-assert abs(path.weight() - shown) < 1e-4
 assert abs(by_hand - shown) < 1e-4
-assert abs(rechecked.weight - shown) < 1e-4
-'''
+"""
 
 
-def script(path: WeightPath, *, checkpoint: str, text: str, pair: str, edits: object) -> str:
-    """Python that computes the weight from the checkpoint of this name and asserts that it is the one shown."""
-    muted = sorted(getattr(edits, "muted", ()))
+def script(path: WeightPath, *, checkpoint: str, text: str, pair: str) -> str:
+    """Python that computes the weight from the checkpoint of this name and asserts that it is the one shown.
+
+    What is computed by hand is the softmax; it is left out where an edit sets the weights instead.
+    """
     return SCRIPT.format(
-        names="Edits, HeadSite, load_checkpoint" if muted else "Edits, load_checkpoint",
+        names=", ".join([*path.edits.class_names(), "load_checkpoint"]),
         checkpoint=checkpoint,
-        edits=f"Edits(muted=frozenset({muted!r}))" if muted else "Edits()",
+        edits=repr(path.edits),
+        by_hand="" if path.replaced else BY_HAND,
+        compared="" if path.replaced else COMPARED,
         text=text,
         pair=f", pair={pair!r}" if pair else "",
         site=path.site,

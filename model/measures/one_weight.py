@@ -6,6 +6,7 @@ one head's part of the output) is computed with the model's own modules, or in f
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.attention import MultiHeadAttention, join, split
+from model.changes import BlockChanges
+from model.edits import NO_EDITS, Edits, HeadSite
 from model.trace import AttentionTrace, BlockTrace, StackTrace, Trace
 from model.transformer import Transformer
 
@@ -65,6 +68,7 @@ class WeightPath:
     parts: Any  # the Block
     module: MultiHeadAttention
     residual: Any  # around the attention
+    edits: Edits  # which the trace was made with
 
     @property
     def kv_head(self) -> int:
@@ -77,17 +81,30 @@ class WeightPath:
         return self.attention.query.shape[-1]
 
     @property
+    def changes(self) -> BlockChanges:
+        """What the edits change in the layer."""
+        return self.parts.changes(self.edits, self.site.stack, self.site.layer, self.model.embedding.weight)
+
+    @property
     def turned(self) -> bool:
         """Whether the query is not what the projection gave: normed by head, or rotated by its position."""
         return self.model.config.query_key_norm or self.model.config.positions == "rotary"
+
+    @property
+    def replaced(self) -> bool:
+        """Whether an edit set weights of this query, so that they are not what the softmax gave."""
+        kind = "cross" if self.site.attention == "cross" else "self"
+        head = HeadSite(self.site.stack, self.site.layer, self.site.head, kind)
+        cells = {(cell.site, cell.query) for cell in self.edits.overwritten}
+        return head in self.edits.uniform or (head, self.site.query) in cells
 
     def weight(self) -> float:
         """The weight itself."""
         return float(self.attention.weights[self.site.head, self.site.query, self.site.key])
 
 
-def path_of(model: Transformer, trace: Trace, site: WeightSite) -> WeightPath:
-    """The path of one weight. ValueError where the trace has no such weight."""
+def path_of(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = NO_EDITS) -> WeightPath:
+    """The path of one weight in a trace made with these edits. ValueError where it has no such weight."""
     queries, keys = getattr(trace, site.stack), getattr(trace, site.key_stack)
     if queries is None or keys is None or not 0 <= site.layer < len(queries.blocks):
         raise ValueError(f"{site}: the trace has no such layer")
@@ -111,6 +128,7 @@ def path_of(model: Transformer, trace: Trace, site: WeightSite) -> WeightPath:
         parts=parts,
         module=getattr(parts, f"{kind}_attention"),
         residual=getattr(parts, f"{kind}_residual"),
+        edits=edits,
     )
 
 
@@ -131,12 +149,14 @@ def stream_before(path: WeightPath) -> Float[Tensor, "position width"]:
     """The residual stream when it reaches the attention."""
     if path.site.attention != "cross":
         return path.block.stream_in
-    return computed(path, path.parts.self_residual.after, path.block.stream_in, path.block.self_attention.output)
+    after = partial(path.parts.self_residual.after, changes=path.changes.self_residual)
+    return computed(path, after, path.block.stream_in, path.block.self_attention.output)
 
 
 def stream_after(path: WeightPath) -> Float[Tensor, "position width"]:
     """The stream with what the attention said."""
-    return computed(path, path.residual.after, stream_before(path), path.attention.output)
+    around = path.changes.cross_residual if path.site.attention == "cross" else path.changes.self_residual
+    return computed(path, partial(path.residual.after, changes=around), stream_before(path), path.attention.output)
 
 
 def key_input(path: WeightPath) -> Float[Tensor, "position width"]:

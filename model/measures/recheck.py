@@ -2,22 +2,23 @@
 
 It shares no code with the forward pass and reads no number of a trace but the token ids and their segments. What the
 weights were trained with in float32, the angles of rotary positions and the buckets of relative ones, is float32 here
-too.
+too. Edits are made again too, each where it says that it acts; what they change is said in ``Edits`` alone.
 """
 
 import math
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
-from model.edits import Edits
+from model.edits import NO_EDITS, Edits, HeadSite, NormSite, SublayerSite
 from model.measures.one_weight import WeightSite
 from model.trace import Trace
 from model.transformer import Transformer
 
-NO_EDITS = Edits()
+Places = Int[np.ndarray, "position"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class Attended:
 
 
 def recheck(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = NO_EDITS) -> Rechecked:
-    """The chosen numbers of the pass over the trace's ids, with the same heads muted."""
+    """The chosen numbers of the pass over the trace's ids with these edits, those that the trace was made with."""
     numbers = Numbers(model, edits)
     memory = None
     if trace.encoder is not None and site.stack == "decoder":
@@ -75,15 +76,21 @@ class Numbers:
         x = self.embedded("encoder", trace.encoder.ids.numpy(), trace.encoder.segments)
         for layer in range(self.config.layers):
             x = self.layer("encoder", layer, x, None)
-        return x if self.config.norm_order == "post" else self.normed("encoder.norm", x)
+        return (
+            x
+            if self.config.norm_order == "post"
+            else self.normed("encoder.norm", x, NormSite("encoder", None, "final"))
+        )
 
     def linear(self, name: str, x: Float[np.ndarray, "position inner"]) -> Float[np.ndarray, "position outer"]:
         """x Wᵀ + b."""
         found = x @ self.get(f"{name}.weight").T
         return found + self.get(f"{name}.bias") if f"{name}.bias" in self.stored else found
 
-    def normed(self, name: str, x: np.ndarray, *, rms: bool | None = None) -> np.ndarray:
-        """The layer or RMS norm of that name, over the last axis."""
+    def normed(self, name: str, x: np.ndarray, site: NormSite | None, *, rms: bool | None = None) -> np.ndarray:
+        """The layer or RMS norm of that name, over the last axis; x itself where edits leave the norm out."""
+        if site in self.edits.without_norm:
+            return x
         rms = self.config.norm == "rms" if rms is None else rms
         centred = x if rms else x - x.mean(axis=-1, keepdims=True)
         spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self.config.norm_epsilon)
@@ -102,16 +109,27 @@ class Numbers:
             x = x + self.get(f"{stack}.segments.weight")[list(segments or [0] * len(ids))]
         x = x + self.position_vectors(stack, ids)
         named = f"{stack}.norm_embedding"
-        return self.normed(named, x) if f"{named}.weight" in self.stored else x
+        return self.normed(named, x, NormSite(stack, None, "embedding")) if f"{named}.weight" in self.stored else x
+
+    def places(self, stack: str, length: int) -> Places:
+        """Where each token stands: drawn lots of a shuffle rank the tokens, a shift moves all."""
+        order, seed = list(range(length)), self.edits.seed(stack)
+        if seed is not None:
+            lots = random.Random(seed)
+            drawn = [lots.random() for _ in order]
+            order = [sum(other < one for other in drawn) for one in drawn]
+        return np.array(order) + self.edits.shift(stack)
 
     def position_vectors(self, stack: str, ids: np.ndarray) -> np.ndarray | float:
-        """What is added to the token vectors; 0 where positions enter otherwise."""
-        kind, places = self.config.positions, np.arange(len(ids))
+        """What is added to the token vectors; 0 where positions enter otherwise, or not at all."""
+        kind, places = self.config.positions, self.places(stack, len(ids))
+        if stack in self.edits.unpositioned:
+            return 0.0
         if kind.startswith("sinusoidal"):
-            return sinusoids(len(ids), self.config.width, halves=kind.endswith("halves"))
+            return sinusoids(places, self.config.width, halves=kind.endswith("halves"))
         if kind == "counted":
             typed = ids != self.config.pad_id
-            places = np.cumsum(typed) * typed - 1
+            places = np.where(typed, places[np.cumsum(typed) - 1], -1)
         if kind in ("learned", "counted"):
             return self.get(f"{stack}.positions.table.weight")[places + self.config.position_offset]
         return 0.0
@@ -125,47 +143,81 @@ class Numbers:
         if memory is not None:
             x = self.after(stack, layer, "cross", x, self.attended(stack, layer, "cross", x, memory))
         read = arriving if self.config.norm_order == "parallel" else x
-        return self.added(f"{stack}.blocks.{layer}.feed_forward_residual", x, self.fed_forward(stack, layer, read))
+        return self.added(SublayerSite(stack, layer, "feed-forward"), x, self.fed_forward(stack, layer, read))
 
-    def before(self, residual: str, x: Float[np.ndarray, "position width"]) -> Float[np.ndarray, "position width"]:
+    def before(self, site: SublayerSite, x: Float[np.ndarray, "position width"]) -> Float[np.ndarray, "position width"]:
         """What a sublayer reads."""
-        return x if self.config.norm_order == "post" else self.normed(f"{residual}.norm", x)
+        before = NormSite(site.stack, site.layer, site.sublayer, "before")
+        return x if self.config.norm_order == "post" else self.normed(f"{residual_of(site)}.norm", x, before)
 
-    def added(self, residual: str, x: np.ndarray, update: np.ndarray) -> Float[np.ndarray, "position width"]:
-        """The stream with what a sublayer said."""
+    def added(self, site: SublayerSite, x: np.ndarray, update: np.ndarray) -> Float[np.ndarray, "position width"]:
+        """The stream with what a sublayer said; that alone, where edits leave the connection out."""
+        x = np.zeros_like(x) if site in self.edits.without_residual else x
+        name, after = residual_of(site), NormSite(site.stack, site.layer, site.sublayer, "after")
         if self.config.norm_order == "post":
-            return self.normed(f"{residual}.norm", x + update)
-        return x + (self.normed(f"{residual}.norm_after", update) if self.config.norm_order == "both" else update)
+            return self.normed(f"{name}.norm", x + update, after)
+        return x + (self.normed(f"{name}.norm_after", update, after) if self.config.norm_order == "both" else update)
 
     def after(self, stack: str, layer: int, kind: str, x: np.ndarray, attended: Attended) -> np.ndarray:
         """The stream with what an attention said."""
-        return self.added(f"{stack}.blocks.{layer}.{kind}_residual", x, attended.output)
+        return self.added(SublayerSite(stack, layer, kind), x, attended.output)
 
     def attended(
         self, stack: str, layer: int, kind: str, x: Float[np.ndarray, "query width"], memory: np.ndarray | None
     ) -> Attended:
         """One attention; self-attention reads keys from the same normed stream, cross-attention from the memory."""
-        at = f"{stack}.blocks.{layer}.{kind}_attention"
-        seen = self.before(f"{stack}.blocks.{layer}.{kind}_residual", x)
+        at, site = f"{stack}.blocks.{layer}.{kind}_attention", SublayerSite(stack, layer, kind)
+        seen = self.before(site, x)
         looked_at = seen if kind == "self" or memory is None else memory
         query, key, value = self.projected(at, seen, looked_at)
-        if kind == "self" and self.config.positions == "rotary":
-            windowed = layer in self.config.windowed_layers
-            query, key = self.rotated(query, windowed=windowed), self.rotated(key, windowed=windowed)
+        if kind == "self" and self.config.positions == "rotary" and stack not in self.edits.unpositioned:
+            places, windowed = self.places(stack, len(x)), layer in self.config.windowed_layers
+            query, key = (self.rotated(each, places, windowed=windowed) for each in (query, key))
         group = len(query) // len(key)
         key, value = key.repeat(group, axis=0), value.repeat(group, axis=0)
         products = query @ key.transpose(0, 2, 1)
-        scores = products * (self.config.score_scale or 1 / math.sqrt(query.shape[-1]))
-        if kind == "self" and self.config.positions == "relative":
-            scores = scores + self.relative_bias(stack, x.shape[0])
+        scores = products * self.scale(query.shape[-1])
+        if kind == "self" and stack not in self.edits.unpositioned:
+            scores = scores + self.bias(stack, x.shape[0], len(query))
         if self.config.score_cap is not None:
             scores = self.config.score_cap * np.tanh(scores / self.config.score_cap)
-        scores = np.where(self.allowed(stack, layer, kind, scores.shape[1:]), scores, -np.inf)
-        weights = softmax(scores)
-        context = weights @ value
-        context[sorted(self.edits.muted_heads(stack, layer, kind))] = 0
+        allowed = self.allowed(stack, layer, kind, scores.shape[1:])
+        scores = np.where(allowed, scores, -np.inf)
+        weights = self.overwritten(softmax(scores), allowed, site)
+        context = self.silenced(weights @ value, site)
         joined = context.transpose(1, 0, 2).reshape(context.shape[1], -1)
         return Attended(products, scores, weights, self.linear(f"{at}.output", joined))
+
+    def scale(self, head_width: int) -> float:
+        """What products are multiplied by."""
+        own = self.config.score_scale or 1 / math.sqrt(head_width)
+        return (own if self.edits.scale is None else self.edits.scale) / self.edits.temperature
+
+    def overwritten(
+        self, weights: Float[np.ndarray, "head query key"], allowed: Bool[np.ndarray, "query key"], site: SublayerSite
+    ) -> Float[np.ndarray, "head query key"]:
+        """The weights after those edits that set some of them."""
+        for head in heads_at(self.edits.uniform, site):
+            weights[head] = allowed / np.maximum(allowed.sum(axis=1, keepdims=True), 1)
+        lines = set()
+        for cell in self.edits.overwritten:
+            line = cell.site.head, cell.query
+            inside = cell.query < weights.shape[1] and cell.key < weights.shape[2]
+            if inside and heads_at({cell.site}, site):
+                weights[(*line, cell.key)] = cell.value
+                lines |= {line} if cell.renormalise else set()
+        for line in lines:
+            weights[line] /= weights[line].sum() or 1
+        return weights
+
+    def silenced(
+        self, context: Float[np.ndarray, "head query head_width"], site: SublayerSite
+    ) -> Float[np.ndarray, "head query head_width"]:
+        """What the heads found, after those edits that replace it."""
+        averaged = heads_at(self.edits.averaged, site)
+        context[averaged] = context[averaged].mean(axis=1, keepdims=True)
+        context[slice(None) if site in self.edits.muted_layers else heads_at(self.edits.muted, site)] = 0
+        return context
 
     def projected(
         self, at: str, seen: Float[np.ndarray, "query width"], looked_at: Float[np.ndarray, "key width"]
@@ -178,16 +230,18 @@ class Numbers:
             joined = self.linear(f"{at}.{name}", read)
             split = joined.reshape(len(joined), -1, width).transpose(1, 0, 2)
             if self.config.query_key_norm and name != "value":
-                split = self.normed(f"{at}.{name}_norm", split, rms=True)
+                split = self.normed(f"{at}.{name}_norm", split, None, rms=True)
             found.append(split)
         return found[0], found[1], found[2]
 
-    def rotated(self, x: Float[np.ndarray, "head position head_width"], *, windowed: bool) -> np.ndarray:
-        """Each pair (i, i + half) turned by position × its frequency."""
+    def rotated(
+        self, x: Float[np.ndarray, "head position head_width"], places: Places, *, windowed: bool
+    ) -> np.ndarray:
+        """Each pair (i, i + half) turned by place × its frequency."""
         turned = self.config.rotary_width or self.config.head_width
         half = turned // 2
         frequency = self.frequencies(turned, windowed=windowed)
-        angle = np.outer(np.arange(x.shape[1], dtype=np.float32), frequency).astype(np.float64)
+        angle = np.outer(places.astype(np.float32), frequency).astype(np.float64)
         one, other, rest = x[..., :half], x[..., half:turned], x[..., turned:]
         cosine, sine = np.cos(angle), np.sin(angle)
         return np.concatenate([one * cosine - other * sine, other * cosine + one * sine, rest], axis=-1)
@@ -207,12 +261,16 @@ class Numbers:
         blend = np.clip((turns - config.rotary_low) / (config.rotary_high - config.rotary_low), 0, 1)
         return ((1 - blend) * slowed + blend * found).astype(np.float32)
 
-    def relative_bias(self, stack: str, length: int) -> Float[np.ndarray, "head query key"]:
-        """The trained bias of every distance's bucket."""
+    def bias(self, stack: str, length: int, heads: int) -> np.ndarray | float:
+        """What is added to the scores for the distance of query and key; 0 where positions enter otherwise."""
+        places = self.places(stack, length).tolist()
+        if self.config.positions == "alibi":
+            distance = [[abs(key - query) for key in places] for query in places]
+            return -np.multiply.outer(slopes(heads), np.array(distance, dtype=np.float64))
+        if self.config.positions != "relative":
+            return 0.0
         table = self.get(f"{stack}.positions.table.weight")
-        offsets = range(1 - length, length)
-        buckets = {offset: self.bucket(offset, len(table), causal=stack == "decoder") for offset in offsets}
-        rows = [[buckets[key - query] for key in range(length)] for query in range(length)]
+        rows = [[self.bucket(key - query, len(table), causal=stack == "decoder") for key in places] for query in places]
         return table[np.array(rows)].transpose(2, 0, 1)
 
     def bucket(self, offset: int, count: int, *, causal: bool) -> int:
@@ -233,25 +291,45 @@ class Numbers:
         """Who may see whom."""
         query, key = np.indices(shape)
         seen = np.ones(shape, dtype=bool)
-        if kind == "self" and stack == "decoder":
+        if kind != "self":
+            return seen
+        if stack == "decoder":
             seen &= key <= query
-        if kind == "self" and layer in self.config.windowed_layers and self.config.window is not None:
+        if layer in self.config.windowed_layers and self.config.window is not None:
             seen &= key > query - self.config.window
-        return seen
+        seen |= stack in self.edits.unmasked
+        return seen & (key <= query) if stack in self.edits.causal else seen
 
     def fed_forward(self, stack: str, layer: int, x: np.ndarray) -> Float[np.ndarray, "position width"]:
         """The feed-forward layer."""
         at = f"{stack}.blocks.{layer}.feed_forward"
-        seen = self.before(f"{at}_residual", x)
+        seen = self.before(SublayerSite(stack, layer, "feed-forward"), x)
         hidden = ACTIVATIONS[self.config.activation](self.linear(f"{at}.inner", seen))
         if self.config.gated:
             hidden = hidden * self.linear(f"{at}.gated", seen)
         return self.linear(f"{at}.outer", hidden)
 
 
-def sinusoids(length: int, width: int, *, halves: bool) -> Float[np.ndarray, "position width"]:
+def residual_of(site: SublayerSite) -> str:
+    """What the norms beside a sublayer are stored under."""
+    return f"{site.stack}.blocks.{site.layer}.{site.sublayer.replace('-', '_')}_residual"
+
+
+def heads_at(heads: Collection[HeadSite], site: SublayerSite) -> list[int]:
+    """Those of the heads that are in this attention."""
+    return [at.head for at in heads if (at.stack, at.layer, at.attention) == (site.stack, site.layer, site.sublayer)]
+
+
+def slopes(heads: int) -> Float[np.ndarray, "head"]:
+    """ALiBi's: from 2^(-8/n) on, a geometric series; where n is no power of two, filled from that of twice as many."""
+    power = 2 ** int(math.log2(heads))
+    own, denser = ([2.0 ** (-8 * place / count) for place in range(1, count + 1)] for count in (power, 2 * power))
+    return np.array((own + denser[::2])[:heads])
+
+
+def sinusoids(places: Places, width: int, *, halves: bool) -> Float[np.ndarray, "position width"]:
     """Sine and cosine in turn ("Attention Is All You Need", section 3.5), or all sines before all cosines; float32."""
-    angles = [[place / 10_000 ** (2 * (i // 2) / width) for i in range(width)] for place in range(length)]
+    angles = [[place / 10_000 ** (2 * (i // 2) / width) for i in range(width)] for place in places.tolist()]
     table = np.where(np.arange(width) % 2 == 0, np.sin(angles), np.cos(angles)).astype(np.float32)
     return np.concatenate([table[:, 0::2], table[:, 1::2]], axis=1) if halves else table
 

@@ -13,9 +13,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from model.edits import NormSite
 from model.measures.one_weight import WeightPath
 
 CONSTANT = "bias"  # what no token and no position changes: the projections' biases and the norms' shifts
+
+BIASING = ("relative", "alibi")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +47,7 @@ def why_not(path: WeightPath) -> str | None:
     if path.queries.embedding.position is None:
         ways = {
             "rotary": "It turns query and key instead, so that every product holds both content and position.",
-            "relative": "It adds a bias to the score instead, which the step “bias and mask” shows.",
+            **dict.fromkeys(BIASING, "It adds a bias to the score instead, which the step “bias and mask” shows."),
         }
         return "This model adds no position vector to its tokens. " + ways.get(path.model.config.positions, "")
     return None if not path.turned else "Each head norms its queries and keys here, which mixes what was a sum."
@@ -73,9 +76,11 @@ def sources(path: WeightPath, place: int) -> dict[str, Float[Tensor, "width"]]:
     named = {"content": embedding.token, "segment": embedding.segment, "position": embedding.position}
     found = {name: rows[place].double() for name, rows in named.items() if rows is not None}
     found[CONSTANT] = torch.zeros_like(found["content"])
-    stack = getattr(path.model, path.site.stack)
-    found = through(stack.norm_embedding, found)
-    return through(path.residual.norm, found) if path.model.config.norm_order != "post" else found
+    name, skipped = path.site.stack, path.edits.without_norm
+    if NormSite(name, None, "embedding") not in skipped:
+        found = through(getattr(path.model, name).norm_embedding, found)
+    left_out = path.model.config.norm_order == "post" or NormSite(name, path.site.layer, "self", "before") in skipped
+    return found if left_out else through(path.residual.norm, found)
 
 
 def through(norm: nn.Module, parts: dict[str, Float[Tensor, "width"]]) -> dict[str, Float[Tensor, "width"]]:

@@ -37,11 +37,12 @@ SCRIPT_HELP = (
 def chosen_path(selection: Selection, checkpoint: Checkpoint) -> WeightPath:
     """The path of the weight that is chosen; of the largest one where no query or key is."""
     trace, kinds = traced(selection, checkpoint)
+    edits = edits_of(selection, checkpoint)
     view = fit(selection, kinds).view
     weights = kinds[view.attention].weights[view.layer][selection.head]
     query, key = strongest(weights, view.query, view.key)
     place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
-    return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place))
+    return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place), edits)
 
 
 def choose_weight(kinds: dict[str, Kind], site: WeightSite) -> None:
@@ -119,7 +120,7 @@ def go(steps: int) -> None:
 def rechecked(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> Rechecked:
     """The chosen numbers from the stored weights."""
     trace, _ = traced(selection, checkpoint)
-    return recheck(checkpoint.model, trace, path.site, edits_of(selection, checkpoint))
+    return recheck(checkpoint.model, trace, path.site, path.edits)
 
 
 def take_away(selection: Selection) -> None:
@@ -143,6 +144,5 @@ def npz(selection: Selection, steps: tuple[str, ...]) -> bytes:
 def python(selection: Selection) -> str:
     """The weight as a script."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    path, edits = chosen_path(selection, checkpoint), edits_of(selection, checkpoint)
     pair = selection.pair if reads_pairs(selection.checkpoint) else ""
-    return script(path, checkpoint=selection.checkpoint, text=selection.text, pair=pair, edits=edits)
+    return script(chosen_path(selection, checkpoint), checkpoint=selection.checkpoint, text=selection.text, pair=pair)
