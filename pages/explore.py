@@ -14,6 +14,7 @@ from model.trace import Trace
 from pages.parts.computed import checkpoint_named, edits_of, reads_pairs, trace_of
 from pages.parts.downloads import downloads
 from pages.parts.exploring import name_of, show_explorer, show_neighbours, statistics_of, traced
+from pages.parts.predicting import prediction_of
 from pages.parts.selection import (
     Selection,
     address_notice,
@@ -48,9 +49,6 @@ INSIDE_HELP = (
     "Every step from the words to one weight, with its numbers: the query and key kept in the picture, or else those "
     "of the largest weight; the head that is on, where it is the only one."
 )
-PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
-NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
-MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
 STATISTICS_HELP = (
     "Of this sentence and this attention. Entropy is how widely a head spreads, in bits, the mean over its queries: 0 "
@@ -196,20 +194,6 @@ def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) 
     st.metric(f"{title} with heads muted" if muted else title, outcome, help=explained)
     if muted and (before := prediction_of(checkpoint, trace_of(selection, Edits()))):
         st.text(f"Before muting: {before[1]}")
-
-
-def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] | None:
-    """Title, value and explanation of what the head says; None where there is no head."""
-    if checkpoint.config.labels:
-        return "Prediction", answer.outcome(checkpoint.probabilities(trace)), PREDICTION_HELP
-    if trace.logits is None or (trace.encoder is not None and trace.decoder is not None):
-        return None
-    masked = None if trace.encoder is None else checkpoint.tokenizer.first_masked(trace.encoder.ids.tolist())
-    if trace.encoder is not None and masked is None:
-        return None
-    found = checkpoint.likeliest(trace, -1 if masked is None else masked)
-    title, explained = ("Next token", NEXT_HELP) if masked is None else ("Masked word", MASKED_HELP)
-    return title, answer.outcome(dict([found])), explained
 
 
 def show_tokens(selection: Selection, trace: Trace) -> None:

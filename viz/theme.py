@@ -89,3 +89,9 @@ def colour_scale(colours: Sequence[str]) -> list[tuple[float, str]]:
     """
     last = len(colours) - 1
     return [((place / last) ** 2, colour) for place, colour in enumerate(colours)]
+
+
+def difference_scale(theme: Theme) -> list[tuple[float, str]]:
+    """Stops from −1 (orange) over 0 (the background) to 1 (blue), with finer steps near 0 on both sides."""
+    below = [(-stop, colour) for stop, colour in colour_scale(theme.orange)]
+    return [*below[:0:-1], *colour_scale(theme.weights)]

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from model import available_checkpoints
+from pages.parts.experiments import EXPERIMENTS
 from viz.explorer import View
 from viz.explorer.kinds import Kind
 from viz.head_statistics import TITLES as STATISTICS
@@ -38,11 +39,12 @@ class Selection:
     head: int = 0  # the one that is looked into, whichever are switched on
     step: str = next(iter(STEPS))
     depth: str = DEPTHS[0]
+    experiment: str = next(iter(EXPERIMENTS))  # what the page Break the formula takes out
     view: View = field(default_factory=View)
 
 
 # The fields that are not the view's.
-OWN = ("text", "pair", "checkpoint", "mute", "across", "up", "head", "step", "depth")
+OWN = ("text", "pair", "checkpoint", "mute", "across", "up", "head", "step", "depth", "experiment")
 
 
 def values_of(selection: Selection) -> dict[str, Any]:
@@ -157,6 +159,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "head": index,
     "step": lambda text: one_of(text, tuple(STEPS)),
     "depth": lambda text: one_of(text, DEPTHS),
+    "experiment": lambda text: one_of(text, tuple(EXPERIMENTS)),
     "show": str,
     "special": str,
     "words": switch,

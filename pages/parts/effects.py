@@ -1,0 +1,130 @@
+"""What an experiment did to the text on the screen, as a sentence with measured numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from model.measures import comparison
+from model.trace import StackTrace
+from viz.answer import prediction
+from viz.tokens import percent
+
+SAME = 1e-5  # the largest difference of any coordinate that rounding alone may leave
+ORDER_TEXTS = ("The dog bit the man", "The man bit the dog")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The original and the edited run of one text, of the attention and layer that are looked at."""
+
+    before: Float[np.ndarray, "head query key"]
+    after: Float[np.ndarray, "head query key"]
+    stacks: tuple[StackTrace, StackTrace]  # the stack in which that attention stands, before and after
+    layer: int
+    one_text: bool  # queries and keys are positions of one text
+    probabilities: tuple[dict[str, float], dict[str, float]] | None = None  # of every label, before and after
+    ordered: tuple[tuple[StackTrace, StackTrace], tuple[StackTrace, StackTrace]] | None = None  # of the two texts
+
+
+def of_widths(run: Run) -> str:
+    """How widely rows spread."""
+    before, after = (comparison.mean_entropy(weights) for weights in (run.before, run.after))
+    first, second = (comparison.mean_largest(weights) for weights in (run.before, run.after))
+    return (
+        f"In layer {run.layer + 1} the mean entropy of a row goes from {before:.2f} to {after:.2f} bits, and the "
+        f"largest weight of a row from {percent(first)} to {percent(second)} on average."
+    )
+
+
+def of_order(run: Run) -> str:
+    """Whether two sentences of the same words can be told apart."""
+    if run.ordered is None:
+        return of_widths(run)
+    differences = [told_apart(*pair) for pair in run.ordered]
+    if None in differences:
+        return of_widths(run)
+    before, after = (float(found or 0) for found in differences)
+    said = (
+        f"“{ORDER_TEXTS[0]}” and “{ORDER_TEXTS[1]}”: matched word by word, their last vectors differ by up to "
+        f"{before:.3g} with positions and by up to {after:.1g} without."
+    )
+    if after <= SAME:
+        return f"{said} Without positions the outputs are equal up to the order of the words: who bit whom is lost."
+    return f"{said} They still differ, because a mask is left: it lets the first word see one word, the second two."
+
+
+def told_apart(first: StackTrace, second: StackTrace) -> float | None:
+    """The largest difference of two texts' last vectors, word by word; None where their tokens are not the same."""
+    order = comparison.matching(first.ids.tolist(), second.ids.tolist())
+    return None if order is None else comparison.largest_difference(first.final, second.final, order)
+
+
+def of_neighbours(run: Run) -> str:
+    """Weight on a token and its neighbours."""
+    if not run.one_text:
+        return of_widths(run)
+    before, after = (comparison.share_near(weights) for weights in (run.before, run.after))
+    return (
+        f"In layer {run.layer + 1} a token gives itself and its two neighbours {percent(before)} of its weight "
+        f"before, {percent(after)} after. {moved(run)}"
+    )
+
+
+def of_masks(run: Run) -> str:
+    """Weight on later tokens."""
+    if not run.one_text:
+        return f"{of_widths(run)} Cross-attention itself has no mask; it changes through what the stacks hand it."
+    before, after = (comparison.share_later(weights) for weights in (run.before, run.after))
+    return (
+        f"In layer {run.layer + 1} later tokens get {percent(before)} of a query's weight before and "
+        f"{percent(after)} after, on average."
+    )
+
+
+def of_likeness(run: Run) -> str:
+    """How alike tokens are after the layer."""
+    before, after = (comparison.mean_cosine(stack.blocks[run.layer].stream_out) for stack in run.stacks)
+    if not np.isfinite([before, after]).all():
+        return moved(run)
+    share = comparison.stream_distances(*streams(run))[run.layer]
+    return (
+        f"After layer {run.layer + 1} the vectors have moved by {percent(share)} of their length, and the mean cosine "
+        f"between two tokens goes from {before:.2f} to {after:.2f} (1: all point the same way)."
+    )
+
+
+def of_lengths(run: Run) -> str:
+    """How long the vectors are."""
+    lengths = [comparison.mean_length(stack.blocks[-1].stream_out) for stack in run.stacks]
+    widths = [comparison.mean_entropy(weights) for weights in (run.before, run.after)]
+    return (
+        f"After the last layer a token's vector is {lengths[0]:.3g} long before and {lengths[1]:.3g} after; the mean "
+        f"entropy of a row in layer {run.layer + 1} goes from {widths[0]:.2f} to {widths[1]:.2f} bits."
+    )
+
+
+def of_uniform(run: Run) -> str:
+    """How far the rows were from even, and what became of the prediction."""
+    return f"{of_widths(run)} {of_heads(run)}"
+
+
+def of_heads(run: Run) -> str:
+    """What became of the prediction; without labels, of the stream."""
+    if run.probabilities is None:
+        return moved(run)
+    before, after = run.probabilities
+    label, probability = prediction(before)
+    return f"The probability of “{label}” goes from {percent(probability, 2)} to {percent(after[label], 2)}."
+
+
+def moved(run: Run) -> str:
+    """How far the stream went by the last layer."""
+    share = comparison.stream_distances(*streams(run))[-1]
+    return f"The stream after the last layer moves by {percent(share)} of its length."
+
+
+def streams(run: Run) -> tuple[list, list]:
+    """The stream after every layer, before and after."""
+    before, after = run.stacks
+    return [block.stream_out for block in before.blocks], [block.stream_out for block in after.blocks]

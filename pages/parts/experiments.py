@@ -1,0 +1,255 @@
+"""Break the formula: what can be taken out of it with one click, why it is there, and what the loss did here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from model import Config, Edits, HeadSite, NormSite, Shuffle, SublayerSite
+from model.edit_checks import complaints, has_norm, sizes_of, sublayers
+from pages.parts.effects import (
+    Run,
+    of_heads,
+    of_lengths,
+    of_likeness,
+    of_masks,
+    of_neighbours,
+    of_order,
+    of_uniform,
+    of_widths,
+)
+from viz.tokens import counted
+
+SEED = 1
+ATTENTIONS = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+NOTHING = "This checkpoint has no place for the experiment: "
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an experiment on one layer or head acts; all counted from 0."""
+
+    attention: str = "encoder"  # "encoder", "decoder" or "cross"
+    layer: int = 0
+    head: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One click. ``edits`` gives what is changed, or one sentence on why there is nothing to change."""
+
+    name: str
+    explained: str
+    look_for: str
+    edits: Callable[[Config, Place], Edits | str]
+    effect: Callable[[Run], str]
+
+    def title(self, place: Place) -> str:
+        """The name, with the layer and head that it acts on."""
+        return self.name.format(layer=counted(place.layer), head=counted(place.head))
+
+
+def edits_for(experiment: Experiment, config: Config, place: Place) -> Edits | str:
+    """The edits of an experiment on a model, or one plain sentence where the model has no place for it."""
+    found = experiment.edits(config, place)
+    if isinstance(found, Edits):
+        missing = next(complaints(found, config, {}), None)
+        return found if missing is None else f"{NOTHING}it {missing}."
+    return NOTHING + found
+
+
+def stacks_of(config: Config) -> list[str]:
+    """The stacks of an architecture."""
+    return config.architecture.split("-")
+
+
+def unscaled(config: Config, place: Place) -> Edits | str:
+    """q·k as it is, in every attention."""
+    if config.score_scale == 1:
+        return "it never divides q·k by √d_k; its weights were trained to do without."
+    return Edits(scale=1.0)
+
+
+def unpositioned(config: Config, place: Place) -> Edits | str:
+    """No positions in any stack."""
+    return Edits(unpositioned=frozenset(stacks_of(config)))
+
+
+def shuffled(config: Config, place: Place) -> Edits | str:
+    """Positions in another order, in every stack."""
+    return Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in stacks_of(config)))
+
+
+def unmasked(config: Config, place: Place) -> Edits | str:
+    """No mask in the decoder."""
+    if "decoder" not in stacks_of(config):
+        return "its encoder has no mask, every token sees every other; try the causal mask."
+    return Edits(unmasked=frozenset({"decoder"}))
+
+
+def causal(config: Config, place: Place) -> Edits | str:
+    """A causal mask in the encoder."""
+    if "encoder" not in stacks_of(config):
+        return "its decoder has a causal mask already; try it without the mask."
+    return Edits(causal=frozenset({"encoder"}))
+
+
+def without_residual(config: Config, place: Place) -> Edits | str:
+    """The chosen layer's attention replaces the stream."""
+    stack, sublayer = ATTENTIONS[place.attention]
+    return Edits(without_residual=frozenset({SublayerSite(stack, place.layer, sublayer)}))
+
+
+def without_norm(config: Config, place: Place) -> Edits | str:
+    """No norm in any stack."""
+    sites = [
+        NormSite(stack, layer, sublayer, side)
+        for stack in stacks_of(config)
+        if (sizes := sizes_of(config, stack))
+        for layer in range(sizes.layers)
+        for sublayer in sublayers(config, stack)
+        for side in ("before", "after")
+    ]
+    sites += [NormSite(stack, None, name) for stack in stacks_of(config) for name in ("embedding", "final")]
+    return Edits(without_norm=frozenset(site for site in sites if has_norm(config, site)))
+
+
+def uniform(config: Config, place: Place) -> Edits | str:
+    """Equal weights in every head of every attention."""
+    sites = [
+        HeadSite(stack, layer, head, sublayer)
+        for stack in stacks_of(config)
+        if (sizes := sizes_of(config, stack))
+        for sublayer in sublayers(config, stack)
+        if sublayer != "feed-forward"
+        for layer in range(sizes.layers)
+        for head in range(sizes.heads)
+    ]
+    return Edits(uniform=frozenset(sites))
+
+
+def muted(config: Config, place: Place) -> Edits | str:
+    """One head."""
+    stack, sublayer = ATTENTIONS[place.attention]
+    return Edits(muted=frozenset({HeadSite(stack, place.layer, place.head, sublayer)}))
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "scale": Experiment(
+        name="No √d_k",
+        explained=(
+            "A score is the product q·k divided by √d_k, where d_k is the number of coordinates that a head sees. The "
+            "product is a sum of d_k terms, so it spreads the wider the more terms there are; the division takes that "
+            "growth out again. Here q·k enters the softmax as it is, in every attention of the model."
+        ),
+        look_for=(
+            "Rows with one dark cell and little beside it: from scores far apart the softmax gives nearly all weight "
+            "to the largest, and what a head could say by degrees is lost."
+        ),
+        edits=unscaled,
+        effect=of_widths,
+    ),
+    "positions": Experiment(
+        name="No positions",
+        explained=(
+            "Attention compares tokens, not places: its sums have no order in them. Order comes in through the "
+            "positions alone, as vectors added to the tokens, as rotations of queries and keys, or as a bias on the "
+            "scores. Here they are left out everywhere; the same token is the same vector wherever it stands."
+        ),
+        look_for=(
+            "Equal columns and equal rows for a word that occurs twice, and patterns such as “the previous token” "
+            "that fall apart."
+        ),
+        edits=unpositioned,
+        effect=of_order,
+    ),
+    "shuffle": Experiment(
+        name="Shuffled positions",
+        explained=(
+            "Every token keeps its word but is told another place, as if the sentence had been read out in another "
+            "order. The positions are the trained ones, each used once; only their order is different."
+        ),
+        look_for=(
+            "Diagonals that scatter: a head that looked at its neighbours now looks at the tokens that were given "
+            "neighbouring places. Heads that go by the words themselves stay nearly as they were."
+        ),
+        edits=shuffled,
+        effect=of_neighbours,
+    ),
+    "unmask": Experiment(
+        name="No mask",
+        explained=(
+            "A decoder writes from left to right, so a token may look only at itself and at what stands before it: the "
+            "causal mask sets the scores of later tokens to −∞. Here the mask is taken away, and every token sees the "
+            "whole text, the words that it is supposed to predict among them."
+        ),
+        look_for="Weight above the diagonal, where there was none: queries that look at tokens still to come.",
+        edits=unmasked,
+        effect=of_masks,
+    ),
+    "causal": Experiment(
+        name="Causal mask",
+        explained=(
+            "An encoder reads a text as a whole: every token may look at every other. Here each sees only itself and "
+            "what stands before it, as in a decoder, although the model was never trained that way."
+        ),
+        look_for=(
+            "Nothing above the diagonal, and the first rows with all their weight on the few tokens that they still "
+            "see. What came from later words has to be done without."
+        ),
+        edits=causal,
+        effect=of_masks,
+    ),
+    "residual": Experiment(
+        name="No residual around layer {layer}'s attention",
+        explained=(
+            "What attention finds is added to the stream: the token keeps what it was and receives something besides. "
+            "Here, in the chosen layer, the result of attention replaces the stream, and what the token was before is "
+            "gone from there on."
+        ),
+        look_for=(
+            "The layers after the chosen one, whose attention has only a mixture of other tokens to compare, and the "
+            "jump of the distance at that layer."
+        ),
+        edits=without_residual,
+        effect=of_likeness,
+    ),
+    "norm": Experiment(
+        name="No norm",
+        explained=(
+            "A norm brings every vector to one length before a part of the model reads it (or after that part has "
+            "added to it). Here all norms let through what they are given, in every layer."
+        ),
+        look_for=(
+            "How much shorter or longer the vectors are: products of queries and keys grow with the square of that "
+            "length, so attention turns nearly even, or onto single tokens."
+        ),
+        edits=without_norm,
+        effect=of_lengths,
+    ),
+    "uniform": Experiment(
+        name="Uniform attention everywhere",
+        explained=(
+            "Every query gives the same weight to all keys that its mask allows, in every head of every layer: "
+            "attention becomes a plain average of the text. What the model still knows comes from the words, the "
+            "feed-forward layers and the value projections."
+        ),
+        look_for=(
+            "Whether the prediction moves. Where it does not, this sentence could be judged without choosing where "
+            "to look."
+        ),
+        edits=uniform,
+        effect=of_uniform,
+    ),
+    "mute": Experiment(
+        name="Mute head {head} of layer {layer}",
+        explained=(
+            "What one head found is set to zero before the layer's output projection joins the heads; all else stays. "
+            "Choose layer and head below. This shows what the head contributes to this text, with all others in place."
+        ),
+        look_for=(
+            "The chosen layer's weights stay as they are, since they are computed before; the layers after it may "
+            "change, and the prediction with them. Most heads move it little."
+        ),
+        edits=muted,
+        effect=of_heads,
+    ),
+}
