@@ -3,6 +3,7 @@
 # ruff: noqa: N999  (a page is run by its path, and the path is its address: nothing imports it)
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -132,17 +133,26 @@ def run_of(
         layer=view.layer,
         one_text=kind.queries is kind.keys,
         probabilities=tuple(map(checkpoint.probabilities, runs)) if labels else None,  # type: ignore[arg-type]
-        ordered=ordered(selection, edits) if edits.unpositioned else None,
+        ordered=ordered(selection, checkpoint, edits) if edits.unpositioned else None,
     )
 
 
-def ordered(selection: Selection, edits: Edits) -> Any:
+def ordered(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Any:
     """The two sentences of the same words, each before and after; of an encoder where there is one."""
     stacks = []
     for changes in (Edits(), edits):
-        both = [trace_of(changed(selection, text=text, pair=""), changes) for text in ORDER_TEXTS]
+        both = [order_trace(changed(selection, text=text, pair=""), checkpoint, changes) for text in ORDER_TEXTS]
         stacks.append(tuple(trace.encoder or trace.decoder for trace in both))
     return tuple(stacks)
+
+
+def order_trace(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Trace:
+    """One of the two; a decoder beside the encoder reads the same words, for writing some would take longer."""
+    if checkpoint.config.architecture != "encoder-decoder":
+        return trace_of(selection, edits)
+    text, key = selection.text, ("order", *trace_key(selection, edits))
+    found: Trace = traces().get(key, lambda: checkpoint.trace(text, target=text, edits=edits), bytes_of)
+    return found
 
 
 def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits, runs: tuple[Trace, Trace]) -> None:
@@ -175,13 +185,19 @@ def show_place(selection: Selection, kinds: Mapping[str, Kind]) -> None:
         key = shows("compared_head", heads[0] if len(heads) == 1 else -1)
         options = [-1, *range(kind.heads)]
         st.selectbox(
-            "Head", options, key=key, format_func=head_name, on_change=take_place, args=(kind.heads,), width=190
+            "Head",
+            options,
+            key=key,
+            format_func=partial(head_name, len(heads) if len(heads) > 1 else kind.heads),
+            on_change=take_place,
+            args=(kind.heads,),
+            width=190,
         )
 
 
-def head_name(head: int) -> str:
-    """A head in the list."""
-    return "mean of those on" if head < 0 else counted(head)
+def head_name(count: int, head: int) -> str:
+    """A head in the list; before the first, the mean of several."""
+    return f"mean of {count} heads" if head < 0 else counted(head)
 
 
 def take_place(heads: int = 0) -> None:

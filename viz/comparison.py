@@ -14,7 +14,8 @@ Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
 
 MOST_DRAWN = 40  # tokens on a side; the cells of more are too small to be pointed at
 MOST_SIGNED = 24  # up to here a cell has room for its sign
-CELL, LEAST_HEIGHT = 17, 200
+CELL, LEAST_ROWS = 17, 6
+AROUND = 190  # pixels of a chart's height that its axis, labels and legend take
 SIGNED_SHARE = 0.25  # of the largest difference: from here a cell says its sign
 
 
@@ -123,7 +124,7 @@ def _cells(rows: list[dict], queries: Sequence[str], keys: Sequence[str]) -> alt
             x=alt.X("key:N", sort=None, scale=alt.Scale(domain=across), axis=alt.Axis(**axis, labelAngle=-90)),
             y=alt.Y("query:N", sort=None, scale=alt.Scale(domain=down), axis=alt.Axis(**axis)),
         )
-        .properties(width="container", height=max(LEAST_HEIGHT, CELL * len(down)))
+        .properties(width="container", height=AROUND + CELL * max(LEAST_ROWS, len(down)))
     )
 
 

@@ -47,11 +47,16 @@ def of_order(run: Run) -> str:
     before, after = (float(found or 0) for found in differences)
     said = (
         f"“{ORDER_TEXTS[0]}” and “{ORDER_TEXTS[1]}”: matched word by word, their last vectors differ by up to "
-        f"{before:.3g} with positions and by up to {after:.1g} without."
+        f"{decimal(before)} with positions and by up to {decimal(after)} without."
     )
     if after <= SAME:
         return f"{said} Without positions the outputs are equal up to the order of the words: who bit whom is lost."
     return f"{said} They still differ, because a mask is left: it lets the first word see one word, the second two."
+
+
+def decimal(value: float) -> str:
+    """Two digits that are not 0, without an exponent."""
+    return str(np.format_float_positional(value, precision=2, fractional=False, trim="-"))
 
 
 def told_apart(first: StackTrace, second: StackTrace) -> float | None:

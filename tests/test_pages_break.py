@@ -1,0 +1,133 @@
+"""The page that breaks the formula: every experiment on every architecture, against the model itself."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow.ipc
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Edits, HeadSite, load_checkpoint
+from pages.parts.experiments import EXPERIMENTS, NOTHING, Place, edits_for
+from pages.parts.selection import EXAMPLES
+from tests.test_pages import opened
+from tests.test_pages_families import TEXT, app_folders, folders
+
+__all__ = ["app_folders", "folders"]  # fixtures
+
+CHARTS = 4  # before, after, their difference, the distance of the stream
+
+
+def opened_at(experiment: str, **address: str) -> AppTest:
+    app = opened("break.py", experiment=experiment, **address)
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def values(app: AppTest, place: int) -> list[dict]:
+    """The records of one chart."""
+    proto = app.get("vega_lite_chart")[place].proto
+    sent = proto.data.data or proto.datasets[0].data.data
+    return pyarrow.ipc.open_stream(sent).read_all().to_pylist()
+
+
+def measured(app: AppTest) -> str:
+    (said,) = [text.value for text in app.markdown if text.value.startswith("**Measured here.**")]
+    return said.replace("\\", "")
+
+
+@pytest.fixture(scope="module")
+def checkpoint():
+    return load_checkpoint("sentiment")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_shows_both_runs_or_says_why_not(name, checkpoint):
+    app = opened_at(name, layer="1")
+    edits = edits_for(EXPERIMENTS[name], checkpoint.config, Place(layer=1))
+    if isinstance(edits, str):
+        assert [info.value for info in app.info] == [edits]
+        assert len(app.get("vega_lite_chart")) == 0
+        return
+    assert len(app.get("vega_lite_chart")) == CHARTS
+    assert "nan" not in measured(app)
+    runs = [checkpoint.trace(EXAMPLES[0], edits=each) for each in (Edits(), edits)]
+    for place, field, run in ((0, "weight", runs[0]), (1, "weight", runs[1]), (2, "after", runs[1])):
+        mean = run.encoder.blocks[1].self_attention.weights.double().mean(dim=0).numpy()
+        assert np.allclose([cell[field] for cell in values(app, place)], mean.ravel(), atol=1e-6)
+    moved = [
+        float((after.stream_out - before.stream_out).double().norm() / before.stream_out.double().norm())
+        for before, after in zip(runs[0].encoder.blocks, runs[1].encoder.blocks, strict=True)
+    ]
+    assert [row["distance"] for row in values(app, 3)] == pytest.approx(moved, rel=1e-5, abs=1e-9)
+    for metric, run in zip(app.metric, runs, strict=True):
+        label, probability = max(checkpoint.probabilities(run).items(), key=lambda found: found[1])
+        assert metric.value == f"{label} {100 * probability:.1f}\u00a0%"
+
+
+@pytest.mark.parametrize("folder", ["gpt2", "gemma2", "t5", "bart"])
+def test_every_experiment_opens_on_other_architectures(folder, app_folders):
+    config = load_checkpoint(app_folders / folder, device="cpu").config
+    for name, experiment in EXPERIMENTS.items():
+        attention = "encoder" if "encoder" in config.architecture else "decoder"
+        app = opened_at(name, checkpoint=folder, text=TEXT)
+        refused = edits_for(experiment, config, Place(attention))
+        assert len(app.info) == isinstance(refused, str)
+        assert len(app.get("vega_lite_chart")) == (0 if isinstance(refused, str) else CHARTS)
+        assert all(info.value.startswith(NOTHING) for info in app.info)
+
+
+def test_cross_attention_is_compared_on_the_text_that_the_original_wrote(app_folders):
+    app = opened_at("uniform", checkpoint="t5", text=TEXT, attention="cross")
+    trace: Any = load_checkpoint(app_folders / "t5", device="cpu").trace(TEXT)
+    mean = trace.decoder.blocks[0].cross_attention.weights.double().mean(dim=0).numpy()
+    assert np.allclose([cell["weight"] for cell in values(app, 0)], mean.ravel(), atol=1e-6)
+    assert np.allclose([cell["weight"] for cell in values(app, 1)], 1 / mean.shape[1], atol=1e-6)
+    assert any("the original run wrote" in text.value for text in app.markdown)
+
+
+def test_without_positions_the_page_says_that_the_order_is_lost(checkpoint):
+    assert "who bit whom is lost" in measured(opened_at("positions"))
+
+
+def test_a_decoder_still_knows_the_order_and_the_page_says_why(app_folders):
+    assert "because a mask is left" in measured(opened_at("positions", checkpoint="gpt2", text=TEXT))
+
+
+def test_the_muted_head_is_the_one_that_is_chosen(checkpoint):
+    app = opened_at("mute", layer="2")
+    app.selectbox(key="compared_head").select(4).run()
+    assert not app.exception
+    assert app.subheader[0].value == "Mute head 5 of layer 3"
+    after = checkpoint.classify(EXAMPLES[0], edits=Edits(muted=frozenset({HeadSite("encoder", 2, 4)})))
+    assert f"{100 * after['positive']:.2f}" in measured(app)
+    assert any("the same in both runs" in text.value for text in app.markdown)
+    assert app.query_params["off"] == "2.0-3_2.5-7"
+
+
+def test_a_click_on_an_experiment_is_in_the_address():
+    app = opened_at("scale")
+    app.button_group(key="experiment").set_value("uniform").run()
+    assert not app.exception
+    assert app.query_params["experiment"] == "uniform"
+    assert app.subheader[0].value == EXPERIMENTS["uniform"].name
+
+
+def test_an_unknown_experiment_in_the_address_falls_back_with_one_sentence():
+    app = opened_at("<b>")
+    assert [info.value for info in app.info] == [
+        "The address gives no usable value for experiment; the default is shown."
+    ]
+    assert app.subheader[0].value == EXPERIMENTS["scale"].name
+
+
+def test_a_long_text_is_measured_whole_and_drawn_in_part():
+    app = opened_at("uniform", text="good " * 60)
+    assert any("The first 40 of 60 tokens are drawn" in text.value for text in app.markdown)
+    assert len(values(app, 0)) == 40 * 40
+
+
+def test_one_token_is_enough():
+    for name in EXPERIMENTS:
+        opened_at(name, text="good")
