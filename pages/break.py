@@ -35,8 +35,11 @@ DISTANCE_HELP = (
     "The length of the difference between the stream of the edited and of the original run after a layer, divided by "
     "the length of the original's; both over all tokens. 100 % is a change as large as the stream itself."
 )
-OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
+OUTPUT_HELP = (
+    "What the decoder writes when it takes the most probable token each time; after the edit, 10 tokens more at most."
+)
 EFFECT_HELP = "Measured on the text above; of the weights, the mean over all heads of the chosen layer."
+MORE_WRITTEN = 10  # tokens
 SAME_TARGET = (
     "Both runs read the decoder text that the original run wrote, so that their attentions can be laid over each other."
 )
@@ -159,15 +162,27 @@ def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits,
     """What the model says of the text before and after."""
     before, after = runs
     if before.encoder is not None and before.decoder is not None:
-        for label, trace in (("before", before), ("after", trace_of(selection, edits))):
+        tokens = before.decoder.ids.tolist()
+        original = checkpoint.tokenizer.decode(tokens)
+        for label, text in (("before", original), ("after", written(selection, checkpoint, edits, len(tokens)))):
             st.markdown(f"Output {label}", help=OUTPUT_HELP)
-            written = trace.decoder.ids.tolist() if trace.decoder is not None else []
-            st.text(answer.text_line(checkpoint.tokenizer.decode(written)))
+            st.text(answer.text_line(text))
         return
     for label, trace in (("before", before), ("after", after)):
         if said := prediction_of(checkpoint, trace):
             title, outcome, explained = said
             st.metric(f"{title} {label}", outcome, help=explained)
+
+
+def written(selection: Selection, checkpoint: Checkpoint, edits: Edits, tokens: int) -> str:
+    """What the edited model writes: at most a few tokens more than the original, for it may never come to an end."""
+    key = ("written", tokens, *trace_key(selection, edits))
+
+    def write() -> str:
+        return checkpoint.generate(selection.text, max_tokens=tokens + MORE_WRITTEN, edits=edits).text
+
+    found: str = traces().get(key, write, len)
+    return found
 
 
 def show_place(selection: Selection, kinds: Mapping[str, Kind]) -> None:
