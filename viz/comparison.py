@@ -1,16 +1,15 @@
 """Two runs of one text side by side: the weights of each, their signed difference, how far the stream went."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from viz.lines import configured
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale, difference_scale
 from viz.tokens import counted, position_name
-
-Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
 
 MOST_DRAWN = 40  # tokens on a side; the cells of more are too small to be pointed at
 MOST_SIGNED = 24  # up to here a cell has room for its sign
@@ -33,7 +32,7 @@ def weights_chart(
         color=alt.Color("weight:Q", scale=scale, legend=_legend("weight", ".2~f", [0.0, 0.25, 0.5, 1.0])),
         tooltip=_tooltip({"weight": ".4f"}),
     )
-    return _configured(cells, theme)
+    return configured(cells, theme)
 
 
 def difference_chart(
@@ -65,7 +64,7 @@ def difference_chart(
     far = f"abs(datum.change) > {0.6 * most}"
     ink = alt.condition(far, alt.value(theme.background), alt.value(theme.text))
     signs = cells.mark_text(fontSize=FONT_SIZE - 2, fontWeight="bold").encode(text="sign:N", color=ink)
-    return _configured(alt.LayerChart(layer=[coloured, signs]), theme)
+    return configured(alt.LayerChart(layer=[coloured, signs]), theme)
 
 
 def distance_chart(distances: Float[np.ndarray, " layer"], *, theme: Theme = LIGHT) -> alt.Chart:
@@ -91,7 +90,7 @@ def distance_chart(distances: Float[np.ndarray, " layer"], *, theme: Theme = LIG
         )
         .properties(width="container", height=180)
     )
-    return _configured(chart, theme)
+    return configured(chart, theme)
 
 
 def _rows(
@@ -135,13 +134,3 @@ def _legend(title: str, numbers: str, values: list[float]) -> alt.Legend:
 def _tooltip(numbers: dict[str, str]) -> list[alt.Tooltip]:
     places = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
     return places + [alt.Tooltip(f"{name}:Q", format=form) for name, form in numbers.items()]
-
-
-def _configured(chart: Drawn, theme: Theme) -> Drawn:
-    quiet = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 3}
-    return (
-        chart.configure(background=theme.background)
-        .configure_axis(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal", gridColor=theme.grid)
-        .configure_legend(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal")
-        .configure_view(stroke=theme.grid)
-    )

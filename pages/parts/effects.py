@@ -104,7 +104,7 @@ def of_lengths(run: Run) -> str:
     lengths = [comparison.mean_length(stack.blocks[-1].stream_out) for stack in run.stacks]
     widths = [comparison.mean_entropy(weights) for weights in (run.before, run.after)]
     return (
-        f"After the last layer a token's vector is {lengths[0]:.3g} long before and {lengths[1]:.3g} after; the mean "
+        f"After the last layer a token's vector is {lengths[0]:,.2f} long before and {lengths[1]:,.2f} after; the mean "
         f"entropy of a row in layer {run.layer + 1} goes from {widths[0]:.2f} to {widths[1]:.2f} bits."
     )
 

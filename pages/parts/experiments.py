@@ -1,7 +1,7 @@
 """Break the formula: what can be taken out of it with one click, why it is there, and what the loss did here."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model import Config, Edits, HeadSite, NormSite, Shuffle, SublayerSite
 from model.edit_checks import complaints, has_norm, sizes_of, sublayers
@@ -20,6 +20,21 @@ from viz.tokens import counted
 
 SEED = 1
 ATTENTIONS = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+NO = Edits()
+SAID = {
+    "unpositioned": "no positions",
+    "shuffled": "shuffled positions",
+    "shifted": "shifted positions",
+    "unmasked": "no mask",
+    "causal": "a causal mask",
+    "uniform": "uniform attention (heads: {})",
+    "overwritten": "overwritten weights ({})",
+    "averaged": "averaged heads ({})",
+    "muted": "muted heads ({})",
+    "muted_layers": "muted layers ({})",
+    "without_residual": "no residual (sublayers: {})",
+    "without_norm": "no norm (norms: {})",
+}
 NOTHING = "This checkpoint has no place for the experiment: "
 
 
@@ -41,19 +56,36 @@ class Experiment:
     look_for: str
     edits: Callable[[Config, Place], Edits | str]
     effect: Callable[[Run], str]
+    instead: str = "mute"  # what to try where a model has no place for it
 
     def title(self, place: Place) -> str:
         """The name, with the layer and head that it acts on."""
         return self.name.format(layer=counted(place.layer), head=counted(place.head))
 
 
-def edits_for(experiment: Experiment, config: Config, place: Place) -> Edits | str:
-    """The edits of an experiment on a model, or one plain sentence where the model has no place for it."""
+def edits_for(experiment: Experiment, config: Config, place: Place, kept: Edits = NO) -> Edits | str:
+    """The edits of an experiment on a model, with those that are kept, or one plain sentence where it has no place."""
     found = experiment.edits(config, place)
-    if isinstance(found, Edits):
-        missing = next(complaints(found, config, {}), None)
-        return found if missing is None else f"{NOTHING}it {missing}."
-    return NOTHING + found
+    if isinstance(found, str):
+        return NOTHING + found
+    edits = together(kept, found)
+    missing = next(complaints(edits, config, {}), None)
+    return edits if missing is None else f"{NOTHING}it {missing}."
+
+
+def together(kept: Edits, added: Edits) -> Edits:
+    """Two edits in one; a number of the second takes the place of the first's. InputError where they contradict."""
+    numbers = {name: value for name in ("scale", "temperature") if (value := getattr(added, name)) != getattr(NO, name)}
+    sets = {name: value | getattr(kept, name) for name, value in vars(added).items() if isinstance(value, frozenset)}
+    return replace(kept, **sets, **numbers)
+
+
+def said_of(edits: Edits) -> str:
+    """What edits change, in a few words."""
+    said = [] if edits.scale is None else [f"q·k × {edits.scale:g} in place of ÷ √d_k"]
+    said += [] if edits.temperature == 1 else [f"temperature {edits.temperature:g}"]
+    sets = {name: len(value) for name, value in vars(edits).items() if isinstance(value, frozenset) and value}
+    return ", ".join([*said, *(SAID[name].format(count) for name, count in sets.items())])
 
 
 def stacks_of(config: Config) -> list[str]:
@@ -145,6 +177,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "to the largest, and what a head could say by degrees is lost."
         ),
         edits=unscaled,
+        instead="spread",
         effect=of_widths,
     ),
     "positions": Experiment(
@@ -159,6 +192,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "that fall apart."
         ),
         edits=unpositioned,
+        instead="scale",
         effect=of_order,
     ),
     "shuffle": Experiment(
@@ -172,6 +206,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "neighbouring places. Heads that go by the words themselves stay nearly as they were."
         ),
         edits=shuffled,
+        instead="scale",
         effect=of_neighbours,
     ),
     "unmask": Experiment(
@@ -183,6 +218,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         look_for="Weight above the diagonal, where there was none: queries that look at tokens still to come.",
         edits=unmasked,
+        instead="causal",
         effect=of_masks,
     ),
     "causal": Experiment(
@@ -196,6 +232,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "see. What came from later words has to be done without."
         ),
         edits=causal,
+        instead="unmask",
         effect=of_masks,
     ),
     "residual": Experiment(

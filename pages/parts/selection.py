@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import streamlit as st
 
-from model import available_checkpoints
+from model import Edits, available_checkpoints
 from pages.parts.experiments import EXPERIMENTS
+from pages.parts.subjects import ALL
 from viz.explorer import View
 from viz.explorer.kinds import Kind
 from viz.head_statistics import TITLES as STATISTICS
@@ -40,11 +41,12 @@ class Selection:
     step: str = next(iter(STEPS))
     depth: str = DEPTHS[0]
     experiment: str = next(iter(EXPERIMENTS))  # what the page Break the formula takes out
+    setting: str = ""  # of the experiment, as the part that shows it writes it
+    edits: str = ""  # what is broken besides, as Edits.to_text
     view: View = field(default_factory=View)
 
 
-# The fields that are not the view's.
-OWN = ("text", "pair", "checkpoint", "mute", "across", "up", "head", "step", "depth", "experiment")
+OWN = tuple(known.name for known in fields(Selection) if known.name != "view")
 
 
 def values_of(selection: Selection) -> dict[str, Any]:
@@ -132,6 +134,13 @@ def one_of(text: str, allowed: tuple[str, ...]) -> str:
     return text
 
 
+def bounded(text: str) -> str:
+    """A text that is not longer than one may be."""
+    if len(text) > LONGEST_TEXT:
+        raise ValueError(f"more than {LONGEST_TEXT} characters")
+    return text
+
+
 def switch(text: str) -> bool:
     """ "1" for on, "0" for off."""
     return one_of(text, ("0", "1")) == "1"
@@ -159,7 +168,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "head": index,
     "step": lambda text: one_of(text, tuple(STEPS)),
     "depth": lambda text: one_of(text, DEPTHS),
-    "experiment": lambda text: one_of(text, tuple(EXPERIMENTS)),
+    "experiment": lambda text: one_of(text, tuple(ALL)),
+    "setting": lambda text: bounded(text),
+    "edits": lambda text: Edits.from_text(bounded(text)).to_text(),
     "show": str,
     "special": str,
     "words": switch,

@@ -1,0 +1,70 @@
+"""A text in a padded batch, with its mask and without: what leaks from padding into the text's own numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.trace import StackTrace, Trace
+from model.transformer import Transformer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Padded:
+    """One text of so many tokens: alone, then padded at the end with and without the mask for padding."""
+
+    length: int
+    alone: StackTrace  # (position, …)
+    masked: StackTrace  # (position and padding, …)
+    unmasked: StackTrace
+    logits: tuple[Tensor | None, Tensor | None, Tensor | None]  # of the three, where the model has a classifier
+
+
+def padded(model: Transformer, ids: Sequence[int], count: int) -> Padded:
+    """The three passes, through the encoder where there is one; ``count`` padding tokens are added at the end.
+
+    ValueError where text and padding are more than the model's positions.
+    """
+    length, config = len(ids), model.config
+    if count < 1 or length + count > config.max_length:
+        raise ValueError(f"{length} tokens and {count} of padding, wanted 1 or more, {config.max_length} in all")
+    device = model.embedding.weight.device
+    text = torch.tensor(list(ids), device=device)
+    both = torch.cat([text, text.new_full((count,), config.pad_id)])[None]
+    real = (torch.arange(length + count, device=device) < length)[None]
+    with torch.no_grad():
+        passes = [read(model, text, None), read(model, both, real), read(model, both, None)]
+    stacks = [stack_of(trace) for trace in passes]
+    said = [None if trace.pooled is None else trace.logits for trace in passes]
+    return Padded(
+        length=length, alone=stacks[0], masked=stacks[1], unmasked=stacks[2], logits=(said[0], said[1], said[2])
+    )
+
+
+def read(model: Transformer, ids: Tensor, real: Tensor | None) -> Trace:
+    """One pass; of an encoder–decoder, its encoder's."""
+    if model.config.architecture == "encoder-decoder":
+        return Trace(encoder=model.encode(ids, real), decoder=None, pooled=None, logits=None)
+    return model(ids, real=real, logits=bool(model.config.labels))
+
+
+def stack_of(trace: Trace) -> StackTrace:
+    """The only stack of a pass."""
+    found = trace.encoder or trace.decoder
+    assert found is not None
+    return found
+
+
+def weight_on_padding(stack: StackTrace, length: int) -> Float[np.ndarray, " layer"]:
+    """Of every layer, the share of the text's weights that goes to padding: the mean over heads and real queries."""
+    layers = (np.asarray(block.self_attention.weights[0].cpu(), np.float64) for block in stack.blocks)
+    return np.array([weights[:, :length, length:].sum(axis=-1).mean() for weights in layers])
+
+
+def largest_leak(alone: StackTrace, other: StackTrace) -> float:
+    """The largest difference of any coordinate of the text's last vectors from those that it has alone."""
+    first = alone.final.double()
+    return float((other.final[0, : len(first)].double() - first).abs().max())

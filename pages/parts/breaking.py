@@ -1,0 +1,270 @@
+"""An experiment with edits: the original and the edited run of the text, side by side."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from model import Checkpoint, Edits
+from model.measures.comparison import stream_distances
+from model.trace import Trace
+from pages.parts.computed import bytes_of, reads_pairs, trace_key, trace_of, traces
+from pages.parts.drawing import explain, show_chart, show_measured, theme
+from pages.parts.effects import ORDER_TEXTS, Run, streams
+from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, Place, edits_for, said_of
+from pages.parts.predicting import prediction_of
+from pages.parts.selection import Selection, changed, choose, current
+from pages.parts.selection import shows as shows_in
+from pages.parts.subjects import short_name
+from viz import answer
+from viz.comparison import MOST_DRAWN, difference_chart, distance_chart, weights_chart
+from viz.edited_script import edited_script
+from viz.explorer.kinds import TITLES, Kind, kinds_of
+from viz.tokens import counted
+
+HOW_TO_READ = """
+- **Before** and **after**: the attention of the chosen layer, on one scale from 0 to 1. A row is a query, a column a
+  key; a row's weights add up to 1.
+- **Difference**: after − before. Blue and + where a key gained weight, orange and − where it lost some; the scale ends
+  at the largest difference, so look at its numbers before comparing two experiments.
+- **Distance**: how far the vectors of all tokens moved, as a share of their length before. 0 is no change at all.
+"""
+DISTANCE_HELP = (
+    "The length of the difference between the stream of the edited and of the original run after a layer, divided by "
+    "the length of the original's; both over all tokens. 100 % is a change as large as the stream itself."
+)
+OUTPUT_HELP = (
+    "What the decoder writes when it takes the most probable token each time; after the edit, 10 tokens more at most."
+)
+EFFECT_HELP = "Measured on the text above; of the weights, the mean over all heads of the chosen layer."
+KEEP_HELP = "Leaves this broken while you try the others, so that several are broken at once."
+PYTHON_HELP = "The few lines that make both runs again, with these edits."
+MORE_WRITTEN = 10  # tokens
+SAME_TARGET = (
+    "Both runs read the decoder text that the original run wrote, so that their attentions can be laid over each other."
+)
+UNCHANGED = "The weights of this layer are the same in both runs: what was changed acts after them. Try a later layer."
+
+Kinds = Mapping[str, Kind]
+
+
+def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
+    """What is changed, what it did, and both runs."""
+    experiment, place = EXPERIMENTS[selection.experiment], place_of(selection, kinds)
+    kept = Edits.from_text(selection.edits)
+    edits = edits_for(experiment, checkpoint.config, place, kept)
+    words, outcome = explain(experiment.title(place), experiment.explained, experiment.look_for)
+    if isinstance(edits, str):
+        refuse(edits, experiment.instead)
+        show_place(selection, kinds)
+        show_kept(kept, None)
+        return
+    after = aligned(selection, checkpoint, before, edits)
+    run = run_of(selection, checkpoint, edits, (before, after), kinds)
+    show_measured(words, experiment.effect(run), EFFECT_HELP)
+    with outcome:
+        show_predictions(selection, checkpoint, edits, (before, after))
+    show_place(selection, kinds)
+    show_attention(selection, (kinds, kinds_of(after)), ("edits", trace_key(selection, edits)))
+    show_distances(selection, edits, run)
+    show_kept(kept, edits)
+    download_script(selection, checkpoint, edits)
+    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+
+
+def refuse(sentence: str, instead: str) -> None:
+    """Why an experiment does not apply, and one that does, a click away."""
+    st.info(sentence)
+    st.button(f"Try “{short_name(instead)}” instead", key="instead", on_click=take_experiment, args=(instead,))
+
+
+def take_experiment(name: str) -> None:
+    """Another experiment, as it opens."""
+    choose(experiment=name, setting="")
+
+
+def place_of(selection: Selection, kinds: Kinds) -> Place:
+    """The layer that is looked at, and the first head that is on."""
+    view = selection.view
+    heads = view.heads_on(kinds[view.attention].heads)
+    return Place(view.attention, view.layer, heads[0] if heads else 0)
+
+
+def aligned(selection: Selection, checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:
+    """The edited run of the same tokens; a decoder beside an encoder reads what the original run wrote."""
+    if before.encoder is None or before.decoder is None:
+        return trace_of(selection, edits)
+    typed, target = before.encoder.ids.tolist(), before.decoder.ids.tolist()
+    key = ("aligned", *trace_key(selection, edits))
+    found: Trace = traces().get(key, lambda: checkpoint.trace_ids(typed, target, edits=edits), bytes_of)
+    return found
+
+
+def run_of(selection: Selection, checkpoint: Checkpoint, edits: Edits, runs: tuple[Trace, Trace], kinds: Kinds) -> Run:
+    """Both runs, as the effects are measured on them."""
+    view, kind = selection.view, kinds[selection.view.attention]
+    stack, _ = ATTENTIONS[kind.name]
+    before, after = (getattr(trace, stack) for trace in runs)
+    labels = bool(checkpoint.config.labels)
+    return Run(
+        before=kind.weights[view.layer],
+        after=kinds_of(runs[1])[kind.name].weights[view.layer],
+        stacks=(before, after),
+        layer=view.layer,
+        one_text=kind.queries is kind.keys,
+        probabilities=tuple(map(checkpoint.probabilities, runs)) if labels else None,  # type: ignore[arg-type]
+        ordered=ordered(selection, checkpoint, edits) if edits.unpositioned else None,
+    )
+
+
+def ordered(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Any:
+    """The two sentences of the same words, each before and after; of an encoder where there is one."""
+    stacks = []
+    for changes in (Edits(), edits):
+        both = [text_trace(changed(selection, text=text, pair=""), checkpoint, changes) for text in ORDER_TEXTS]
+        stacks.append(tuple(trace.encoder or trace.decoder for trace in both))
+    return tuple(stacks)
+
+
+def text_trace(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Trace:
+    """A text's own pass; a decoder beside the encoder reads the same words, for writing some would take longer."""
+    if checkpoint.config.architecture != "encoder-decoder":
+        return trace_of(selection, edits)
+    text, key = selection.text, ("order", *trace_key(selection, edits))
+    found: Trace = traces().get(key, lambda: checkpoint.trace(text, target=text, edits=edits), bytes_of)
+    return found
+
+
+def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits, runs: tuple[Trace, Trace]) -> None:
+    """What the model says of the text before and after."""
+    before, after = runs
+    if before.encoder is not None and before.decoder is not None:
+        tokens = before.decoder.ids.tolist()
+        original = checkpoint.tokenizer.decode(tokens)
+        for label, text in (("before", original), ("after", written(selection, checkpoint, edits, len(tokens)))):
+            st.markdown(f"Output {label}", help=OUTPUT_HELP)
+            st.text(answer.text_line(text))
+        return
+    for label, trace in (("before", before), ("after", after)):
+        if said := prediction_of(checkpoint, trace):
+            title, outcome, explained = said
+            st.metric(f"{title} {label}", outcome, help=explained)
+
+
+def written(selection: Selection, checkpoint: Checkpoint, edits: Edits, tokens: int) -> str:
+    """What the edited model writes: at most a few tokens more than the original, for it may never come to an end."""
+    key = ("written", tokens, *trace_key(selection, edits))
+
+    def write() -> str:
+        return checkpoint.generate(selection.text, max_tokens=tokens + MORE_WRITTEN, edits=edits).text
+
+    found: str = traces().get(key, write, len)
+    return found
+
+
+def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None:
+    """Which attention, layer and head are compared."""
+    view, kind = selection.view, kinds[selection.view.attention]
+    with st.container(horizontal=True):
+        if len(kinds) > 1:
+            key = shows_in("compared_attention", view.attention)
+            st.selectbox(
+                "Attention", list(kinds), key=key, format_func=TITLES.__getitem__, on_change=take_place, width=300
+            )
+        key = shows_in("compared_layer", view.layer)
+        st.selectbox("Layer", range(kind.layers), key=key, format_func=counted, on_change=take_place, width=120)
+        if head:
+            show_head(selection, kind)
+
+
+def show_head(selection: Selection, kind: Kind) -> None:
+    """One head, or the mean of those that are on."""
+    heads = selection.view.heads_on(kind.heads)
+    key = shows_in("compared_head", heads[0] if len(heads) == 1 else -1)
+    named = partial(head_name, len(heads) if len(heads) > 1 else kind.heads)
+    options = [-1, *range(kind.heads)]
+    st.selectbox("Head", options, key=key, format_func=named, on_change=take_place, args=(kind.heads,), width=190)
+
+
+def head_name(count: int, head: int) -> str:
+    """A head in the list; before the first, the mean of several."""
+    return f"mean of {count} heads" if head < 0 else counted(head)
+
+
+def take_place(heads: int = 0) -> None:
+    """Another attention, layer or head; one head is the layer's only one on, as in Explore."""
+    state = st.session_state
+    changes: dict[str, Any] = {"layer": state["compared_layer"]}
+    if "compared_attention" in state:
+        changes["attention"] = state["compared_attention"]
+    if heads:
+        layer, head = state["compared_layer"], state["compared_head"]
+        elsewhere = {site for site in current().view.off if site[0] != layer}
+        changes["off"] = frozenset(
+            elsewhere | {(layer, other) for other in range(heads) if head >= 0 and other != head}
+        )
+    choose(**changes)
+
+
+def show_attention(selection: Selection, runs: tuple[Kinds, Kinds], key: Any) -> None:
+    """Both runs' weights and their difference, of the heads that are on; the second may have other heads."""
+    view, (kind, other) = selection.view, (kinds[selection.view.attention] for kinds in runs)
+    heads = view.heads_on(kind.heads) or tuple(range(kind.heads))
+    seen = (heads, heads if other.heads == kind.heads else tuple(range(other.heads)))
+    first, second = (
+        answer.mean_of_heads(found.weights[view.layer], on) for found, on in zip((kind, other), seen, strict=True)
+    )
+    shown = tuple(side.tokens[:MOST_DRAWN] for side in (kind.queries, kind.keys))
+    rows, columns = map(len, shown)
+    drawn_part = first[:rows, :columns], second[:rows, :columns]
+    makers: dict[str, Callable[[], Any]] = {
+        "Before": lambda: weights_chart(drawn_part[0], *shown, theme=theme()),
+        "After": lambda: weights_chart(drawn_part[1], *shown, theme=theme()),
+        "Difference": lambda: difference_chart(*drawn_part, *shown, theme=theme()),
+    }
+    for place, (title, make) in zip(st.columns(3), makers.items(), strict=True):
+        with place:
+            st.markdown(f"**{title}**")
+            said = f"{title}: attention of layer {counted(view.layer)}, query by key."
+            show_chart((title, key, view.attention, view.layer, heads), make, said)
+    show_notes(kind, np.array_equal(first, second), max(len(kind.queries.tokens), len(kind.keys.tokens)))
+
+
+def show_notes(kind: Kind, same: bool, tokens: int) -> None:
+    """What has to be known of the three charts."""
+    if same:
+        st.markdown(UNCHANGED)
+    if tokens > MOST_DRAWN:
+        st.markdown(f"The first {MOST_DRAWN} of {tokens} tokens are drawn; the measured numbers are of all.")
+    if kind.name != "encoder" and kind.queries is not kind.keys:
+        st.markdown(SAME_TARGET)
+
+
+def show_distances(selection: Selection, edits: Edits, run: Run) -> None:
+    """How far the stream moved, layer by layer."""
+    st.subheader("How far the stream moved", anchor=False, help=DISTANCE_HELP)
+    distances = stream_distances(*streams(run))
+    key = ("distance", trace_key(selection, edits), selection.view.attention)
+    show_chart(key, lambda: distance_chart(distances, theme=theme()), "Relative distance of the stream by layer.")
+
+
+def show_kept(kept: Edits, edits: Edits | None) -> None:
+    """What is broken besides, to be mended; what is broken now, to be kept."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if edits is not None and edits != kept:
+            now = edits.to_text()
+            st.button("Keep this broken", key="keep", on_click=choose, kwargs={"edits": now}, help=KEEP_HELP)
+        if kept != Edits():
+            st.button("Mend all that was kept", key="mend", on_click=choose, kwargs={"edits": ""})
+            st.markdown(f"Kept broken: {said_of(kept)}.")
+
+
+def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> None:
+    """Both runs as Python."""
+    config = checkpoint.config
+    pair = selection.pair if reads_pairs(selection.checkpoint) else ""
+    facts = {"writes": config.architecture == "encoder-decoder", "labels": bool(config.labels)}
+    made = partial(edited_script, selection.checkpoint, selection.text, edits, pair=pair, **facts)
+    st.download_button("As Python", made, "broken.py", on_click="ignore", help=PYTHON_HELP)

@@ -1,0 +1,43 @@
+"""Charts and explanations as the experiments show them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz.theme import Theme, theme_of
+from viz.tokens import markdown_text
+
+
+def theme() -> Theme:
+    """The colours of the visitor's page."""
+    return theme_of(st.context.theme.type)
+
+
+def show_chart(key: Any, make: Callable[[], Any], said: str) -> None:
+    """A chart in the page's own colours; the key decides everything in it."""
+    st.vega_lite_chart(drawn((key, theme().background), make), theme=None, alt=said)
+
+
+@st.cache_data(show_spinner=False, max_entries=128)
+def drawn(key: Any, _make: Callable[[], Any]) -> dict[str, Any]:
+    """A chart as Vega-Lite: making it takes longer than the model; the tests check it against the schema."""
+    found: dict[str, Any] = _make().to_dict(validate=False)
+    return found
+
+
+def explain(title: str, explained: str, look_for: str) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The words of an experiment, and a place for its outcome or its controls beside them."""
+    st.subheader(title, anchor=False)
+    words, beside = st.columns([5, 2], gap="large")
+    with words:
+        st.markdown(explained)
+        st.markdown(f"**What to look for.** {look_for}")
+    return words, beside
+
+
+def show_measured(words: DeltaGenerator, said: str, explained: str | None = None) -> None:
+    """What was measured, under the words."""
+    with words:
+        st.markdown(f"**Measured here.** {markdown_text(said)}", help=explained)

@@ -1,0 +1,76 @@
+"""Lines over layers, depths or widths: one for each run that is compared."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import altair as alt
+import numpy as np
+from jaxtyping import Float
+
+from viz.theme import FONT_SIZE, LIGHT, Theme
+
+Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
+
+Line = Sequence[float] | Float[np.ndarray, " place"]
+
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+HEIGHT = 240
+
+
+def line_chart(
+    places: Sequence[str] | Sequence[int],
+    lines: Mapping[str, Line],
+    titles: tuple[str, str],
+    *,
+    log: bool = False,
+    theme: Theme = LIGHT,
+) -> alt.Chart:
+    """One line for each name, with a point at every place; ``titles`` are of the axis across and of the one up.
+
+    Lines are told apart by colour and dash. log: both axes are logarithmic, and places are numbers. What is not
+    finite is not drawn. ValueError for a line with other places, or more than four lines.
+    """
+    for name, line in lines.items():
+        if len(line) != len(places):
+            raise ValueError(f"{name} has {len(line)} values, wanted one for each of {len(places)} places")
+    if not 1 <= len(lines) <= len(DASHES):
+        raise ValueError(f"{len(lines)} lines, wanted 1 to {len(DASHES)}")
+    rows = [
+        {"place": place, "line": name, "value": float(value) if np.isfinite(value) else None}
+        for name, line in lines.items()
+        for place, value in zip(places, line, strict=True)
+    ]
+    across: dict[str, Any] = {"title": titles[0], "axis": alt.Axis(labelAngle=0, labelOverlap=True)}
+    scale = alt.Scale(type="log", base=2) if log else alt.Scale(zero=True)
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(point=alt.OverlayMarkDef(size=45, filled=True))
+        .encode(
+            x=alt.X("place:Q", scale=scale, **across) if log else alt.X("place:O", sort=None, **across),
+            y=alt.Y("value:Q", title=titles[1], scale=scale, axis=alt.Axis(tickCount=5)),
+            color=alt.Color("line:N", scale=_scale(lines, theme.heads), legend=_legend(lines)),
+            strokeDash=alt.StrokeDash("line:N", scale=_scale(lines, DASHES), legend=_legend(lines)),
+            tooltip=["line:N", alt.Tooltip("place:N", title=titles[0]), alt.Tooltip("value:Q", format=".6g")],
+        )
+        .properties(width="container", height=HEIGHT)
+    )
+    return configured(chart, theme)
+
+
+def configured(chart: Drawn, theme: Theme) -> Drawn:
+    """The chart in the colours and sizes of the page."""
+    quiet = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 3}
+    return (
+        chart.configure(background=theme.background)
+        .configure_axis(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal", gridColor=theme.grid)
+        .configure_legend(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal")
+        .configure_view(stroke=theme.grid)
+    )
+
+
+def _scale(lines: Mapping[str, object], values: Sequence[Any]) -> alt.Scale:
+    return alt.Scale(domain=list(lines), range=list(values[: len(lines)]))
+
+
+def _legend(lines: Mapping[str, object]) -> alt.Legend | None:
+    return None if len(lines) == 1 else alt.Legend(title=None, orient="top", columns=2, labelLimit=320, symbolSize=200)
