@@ -11,6 +11,7 @@ from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale, difference_scale
 from viz.tokens import counted
 
 CELL, AROUND = 34, 70
+ROW, AROUND_SPLIT = 22, 110
 
 
 def matrix_chart(
@@ -68,10 +69,10 @@ def cell(row: str, column: str, number: float) -> dict[str, object]:
 
 def joined_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme = LIGHT) -> alt.Chart:
     """What a projection gave for one token: all coordinates side by side, as it leaves the projection."""
-    cells = coordinates(joined, theme).encode(
+    cells = coordinates(joined, theme, legend=False).encode(
         x=alt.X("coordinate:O", title=f"all {joined.size} coordinates", axis=_axis()),
     )
-    return configured(cells.properties(width="container", height=36), theme)
+    return configured(cells.properties(width="container", height=AROUND + CELL), theme)
 
 
 def split_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme = LIGHT) -> alt.Chart:
@@ -80,10 +81,10 @@ def split_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme = 
         x=alt.X("within:O", title=f"{joined.shape[1]} coordinates of each head", axis=_axis()),
         y=alt.Y("head:O", sort=None, title="head"),
     )
-    return configured(cells.properties(width="container", height=max(60, 22 * len(joined))), theme)
+    return configured(cells.properties(width="container", height=AROUND_SPLIT + ROW * len(joined)), theme)
 
 
-def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme) -> alt.Chart:
+def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, legend: bool = True) -> alt.Chart:
     """A cell for every coordinate, coloured around 0."""
     most = float(np.abs(joined).max()) or 1.0
     stops = difference_scale(theme)
@@ -98,13 +99,13 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme) -> a
         }
         for head, at in np.ndindex(joined.shape)
     ]
-    legend = alt.Legend(title="number", orient="top", format="+.2~f", values=[-most, 0, most], gradientLength=160)
+    named = alt.Legend(title="number", orient="top", format="+.2~f", values=[-most, 0, most], gradientLength=160)
     exact = alt.Tooltip("number:Q", format="+.6g")
     return (
         alt.Chart(alt.Data(values=rows))
         .mark_rect()
         .encode(
-            color=alt.Color("number:Q", scale=scale, legend=legend),
+            color=alt.Color("number:Q", scale=scale, legend=named if legend else None),
             tooltip=["head:N", "coordinate:Q", "within:Q", exact],
         )
     )

@@ -14,7 +14,7 @@ Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
 Line = Sequence[float] | Float[np.ndarray, " place"]
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-HEIGHT = 240
+HEIGHT = 300
 
 
 def line_chart(
@@ -24,7 +24,7 @@ def line_chart(
     *,
     log: bool = False,
     theme: Theme = LIGHT,
-) -> alt.Chart:
+) -> alt.LayerChart:
     """One line for each name, with a point at every place; ``titles`` are of the axis across and of the one up.
 
     Lines are told apart by colour and dash. log: both axes are logarithmic, and places are numbers. What is not
@@ -42,19 +42,17 @@ def line_chart(
     ]
     across: dict[str, Any] = {"title": titles[0], "axis": alt.Axis(labelAngle=0, labelOverlap=True)}
     scale = alt.Scale(type="log", base=2) if log else alt.Scale(zero=True)
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(point=alt.OverlayMarkDef(size=45, filled=True))
-        .encode(
-            x=alt.X("place:Q", scale=scale, **across) if log else alt.X("place:O", sort=None, **across),
-            y=alt.Y("value:Q", title=titles[1], scale=scale, axis=alt.Axis(tickCount=5)),
-            color=alt.Color("line:N", scale=_scale(lines, theme.heads), legend=_legend(lines)),
-            strokeDash=alt.StrokeDash("line:N", scale=_scale(lines, DASHES), legend=_legend(lines)),
-            tooltip=["line:N", alt.Tooltip("place:N", title=titles[0]), alt.Tooltip("value:Q", format=".6g")],
-        )
-        .properties(width="container", height=HEIGHT)
+    colour = alt.Color("line:N", scale=_scale(lines, theme.heads), legend=_legend(lines))
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("place:Q", scale=scale, **across) if log else alt.X("place:O", sort=None, **across),
+        y=alt.Y("value:Q", title=titles[1], scale=scale, axis=alt.Axis(tickCount=5)),
+        color=colour,
+        tooltip=["line:N", alt.Tooltip("place:N", title=titles[0]), alt.Tooltip("value:Q", format=".6g")],
     )
-    return configured(chart, theme)
+    dash = alt.StrokeDash("line:N", scale=_scale(lines, DASHES), legend=_legend(lines))
+    # Points as a layer of their own, outside the legend: its symbols are strokes then, whose dash can be seen.
+    layers = [base.mark_line().encode(strokeDash=dash), base.mark_point(size=45, filled=True, opacity=1)]
+    return configured(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)
 
 
 def configured(chart: Drawn, theme: Theme) -> Drawn:
@@ -73,4 +71,8 @@ def _scale(lines: Mapping[str, object], values: Sequence[Any]) -> alt.Scale:
 
 
 def _legend(lines: Mapping[str, object]) -> alt.Legend | None:
-    return None if len(lines) == 1 else alt.Legend(title=None, orient="top", columns=2, labelLimit=320, symbolSize=200)
+    return (
+        None
+        if len(lines) == 1
+        else alt.Legend(title=None, orient="top", columns=2, labelLimit=320, symbolType="stroke", symbolStrokeWidth=2, symbolSize=400)
+    )

@@ -132,7 +132,8 @@ def show_cells(typed: Typed) -> None:
     for place, (name, frame) in zip(st.columns([3, 3, 3, 4]), frames.items(), strict=True):
         with place:
             st.markdown(f"**{name}**", help=MATRIX_HELP.get(name, MASK_HELP))
-            st.data_editor(frame, key=f"bench_{name}_{revision}", on_change=take_cells, args=(base, revision))
+            key = f"bench_{name}_{revision}"
+            st.data_editor(frame, key=key, on_change=take_cells, args=(base, revision), disabled=["_index"])
 
 
 def frames_of(typed: Typed) -> dict[str, pd.DataFrame]:

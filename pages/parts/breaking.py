@@ -29,6 +29,8 @@ HOW_TO_READ = """
   key; a row's weights add up to 1.
 - **Difference**: after − before. Blue and + where a key gained weight, orange and − where it lost some; the scale ends
   at the largest difference, so look at its numbers before comparing two experiments.
+"""
+READ_DISTANCE = """\
 - **Distance**: how far the vectors of all tokens moved, as a share of their length before. 0 is no change at all.
 """
 DISTANCE_HELP = (
@@ -69,9 +71,10 @@ def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace,
     show_place(selection, kinds)
     show_attention(selection, (kinds, kinds_of(after)), ("edits", trace_key(selection, edits)))
     show_distances(selection, edits, run)
-    show_kept(kept, edits)
-    download_script(selection, checkpoint, edits)
-    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        download_script(selection, checkpoint, edits)
+        show_kept(kept, edits)
+    st.markdown(f"**How to read this**\n{HOW_TO_READ}{READ_DISTANCE}")
 
 
 def refuse(sentence: str, instead: str) -> None:
@@ -252,13 +255,12 @@ def show_distances(selection: Selection, edits: Edits, run: Run) -> None:
 
 def show_kept(kept: Edits, edits: Edits | None) -> None:
     """What is broken besides, to be mended; what is broken now, to be kept."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if edits is not None and edits != kept:
-            now = edits.to_text()
-            st.button("Keep this broken", key="keep", on_click=choose, kwargs={"edits": now}, help=KEEP_HELP)
-        if kept != Edits():
-            st.button("Mend all that was kept", key="mend", on_click=choose, kwargs={"edits": ""})
-            st.markdown(f"Kept broken: {said_of(kept)}.")
+    if edits is not None and edits != kept:
+        now = edits.to_text()
+        st.button("Keep this broken", key="keep", on_click=choose, kwargs={"edits": now}, help=KEEP_HELP)
+    if kept != Edits():
+        st.button("Mend all that was kept", key="mend", on_click=choose, kwargs={"edits": ""})
+        st.markdown(f"Kept broken: {said_of(kept)}.")
 
 
 def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> None:

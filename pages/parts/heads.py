@@ -54,6 +54,7 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     show_measured(words, heads_said(cuts[-1], after, selection), TABLE_HELP)
     st.dataframe(heads_table(cuts, checkpoint), hide_index=True)
     show_place(selection, kinds)
+    st.markdown(f"After: the mean of all that are left, {plural(chosen)}.")
     show_attention(selection, (kinds, kinds_of(after.trace)), ("heads", chosen, trace_key(selection, NO)))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
