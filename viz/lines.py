@@ -74,5 +74,13 @@ def _legend(lines: Mapping[str, object]) -> alt.Legend | None:
     return (
         None
         if len(lines) == 1
-        else alt.Legend(title=None, orient="top", columns=2, labelLimit=320, symbolType="stroke", symbolStrokeWidth=2, symbolSize=400)
+        else alt.Legend(
+            title=None,
+            orient="top",
+            columns=2,
+            labelLimit=320,
+            symbolType="stroke",
+            symbolStrokeWidth=2,
+            symbolSize=400,
+        )
     )

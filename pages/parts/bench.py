@@ -104,7 +104,7 @@ def show_bench(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     with beside:
         key = shows("bench_tokens", typed.tokens)
         st.segmented_control("Tokens", SIZES, key=key, required=True, on_change=take_size, args=(typed,))
-        st.button("Start over", on_click=choose, kwargs={"setting": ""}, disabled=typed == EXAMPLE)
+        st.button("Start over", key="start_over", on_click=choose, kwargs={"setting": ""}, disabled=typed == EXAMPLE)
     show_cells(typed)
     try:
         steps = computed(typed)
