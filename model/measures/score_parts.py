@@ -66,7 +66,7 @@ def score_parts(path: WeightPath) -> ScoreParts:
     constant = sum(product for pair, product in products.items() if CONSTANT in pair)
     total = path.attention.products[path.site.head, path.site.query, path.site.key]
     return ScoreParts(
-        products=named | {(CONSTANT, CONSTANT): constant}, product=float(total), scale=path.attention.scale
+        products=named | {(CONSTANT, CONSTANT): constant}, product=float(total), scale=float(path.attention.scale)
     )
 
 
