@@ -12,21 +12,11 @@ import pages
 from model import Checkpoint, Edits
 from model.trace import Trace
 from pages.parts.computed import checkpoint_named, edits_of, reads_pairs, trace_of
+from pages.parts.doors import door
 from pages.parts.downloads import downloads
 from pages.parts.exploring import name_of, show_explorer, show_neighbours, statistics_of, traced
 from pages.parts.predicting import prediction_of
-from pages.parts.selection import (
-    Selection,
-    address_notice,
-    choose,
-    current,
-    fit,
-    remember,
-    selected,
-    shows,
-    take,
-    to_address,
-)
+from pages.parts.selection import Selection, address_notice, choose, current, fit, remember, selected, shows, take
 from viz import answer
 from viz.explorer.kinds import Kind
 from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
@@ -107,8 +97,7 @@ def show_answer(selection: Selection, checkpoint: Checkpoint, trace: Trace, kind
             key = shows("mute", selection.mute)
             st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
             downloads(selection, any_head=bool(selection.view.heads_on(kind.heads)))
-            if st.button("Inside this weight", help=INSIDE_HELP, on_click=open_inside, args=(kind.heads,)):
-                st.switch_page(pages.FOLDER / "inside.py", query_params=to_address(current()))
+            door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, kind.heads))
     with outcome:
         show_prediction(checkpoint, selection, trace)
 

@@ -7,13 +7,14 @@ from model import Checkpoint
 from model.measures.one_weight import STEPS, Quantities, WeightPath
 from model.measures.score_parts import score_parts, why_not
 from pages.parts.computed import checkpoint_named
+from pages.parts.doors import doors_of_weight
 from pages.parts.exploring import traced
 from pages.parts.selection import DEPTHS, Selection, address_notice, current, fit, remember, selected, shows, take
 from pages.parts.walking import choose_step, choose_weight, chosen_path, numbered, rechecked, take_away
 from viz import steps
 from viz.excerpt import code_of
-from viz.inside import part_bars
-from viz.step_pictures import alternative, pictures
+from viz.inside import part_bars, spec, unchecked
+from viz.step_pictures import alternative, specs
 from viz.theme import theme_of
 from viz.tokens import markdown_text
 
@@ -35,6 +36,10 @@ PARTS_HELP = (
 RECHECK_HELP = (
     "Computes the whole way again in NumPy, with 64-bit numbers, from the token ids and the stored weights. It shares "
     "no code with the model. What differs is the rounding of the model's 32-bit numbers."
+)
+CODE_HELP = (
+    "The lines of this program that ran, read from its files. What says `changes`, `without` or `normed` is where an "
+    "edit would act, such as a norm left out; unedited, it does what the formula says."
 )
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
@@ -91,13 +96,14 @@ def show_step(selection: Selection, path: WeightPath, found: Quantities) -> None
             help=DEPTH_HELP,
         )
         take_away(selection)
+        doors_of_weight(path)
     with picture:
         st.subheader(f"Step {numbered(selection.step).replace(' ', ': ', 1)}", anchor=False)
         st.markdown(steps.said(path, selection.step, found))
-        for row in pictures(path, selection.step, found, theme=theme_of(st.context.theme.type)):
+        for row in specs(path, selection.step, found, theme=theme_of(st.context.theme.type)):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
                 place.markdown(title)
-                place.altair_chart(chart, theme=None, alt=alternative(path, title))
+                place.vega_lite_chart(chart, theme=None, alt=alternative(path, title))
 
 
 def show_parts(path: WeightPath) -> None:
@@ -108,8 +114,9 @@ def show_parts(path: WeightPath) -> None:
         return
     parts = score_parts(path)
     st.markdown(steps.said_of_parts(parts))
-    chart = part_bars(steps.names_of_parts(parts), theme=theme_of(st.context.theme.type))
-    st.altair_chart(chart, theme=None, alt="Bars: the parts of the score and their sum.")
+    named, theme = steps.names_of_parts(parts), theme_of(st.context.theme.type)
+    chart = spec(unchecked(lambda: part_bars(named, theme=theme)))
+    st.vega_lite_chart(chart, theme=None, alt="Bars: the parts of the score and their sum.")
     st.code(steps.parts_as_python(parts), language=None, wrap_lines=True)
 
 
@@ -123,7 +130,7 @@ def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath)
 
 def show_formula(path: WeightPath, step: str) -> None:
     """The formula, and the lines of the model that ran."""
-    st.subheader("Formula and code", anchor=False)
+    st.subheader("Formula and code", anchor=False, help=CODE_HELP)
     st.markdown(rf"$\displaystyle {steps.formula(path, step)}$")
     st.markdown(steps.symbols(path, step))
     for excerpt in code_of(path, step):

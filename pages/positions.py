@@ -1,6 +1,6 @@
 """Positions: how does the model know the order of words?"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -15,7 +15,7 @@ from model.trace import StackTrace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named, trace_of
 from pages.parts.selection import Selection, address_notice, current, selected, with_example
-from viz import order
+from viz import export, order
 from viz import positions as figures
 from viz.answer import kept
 from viz.theme import Theme, theme_of
@@ -72,6 +72,11 @@ TOKENS_HELP = f"How many positions each picture compares, from 2 to {LONGEST_SCH
 PAIR_HELP = "Which sine and cosine, counted from 0: pair i holds dimensions 2i and 2i + 1."
 POSITION_HELP = f"Where the shift starts, from 0 to {LONGEST_SHIFT:,}."
 STEPS_HELP = f"By how many positions, from 0 to {LONGEST_SHIFT:,}."
+VECTORS_HELP = "The vectors of all tokens as arrays, for numpy.load: token, position, segment, and the total."
+NUMBERS_HELP = "This table, its products, their means by distance and the wavelengths, in full, for numpy.load."
+SCHEMES_FILE_HELP = (
+    "What each scheme adds, (query, key), as in the pictures: NaN where a key is hidden; for numpy.load."
+)
 CSV_HELP = "Every position and dimension of this table, in full precision."
 QUERY_HELP = "The query whose row is the curve below each picture. It counts from 0."
 STACK_HELP = "An encoder reads the text, a decoder writes; each adds positions to tokens of its own."
@@ -89,6 +94,11 @@ def show() -> None:
     show_table()
     show_beyond()
     show_schemes()
+
+
+def take_away(label: str, name: str, explained: str, arrays: Callable[[], dict[str, np.ndarray]]) -> None:
+    """A file of numbers in full, made when it is asked for."""
+    st.download_button(label, lambda: export.npz(arrays()), name, on_click="ignore", help=explained)
 
 
 def theme() -> Theme:
@@ -160,6 +170,7 @@ def show_parts() -> None:
         rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
         numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
         st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
+        take_away("Vectors (NPZ)", "vectors.npz", VECTORS_HELP, lambda: measures.vectors(parts))
 
 
 # The table of position vectors
@@ -178,9 +189,12 @@ def show_table() -> None:
             f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {source}." + skipped(table)
         )
         draw(figures.position_heatmap(table, theme=theme()), "heatmap")
-        st.download_button(
-            "Table (CSV)", partial(figures.table_csv, table), "positions.csv", on_click="ignore", help=CSV_HELP
-        )
+        with st.container(horizontal=True):
+            st.download_button(
+                "Table (CSV)", partial(figures.table_csv, table), "positions.csv", on_click="ignore", help=CSV_HELP
+            )
+            shown = table[:LONGEST_PRODUCTS]
+            take_away("Numbers (NPZ)", "positions.npz", NUMBERS_HELP, lambda: measures.of_table(table, shown))
         show_products(table, source)
         show_waves(table.shape[1])
         show_shift(table.shape[1])
@@ -274,6 +288,7 @@ def show_shift(width: int) -> None:
                 st.latex(line)
             later = order.shift_check(position + shift, found.after, found.difference, found.largest, found.positions)
             st.markdown(later)
+            st.code(order.shift_exactly(found.matrix, found.before, found.rotated, found.after), wrap_lines=True)
         with picture:
             names = (f"position {position}", f"position {position + shift}")
             draw(figures.rotation_figure(found.before, found.after, names, theme=theme()), "rotation")
@@ -314,12 +329,16 @@ def show_schemes() -> None:
             head = st.number_input("Head", 1, measures.HEADS, 1, key="of_head", help=HEAD_HELP, width=140)
             causal = st.toggle("Hide keys after the query", name == "decoder", key="causal", help=CAUSAL_HELP)
         of = (stack_of(checkpoint, name), checkpoint.config)
-        for column, scheme in zip(st.columns(len(measures.SCHEMES)), measures.SCHEMES, strict=True):
-            part = measures.scheme_part(scheme, length, head - 1, causal=causal, of=of)
+        parts = {
+            scheme: measures.scheme_part(scheme, length, head - 1, causal=causal, of=of) for scheme in measures.SCHEMES
+        }
+        for column, (scheme, part) in zip(st.columns(len(parts)), parts.items(), strict=True):
             with column:
                 row = min(query, len(part.added) - 1)
                 draw(figures.scheme_figure(part.added, row, order.TITLES[scheme], theme=theme()), scheme)
                 st.markdown(f"{order.DOES[scheme]} {order.number_of(scheme, part.own)} ({order.ORIGIN[scheme]})")
+        added = {scheme: part.added for scheme, part in parts.items()}
+        take_away("Schemes (NPZ)", "schemes.npz", SCHEMES_FILE_HELP, lambda: added)
 
 
 pages.frame()

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from jaxtyping import Float
@@ -32,6 +32,11 @@ def trace_npz(trace: Trace, *, edits: Edits = NO_EDITS) -> bytes:
         arrays[f"{name}_muted"] = np.array([(site.layer, site.head) for site in here], np.int64).reshape(-1, 2)
         arrays[f"{stack}_tokens"] = np.array(kind.queries.tokens, np.str_)
         arrays[f"{stack}_ids"] = np.asarray(getattr(trace, stack).ids, np.int64)
+    return npz(arrays)
+
+
+def npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Arrays by their names as one file, without pickle."""
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # it takes arrays by any name but two of its own
     return file.getvalue()

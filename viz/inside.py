@@ -1,14 +1,17 @@
 """Pictures of the steps to one weight: vectors as bars, keys as rows. Up and down, never colour alone, say the sign."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import altair as alt
 import numpy as np
+from altair.utils.schemapi import debug_mode
 from jaxtyping import Bool, Float
 
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import position_name
+
+T = TypeVar("T")
 
 VECTOR_HEIGHT = 116
 ROW_HEIGHT = 22
@@ -39,16 +42,17 @@ def sum_bars(terms: Float[np.ndarray, "coordinate"], *, theme: Theme = LIGHT) ->
     pairs = enumerate(zip(terms.tolist(), running.tolist(), strict=True))
     rows = [{"coordinate": place, "value": term, "sum so far": total} for place, (term, total) in pairs]
     ends_at = [0.0, *terms.tolist(), *running.tolist()]
-    room = 0.12 * ((max(ends_at) - min(ends_at)) or 1.0)
+    room = 0.15 * ((max(ends_at) - min(ends_at)) or 1.0)
     line = alt.Chart(alt.Data(values=rows)).encode(
         x=_coordinates(len(rows)), y=alt.Y("sum so far:Q"), tooltip=_terms_tooltip("sum so far")
     )
     steps = line.mark_line(color=theme.text, strokeDash=[4, 3], strokeWidth=1.5, interpolate="step")
-    last = alt.Chart(alt.Data(values=[rows[-1] | {"said": f"sum {rows[-1]['sum so far']:.4g}"}]))
+    last = alt.Chart(alt.Data(values=[rows[-1] | {"said": f"sum {rows[-1]['sum so far']:.4g}".replace("-", "−")}]))
+    away = 13 if len(running) > 1 and running[-2] > running[-1] else -11  # from where the line comes
     ends = last.mark_point(color=theme.text, filled=True, size=50).encode(
         x=_coordinates(len(rows)), y=alt.Y("sum so far:Q")
     )
-    label = last.mark_text(color=theme.text, align="right", dx=-8, dy=-10, fontSize=FONT_SIZE - 1).encode(
+    label = last.mark_text(color=theme.text, align="right", dx=10, dy=away, fontSize=FONT_SIZE - 1).encode(
         x=_coordinates(len(rows)), y=alt.Y("sum so far:Q"), text="said:N"
     )
     bars = _coordinate_bars(rows, len(rows), (min(ends_at) - room, max(ends_at) + room), theme)
@@ -151,6 +155,20 @@ def term_grid(
     mine = [_named(chosen, tokens[chosen], chosen)] if chosen in places else []
     band = alt.Chart(alt.Data(values=mine)).mark_rect(fill=theme.surface, stroke=theme.text).encode(y=down)
     return _layered([band, marks], ROW_HEIGHT * len(places) + AXES + LEGEND, theme)
+
+
+def unchecked(draw: Callable[[], T]) -> T:
+    """What a function draws, without Altair's check of every part against its schema, which takes most of the time.
+
+    The tests draw the same with the check.
+    """
+    with debug_mode(False):
+        return draw()
+
+
+def spec(chart: alt.LayerChart) -> dict[str, Any]:
+    """A chart as Vega-Lite, without that check either."""
+    return chart.to_dict(validate=False)
 
 
 def part_bars(parts: Mapping[str, float], *, theme: Theme = LIGHT) -> alt.LayerChart:

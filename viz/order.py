@@ -95,8 +95,8 @@ def answer(scheme: str) -> str:
 def twice(token: str, one: int, other: int, before: float, after: float) -> str:
     """What positions do to a token that a text holds twice: its two vectors' distance, before and after. Markdown."""
     return (
-        f"“{markdown_text(visible(token))}” stands at positions {one + 1} and {other + 1}: the same vector twice, "
-        f"{before:.4g} apart, until the positions are added; then {after:.4g} apart."
+        f"“{markdown_text(visible(token))}” stands at positions {one} and {other}, counted from 0: the same vector "
+        f"twice, {before:.4g} apart, until the positions are added; then {after:.4g} apart."
     )
 
 
@@ -142,6 +142,12 @@ def shift_latex(matrix: Float[np.ndarray, "2 2"], before: Pair, rotated: Pair) -
     columns = (r" \\ ".join(f"{value:.6f}" for value in pair) for pair in (before, rotated))
     start, end = (rf"\begin{{bmatrix}} {column} \end{{bmatrix}}" for column in columns)
     return rf"M = \begin{{bmatrix}} {rows} \end{{bmatrix}}", f"M {start} = {end}"
+
+
+def shift_exactly(matrix: Float[np.ndarray, "2 2"], before: Pair, rotated: Pair, after: Pair) -> str:
+    """The same numbers in full, as Python."""
+    named = {"M": matrix, "before": before, "rotated": rotated, "in_the_table": after}
+    return "\n".join(f"{name} = {values.tolist()!r}" for name, values in named.items())
 
 
 def shift_check(position: int, after: Pair, difference: float, largest: float, positions: int) -> str:

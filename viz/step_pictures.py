@@ -1,12 +1,13 @@
 """Which pictures a step to one weight has: rows of titled charts, those in a row side by side where there is room."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 
 from model.measures.one_weight import Quantities, WeightPath
-from viz.inside import head_bars, key_bars, keys_to_show, sum_bars, term_grid, vector_bars
+from viz.inside import head_bars, key_bars, keys_to_show, spec, sum_bars, term_grid, unchecked, vector_bars
 from viz.steps import LABELS
 from viz.theme import LIGHT, Theme
 from viz.tokens import counted
@@ -43,6 +44,14 @@ def pictures(path: WeightPath, step: str, found: Quantities, *, theme: Theme = L
         "heads": lambda: _heads(path, found, theme),
     }
     return drawn[step]()
+
+
+def specs(
+    path: WeightPath, step: str, found: Quantities, *, theme: Theme = LIGHT
+) -> list[list[tuple[str, dict[str, Any]]]]:
+    """The same pictures as Vega-Lite, for a page."""
+    rows = unchecked(lambda: pictures(path, step, found, theme=theme))
+    return [[(title, spec(chart)) for title, chart in row] for row in rows]
 
 
 def shown_keys(path: WeightPath) -> list[int]:

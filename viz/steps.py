@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from model.edits import NO_EDITS, Edits
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.recheck import Rechecked
 from model.measures.score_parts import ScoreParts
@@ -126,8 +127,21 @@ def answer(path: WeightPath) -> str:
     query, key = names_of(path)
     where = f"head {counted(path.site.head)} of layer {counted(path.site.layer)}"
     if not bool(path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query, path.site.key]):
-        return f"In {where}, query {query} may not see key {key}: its weight is 0."
-    return f"In {where}, query {query} gives {percent(path.weight())} of its attention to key {key}."
+        return f"In {where}, query {query} may not see key {key}: its weight is 0.{_edited(path.edits)}"
+    return (
+        f"In {where}, query {query} gives {percent(path.weight())} of its attention to key {key}.{_edited(path.edits)}"
+    )
+
+
+def _edited(edits: Edits) -> str:
+    """Which heads are muted, or else the edits as an address holds them."""
+    if edits == NO_EDITS:
+        return ""
+    if edits != Edits(muted=edits.muted):
+        return f" This pass is edited: {markdown_text(edits.to_text())}."
+    first, *others = sorted(edits.muted)
+    more = f" and {len(others)} more {'heads' if len(others) > 1 else 'head'}" if others else ""
+    return f" The model ran with head {counted(first.head)} of layer {counted(first.layer)}{more} muted."
 
 
 def said(path: WeightPath, step: str, found: Mapping[str, Quantity]) -> str:
@@ -333,6 +347,7 @@ SCRIPT = '''\
 import numpy as np
 
 from model import {names}
+from model.edits import NO_EDITS, Edits
 from model.measures.one_weight import WeightSite, path_of
 from model.measures.recheck import recheck
 

@@ -74,6 +74,17 @@ def by_distance(matrix: Float[np.ndarray, "query key"]) -> ByDistance:
     return ByDistance(np.array(mean), np.array(least), np.array(most))
 
 
+def of_table(table: Table, compared: Table) -> dict[str, np.ndarray]:
+    """All that is drawn of a table: the first positions are compared with one another, the waves are the formula's."""
+    matrix = products(compared)
+    return {
+        "table": table,
+        "products": matrix,
+        "products_by_distance": by_distance(matrix).mean,
+        "wavelengths": wavelengths(table.shape[1]),
+    }
+
+
 def frequency(pair: int, width: int) -> float:
     """Radians per position of the sine in dimension 2·pair and the cosine beside it."""
     return BASE ** (-2 * pair / width)
@@ -180,6 +191,11 @@ def parts(embedding: EmbeddingTrace) -> Parts:
 
     token, total = embedding.token.double().numpy(), embedding.total.double().numpy()
     return Parts(token, numbers(embedding.position), numbers(embedding.segment), total)
+
+
+def vectors(parts: Parts) -> dict[str, Table]:
+    """What there is of them, by the names of the fields, as the float32 of the trace."""
+    return {name: part.astype(np.float32) for name, part in parts._asdict().items() if part is not None}
 
 
 def repeated(ids: Int[torch.Tensor, "position"]) -> tuple[int, int] | None:

@@ -1,10 +1,8 @@
 """The way to one weight on a page: which weight and which step are chosen, and what can be taken away of it."""
 
-import io
 from functools import partial
 from typing import Literal
 
-import numpy as np
 import streamlit as st
 
 from model import Checkpoint
@@ -14,6 +12,7 @@ from pages.parts.computed import checkpoint_named, edits_of, reads_pairs
 from pages.parts.downloads import button
 from pages.parts.exploring import traced
 from pages.parts.selection import Selection, choose, current, fit, shows
+from viz import export
 from viz.explorer.kinds import TITLES as ATTENTIONS
 from viz.explorer.kinds import Kind
 from viz.steps import TITLES, named, script
@@ -135,10 +134,7 @@ def take_away(selection: Selection) -> None:
 def npz(selection: Selection, steps: tuple[str, ...]) -> bytes:
     """The numbers of some steps."""
     path = chosen_path(selection, checkpoint_named(selection.checkpoint))
-    file = io.BytesIO()
-    arrays = named({step: STEPS[step](path) for step in steps})
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # it takes arrays by any name but two of its own
-    return file.getvalue()
+    return export.npz(named({step: STEPS[step](path) for step in steps}))
 
 
 def python(selection: Selection) -> str:
