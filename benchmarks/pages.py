@@ -18,7 +18,7 @@ TEXT = (
     "again with friends."
 )
 TOKENS = 32
-ROUNDS = 5
+ROUNDS = 3
 CONTROLS = {"Shift": "rotation", "Query": "sinusoidal", "Tokens": "relative", "Positions": "distances"}
 
 # In the page: from the key press to the frame after the one in which every chart of the step named is drawn.

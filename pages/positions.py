@@ -193,8 +193,8 @@ def show_table() -> None:
             st.download_button(
                 "Table (CSV)", partial(figures.table_csv, table), "positions.csv", on_click="ignore", help=CSV_HELP
             )
-            shown = table[:LONGEST_PRODUCTS]
-            take_away("Numbers (NPZ)", "positions.npz", NUMBERS_HELP, lambda: measures.of_table(table, shown))
+            numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
+            take_away("Numbers (NPZ)", "positions.npz", NUMBERS_HELP, numbers)
         show_products(table, source)
         show_waves(table.shape[1])
         show_shift(table.shape[1])

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,7 +22,7 @@ from tests.running import ROOT
 from tests.test_edits import CASES, edits_for, made, run
 from viz import inside, steps
 from viz.excerpt import code_of
-from viz.step_pictures import pictures
+from viz.step_pictures import pictures, specs
 from viz.theme import DARK, LIGHT
 
 TEXT = "the dog bit the man . a cat saw"
@@ -258,6 +259,27 @@ def test_the_stream_after_the_attention_is_that_of_the_edited_pass():
         assert np.allclose(read, path.block.feed_forward.input[3].numpy(), atol=1e-5)
 
 
+def test_the_answer_names_what_is_edited():
+    checkpoint, heads = tiny.checkpoint(), [HeadSite("encoder", 0, head) for head in (1, 2, 3)]
+    for edits, end in (
+        (Edits(), "to key 2 · dog."),
+        (Edits(muted=frozenset(heads[:1])), " The model ran with head 2 of layer 1 muted."),
+        (Edits(muted=frozenset(heads[:2])), " The model ran with head 2 of layer 1 and 1 more head muted."),
+        (Edits(muted=frozenset(heads)), " The model ran with head 2 of layer 1 and 2 more heads muted."),
+        (Edits(temperature=2.0), r" This pass is edited: temperature\_2."),
+    ):
+        assert steps.answer(path_in(checkpoint, edits=edits)).endswith(end)
+
+
+def test_the_softmax_is_not_said_to_give_a_weight_that_was_set():
+    site = HeadSite("encoder", 1, 2)
+    for edits in (Edits(uniform=frozenset({site})), Edits(overwritten=frozenset({Overwrite(site, 3, 0, 0.5)}))):
+        path = path_in(tiny.checkpoint(), edits=edits)
+        assert "An edit sets" in steps.said(path, "softmax", STEPS["softmax"](path))
+    path = path_in(tiny.checkpoint(), edits=edits, query=2)
+    assert "power of every score" in steps.said(path, "softmax", STEPS["softmax"](path))
+
+
 # Recheck
 
 
@@ -410,6 +432,19 @@ def drawn(chart: Any) -> list[dict[str, Any]]:
     """The rows of the layer that holds the marks, or of all layers where they have the same."""
     parts = json.loads(chart.to_json())
     return max((part.get("data", {}).get("values", []) for part in [parts, *parts["layer"]]), key=len)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_page_gets_the_charts_that_are_drawn_with_the_check(step):
+    path = path_in(tiny.checkpoint())
+    found = STEPS[step](path)
+    checked = [[(title, chart.to_dict()) for title, chart in row] for row in pictures(path, step, found)]
+    assert unnamed(specs(path, step, found)) == unnamed(checked)
+
+
+def unnamed(rows: Any) -> str:
+    """Altair counts the views that it makes."""
+    return re.sub(r"view_\d+", "", json.dumps(rows))
 
 
 VALUES = np.array([0.5, -2.0, 0.0, 1.25])

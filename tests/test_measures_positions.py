@@ -199,3 +199,25 @@ def test_a_checkpoints_own_scheme_is_shown_with_its_own_numbers(architecture, sc
         assert np.allclose(part.added[seen], (table @ table.T / 4).detach().numpy()[seen], atol=1e-5)
     others = [name for name in measures.SCHEMES if name != scheme]
     assert not any(measures.scheme_part(name, 4, 0, of=(stack, model.config)).own for name in others)
+
+
+def test_the_file_of_a_table_holds_all_that_is_drawn_of_it():
+    table = by_the_paper(20, 8)
+    found = measures.of_table(table, 12)
+    assert np.array_equal(found["table"], table)
+    by_hand = [[math.fsum(table[query] * table[key]) for key in range(12)] for query in range(12)]
+    assert np.allclose(found["products"], by_hand)
+    means = [np.mean([by_hand[place][place + distance] for place in range(12 - distance)]) for distance in range(12)]
+    assert np.allclose(found["products_by_distance"], means)
+    assert found["wavelengths"] == pytest.approx([2 * math.pi * 10**pair for pair in range(4)])
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("changes", [{"segments": 2}, {"positions": "rotary"}])
+def test_the_file_of_vectors_holds_those_that_are_added_bit_for_bit(changes):
+    embedding = tiny.transformer(**changes)(tiny.ids(6)).encoder.embedding
+    found = measures.vectors(measures.parts(embedding))
+    there = {name for name in ("token", "position", "segment", "total") if getattr(embedding, name) is not None}
+    assert set(found) == there
+    for name in there:
+        assert np.array_equal(found[name], getattr(embedding, name).detach().numpy())

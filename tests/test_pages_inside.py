@@ -10,7 +10,7 @@ import pytest
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import STEPS
 from pages.parts import walking
-from pages.parts.selection import Selection, from_address
+from pages.parts.selection import EXAMPLES, Selection, from_address
 from tests.folders import make_folders
 from tests.test_pages import SENTENCE, button, opened
 
@@ -186,6 +186,58 @@ def test_explore_has_a_door_that_takes_the_selection_along():
     button(app, "Inside this weight").click().run()
     assert whole(app).title[0].value == "Where does this one number come from?"
     assert [app.selectbox(key=f"inside_{name}").value for name in walking.SITE] == [2, 5, 3, 1]
+
+
+def test_the_door_back_keeps_the_weight_and_shows_a_hidden_head_alone():
+    app = whole(opened(PAGE, text=SENTENCE, layer="2", head="5", off="2.0-5", query="3", key="1"))
+    button(app, "See it in Explore").click().run()
+    assert whole(app).title[0].value == "Which words does each head look at?"
+    address = {"text": SENTENCE, "layer": "2", "query": "3", "key": "1", "head": "5", "off": "2.0-4_2.6-7"}
+    assert {name: app.query_params.get(name) for name in address} == address
+    button(app, "Inside this weight").click().run()
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in walking.SITE] == [2, 5, 3, 1]
+
+
+def test_the_door_back_leaves_heads_as_they_are_where_this_one_is_on_or_muted():
+    for address in ({"off": "2.0-4"}, {"off": "2.0-5", "mute": "1"}):
+        app = opened(PAGE, text=SENTENCE, layer="2", head="5", **address)
+        button(app, "See it in Explore").click().run()
+        assert {name: whole(app).query_params.get(name) for name in address} == address
+
+
+def test_the_door_back_keeps_the_weight_that_was_found_where_none_was_chosen(encoder):
+    app = opened(PAGE, text=SENTENCE, layer="2", head="5")
+    button(app, "See it in Explore").click().run()
+    weights = encoder.blocks[2].self_attention.weights[5]
+    query, key = divmod(int(weights.argmax()), weights.shape[1])
+    assert (whole(app).query_params["query"], app.query_params["key"]) == (str(query), str(key))
+
+
+def test_the_door_to_positions_keeps_the_text_even_that_of_the_first_view():
+    app = whole(opened(PAGE))
+    button(app, "About positions").click().run()
+    assert whole(app).title[0].value == "How does the model know the order of words?"
+    assert app.text_area(key="text").value == app.query_params.get("text", EXAMPLES[0]) == EXAMPLES[0]
+
+
+def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():
+    app = whole(opened(PAGE, text=SENTENCE, layer="2", head="1", query="3", key="1", step="softmax", depth="numbers"))
+    before = printed(app, "weight of every key")
+    app.selectbox(key="inside_layer").set_value(0).run()
+    whole(app.toggle(key="inside_mute").set_value(True).run())
+    app.selectbox(key="inside_layer").set_value(2).run()
+    edits = Edits(muted=frozenset({HeadSite("encoder", 0, 1)}))
+    stack: Any = load_checkpoint("sentiment").trace(SENTENCE, edits=edits).encoder
+    after = printed(whole(app), "weight of every key")
+    assert np.array_equal(after.astype(np.float32), stack.blocks[2].self_attention.weights[1, 3].numpy())
+    assert not np.allclose(after, before, atol=1e-4)
+    assert app.markdown[0].value.endswith("The model ran with head 2 of layer 1 muted.")
+    assert (app.query_params["off"], app.query_params["mute"]) == ("0.1", "1")
+    assert not app.toggle(key="inside_mute").value
+    app.selectbox(key="inside_layer").set_value(0).run()
+    whole(app.toggle(key="inside_mute").set_value(False).run())
+    assert "muted" not in app.markdown[0].value
+    assert "mute" not in app.query_params
 
 
 def test_the_files_hold_the_numbers_of_the_steps(encoder):

@@ -65,10 +65,9 @@ def test_the_first_view_is_the_worked_example_with_every_picture(embedding):
 
 def test_the_sentence_above_says_how_far_positions_take_a_repeated_token_apart(embedding):
     vectors = embedding.total.double().numpy()
-    assert (
-        f"4: the same vector twice, 0 apart, until the positions are added; then {math.dist(*vectors[[0, 3]]):.4g}"
-        in (words(opened(PAGE)))
-    )
+    said = words(opened(PAGE))
+    assert "stands at positions 0 and 3, counted from 0: the same vector twice, 0 apart" in said
+    assert f"until the positions are added; then {math.dist(*vectors[[0, 3]]):.4g}" in said
 
 
 def test_the_heatmap_is_100_by_128_at_first_and_the_curves_are_its_columns():

@@ -1,11 +1,13 @@
 """The figures on positions hold the numbers they were given; their sentences say what the numbers say."""
 
+import json
 import math
 
 import numpy as np
 import pytest
 
 from model.config import POSITIONS
+from model.measures import positions as measures
 from viz import order, positions
 from viz.theme import DARK, LIGHT, Theme
 
@@ -165,7 +167,7 @@ def test_every_scheme_of_the_model_is_put_in_words():
 
 def test_the_sentence_on_a_repeated_token_escapes_it_and_counts_from_1():
     said = order.twice("*the*", 0, 3, 0.0, 4.86123)
-    assert said.startswith(r"“\*the\*” stands at positions 1 and 4: the same vector twice, 0 apart")
+    assert said.startswith(r"“\*the\*” stands at positions 0 and 3, counted from 0: the same vector twice, 0 apart")
     assert said.endswith("then 4.861 apart.")
 
 
@@ -186,3 +188,12 @@ def test_learned_numbers_are_never_passed_off_as_trained():
     assert order.number_of("learned", own=True) == "This checkpoint's own."
     assert order.number_of("relative", own=False) == "As initialised, before any training."
     assert order.number_of("alibi", own=False) == "From its formula."
+
+
+def test_the_numbers_of_a_shift_can_be_read_back_in_full():
+    found = measures.shifted(128, 2, 3, 5)
+    said = order.shift_exactly(found.matrix, found.before, found.rotated, found.after)
+    numbers = {name: np.array(json.loads(values)) for name, values in (line.split(" = ") for line in said.splitlines())}
+    for name, values in (("M", found.matrix), ("before", found.before), ("rotated", found.rotated)):
+        assert np.array_equal(numbers[name], values)
+    assert np.array_equal(numbers["in_the_table"], found.after)

@@ -74,9 +74,9 @@ def by_distance(matrix: Float[np.ndarray, "query key"]) -> ByDistance:
     return ByDistance(np.array(mean), np.array(least), np.array(most))
 
 
-def of_table(table: Table, compared: Table) -> dict[str, np.ndarray]:
-    """All that is drawn of a table: the first positions are compared with one another, the waves are the formula's."""
-    matrix = products(compared)
+def of_table(table: Table, compared: int) -> dict[str, np.ndarray]:
+    """All that is drawn of a table: the first so many positions are compared, the waves are those of the formula."""
+    matrix = products(table[:compared])
     return {
         "table": table,
         "products": matrix,
