@@ -288,7 +288,8 @@ def show_shift(width: int) -> None:
                 st.latex(line)
             later = order.shift_check(position + shift, found.after, found.difference, found.largest, found.positions)
             st.markdown(later)
-            st.code(order.shift_exactly(found.matrix, found.before, found.rotated, found.after), wrap_lines=True)
+            exact = order.shift_exactly(found.matrix, found.before, found.rotated, found.after)
+            st.code(exact, language=None, wrap_lines=True)
         with picture:
             names = (f"position {position}", f"position {position + shift}")
             draw(figures.rotation_figure(found.before, found.after, names, theme=theme()), "rotation")
