@@ -49,21 +49,15 @@ def show() -> None:
 def show_choice(selection: Selection) -> None:
     """First where, then what."""
     group = group_of(selection.experiment)
-    st.segmented_control(
-        "Where",
-        list(GROUPS),
-        key=shows("group", group),
-        required=True,
-        on_change=take_group,
-        help=WHERE_HELP,
-    )
-    st.pills(
+    key = shows("group", group)
+    st.radio("Where", list(GROUPS), key=key, on_change=take_group, help=WHERE_HELP, horizontal=True)
+    st.radio(
         "Take out, change, or measure",
         GROUPS[group],
         key=shows("experiment", selection.experiment),
         format_func=short_name,
-        required=True,
         on_change=take_chosen,
+        horizontal=True,
     )
 
 

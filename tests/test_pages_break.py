@@ -118,7 +118,7 @@ def test_the_muted_head_is_the_one_that_is_chosen(checkpoint):
 
 def test_a_click_on_an_experiment_is_in_the_address():
     app = opened_at("scale")
-    app.button_group(key="experiment").set_value("uniform").run()
+    app.radio(key="experiment").set_value("uniform").run()
     assert not app.exception
     assert app.query_params["experiment"] == "uniform"
     assert app.subheader[0].value == EXPERIMENTS["uniform"].name

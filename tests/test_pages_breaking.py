@@ -160,7 +160,7 @@ def test_one_head_compares_all_coordinates_at_once(trace, checkpoint):
     assert shown["largest weight"][0] == pytest.approx(one.max(axis=-1).mean(), abs=1e-5)
     label, probability = max(checkpoint.probabilities(trace).items(), key=lambda item: item[1])
     assert shown["Prediction"][3] == f"{label} {100 * probability:.1f}\u00a0%"
-    app.button_group(key="heads_count").set_value(4).run()
+    app.radio(key="heads_count").set_value(4).run()
     assert app.query_params["setting"] == "4"
 
 
@@ -239,12 +239,12 @@ def opened_bench(setting: str) -> Any:
 
 def test_fewer_tokens_are_cut_off_and_more_start_as_0(checkpoint):
     app = opened_at("bench")
-    app.button_group(key="bench_tokens").set_value(3).run()
+    app.radio(key="bench_tokens").set_value(3).run()
     three = typed_of(app.query_params["setting"])
     assert three.matrices == tuple(matrix[:3] for matrix in EXAMPLE.matrices)
     assert three.mask == tuple(row[:3] for row in EXAMPLE.mask[:3])
     assert len(values(app, 3)) == 9
-    app.button_group(key="bench_tokens").set_value(4).run()
+    app.radio(key="bench_tokens").set_value(4).run()
     four = typed_of(app.query_params["setting"])
     assert four.matrices[2][3] == ("0", "0")
     assert four.mask[3] == ("1", "1", "1", "1")
@@ -265,7 +265,7 @@ def test_a_broken_part_can_be_kept_while_another_is_broken(checkpoint):
     app = opened_at("positions")
     app.button(key="keep").click().run()
     assert app.query_params["edits"] == "unplace_e"
-    app.button_group(key="experiment").set_value("scale").run()
+    app.radio(key="experiment").set_value("scale").run()
     assert not app.exception
     assert any("Kept broken: no positions" in text.value for text in app.markdown)
     both = Edits(unpositioned=frozenset({"encoder"}), scale=1.0)

@@ -128,7 +128,9 @@ def _cells(rows: list[dict], queries: Sequence[str], keys: Sequence[str]) -> alt
 
 
 def _legend(title: str, numbers: str, values: list[float]) -> alt.Legend:
-    return alt.Legend(title=title, format=numbers, values=values, orient="top", gradientLength=160)
+    # As an expression: a format would also round the numbers that are told to those who cannot see the cells.
+    label = f"format(datum.value, '{numbers}')"
+    return alt.Legend(title=title, labelExpr=label, values=values, orient="top", gradientLength=160)
 
 
 def _tooltip(numbers: dict[str, str]) -> list[alt.Tooltip]:

@@ -54,7 +54,9 @@ class Typed:
         """As it stands in an address; nothing for the example that the page opens with."""
         if self == EXAMPLE:
             return ""
-        return json.dumps([*self.matrices, ["".join(row) for row in self.mask]], ensure_ascii=False)
+        return json.dumps(
+            [*self.matrices, ["".join(row) for row in self.mask]], ensure_ascii=False, separators=(",", ":")
+        )
 
 
 def cells(text: str) -> Cells:
@@ -103,7 +105,7 @@ def show_bench(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     words, beside = explain(subject.name, subject.explained, subject.look_for)
     with beside:
         key = shows("bench_tokens", typed.tokens)
-        st.segmented_control("Tokens", SIZES, key=key, required=True, on_change=take_size, args=(typed,))
+        st.radio("Tokens", SIZES, key=key, on_change=take_size, args=(typed,), horizontal=True)
         st.button("Start over", key="start_over", on_click=choose, kwargs={"setting": ""}, disabled=typed == EXAMPLE)
     show_cells(typed)
     try:

@@ -48,7 +48,7 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     chosen = chosen_count(selection, checkpoint.config)
     with beside:
         key = shows("heads_count", chosen)
-        st.segmented_control("Heads after", counts[:-1], key=key, required=True, on_change=take_count, help=HEADS_HELP)
+        st.radio("Heads after", counts[:-1], key=key, on_change=take_count, help=HEADS_HELP, horizontal=True)
     cuts = [cut_of(selection, checkpoint, before, count) for count in counts]
     after = next(cut for cut in cuts if cut.heads == chosen)
     show_measured(words, heads_said(cuts[-1], after, selection), TABLE_HELP)

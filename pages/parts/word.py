@@ -39,7 +39,11 @@ class Two:
 
     def to_setting(self) -> str:
         """As it stands in an address; nothing for the texts that the page opens with."""
-        return "" if self == Two() else json.dumps([self.first, self.second, self.word], ensure_ascii=False)
+        return (
+            ""
+            if self == Two()
+            else json.dumps([self.first, self.second, self.word], ensure_ascii=False, separators=(",", ":"))
+        )
 
 
 def two_of(setting: str) -> Two:

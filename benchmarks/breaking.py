@@ -1,0 +1,73 @@
+"""What an experiment costs: milliseconds from the click on one to its picture, in a browser, for 32 tokens.
+
+    python -m benchmarks.breaking                       sentiment
+    python -m benchmarks.breaking --checkpoint NAME     another one
+
+First: the model runs, charts are made. Warm: every run is remembered. A time ends with the second frame after the
+server has sent the last element and nothing on the page changes any more for 40 ms, which is taken off again.
+
+Goal: 300 ms warm on two cores. It prints; it fails on nothing.
+"""
+
+import argparse
+import statistics
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+
+from benchmarks.trace import machine
+from pages.parts.subjects import GROUPS, short_name
+from tests.running import chromium, idle, running_app, visitor
+
+TEXT = " ".join(["the film was slow but good ,"] * 4 + ["and I loved it"])  # 32 tokens of the sentiment model
+QUIET = 40  # ms without a change: the page is finished
+MEASURE = """
+async ([label, quiet]) => {
+  const app = document.querySelector("[data-testid=stApp]")
+  const press = () => [...document.querySelectorAll("label")].find(one => one.innerText.trim() === label).click()
+  const frame = () => new Promise(done => requestAnimationFrame(done))
+  let last = performance.now()
+  const watch = new MutationObserver(() => { last = performance.now() })
+  watch.observe(app, { subtree: true, childList: true, attributes: true, characterData: true })
+  const running = () => app.getAttribute("data-test-script-state") !== "notRunning"
+  const start = performance.now()
+  press()
+  while (!running() && performance.now() - start < 100) await frame()
+  while (running() || performance.now() - last < quiet) await frame()
+  watch.disconnect()
+  return last - start
+}
+"""
+
+
+def main() -> None:
+    """A line for every experiment: first, then warm."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.breaking", description="Measure the experiments.")
+    parser.add_argument("--checkpoint", default="sentiment")
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    print(machine())
+    with running_app() as (address, _), chromium() as browser, visitor(browser) as page:
+        for group, names in GROUPS.items():
+            query = {"text": TEXT, "checkpoint": arguments.checkpoint, "experiment": names[-1]}
+            page.goto(f"{address}/break?{urlencode(query)}")
+            expect(page.get_by_text("What to look for.")).to_be_visible()
+            idle(page)
+            times: dict[str, list[float]] = {name: [] for name in names}
+            for _ in range(arguments.rounds + 1):
+                for name in names:
+                    times[name].append(click(page, short_name(name)))
+            for name, taken in times.items():
+                warm = taken[1:]
+                said = f"first {taken[0]:5.0f} ms, warm {statistics.median(warm):4.0f} ms (best {min(warm):.0f})"
+                print(f"{group:16} {short_name(name):32} {said}")
+
+
+def click(page: Page, label: str) -> float:
+    """From a click to the finished page, in ms."""
+    page.wait_for_timeout(150)
+    return float(page.evaluate(MEASURE, [label, QUIET]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Breaking the formula in a real browser: the difference is seen, its numbers are the trace's, cells can be typed."""
+
+import json
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from model import Edits, load_checkpoint
+from pages.parts.subjects import GROUPS
+from tests.running import chromium, idle, running_app, visitor
+from tests.test_explorer_browser import serious
+
+SENTENCE = "An odd film, but a good film."
+CHARTS = "[data-testid=stVegaLiteChart]"
+CELL = re.compile(r"key: (\d+) · .*?; query: (\d+) · .*?; .*?(?:weight|after): ([0-9.e-]+)$")
+DIGITS = {0: 1e-6, 1: 1e-6, 2: 5e-5 + 1e-9}  # the chart of the difference names four of both runs
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with running_app() as (address, _):
+        yield address
+
+
+def weights(edits: Edits) -> np.ndarray:
+    """(query, key): the mean over the heads of the first layer."""
+    encoder = load_checkpoint("sentiment").trace(SENTENCE, edits=edits).encoder
+    assert encoder is not None
+    return encoder.blocks[0].self_attention.weights.double().mean(dim=0).numpy()
+
+
+def open_at(page: Page, address: str, **wanted: str) -> None:
+    page.goto(f"{address}/break?{urlencode(wanted)}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("What is each part of the formula for?")
+    expect(page.locator(f"{CHARTS} svg").first).to_be_visible()
+    idle(page)
+
+
+def numbers(page: Page, place: int) -> np.ndarray:
+    """The weights of one chart, as they are told to whoever cannot see it."""
+    labels = page.locator(CHARTS).nth(place).locator("path[aria-label*='query: ']")
+    found = [CELL.match(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
+    cells = [match.groups() for match in found if match]
+    side = max(int(query) for _, query, _ in cells)
+    matrix = np.full((side, side), np.nan)
+    for key, query, number in cells:
+        matrix[int(query) - 1, int(key) - 1] = float(number)
+    return matrix
+
+
+def test_the_formula_is_broken_with_one_click_and_the_numbers_are_those_of_the_trace(browser, address):
+    with visitor(browser) as page:
+        open_at(page, address, text=SENTENCE)
+        for name, edits in (("scale", Edits(scale=1.0)), ("positions", Edits(unpositioned=frozenset({"encoder"})))):
+            if name == "positions":
+                page.locator("label").filter(has_text=re.compile("^No positions$")).click()
+                expect(page.get_by_role("heading", level=3).first).to_have_text("No positions")
+                idle(page)
+                page.wait_for_timeout(500)
+                assert "experiment=positions" in page.url
+            for chart, run in ((0, Edits()), (1, edits), (2, edits)):
+                assert np.abs(numbers(page, chart) - weights(run)).max() <= DIGITS[chart]
+        expect(page.get_by_text("who bit whom is lost")).to_be_visible()
+
+
+def test_a_cell_typed_by_hand_moves_every_step_and_stays_in_the_address(browser, address):
+    with visitor(browser) as page:
+        open_at(page, address, experiment="bench")
+        type_cell(page, "-0.5")
+        (typed,) = parse_qs(urlsplit(page.url).query)["setting"]
+        assert json.loads(typed)[0][0] == ["-0.5", "0"]
+        expect(page.locator(CHARTS).first.locator("text").filter(has_text=re.compile("^−0.5$"))).to_have_count(2)
+        type_cell(page, "abc")
+        expect(page.get_by_role("alert")).to_contain_text("Q, row 1, column 1 holds “abc”: type a number")
+        type_cell(page, "3")
+        expect(page.get_by_role("alert")).to_have_count(0)
+        page.reload()
+        idle(page)
+        (typed,) = parse_qs(urlsplit(page.url).query)["setting"]
+        assert json.loads(typed)[0][0] == ["3", "0"]
+        expect(page.get_by_role("button", name="Start over")).to_be_enabled()
+
+
+def type_cell(page: Page, text: str) -> None:
+    """Into the first cell of the queries."""
+    box = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    assert box is not None
+    before = page.url
+    page.mouse.click(box["x"] + 0.35 * box["width"], box["y"] + 50)
+    page.keyboard.press("Enter")
+    page.locator(".gdg-input, [data-testid=stDataFrame] textarea, #portal textarea, #portal input").first.fill(text)
+    page.keyboard.press("Enter")
+    page.wait_for_function("before => location.href !== before", arg=before)
+    idle(page)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("group", GROUPS)
+def test_axe_finds_nothing_serious_in_any_experiment_that_fits_a_phone(browser, address, group, dark):
+    with visitor(browser, dark=dark, height=2600) as page:
+        for name in GROUPS[group]:
+            page.goto(f"{address}/break?experiment={name}")
+            expect(page.get_by_text("What to look for.")).to_be_visible()
+            idle(page)
+            assert serious(page) == []
+            page.set_viewport_size({"width": 390, "height": 2600})
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            page.set_viewport_size({"width": 1440, "height": 2600})
