@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from model.cache import KeysValues
 from model.changes import SAME_ATTENTION, AttentionChanges, Scale, average, even, overwrite, silence
 from model.config import Config
 from model.linear import Linear
@@ -78,9 +79,9 @@ def masked_softmax(
     return scores.masked_fill(blind, 0).softmax(dim=-1).masked_fill(blind, 0)
 
 
-def causal_mask(length: int, device: torch.device | None = None) -> Bool[Tensor, "query key"]:
-    """True where the key is not after the query."""
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+def causal_mask(length: int, device: torch.device | None = None, *, before: int = 0) -> Bool[Tensor, "query key"]:
+    """True where the key is not after the query; ``before`` is how many keys come before the first query."""
+    return torch.ones(length, before + length, dtype=torch.bool, device=device).tril(before)
 
 
 def full_mask(queries: int, keys: int, device: torch.device | None = None) -> Bool[Tensor, "query key"]:
@@ -93,9 +94,11 @@ def padding_mask(real: Bool[Tensor, "*batch key"]) -> Bool[Tensor, "*batch 1 1 k
     return real[..., None, None, :]
 
 
-def window_mask(length: int, window: int, device: torch.device | None = None) -> Bool[Tensor, "query key"]:
+def window_mask(
+    length: int, window: int, device: torch.device | None = None, *, before: int = 0
+) -> Bool[Tensor, "query key"]:
     """True where the key is the query itself, one of the ``window`` - 1 before it, or after it."""
-    return torch.ones(length, length, dtype=torch.bool, device=device).triu(1 - window)
+    return torch.ones(length, before + length, dtype=torch.bool, device=device).triu(before + 1 - window)
 
 
 def unturned(
@@ -129,22 +132,22 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "*batch query width"],
-        memory: Float[Tensor, "*batch key width"],
+        memory: Float[Tensor, "*batch new_key width"] | None,
         mask: Mask,
         changes: AttentionChanges = SAME_ATTENTION,
         *,
         bias: Bias | None = None,
         turn: Turn = unturned,
         real: Bool[Tensor, "*batch query"] | None = None,
+        past: KeysValues | None = None,
     ) -> AttentionTrace:
-        """Every position of ``x`` attends to ``memory`` (which is ``x`` itself in self-attention).
+        """Every position of ``x`` attends to ``past`` and then to ``memory`` (which is ``x`` itself in self-attention).
 
         ``turn`` rotates queries and keys by their positions; ``bias`` is added to the scores. ``real`` says which
         positions of ``x`` are no padding, for the means over them that ``changes`` may ask for.
         """
         query = turn(self.query_norm(split(self.query(x), self.heads)))
-        key = turn(self.key_norm(split(self.key(memory), self.kv_heads)))
-        value = split(self.value(memory), self.kv_heads)
+        key, value = self.keys_values(memory, turn, past)
         scale = self.scale if changes.scale is None else changes.scale
         heads = query, self.shared(key), self.shared(value)
         steps = scaled_dot_product_attention(
@@ -166,6 +169,18 @@ class MultiHeadAttention(nn.Module):
             context=context,
             output=output,
         )
+
+    def keys_values(
+        self, memory: Float[Tensor, "*batch new_key width"] | None, turn: Turn, past: KeysValues | None
+    ) -> tuple[Float[Tensor, "*batch kv_head key head_width"], Float[Tensor, "*batch kv_head key head_width"]]:
+        """Those of ``past``, where there is one, and those of ``memory``, where it is not in ``past`` already."""
+        found = past
+        if memory is not None:
+            key = turn(self.key_norm(split(self.key(memory), self.kv_heads)))
+            new = KeysValues(key=key, value=split(self.value(memory), self.kv_heads))
+            found = new if past is None else past.followed_by(new)
+        assert found is not None
+        return found.key, found.value
 
     def shared(
         self, x: Float[Tensor, "*batch kv_head position head_width"]

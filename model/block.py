@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.attention import Bias, Mask, MemoryMask, MultiHeadAttention, Turn, unturned
+from model.cache import BlockCache
 from model.changes import BlockChanges, block_changes
 from model.config import Config
 from model.edits import AnyEdits
@@ -46,16 +47,21 @@ class Block(nn.Module):
         edits: AnyEdits,
         stack: str,
         layer: int,
+        past: BlockCache | None = None,
     ) -> BlockTrace:
-        """The residual stream through the sublayers, one statement an update."""
+        """The residual stream through the sublayers, one statement an update.
+
+        ``past`` is what the layer computed of the positions before those of ``x``; a memory in it is not given again.
+        """
         changes = self.changes(edits, stack, layer, x)
-        attention = self.attend(x, pattern, changes)
+        attention = self.attend(x, pattern, changes, past)
         stream = self.self_residual.after(x, attention.output, changes.self_residual)
         cross: AttentionTrace | None = None
         if self.cross_attention is not None and self.cross_residual is not None:
             around, changed = changes.cross_residual, changes.cross_attention
             seen = self.cross_residual.before(stream, around)
-            cross = self.cross_attention(seen, memory, memory_mask, changed, real=pattern.real)
+            known = None if past is None else past.cross_attention
+            cross = self.cross_attention(seen, memory, memory_mask, changed, real=pattern.real, past=known)
             stream = self.cross_residual.after(stream, cross.output, around)
         around = changes.feed_forward_residual
         hidden = self.feed_forward(self.feed_forward_residual.before(stream, around))
@@ -71,11 +77,16 @@ class Block(nn.Module):
         return block_changes(edits, stack, layer, self.self_attention.heads, self.self_attention.scale, x)
 
     def attend(
-        self, x: Float[Tensor, "*batch position width"], pattern: Pattern, changes: BlockChanges
+        self,
+        x: Float[Tensor, "*batch position width"],
+        pattern: Pattern,
+        changes: BlockChanges,
+        past: BlockCache | None,
     ) -> AttentionTrace:
         """Self-attention over what the residual connection lets through."""
         seen, changed = self.self_residual.before(x, changes.self_residual), changes.self_attention
-        how = {"bias": pattern.bias, "turn": pattern.turn, "real": pattern.real}
+        known = None if past is None else past.self_attention
+        how = {"bias": pattern.bias, "turn": pattern.turn, "real": pattern.real, "past": known}
         return self.self_attention(seen, seen, pattern.mask, changed, **how)
 
 
@@ -91,10 +102,11 @@ class ParallelBlock(Block):
         edits: AnyEdits,
         stack: str,
         layer: int,
+        past: BlockCache | None = None,
     ) -> BlockTrace:
         """Both updates at once; there is no cross-attention."""
         changes = self.changes(edits, stack, layer, x)
-        attention = self.attend(x, pattern, changes)
+        attention = self.attend(x, pattern, changes, past)
         hidden = self.feed_forward(self.feed_forward_residual.before(x, changes.feed_forward_residual))
         stream = self.self_residual.after(x, attention.output, changes.self_residual)
         out = self.feed_forward_residual.after(stream, hidden.output, changes.feed_forward_residual)

@@ -45,7 +45,8 @@ class ResidualChanges:
 class PositionChanges:
     """Where the tokens of one stack stand, and whether they stand anywhere."""
 
-    places: Places | None = None  # 0 everywhere without positions
+    places: Places | None = None  # 0 everywhere without positions; None: 0, 1, 2 … in order
+    earlier: Places | None = None  # of the tokens that a cache holds
     removed: Skip | None = None
 
 
@@ -140,16 +141,26 @@ def norm_skip(edits: AnyEdits, stack: str, name: str, device: torch.device) -> S
 
 
 def position_changes(
-    edits: AnyEdits, stack: str, length: int, real: Bool[Tensor, "*batch position"] | None, device: torch.device
+    edits: AnyEdits,
+    stack: str,
+    length: int,
+    real: Bool[Tensor, "*batch position"] | None,
+    device: torch.device,
+    before: int = 0,
 ) -> PositionChanges:
-    """Where the tokens of a stack stand."""
+    """Where the tokens of a stack stand, the first ``before`` of which a cache holds."""
     rows = [edits] if isinstance(edits, Edits) else list(edits)
     if not any(stack in one.unpositioned or one.seed(stack) is not None or one.shift(stack) for one in rows):
-        return SAME_POSITIONS
+        straight = torch.arange(length, device=device) if before else None
+        return (
+            SAME_POSITIONS if straight is None else PositionChanges(places=straight[before:], earlier=straight[:before])
+        )
     reals = [real] * len(rows) if real is None or isinstance(edits, Edits) else list(real)
     found = [places(one, stack, length, known, device) for one, known in zip(rows, reals, strict=True)]
     removed = in_rows(edits, 2, lambda one: stack in one.unpositioned, device)
-    return PositionChanges(places=found[0] if isinstance(edits, Edits) else torch.stack(found), removed=removed)
+    all_places = found[0] if isinstance(edits, Edits) else torch.stack(found)
+    earlier = all_places[..., :before] if before else None
+    return PositionChanges(places=all_places[..., before:], earlier=earlier, removed=removed)
 
 
 def places(
@@ -174,7 +185,7 @@ def allowed(
     unmasked = in_rows(edits, 3, lambda one: stack in one.unmasked, mask.device)
     causal = in_rows(edits, 3, lambda one: stack in one.causal, mask.device)
     mask = mask if unmasked is None else mask | unmasked
-    return mask if causal is None else mask & (~causal | torch.ones_like(mask).tril())
+    return mask if causal is None else mask & (~causal | torch.ones_like(mask).tril(mask.shape[-1] - mask.shape[-2]))
 
 
 # The steps

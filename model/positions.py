@@ -63,8 +63,13 @@ class Positions(nn.Module):
         """What rotates the queries and keys of these tokens in a layer with or without a window."""
         return None
 
-    def bias(self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None) -> Biases | None:
-        """What is added to the scores of every layer's self-attention."""
+    def bias(
+        self,
+        tokens: Float[Tensor, "*batch position width"],
+        places: Places | None = None,
+        earlier: Places | None = None,
+    ) -> Biases | None:
+        """What is added to the scores of every layer's self-attention, ``earlier`` keys coming before the tokens'."""
         return None
 
 
@@ -205,11 +210,12 @@ SCALINGS = {"none": scale_none, "linear": scale_linear, "llama3": scale_llama3}
 
 
 def offsets(
-    tokens: Float[Tensor, "*batch position width"], places: Places | None
-) -> Int[Tensor, "position position"] | Int[Tensor, "*batch position position"]:
-    """How many places each key is after each query."""
-    place = torch.arange(tokens.shape[-2], device=tokens.device) if places is None else places
-    return place[..., None, :] - place[..., :, None]
+    tokens: Float[Tensor, "*batch position width"], places: Places | None, earlier: Places | None = None
+) -> Int[Tensor, "query key"] | Int[Tensor, "*batch query key"]:
+    """How many places each key is after each query; ``earlier`` keys come before the tokens' own."""
+    query = torch.arange(tokens.shape[-2], device=tokens.device) if places is None else places
+    key = query if earlier is None else torch.cat([earlier, query], dim=-1)
+    return key[..., None, :] - query[..., :, None]
 
 
 class RelativePositions(Positions):
@@ -220,9 +226,14 @@ class RelativePositions(Positions):
         self.causal, self.distance = causal, config.relative_distance
         self.table = nn.Embedding(config.relative_buckets, config.heads)
 
-    def bias(self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None) -> Biases:
+    def bias(
+        self,
+        tokens: Float[Tensor, "*batch position width"],
+        places: Places | None = None,
+        earlier: Places | None = None,
+    ) -> Biases:
         """The bias of every query and key."""
-        return self.table(self.buckets(offsets(tokens, places))).movedim(-1, -3).to(tokens.dtype)
+        return self.table(self.buckets(offsets(tokens, places, earlier))).movedim(-1, -3).to(tokens.dtype)
 
     def buckets(self, offset: Int[Tensor, "*batch query key"]) -> Int[Tensor, "*batch query key"]:
         """The bucket of key - query: one each for near ones, then ever wider, the last for all beyond.
@@ -251,9 +262,14 @@ class LinearBiasPositions(Positions):
         super().__init__(config)
         self.slopes = linear_slopes(config.heads)
 
-    def bias(self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None) -> Biases:
+    def bias(
+        self,
+        tokens: Float[Tensor, "*batch position width"],
+        places: Places | None = None,
+        earlier: Places | None = None,
+    ) -> Biases:
         """The bias of every query and key, 0 where they are one."""
-        distance = offsets(tokens, places).abs()[..., None, :, :]
+        distance = offsets(tokens, places, earlier).abs()[..., None, :, :]
         return -(torch.tensor(self.slopes, device=tokens.device)[:, None, None] * distance).to(tokens.dtype)
 
 

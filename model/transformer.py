@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from model.attention import Mask, MemoryMask, causal_mask, full_mask, padding_mask, unturned, window_mask
 from model.block import Pattern, make_block
+from model.cache import Cache
 from model.changes import (
     PositionChanges,
     allowed,
@@ -48,21 +49,25 @@ class Stack(nn.Module):
         memory: Float[Tensor, "*batch memory width"] | None = None,
         memory_mask: MemoryMask | None = None,
         *,
-        real: Bool[Tensor, "*batch position"] | None = None,
+        real: Bool[Tensor, "*batch key"] | None = None,
         segments: Int[Tensor, "*batch position"] | None = None,
         edits: AnyEdits = NO_EDITS,
+        past: Cache | None = None,
     ) -> StackTrace:
         """``tokens`` are the vectors of ``ids``; ``mask`` says who may see whom, padding aside.
 
-        ``memory`` is the encoder's output, in a decoder that has one.
+        ``memory`` is the encoder's output, in a decoder that has one. ``past`` holds the tokens before these and the
+        memory, which is then not given again; ``real`` is of the tokens in it, too.
         """
-        changes = position_changes(edits, self.name, ids.shape[-1], real, tokens.device)
+        before = 0 if past is None else past.length
+        changes = position_changes(edits, self.name, before + ids.shape[-1], real, tokens.device, before)
         embedding = self.embed(ids, tokens, segments, edits, changes)
         patterns = self.patterns(tokens, mask, real, edits, changes)
         x, blocks = self.dropout(embedding.total), list[BlockTrace]()
         for layer, block in enumerate(self.blocks):
             pattern = patterns[layer in self.windowed]
-            blocks.append(block(x, pattern, memory, memory_mask, edits, self.name, layer))
+            known = None if past is None else past.blocks[layer]
+            blocks.append(block(x, pattern, memory, memory_mask, edits, self.name, layer, known))
             x = blocks[-1].stream_out
         skip = norm_skip(edits, self.name, "final", tokens.device)
         return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=normed(self.norm, x, skip))
@@ -90,21 +95,22 @@ class Stack(nn.Module):
         self,
         tokens: Float[Tensor, "*batch position width"],
         mask: Bool[Tensor, "query key"],
-        real: Bool[Tensor, "*batch position"] | None,
+        real: Bool[Tensor, "*batch key"] | None,
         edits: AnyEdits,
         changes: PositionChanges,
     ) -> tuple[Pattern, Pattern]:
         """What self-attention may see and how positions enter it, without a window and with one."""
-        narrow, bias = mask, self.positions.bias(tokens, changes.places)
+        queries, keys = mask.shape
+        narrow, bias = mask, self.positions.bias(tokens, changes.places, changes.earlier)
         if self.windowed and self.window is not None:
-            narrow = mask & window_mask(tokens.shape[-2], self.window, tokens.device)
+            narrow = mask & window_mask(queries, self.window, tokens.device, before=keys - queries)
         if bias is not None and changes.removed is not None:
             bias = without(bias, changes.removed[..., None])
 
         def pattern(own: Bool[Tensor, "query key"], *, windowed: bool) -> Pattern:
             seen = restrict(allowed(own, edits, self.name), real)
             turn = self.positions.turn(tokens, changes.places, windowed=windowed) or unturned
-            return Pattern(mask=seen, bias=bias, turn=turn, real=real)
+            return Pattern(mask=seen, bias=bias, turn=turn, real=None if real is None else real[..., -queries:])
 
         return pattern(mask, windowed=False), pattern(narrow, windowed=True)
 
@@ -210,21 +216,28 @@ class Transformer(nn.Module):
     def decode(
         self,
         ids: Int[Tensor, "*batch position"],
-        real: Bool[Tensor, "*batch position"] | None = None,
-        memory: Float[Tensor, "*batch key width"] | None = None,
-        memory_real: Bool[Tensor, "*batch key"] | None = None,
+        real: Bool[Tensor, "*batch key"] | None = None,
+        memory: Float[Tensor, "*batch memory width"] | None = None,
+        memory_real: Bool[Tensor, "*batch memory"] | None = None,
         *,
         edits: AnyEdits = NO_EDITS,
+        past: Cache | None = None,
     ) -> StackTrace:
-        """The decoder's pass: a position sees itself, those before it, and the memory where there is one."""
+        """The decoder's pass: a position sees itself, those before it, and the memory where there is one.
+
+        ``past``, what an earlier pass left (``Cache.of``), holds the positions before those of ``ids`` and the memory,
+        which is then None; ``real`` is of its positions, too. The trace's keys and values are all that were seen.
+        Edits that ``incremental`` (model/edit_checks.py) refuses do otherwise with it than in one whole pass.
+        """
         assert self.decoder is not None
         check_rows(edits, ids)
-        mask = causal_mask(ids.shape[-1], ids.device)
+        mask = causal_mask(ids.shape[-1], ids.device, before=0 if past is None else past.length)
         tokens = self.vectors(ids, self.target_embedding or self.embedding)
-        if memory is None:
-            return self.decoder(ids, tokens, mask, real=real, edits=edits)
-        memory_mask = restrict(full_mask(ids.shape[-1], memory.shape[-2], ids.device), memory_real)
-        return self.decoder(ids, tokens, mask, memory, memory_mask, real=real, edits=edits)
+        length = None if memory is None else memory.shape[-2]
+        if past is not None:
+            length = past.memory_length
+        memory_mask = None if length is None else restrict(full_mask(ids.shape[-1], length, ids.device), memory_real)
+        return self.decoder(ids, tokens, mask, memory, memory_mask, real=real, edits=edits, past=past)
 
     def vectors(
         self, ids: Int[Tensor, "*batch position"], table: nn.Embedding
