@@ -19,6 +19,7 @@ Heads = Bool[Tensor, "head 1 1"] | Bool[Tensor, "row head 1 1"]
 Skip = Bool[Tensor, ""] | Bool[Tensor, "row 1 1"]
 Scale = float | Float[Tensor, "row 1 1 1"]
 Places = Int[Tensor, "position"] | Int[Tensor, "*batch position"]
+Earlier = Int[Tensor, "earlier"] | Int[Tensor, "*batch earlier"]  # the places of tokens that a cache holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class PositionChanges:
     """Where the tokens of one stack stand, and whether they stand anywhere."""
 
     places: Places | None = None  # 0 everywhere without positions; None: 0, 1, 2 … in order
-    earlier: Places | None = None  # of the tokens that a cache holds
+    earlier: Earlier | None = None
     removed: Skip | None = None
 
 

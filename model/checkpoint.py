@@ -1,16 +1,17 @@
 """A trained model with its tokenizer and card: what people load, trace, classify and generate with."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
 from model import families, storage
+from model.adjustments import UNCHANGED
 from model.config import Config
-from model.decoding import Generation, Step, greedy
+from model.decoding import Decoder, Generation, likeliest, most_written, write
 from model.device import choose_device
 from model.edit_checks import complaints, room
 from model.edits import NO_EDITS, Edits
@@ -18,6 +19,7 @@ from model.errors import CheckpointError, InputError, printable
 from model.tokenizer import Encoding, Tokenizer
 from model.trace import StackTrace, Trace, map_tensors
 from model.transformer import Transformer
+from model.writing import Writer, make_settings
 
 CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
 MOST_TOKENS = 512
@@ -72,7 +74,7 @@ class Checkpoint:
                 raise InputError(f"{self.name} has no decoder beside its encoder: leave the target out.")
             return self._described(self._of_encoding(kept, edits, logits), kept, dropped)
         if target is None:
-            return self._described(self._generated(kept.ids, MOST_TOKENS, edits, logits)[1], kept, dropped)
+            return self._described(self._of_greedy(kept.ids, edits, logits), kept, dropped)
         wanted = self._target(target)
         decoded = wanted.cut(self.longest)
         trace = self.trace_ids(kept.ids, decoded.ids, edits=edits, logits=logits)
@@ -113,6 +115,12 @@ class Checkpoint:
         types = source.segments if self.config.segments > 1 else None
         return self.trace_ids(source.ids, type_ids=types, edits=edits, logits=logits)
 
+    def _of_greedy(self, ids: tuple[int, ...], edits: Edits, logits: bool) -> Trace:
+        """The trace of a pair whose target is what greedy decoding says."""
+        start, most = self._start(ids), self._most(ids, 0, MOST_TOKENS, edits)
+        said = [chosen.token_id for chosen in write(self._decoder(ids, edits), start, most, likeliest, UNCHANGED)]
+        return self._trace_written(ids, (*start, *said), edits, logits)
+
     def classify(self, text: str, edits: Edits = NO_EDITS) -> dict[str, float]:
         """The probability of every label. Raises InputError where the model has no classifier."""
         return self.probabilities(self.trace(text, edits=edits))
@@ -134,50 +142,85 @@ class Checkpoint:
         probability, token_id = trace.logits[position].double().softmax(dim=-1).max(dim=-1)
         return self.tokenizer.pieces([int(token_id)])[0], float(probability)
 
-    def generate(self, text: str, max_tokens: int = 40, method: str = "greedy", edits: Edits = NO_EDITS) -> Generation:
-        """Continue a text (decoder) or produce its target (encoder-decoder), the likeliest token each time.
+    def generate(
+        self,
+        text: str,
+        max_tokens: int = 40,
+        method: str = "greedy",
+        edits: Edits = NO_EDITS,
+        written: Sequence[int] = (),
+        **options: Any,
+    ) -> Generation:
+        """Continue a text (decoder) or produce its target (encoder-decoder): the last that ``stream`` yields."""
+        *_, last = self.stream(text, max_tokens, method, edits, written, **options)
+        return last
 
-        No token is forced or forbidden, whatever a checkpoint from elsewhere asks for (``forced_bos_token_id``,
-        ``bad_words_ids`` …), and its first end token is the only one. Raises InputError where there is no decoder.
+    def stream(
+        self,
+        text: str,
+        max_tokens: int = 40,
+        method: str = "greedy",
+        edits: Edits = NO_EDITS,
+        written: Sequence[int] = (),
+        **options: Any,
+    ) -> Iterator[Generation]:
+        """What ``generate`` has after every token; whoever stops asking keeps the last, which is complete in itself.
+
+        written: ids to go on after, as if they had been produced. options: the fields of ``Settings`` (width,
+        length_penalty, seed) and of ``Adjustments`` (temperature, top_k, top_p, repetition_penalty).
+
+        It ends with the end token, after ``max_tokens``, where the model can read no further, and in a pair after
+        twice the source's tokens and 30 more. No token is forced or forbidden, whatever a checkpoint from elsewhere
+        asks for (``forced_bos_token_id``, ``bad_words_ids`` …), and its first end token is the only one. Raises
+        InputError where there is no decoder, for a text that cannot be used, and for options out of range.
         """
-        if method != "greedy":
-            raise InputError(f"method: found {printable(method)!r}, expected greedy.")
-        if type(max_tokens) is not int or max_tokens < 1:
-            raise InputError(f"max_tokens: found {printable(max_tokens)!r}, expected a whole number from 1.")
+        settings = make_settings(max_tokens=max_tokens, method=method, **options)
         if self.config.architecture == "encoder":
             raise InputError(f"{self.name} is an encoder: it reads text and cannot write any.")
         source = self.tokenizer.encode(text)
         kept = source.cut(self.longest)
-        found, trace = self._generated(kept.ids, max_tokens, edits)
-        ids = tuple(number for number, _ in found)
-        pieces = self.tokenizer.pieces(ids)
-        steps = tuple(
-            Step(token_id=number, token=piece, probability=probability)
-            for (number, probability), piece in zip(found, pieces, strict=True)
-        )
-        described = self._described(trace, kept, len(source.ids) - len(kept.ids))
-        return Generation(text=self.tokenizer.decode(ids), token_ids=ids, steps=steps, trace=described)
+        started = (*self._start(kept.ids), *written)
+        for ids in (written, started):
+            self._ids(ids or started, "written")
+        width = settings.width if settings.method == "beam" else 1
 
-    def _generated(
-        self, ids: tuple[int, ...], max_tokens: int, edits: Edits, logits: bool = True
-    ) -> tuple[list[tuple[int, float]], Trace]:
-        """What greedy decoding adds, and the trace that the decoder was in when it had read all but its last token."""
+        def traced(found: tuple[int, ...]) -> Trace:
+            trace = self._trace_written(kept.ids, (*started, *found), edits)
+            return self._described(trace, kept, len(source.ids) - len(kept.ids))
+
+        return Writer(
+            decoder=self._decoder(kept.ids, edits, width),
+            tokenizer=self.tokenizer,
+            settings=settings,
+            started=started,
+            longest=self._most(kept.ids, len(written), max_tokens, edits),
+            to_trace=traced,
+        ).stream()
+
+    def _start(self, ids: tuple[int, ...]) -> tuple[int, ...]:
+        """What a decoder reads before it produces anything: the text itself, or in a pair the start token."""
+        return (int(self.config.start_id or 0),) if self.config.architecture == "encoder-decoder" else ids
+
+    def _decoder(self, ids: tuple[int, ...], edits: Edits, rows: int = 1) -> Decoder:
+        """The decoder, in a pair with the memory of these ids."""
         both = self.config.architecture == "encoder-decoder"
         self._check_edits(edits, **({"encoder": len(ids)} if both else {}))
-        start = [int(self.config.start_id or 0)] if both else list(ids)
+        if not both:
+            return Decoder(model=self.model, edits=edits)
         with torch.no_grad():
-            memory = self.model.encode(self._ids(ids, "ids"), edits=edits).final if both else None
+            memory = self.model.encode(self._ids(ids, "ids"), edits=edits).final
+        return Decoder(model=self.model, memory=memory.expand(rows, -1, -1), edits=edits)
 
-            def next_logits(so_far: list[int]) -> Float[Tensor, "vocabulary"]:
-                decoder = self.model.decode(self._ids(so_far, "ids"), memory=memory, edits=edits)
-                return self.model.predict(decoder.final[-1:])[-1].float().cpu()
+    def _most(self, ids: tuple[int, ...], written: int, max_tokens: int, edits: Edits) -> int:
+        """How many ids the decoder may have in all, ``written`` of which are there beside its start."""
+        asked = len(self._start(ids)) + most_written(self.config, len(ids), written + max_tokens)
+        return min(self.longest, asked, room(edits, self.config, "decoder"))
 
-            longest = min(self.longest, len(start) + max_tokens, room(edits, self.config, "decoder"))
-            found = greedy(next_logits, start, self.config.end_id, longest)
-        written = (*start, *(number for number, _ in found))
-        read = written[: max(len(start), len(written) - 1)] if both else written
-        typed, target = (ids, read) if both else (read, None)
-        return found, self.trace_ids(typed, target, edits=edits, logits=logits)
+    def _trace_written(self, ids: tuple[int, ...], read: tuple[int, ...], edits: Edits, logits: bool = True) -> Trace:
+        """The trace of a decoder that has read its start and what it produced; in a pair all but the last of it."""
+        if self.config.architecture != "encoder-decoder":
+            return self.trace_ids(read, edits=edits, logits=logits)
+        return self.trace_ids(ids, read[: max(1, len(read) - 1)], edits=edits, logits=logits)
 
     def _target(self, text: str) -> Encoding:
         """A target text as the decoder reads it: the start token, then the text, without the end that it predicts."""

@@ -1,45 +1,181 @@
-"""Producing text token by token."""
+"""Producing text token by token: what is read, which token is taken, and what is kept of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from model.adjustments import UNCHANGED, Adjustments, Logits
+from model.cache import Cache
+from model.config import Config
+from model.edit_checks import incremental
+from model.edits import NO_EDITS, Edits
 from model.trace import Trace
+from model.transformer import Transformer
+
+LENGTH_PENALTY = 0.6  # "Attention Is All You Need", section 6.1
+SOURCES, SPARE = 2, 30  # a pair's target has at most twice its source's tokens and 30 more
 
 
 @dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How text is produced.
+
+    "greedy" takes the likeliest token each time, "sample" draws one (``seed``: the same text again), both after the
+    ``adjustments``; "beam" follows ``width`` beginnings and ranks them by the sum of the logarithms of their tokens'
+    probabilities, divided by ((5 + length) / 6) ^ length_penalty.
+    """
+
+    max_tokens: int = 40
+    method: str = "greedy"
+    width: int = 4
+    length_penalty: float = LENGTH_PENALTY
+    seed: int = 0
+    adjustments: Adjustments = UNCHANGED
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Step:
-    """One produced token and the probability that the model gave it."""
+    """One produced token, and what the model said of it."""
 
     token_id: int
     token: str
-    probability: float
+    logits: Logits  # what the model said of every token
+    read: tuple[int, ...]  # the ids that the decoder had read
+    adjustments: Adjustments = UNCHANGED
+
+    @property
+    def probability(self) -> float:
+        """What the model gave the token, before any adjustment."""
+        return float(self.before[self.token_id])
+
+    @property
+    def before(self) -> Float[Tensor, "vocabulary"]:
+        """The probability of every token, as the model has it."""
+        return self.logits.softmax(dim=-1)
+
+    @property
+    def after(self) -> Float[Tensor, "vocabulary"]:
+        """The probabilities that the token was chosen by."""
+        return self.adjustments.applied(self.logits, self.read).softmax(dim=-1)
+
+    @property
+    def stages(self) -> dict[str, Float[Tensor, "vocabulary"]]:
+        """The probabilities after each adjustment, in the order in which they are made; "model" comes first."""
+        return {name: logits.softmax(dim=-1) for name, logits in self.adjustments.stages(self.logits, self.read)}
+
+    def alternatives(self, count: int = 10) -> tuple[tuple[int, float], ...]:
+        """The likeliest tokens, as the model has it, and their probabilities."""
+        found = self.before.topk(min(count, len(self.logits)))
+        return tuple(zip(found.indices.tolist(), found.values.tolist(), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
+class Node:
+    """One token in the tree of all beginnings that a beam search kept."""
+
+    parent: int | None  # its place among the nodes; None: what was there at the start
+    depth: int  # tokens from the start, from 1
+    token_id: int
+    token: str
+    probability: float
+    score: float  # of the beginning that ends here: what beams are ranked by
+    ended: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Generation:
-    """What was produced, step by step, and the trace of the whole."""
+    """What was produced so far, step by step."""
 
     text: str
     token_ids: tuple[int, ...]
     steps: tuple[Step, ...]
-    trace: Trace
+    ended: bool  # by the end token; otherwise there was no more room, or it goes on
+    to_trace: Callable[[], Trace]
+    score: float | None = None  # of a beam search: what its beams are ranked by
+    alternatives: tuple["Generation", ...] = ()  # its other beams, best first
+    tree: tuple[Node, ...] = ()  # all beginnings that it kept, parents before their children
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The attention of every step in one trace: a decoder's with all tokens, a pair's without the last.
+
+        It is of one pass over the finished text, which says the same as the steps did: a token sees none after it.
+        Only edits that let it (``incremental`` names them) make the steps, each a pass of its own, differ from it.
+        """
+        return self.to_trace()
 
 
-def greedy(
-    next_logits: Callable[[list[int]], Float[Tensor, "vocabulary"]], ids: list[int], end_id: int | None, longest: int
-) -> list[tuple[int, float]]:
-    """The likeliest token each time, and its probability, until the end token or ``longest`` ids in all.
+class Chosen(NamedTuple):
+    """A token, and what it was chosen by."""
 
-    ``next_logits`` scores the token that follows the ids so far. The end token, where it comes, is included.
+    token_id: int
+    logits: Logits
+    read: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoder:
+    """A decoder with the memory that it looks at, one row of it for each row of ids.
+
+    Keys and values are computed once, and kept in a cache, unless ``cached`` is False or the edits do not allow it.
     """
-    ids, found = list(ids), list[tuple[int, float]]()
-    while len(ids) < longest and (not found or found[-1][0] != end_id):
-        probabilities = next_logits(ids).softmax(dim=-1)
-        best = int(torch.argmax(probabilities))
-        found.append((best, float(probabilities[best])))
-        ids.append(best)
-    return found
+
+    model: Transformer
+    memory: Float[Tensor, "row memory width"] | None = None
+    memory_real: Bool[Tensor, "row memory"] | None = None
+    edits: Edits = NO_EDITS
+    cached: bool = True
+
+    @torch.no_grad()
+    def read(
+        self, ids: Int[Tensor, "row position"], past: Cache | None = None
+    ) -> tuple[Float[Tensor, "row vocabulary"], Cache | None]:
+        """What the model says of the token after these ids, and the cache to go on from; ``past`` has the first."""
+        new, memory = (ids, self.memory) if past is None else (ids[:, past.length :], None)
+        stack = self.model.decode(new, None, memory, self.memory_real, edits=self.edits, past=past)
+        logits = self.model.predict(stack.final[:, -1:])[:, 0].float()
+        kept = self.cached and incremental(self.edits, self.model.config)
+        return logits, Cache.of(stack) if kept else None
+
+
+def write(
+    decoder: Decoder, ids: Sequence[int], longest: int, take: Callable[[Logits], int], adjustments: Adjustments
+) -> Iterator[Chosen]:
+    """One token after the other, until the end token or ``longest`` ids in all; the end token is included.
+
+    ``take`` chooses by the adjusted logits. Whoever asks for no further token has those that there are.
+    """
+    written, cache, device = list(ids), None, decoder.model.embedding.weight.device
+    while len(written) < longest:
+        logits, cache = decoder.read(torch.tensor([written], device=device), cache)
+        said = logits[0].cpu()
+        chosen = take(adjustments.applied(said, written))
+        yield Chosen(chosen, said, tuple(written))
+        written.append(chosen)
+        if chosen == decoder.model.config.end_id:
+            return
+
+
+def likeliest(logits: Logits) -> int:
+    """The token that greedy decoding takes."""
+    return int(logits.argmax())
+
+
+def drawing(seed: int) -> Callable[[Logits], int]:
+    """What draws a token with its probability, in an order that the seed decides."""
+    generator = torch.Generator().manual_seed(seed)
+    return lambda logits: int(torch.multinomial(logits.softmax(dim=-1), 1, generator=generator))
+
+
+def most_written(config: Config, source: int, asked: int) -> int:
+    """How many tokens are produced at most, for a source of so many.
+
+    Only a pair has a rule of its own, for one that has lost its way repeats itself until it is stopped: twice the
+    source's tokens and 30 more (a rule of the kind of fairseq's max_len_a and max_len_b).
+    """
+    return min(asked, SOURCES * source + SPARE) if config.architecture == "encoder-decoder" else asked

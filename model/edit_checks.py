@@ -122,3 +122,14 @@ def weight_complaints(edits: Edits, lengths: Mapping[str, int]) -> Iterator[str]
         for kind, position, stack in (("query", cell.query, cell.site.stack), ("key", cell.key, memory)):
             if position >= lengths.get(stack, position + 1):
                 yield f"has no {kind} {position} here: the {stack} has positions 0 to {lengths[stack] - 1}"
+
+
+def incremental(edits: Edits, config: Config) -> bool:
+    """Whether a decoder can read token by token, from a cache, what it reads in one pass under these edits.
+
+    Not where earlier tokens depend on later ones (no mask, a mean over the positions) or on how many there are (a
+    shuffle), where single weights are named by their place in the whole, and where positions count what came before.
+    """
+    sees_later = "decoder" in edits.unmasked - edits.causal or edits.seed("decoder") is not None
+    sites = edits.averaged | {cell.site for cell in edits.overwritten}
+    return not (sees_later or config.positions == "counted" or any(site.stack == "decoder" for site in sites))

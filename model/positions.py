@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from model.changes import Places
+from model.changes import Earlier, Places
 from model.config import Config
 
 BASE = 10_000.0
@@ -67,7 +67,7 @@ class Positions(nn.Module):
         self,
         tokens: Float[Tensor, "*batch position width"],
         places: Places | None = None,
-        earlier: Places | None = None,
+        earlier: Earlier | None = None,
     ) -> Biases | None:
         """What is added to the scores of every layer's self-attention, ``earlier`` keys coming before the tokens'."""
         return None
@@ -230,7 +230,7 @@ class RelativePositions(Positions):
         self,
         tokens: Float[Tensor, "*batch position width"],
         places: Places | None = None,
-        earlier: Places | None = None,
+        earlier: Earlier | None = None,
     ) -> Biases:
         """The bias of every query and key."""
         return self.table(self.buckets(offsets(tokens, places, earlier))).movedim(-1, -3).to(tokens.dtype)

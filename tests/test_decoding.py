@@ -1,15 +1,16 @@
-"""Greedy decoding: the likeliest token each time, and nothing else."""
+"""Producing text: greedy decoding, sampling, the steps, what is refused."""
 
 import dataclasses
 import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from model import Edits, HeadSite, InputError
-from model.decoding import greedy
-from tests import tiny
+from model import Edits, HeadSite, InputError, load_checkpoint
+from tests import reference, tiny
+from tests.folders import KINDS
 from tests.tiny import TEXT
 
 DECODERS = ("decoder", "encoder-decoder")
@@ -19,6 +20,15 @@ NO_EDITS = Edits()
 def writer(architecture: str, seed: int = 0, **changes: Any) -> Any:
     """A model that varies what it writes; tied and in post-norm, one so small repeats one token."""
     return tiny.checkpoint(architecture, seed, tie_embeddings=False, norm_order="pre", **changes)
+
+
+def loaded(kind: str | None, folder: Path) -> Any:
+    """The tiny model of a family, saved in a folder as the library saves it; None: the one that is there."""
+    if kind is not None:
+        class_name, fields = KINDS[kind]
+        reference.make(class_name, folder, **fields)
+    tiny.tokenizer().save(folder / "tokenizer.json")
+    return load_checkpoint(folder, device="cpu")
 
 
 def by_full_passes(checkpoint, typed: list[int], count: int, edits: Edits = NO_EDITS) -> list[int]:
@@ -40,18 +50,6 @@ def test_greedy_decoding_equals_one_whole_pass_a_token(architecture, seed):
     checkpoint = writer(architecture, seed)
     typed = list(tiny.tokenizer().encode(TEXT).ids)
     assert list(checkpoint.generate(TEXT, max_tokens=8).token_ids) == by_full_passes(checkpoint, typed, 8)
-
-
-def test_greedy_takes_the_likeliest_token_until_the_end_token():
-    following = {7: 4, 4: 9, 9: 2}
-
-    def next_logits(ids: list[int]) -> torch.Tensor:
-        return torch.zeros(10).index_fill(0, torch.tensor([following[ids[-1]]]), 3.0)
-
-    found = greedy(next_logits, [7], end_id=2, longest=20)
-    assert [number for number, _ in found] == [4, 9, 2]
-    share = torch.tensor(3.0).exp() / (torch.tensor(3.0).exp() + 9)
-    assert [probability for _, probability in found] == pytest.approx([float(share)] * 3)
 
 
 def test_decoding_stops_at_the_end_token_and_keeps_it():
@@ -135,7 +133,54 @@ def test_an_encoder_writes_nothing():
         tiny.checkpoint().generate(TEXT)
 
 
-@pytest.mark.parametrize("options", [{"method": "beam"}, {"method": ""}, {"max_tokens": 0}, {"max_tokens": True}])
+@pytest.mark.parametrize("options", [{"method": "best"}, {"method": ""}, {"max_tokens": 0}, {"max_tokens": True}])
 def test_a_method_or_a_number_of_tokens_that_makes_no_sense_is_refused(options):
     with pytest.raises(InputError, match=rf"^{next(iter(options))}: found .*, expected .*\.$"):
         writer("decoder").generate(TEXT, **options)
+
+
+@pytest.mark.parametrize("architecture", DECODERS)
+def test_a_later_target_token_changes_no_earlier_step(architecture):
+    checkpoint = writer(architecture)
+    steps = checkpoint.generate(TEXT, 6).steps
+    ids = [step.token_id for step in steps]
+    other = checkpoint.generate(TEXT, 1, written=[*ids[:3], (ids[3] + 1) % 80, *ids[4:]]).trace
+    again = checkpoint.generate(TEXT, 1, written=ids).trace
+    assert not torch.allclose(other.logits[-1], again.logits[-1])
+    first = len(again.logits) - len(ids) - 1
+    assert torch.allclose(other.logits[: first + 3], again.logits[: first + 3], atol=1e-6)
+
+
+def test_decoding_goes_on_after_what_is_written():
+    for architecture in DECODERS:
+        checkpoint = writer(architecture)
+        whole = checkpoint.generate(TEXT, 8)
+        rest = checkpoint.generate(TEXT, 5, written=whole.token_ids[:3])
+        assert rest.token_ids == whole.token_ids[3:]
+        assert torch.equal(rest.trace.decoder.ids, whole.trace.decoder.ids)
+
+
+@pytest.mark.parametrize("architecture", DECODERS)
+def test_a_stream_that_is_stopped_keeps_what_it_has(architecture):
+    checkpoint = writer(architecture)
+    parts = list(itertools.islice(checkpoint.stream(TEXT, 8), 3))
+    for count, part in enumerate(parts, start=1):
+        wanted = checkpoint.generate(TEXT, count)
+        assert (part.text, part.token_ids, part.ended) == (wanted.text, wanted.token_ids, False)
+        assert torch.equal(part.trace.logits, wanted.trace.logits)
+
+
+def test_a_pair_that_does_not_end_is_stopped_by_the_length_of_its_source():
+    checkpoint = writer("encoder-decoder", end_id=79, max_length=200)
+    source = len(tiny.tokenizer().encode(TEXT).ids)
+    for method in ("greedy", "beam"):
+        generation = checkpoint.generate(TEXT, 1000, method)
+        assert len(generation.token_ids) == 2 * source + 30
+        assert not generation.ended
+    assert len(checkpoint.trace(TEXT).decoder.ids) == 2 * source + 30
+
+
+def test_a_generation_says_whether_the_end_token_ended_it():
+    checkpoint = writer("decoder", end_id=writer("decoder").generate(TEXT, 8).token_ids[-1])
+    assert [part.ended for part in checkpoint.stream(TEXT, 8)][-1]
+    assert not checkpoint.generate(TEXT, 1).ended

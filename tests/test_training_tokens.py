@@ -313,21 +313,6 @@ def test_a_beam_of_one_is_greedy_and_a_text_alone_is_translated_as_in_a_batch(da
     assert beam(texts) == [beam([text])[0] for text in texts]
 
 
-def test_a_beam_finds_what_greedy_decoding_misses() -> None:
-    end, a, b = 2, 3, 4  # after a, a tie of three; after b, the end for certain
-    first, after_a, after_b = torch.full((3, 5), 1e-9)
-    first[a], first[b] = 0.6, 0.4
-    after_a[end], after_a[a], after_a[b] = 0.3, 0.3, 0.4
-    after_b[end] = 1.0
-    beams = translation.Beams(1, 2, start=1, end=end, pad=0, device=torch.device("cpu"))
-    for _ in range(3):
-        last = beams.written[0, :, -1].tolist()
-        rows = [{a: after_a, b: after_b}.get(token, first) for token in last]
-        beams.grow(torch.stack(rows).log())
-    assert beams.best() == [(b, end)]
-    assert float(beams.scores[0, 0]) == pytest.approx(math.log(0.4))
-
-
 def test_references_of_one_sentence_are_grouped_and_each_of_them_counts() -> None:
     pairs = [
         Pair("Go.", "Va tout de suite !"),

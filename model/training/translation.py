@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 from tqdm import tqdm
 
+from model.beam import search
+from model.decoding import LENGTH_PENALTY, Decoder, most_written
 from model.errors import InputError
 from model.tokenizer import Tokenizer
 from model.training.parallel import Pair
@@ -16,8 +18,6 @@ from model.training.rows import padded
 from model.transformer import Transformer
 
 BATCH_TOKENS = 1024
-LENGTH_PENALTY = 0.6  # "Attention Is All You Need", section 6.1
-SPARE = 30  # tokens that a translation may have beyond twice the source's
 JOINED = 12  # sentences of a text far longer than those that training had
 JOINED_TEXTS = 20
 
@@ -34,7 +34,7 @@ def translator(model: Transformer, tokenizer: Tokenizer, width: int) -> Translat
         order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
         for chosen in tqdm(list(grouped(order, [len(row) for row in rows])), desc="translating", leave=False):
             source, real = padded([rows[number] for number in chosen])
-            found |= dict(zip(chosen, beam(model, source, real, width), strict=True))
+            found |= dict(zip(chosen, best_of_beams(model, source, real, width), strict=True))
         return [found[number] for number in range(len(rows))]
 
     return translate
@@ -51,59 +51,19 @@ def grouped(order: list[int], lengths: list[int]) -> Iterator[list[int]]:
     yield chosen
 
 
-@torch.inference_mode()
-def beam(
+@torch.no_grad()
+def best_of_beams(
     model: Transformer, source: Int[Tensor, "text position"], real: Bool[Tensor, "text position"], width: int
 ) -> list[Ids]:
-    """The best of ``width`` translations that are followed at a time, for every text; 1 is greedy decoding.
-
-    Wu et al. 2016, "Google's Neural Machine Translation System", equation 14, for the length penalty.
-    """
+    """The best of ``width`` translations that are followed at a time, for every text; 1 is greedy decoding."""
     device, config = model.embedding.weight.device, model.config
     model.eval()
     memory = model.encode(source.to(device), real.to(device)).final.repeat_interleave(width, dim=0)
-    memory_real = real.to(device).repeat_interleave(width, dim=0)
-    beams = Beams(len(source), width, int(config.start_id or 0), int(config.end_id or 0), config.pad_id, device)
-    for _ in range(min(config.max_length - 1, 2 * source.shape[1] + SPARE)):
-        final = model.decode(beams.written.flatten(0, 1), None, memory, memory_real).final[:, -1:]
-        beams.grow(model.predict(final)[:, 0].float().log_softmax(dim=-1))
-        if beams.ended[:, 0].all():
-            break
-    return beams.best()
-
-
-class Beams:
-    """Beginnings of translations, best first for every text."""
-
-    def __init__(self, texts: int, width: int, start: int, end: int, pad: int, device: torch.device) -> None:
-        self.end, self.pad = end, pad
-        self.written = torch.full((texts, width, 1), start, device=device)
-        self.scores = torch.full((texts, width), -torch.inf, device=device)
-        self.scores[:, 0] = 0.0  # all begin alike: one is enough
-        self.ended = torch.zeros(texts, width, dtype=torch.bool, device=device)
-        self.lengths = torch.zeros(texts, width, device=device)
-
-    def grow(self, logs: Float[Tensor, "beam vocabulary"]) -> None:
-        """One token more, given the logarithms of the probabilities; one that has ended stays as it is."""
-        texts, width = self.scores.shape
-        logs = logs.unflatten(0, (texts, width))
-        logs = logs.masked_fill(self.ended[..., None], -torch.inf)
-        logs[..., self.pad] = torch.where(self.ended, 0.0, -torch.inf)
-        totals = self.scores[..., None] + logs
-        lengths = self.lengths + (~self.ended).float()
-        ranks = totals / (((5 + lengths) / 6) ** LENGTH_PENALTY)[..., None]
-        chosen = ranks.flatten(1).topk(width, dim=1).indices
-        parent, token = chosen // logs.shape[-1], chosen % logs.shape[-1]
-        self.scores = totals.flatten(1).gather(1, chosen)
-        self.lengths = lengths.gather(1, parent)
-        self.ended = self.ended.gather(1, parent) | (token == self.end)
-        before = self.written.gather(1, parent[..., None].expand(-1, -1, self.written.shape[-1]))
-        self.written = torch.cat([before, token[..., None]], dim=-1)
-
-    def best(self) -> list[Ids]:
-        """The first of every text, without start and padding."""
-        rows: list[list[int]] = self.written[:, 0, 1:].tolist()
-        return [tuple(number for number in row if number != self.pad) for row in rows]
+    decoder = Decoder(model=model, memory=memory, memory_real=real.to(device).repeat_interleave(width, dim=0))
+    start = torch.full((len(source), 1), int(config.start_id or 0), device=device)
+    longest = min(config.max_length, 1 + most_written(config, source.shape[1], config.max_length))
+    *_, beams = search(decoder, start, width, LENGTH_PENALTY, longest)
+    return [beams.ids(0, text) for text in range(len(source))]
 
 
 def grouped_references(pairs: list[Pair]) -> dict[str, list[str]]:
