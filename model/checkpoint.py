@@ -180,7 +180,7 @@ class Checkpoint:
         source = self.tokenizer.encode(text)
         kept = source.cut(self.longest)
         started = (*self._start(kept.ids), *written)
-        for ids in (written, started):
+        for ids in (tuple(written), started):
             self._ids(ids or started, "written")
         width = settings.width if settings.method == "beam" else 1
 

@@ -5,7 +5,6 @@ import math
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from model.attention import Mask, MemoryMask, causal_mask, full_mask, padding_mask, unturned, window_mask
 from model.block import Pattern, make_block
@@ -21,7 +20,7 @@ from model.changes import (
 from model.config import Config
 from model.edits import NO_EDITS, AnyEdits, Edits
 from model.heads import POOLINGS, WordHead
-from model.linear import Linear, widened
+from model.linear import Linear, product, widened
 from model.norms import make_norm
 from model.positions import POSITIONS
 from model.trace import BlockTrace, EmbeddingTrace, StackTrace, Trace
@@ -249,7 +248,7 @@ class Transformer(nn.Module):
         """The projection of a final state to the vocabulary: the token table itself where it is tied."""
         table = self.projection or self.target_embedding or self.embedding
         state = final * self.config.output_scale
-        logits = F.linear(state, table.weight.to(state.dtype), self.vocabulary_bias)
+        logits = product(state, table.weight.to(state.dtype), self.vocabulary_bias)
         cap = self.config.logit_cap
         return logits if cap is None else cap * (logits / cap).tanh()
 

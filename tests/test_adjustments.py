@@ -29,7 +29,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def reference(options: dict[str, Any]) -> transformers.LogitsProcessorList:
+def reference(options: dict[str, Any]) -> Any:
     """The library's processors, in the order in which its ``generate`` has them."""
     kinds = {
         "repetition_penalty": transformers.RepetitionPenaltyLogitsProcessor,
@@ -76,7 +76,8 @@ def test_settings_without_effect_leave_the_logits(options):
 def test_extreme_logits_stay_probabilities():
     logits = torch.tensor([3e38, -3e38, 0.0, -math.inf])
     for options in ({"temperature": 1e-38}, {"temperature": 1e38}, {"top_p": 0.5}, {"repetition_penalty": 1e9}):
-        assert Adjustments(**options).applied(logits, [2]).softmax(dim=-1).sum() == pytest.approx(1)
+        given: Any = options
+        assert Adjustments(**given).applied(logits, [2]).softmax(dim=-1).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.5, "top_k": 6, "top_p": 0.95}], ids=str)
@@ -161,7 +162,7 @@ def test_a_penalty_counts_what_the_decoder_has_read():
     ({"top_k": 5, "method": "beam"}, "method: found 'beam', expected greedy or sample where the probabilities are"),
     ({"method": "best"}, "method: found 'best', expected one of greedy, beam, sample"),
     ({"written": [80]}, r"written\[0\]: found 80, expected 0 to 79"),
-    ({"written": [5] * 40}, "written: found 46, expected at most 32"),
+    ({"written": [5] * 30}, "written: found 36, expected at most 32"),
 ])  # fmt: skip
 def test_an_option_that_makes_no_sense_is_refused_before_anything_is_computed(options, complaint):
     for method in ("generate", "stream"):

@@ -11,7 +11,6 @@ import torch
 from model import Edits
 from model.beam import Beams, ranked, search
 from model.decoding import Decoder
-from model.trace import Trace
 from tests import reference, tiny
 from tests.kinds import BART, GPT2
 from tests.test_decoding import DECODERS, loaded, writer
@@ -20,7 +19,7 @@ from tests.tiny import TEXT
 ENDS = {"end_id": 7}
 
 
-def said(checkpoint: Any, trace: Trace, ids: tuple[int, ...]) -> torch.Tensor:
+def said(checkpoint: Any, trace: Any, ids: tuple[int, ...]) -> torch.Tensor:
     """The logarithms of the probabilities of these ids in the trace of a pass that read them."""
     logs = trace.logits.double().log_softmax(dim=-1)
     first = len(logs) - len(ids) - (checkpoint.config.architecture == "decoder")

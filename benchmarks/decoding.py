@@ -1,0 +1,111 @@
+"""How many tokens a second are produced, beside ``generate`` of ``transformers``, with all attention kept by both.
+
+    python -m benchmarks.decoding
+    python -m benchmarks.decoding --models bart --rounds 3 --tokens 32 --threads 1
+
+Models of the shapes of GPT-2 small and BART base with random weights are saved by ``transformers`` and loaded by
+``load_checkpoint``. Both sides decode the same ids, greedily and with 4 beams, from a cache, in one process, and take
+turns; neither comes to an end token. Theirs keeps attention by ``output_attentions=True,
+return_dict_in_generate=True``; ours ends with the trace of the whole, which is part of its time. What they write is
+compared. Only ratios within a round mean something: other work on the machine moves both.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from benchmarks.pretrained import auto_class
+from benchmarks.trace import machine, seconds, spread
+from model import Checkpoint, load_checkpoint
+from model.adjustments import UNCHANGED
+from model.beam import search
+from model.decoding import likeliest, write
+from model.edits import NO_EDITS
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config()),
+    "bart": lambda: transformers.BartForConditionalGeneration(transformers.BartConfig(
+        vocab_size=50_265, d_model=768, encoder_layers=6, decoder_layers=6, encoder_ffn_dim=3072, decoder_ffn_dim=3072,
+        encoder_attention_heads=12, decoder_attention_heads=12, eos_token_id=50_264,
+    )),
+}  # fmt: skip
+SOURCE = 16  # tokens that are there at the start
+
+
+def our_call(ours: Checkpoint, ids: tuple[int, ...], tokens: int, width: int) -> Callable[[], list[int]]:
+    """Our decoding of ids, and the trace of what it wrote."""
+    start = ours._start(ids)
+
+    def call() -> list[int]:
+        decoder = ours._decoder(ids, NO_EDITS, width)
+        if width == 1:
+            found = write(decoder, start, len(start) + tokens, likeliest, UNCHANGED)
+            written = [chosen.token_id for chosen in found]
+        else:
+            *_, beams = search(decoder, torch.tensor([start]), width, 0.0, len(start) + tokens, recorded=True)
+            written = list(beams.ids(0))
+        ours._trace_written(ids, (*start, *written), NO_EDITS)
+        return written
+
+    return call
+
+
+def their_call(folder: Path, ids: tuple[int, ...], tokens: int, width: int) -> Callable[[], list[int]]:
+    """The eager model of transformers, which alone keeps attention, with its own cache."""
+    theirs = auto_class(folder).from_pretrained(folder, attn_implementation="eager").eval()
+    how = {"do_sample": False, "num_beams": width, "max_new_tokens": tokens, "length_penalty": 0.0}
+    plain = {"eos_token_id": None, "forced_eos_token_id": None, "forced_bos_token_id": None, "pad_token_id": 1}
+    keep = {"output_attentions": True, "return_dict_in_generate": True}
+    batch = torch.tensor([ids])
+
+    def call() -> list[int]:
+        found = theirs.generate(batch, attention_mask=torch.ones_like(batch), **how, **plain, **keep)
+        return found.sequences[0, -tokens:].tolist()
+
+    return call
+
+
+def row(name: str, folder: Path, width: int, tokens: int, rounds: int) -> str:
+    """One line of the table: medians in tokens a second, and ratios within a round."""
+    ids = tuple(torch.randint(4, 50_000, (SOURCE,)).tolist())
+    ours, theirs = (
+        our_call(load_checkpoint(folder, device="cpu"), ids, tokens, width),
+        their_call(folder, ids, tokens, width),
+    )
+    same = sum(one == other for one, other in zip(ours(), theirs(), strict=True))
+    times = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
+    speeds = [tokens / statistics.median(column) for column in zip(*times, strict=True)]
+    ratio = spread([slow / fast for fast, slow in times])
+    return f"| {name} | {width} | {speeds[0]:.1f} | {speeds[1]:.1f} | {ratio} | {same} of {tokens} |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.decoding", description="Time decoding.")
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS), help="which shapes (both)")
+    parser.add_argument("--beams", type=int, nargs="+", default=[1, 4], help="widths; 1 is greedy (1 4)")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds counted (7)")
+    parser.add_argument("--tokens", type=int, default=48, help="tokens to produce (48)")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch threads (its own choice)")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    transformers.logging.set_verbosity_error()
+    print(f"{machine()}, transformers {transformers.__version__}; {options.rounds} rounds\n")
+    print("| model | beams | ours, tokens/s | transformers, tokens/s | ours / transformers | same tokens |")
+    print("|---|---|---|---|---|---|")
+    for name in options.models:
+        with tempfile.TemporaryDirectory() as folder:
+            torch.manual_seed(0)
+            MODELS[name]().save_pretrained(folder)
+            for width in options.beams:
+                print(row(name, Path(folder), width, options.tokens, options.rounds), flush=True)
+
+
+if __name__ == "__main__":
+    main()
