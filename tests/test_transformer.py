@@ -11,6 +11,7 @@ from torch import nn
 from model import Config, Edits, HeadSite, InputError
 from model.attention import causal_mask, full_mask, padding_mask, split
 from model.block import Pattern
+from model.linear import product
 from model.trace import Trace, map_tensors
 from model.transformer import Transformer, restrict
 from tests import tiny
@@ -429,3 +430,13 @@ if torch.cuda.is_available():
         for ours, reference in zip(every_tensor(found), every_tensor(expected), strict=True):
             assert ours.device.type == "cpu"
             assert torch.allclose(ours.float(), reference.float(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(1,), (3, 1), (1, 4), (2, 2), (5,), (2, 3), (0,)])
+@pytest.mark.parametrize(("outer", "inner"), [(7, 5), (5, 7), (11, 1)])
+def test_the_product_of_few_rows_is_that_of_many(shape, outer, inner):
+    x, weight, bias = tiny.normal(*shape, inner), tiny.normal(outer, inner, seed=1), tiny.normal(outer, seed=2)
+    for matrix in (weight, weight.T.contiguous().T):
+        assert torch.allclose(product(x, matrix, bias), x @ weight.T + bias, atol=1e-5)
+        assert torch.allclose(product(x, matrix, None), x @ weight.T, atol=1e-5)
+        assert product(x, matrix, bias).shape == (*shape, outer)
