@@ -589,6 +589,7 @@ def test_the_npz_file_holds_all_attention_of_a_trace():
         assert file[f"{stack}_tokens"].tolist() == list(getattr(trace, stack).tokens)
         assert file[f"{stack}_ids"].tolist() == getattr(trace, stack).ids.tolist()
     assert [file[f"{name}_muted"].tolist() for name in ("encoder", "decoder", "cross")] == [[[0, 3]], [], [[1, 2]]]
+    assert Edits.from_text(str(file["edits"])) == muted
     assert "cross_weights" not in np.load(io.BytesIO(trace_npz(tiny.checkpoint().trace(tiny.TEXT))))
 
 

@@ -22,9 +22,10 @@ def trace_npz(trace: Trace, *, edits: Edits = NO_EDITS) -> bytes:
     """An NPZ file of all attention that a trace has, without pickle.
 
     ``encoder_weights``, ``decoder_weights`` and ``cross_weights`` (layer, head, query, key) in float32, each with the
-    (layer, head) pairs that ``edits`` muted, as in ``encoder_muted``; tokens and ids by stack, as in ``decoder_ids``.
+    (layer, head) pairs that ``edits`` muted, as in ``encoder_muted``; tokens and ids by stack, as in ``decoder_ids``;
+    all ``edits`` as the text that ``Edits.from_text`` reads.
     """
-    arrays: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {"edits": np.array(edits.to_text(), np.str_)}
     for name, kind in kinds_of(trace).items():
         stack, attention = SITES[name]
         here = [site for site in sorted(edits.muted) if (site.stack, site.attention) == (stack, attention)]

@@ -24,6 +24,7 @@ HTML_HELP = (
 )
 PYTHON_HELP = "The few lines that make this trace and this view again."
 PICTURE_HELP = "The view as it is on the screen, for print."
+FONTS_HELP = " Its letters come from the server's fonts: a box stands for one that they lack; the SVG has all of them."
 
 
 def downloads(selection: Selection, *, any_head: bool) -> None:
@@ -48,8 +49,8 @@ def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
     """SVG and PNG in the colours of the page; PDF on white, for paper."""
     return [
         ("Picture (SVG)", "attention.svg", lambda selection: picture(selection, theme), PICTURE_HELP),
-        ("Picture (PDF)", "attention.pdf", lambda selection: pdf(picture(selection, LIGHT)), PICTURE_HELP),
-        ("Picture (PNG)", "attention.png", lambda selection: png(picture(selection, theme)), PICTURE_HELP),
+        ("Picture (PDF)", "attention.pdf", lambda selection: pdf(picture(selection, LIGHT)), PICTURE_HELP + FONTS_HELP),
+        ("Picture (PNG)", "attention.png", lambda selection: png(picture(selection, theme)), PICTURE_HELP + FONTS_HELP),
     ]
 
 
