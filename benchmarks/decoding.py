@@ -11,6 +11,7 @@ compared. Only ratios within a round mean something: other work on the machine m
 """
 
 import argparse
+import json
 import statistics
 import tempfile
 from collections.abc import Callable
@@ -20,7 +21,6 @@ from typing import Any
 import torch
 import transformers
 
-from benchmarks.pretrained import auto_class
 from benchmarks.trace import machine, seconds, spread
 from model import Checkpoint, load_checkpoint
 from model.adjustments import UNCHANGED
@@ -58,7 +58,8 @@ def our_call(ours: Checkpoint, ids: tuple[int, ...], tokens: int, width: int) ->
 
 def their_call(folder: Path, ids: tuple[int, ...], tokens: int, width: int) -> Callable[[], list[int]]:
     """The eager model of transformers, which alone keeps attention, with its own cache."""
-    theirs = auto_class(folder).from_pretrained(folder, attn_implementation="eager").eval()
+    kind = json.loads((folder / "config.json").read_text())["architectures"][0]
+    theirs = getattr(transformers, kind).from_pretrained(folder, attn_implementation="eager").eval()
     how = {"do_sample": False, "num_beams": width, "max_new_tokens": tokens, "length_penalty": 0.0}
     plain = {"eos_token_id": None, "forced_eos_token_id": None, "forced_bos_token_id": None, "pad_token_id": 1}
     keep = {"output_attentions": True, "return_dict_in_generate": True}
@@ -97,7 +98,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     transformers.logging.set_verbosity_error()
     print(f"{machine()}, transformers {transformers.__version__}; {options.rounds} rounds\n")
-    print("| model | beams | ours, tokens/s | transformers, tokens/s | ours / transformers | same tokens |")
+    print("| model | beams | ours, tokens/s | transformers, tokens/s | ratio | same tokens |")
     print("|---|---|---|---|---|---|")
     for name in options.models:
         with tempfile.TemporaryDirectory() as folder:
