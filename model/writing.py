@@ -18,6 +18,7 @@ from model.trace import Trace
 METHODS = ("greedy", "beam", "sample")
 WIDEST = 64
 ADJUSTED = frozenset(vars(UNCHANGED))
+REAL = frozenset({"length_penalty", "temperature", "top_p", "repetition_penalty"})  # a whole number is one as well
 
 
 def is_number(value: object) -> bool:
@@ -47,8 +48,7 @@ def make_settings(**options: Any) -> Settings:
             found = options[name]
             shown = repr(printable(found)) if isinstance(found, str) else printable(found)
             raise InputError(f"{name}: found {shown}, expected {expected}.")
-    floats = {name for name in RULES if "a number" in RULES[name][1]}
-    options = {name: float(value) if name in floats else value for name, value in options.items()}
+    options = {name: float(value) if name in REAL else value for name, value in options.items()}
     adjustments = Adjustments(**{name: options.pop(name) for name in ADJUSTED & options.keys()})
     if options.get("method") == "beam" and adjustments != UNCHANGED:
         raise InputError("method: found 'beam', expected greedy or sample where the probabilities are changed.")
