@@ -210,7 +210,7 @@ SCALINGS = {"none": scale_none, "linear": scale_linear, "llama3": scale_llama3}
 
 
 def offsets(
-    tokens: Float[Tensor, "*batch position width"], places: Places | None, earlier: Places | None = None
+    tokens: Float[Tensor, "*batch position width"], places: Places | None, earlier: Earlier | None = None
 ) -> Int[Tensor, "query key"] | Int[Tensor, "*batch query key"]:
     """How many places each key is after each query; ``earlier`` keys come before the tokens' own."""
     query = torch.arange(tokens.shape[-2], device=tokens.device) if places is None else places
@@ -266,7 +266,7 @@ class LinearBiasPositions(Positions):
         self,
         tokens: Float[Tensor, "*batch position width"],
         places: Places | None = None,
-        earlier: Places | None = None,
+        earlier: Earlier | None = None,
     ) -> Biases:
         """The bias of every query and key, 0 where they are one."""
         distance = offsets(tokens, places, earlier).abs()[..., None, :, :]
