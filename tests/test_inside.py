@@ -460,6 +460,15 @@ def test_the_bars_of_a_vector_hold_its_numbers(theme):
     assert json.loads(inside.vector_bars(VALUES, theme=theme).to_json())["config"]["background"] == theme.background
 
 
+@pytest.mark.parametrize(
+    ("top", "tick"), [(4.8, 4), (0.0047, 0.004), (10.0, 10), (199.0, 100), (1e-5, 1e-5), (0.3, 0.3)]
+)
+def test_the_scale_of_a_vector_has_a_round_number_on_either_side(top, tick):
+    layers = json.loads(inside.vector_bars(VALUES / 2 * top).to_json())["layer"]
+    (axis,) = [layer["encoding"]["y"]["axis"] for layer in layers if "axis" in layer["encoding"]["y"]]
+    assert sorted(axis["values"]) == pytest.approx([-tick, 0, tick])
+
+
 def test_the_bars_of_a_sum_end_in_the_sum():
     rows = drawn(inside.sum_bars(VALUES))
     assert [row["value"] for row in rows] == VALUES.tolist()

@@ -1,5 +1,6 @@
 """Pictures of the steps to one weight: vectors as bars, keys as rows. Up and down, never colour alone, say the sign."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -248,6 +249,17 @@ def _reach(values: np.ndarray, top: float | None) -> float:
     return float(top or np.abs(values).max()) or 1.0
 
 
+def _ticks(low: float, high: float) -> list[float]:
+    """0 and one round number on either side, at least half as far as the axis reaches."""
+    return [sign * _round(sign * end) for sign, end in ((-1, low), (1, high)) if sign * end > 0] + [0.0]
+
+
+def _round(number: float) -> float:
+    """The number with one digit, no larger: 0.0047 becomes 0.004."""
+    power = math.floor(math.log10(number))
+    return round(math.floor(number / 10**power + 1e-9) * 10.0**power, max(0, -power))
+
+
 def _across(count: int) -> alt.Scale:
     return alt.Scale(domain=[-0.5, count - 0.5], nice=False, zero=False)
 
@@ -290,7 +302,7 @@ def _coordinate_bars(
                 "value:Q",
                 title=None,
                 scale=alt.Scale(domain=list(limits), nice=False),
-                axis=alt.Axis(tickCount=3, grid=False),
+                axis=alt.Axis(values=_ticks(*limits), grid=False),
             ),
             y2="zero:Q",
             color=_signed(theme),
