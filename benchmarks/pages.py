@@ -35,13 +35,15 @@ title => new Promise(done => {
 })
 """
 
-# In the page: from the click to Plotly's own word that it has drawn the picture of this key again.
+# In the page: from the click to the frame after the one in which Plotly holds other numbers for this picture.
 CONTROL = """
 key => new Promise(done => {
-  const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`)
+  const held = () => document.querySelector(`.st-key-${key} .js-plotly-plot`)?._fullData
+  const before = held()
   let start
-  plot.on("plotly_afterplot", () => requestAnimationFrame(() => start && done(performance.now() - start)))
-  document.addEventListener("click", () => { start = performance.now() }, {once: true, capture: true})
+  const look = () => requestAnimationFrame(() => held() && held() !== before
+    ? requestAnimationFrame(() => done(performance.now() - start)) : look())
+  document.addEventListener("click", () => { start = performance.now(); look() }, {once: true, capture: true})
 })
 """
 
