@@ -123,6 +123,19 @@ def test_the_door_of_explore_opens_the_weight_that_is_kept_and_back_returns(brow
         expect(page.locator(".readout")).to_contain_text("Layer 2, head 4: query 3")
 
 
+def test_the_door_back_shows_the_weight_and_keys_typed_into_a_text_take_no_step(browser, address):
+    with visitor(browser) as page:
+        page.goto(f"{address}/inside?{urlencode(PLACE)}")
+        at_step(page, "embedding")
+        page.get_by_label("Text", exact=True).press("ArrowRight")
+        page.get_by_role("button", name="See it in Explore").click()
+        picture_shown(page)
+        expect(page.locator(".readout")).to_contain_text("query 3")
+        expect(page.get_by_label("Text", exact=True)).to_have_value(SENTENCE)
+        assert "step=" not in page.url
+        assert "layer=1" in page.url
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("depth", ["idea", "numbers"])
 def test_axe_finds_nothing_serious(browser, address, depth, dark):
