@@ -23,6 +23,8 @@ TEXT = " ".join(["the film was slow but good ,"] * 4 + ["and I loved it"])  # 32
 QUIET = 40  # ms without a change: the page is finished
 MEASURE = """
 async ([label, quiet]) => {
+  const title = () => document.querySelector("h3")?.innerText
+  const old = title()
   const app = document.querySelector("[data-testid=stApp]")
   const press = () => [...document.querySelectorAll("label")].find(one => one.innerText.trim() === label).click()
   const frame = () => new Promise(done => requestAnimationFrame(done))
@@ -32,7 +34,7 @@ async ([label, quiet]) => {
   const running = () => app.getAttribute("data-test-script-state") !== "notRunning"
   const start = performance.now()
   press()
-  while (!running() && performance.now() - start < 100) await frame()
+  while (title() === old) await frame()
   while (running() || performance.now() - last < quiet) await frame()
   watch.disconnect()
   return last - start

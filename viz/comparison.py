@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
-from viz.lines import configured
+from viz.lines import Drawn, configured
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale, difference_scale
 from viz.tokens import counted, position_name
 
@@ -28,11 +28,11 @@ def weights_chart(
     rows = _rows({"weight": weights}, queries, keys)
     stops = colour_scale(theme.weights)
     scale = alt.Scale(domain=[stop for stop, _ in stops], range=[colour for _, colour in stops], interpolate="rgb")
-    cells = _cells(rows, queries, keys).encode(
+    cells = _cells(queries, keys).encode(
         color=alt.Color("weight:Q", scale=scale, legend=_legend("weight", ".2~f", [0.0, 0.25, 0.5, 1.0])),
         tooltip=_tooltip({"weight": ".4f"}),
     )
-    return configured(cells, theme)
+    return _holding(rows, configured(cells, theme))
 
 
 def difference_chart(
@@ -56,15 +56,16 @@ def difference_chart(
         row["sign"] = ("+" if row["change"] > 0 else "−") if large else ""
     stops = difference_scale(theme)
     scale = alt.Scale(domain=[stop * most for stop, _ in stops], range=[colour for _, colour in stops], clamp=True)
-    cells = _cells(rows, queries, keys)
+    cells = _cells(queries, keys)
     coloured = cells.encode(
         color=alt.Color("change:Q", scale=scale, legend=_legend("after − before", "+.2~f", [-most, 0.0, most])),
         tooltip=_tooltip({"before": ".4f", "after": ".4f", "change": "+.4f"}),
     )
     far = f"abs(datum.change) > {0.6 * most}"
     ink = alt.condition(far, alt.value(theme.background), alt.value(theme.text))
-    signs = cells.mark_text(fontSize=FONT_SIZE - 2, fontWeight="bold").encode(text="sign:N", color=ink)
-    return configured(alt.LayerChart(layer=[coloured, signs]), theme)
+    said = cells.transform_filter("datum.sign != ''")  # text for every cell would take longer than all cells
+    signs = said.mark_text(fontSize=FONT_SIZE - 2, fontWeight="bold").encode(text="sign:N", color=ink)
+    return _holding(rows, configured(alt.LayerChart(layer=[coloured, signs]), theme))
 
 
 def distance_chart(distances: Float[np.ndarray, " layer"], *, theme: Theme = LIGHT) -> alt.Chart:
@@ -112,12 +113,18 @@ def _names(tokens: Sequence[str]) -> list[str]:
     return [position_name(place, token) for place, token in enumerate(tokens[:MOST_DRAWN])]
 
 
-def _cells(rows: list[dict], queries: Sequence[str], keys: Sequence[str]) -> alt.Chart:
+def _holding(rows: list[dict], chart: Drawn) -> Drawn:
+    """The finished chart with its data, which every step of making it would have copied."""
+    chart.data = alt.Data(values=rows)
+    return chart
+
+
+def _cells(queries: Sequence[str], keys: Sequence[str]) -> alt.Chart:
     """Query downwards, key across, in the order of the text."""
     axis: dict[str, Any] = {"labelLimit": 84, "labelOverlap": True, "ticks": False, "domain": False}
     across, down = _names(keys), _names(queries)
     return (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart()
         .mark_rect()
         .encode(
             x=alt.X("key:N", sort=None, scale=alt.Scale(domain=across), axis=alt.Axis(**axis, labelAngle=-90)),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from altair.utils.schemapi import debug_mode
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.theme import Theme, theme_of
@@ -22,8 +23,9 @@ def show_chart(key: Any, make: Callable[[], Any], said: str) -> None:
 
 @st.cache_data(show_spinner=False, max_entries=128)
 def drawn(key: Any, _make: Callable[[], Any]) -> dict[str, Any]:
-    """A chart as Vega-Lite: making it takes longer than the model; the tests check it against the schema."""
-    found: dict[str, Any] = _make().to_dict(validate=False)
+    """A chart as Vega-Lite: making and checking it takes longer than the model, so the tests alone check it."""
+    with debug_mode(False):
+        found: dict[str, Any] = _make().to_dict(validate=False)
     return found
 
 

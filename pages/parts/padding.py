@@ -8,7 +8,7 @@ from model import Checkpoint
 from model.measures.padding import Padded, largest_leak, padded, weight_on_padding
 from model.trace import Trace
 from pages.parts.breaking import Kinds
-from pages.parts.computed import trace_key
+from pages.parts.computed import bytes_of, trace_key, traces
 from pages.parts.drawing import explain, show_chart, show_measured, theme
 from pages.parts.effects import SAME, decimal
 from pages.parts.experiments import NO
@@ -45,7 +45,8 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
     with beside:
         key = shows("padding_count", count)
         st.slider("Padding tokens", 1, room, key=key, on_change=take_count, help=COUNT_HELP)
-    found = padded(checkpoint.model, ids, count)
+    key_of_runs = ("padding", count, *trace_key(selection, NO))
+    found: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
     lines = {
         "without the mask": weight_on_padding(found.unmasked, found.length),
         "with the mask": weight_on_padding(found.masked, found.length),
@@ -53,8 +54,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
     show_measured(words, padding_said(found, count, lines), TABLE_HELP)
     st.dataframe(padding_table(found, checkpoint), hide_index=True)
     places, titles = [counted(layer) for layer in range(len(found.alone.blocks))], ("layer", "weight on padding")
-    key_of_chart = ("padding", count, trace_key(selection, NO))
-    show_chart(key_of_chart, lambda: line_chart(places, lines, titles, theme=theme()), "Weight on padding by layer.")
+    show_chart(key_of_runs, lambda: line_chart(places, lines, titles, theme=theme()), "Weight on padding by layer.")
     st.markdown(f"**How to read this**\n{READ}")
 
 
