@@ -299,3 +299,15 @@ def test_an_experiment_without_a_place_offers_one_that_has(checkpoint):
     app.button(key="instead").click().run()
     assert app.query_params["experiment"] == "causal"
     assert app.get("vega_lite_chart")
+
+
+def test_a_mask_is_taken_from_the_attention_that_has_one(short_bart, app_folders):
+    app = opened_at("unmask", checkpoint="short", text=TEXT)
+    assert "This attention keeps its mask" in measured(app)
+    app.radio(key="experiment").set_value("scale").run()
+    app.radio(key="experiment").set_value("unmask").run()
+    assert app.query_params["attention"] == "decoder"
+    cells = values(app, 1)
+    later = [cell["weight"] for cell in cells if int(cell["key"].split()[0]) > int(cell["query"].split()[0])]
+    assert min(later) > 0, "every token sees those after it"
+    assert "of a query's weight before" in measured(app)

@@ -10,7 +10,7 @@ import streamlit as st
 from model import Checkpoint, Edits
 from model.measures.comparison import stream_distances
 from model.trace import Trace
-from pages.parts.computed import bytes_of, reads_pairs, trace_key, trace_of, traces
+from pages.parts.computed import bytes_of, checkpoint_named, reads_pairs, trace_key, trace_of, traces
 from pages.parts.drawing import explain, show_chart, show_measured, theme
 from pages.parts.effects import ORDER_TEXTS, Run, streams
 from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, Place, edits_for, said_of
@@ -43,11 +43,15 @@ OUTPUT_HELP = (
 EFFECT_HELP = "Measured on the text above; of the weights, the mean over all heads of the chosen layer."
 KEEP_HELP = "Leaves this broken while you try the others, so that several are broken at once."
 PYTHON_HELP = "The few lines that make both runs again, with these edits."
+SEEN = {"unmask": "decoder", "causal": "encoder"}  # which attention the change is seen in
 MORE_WRITTEN = 10  # tokens
 SAME_TARGET = (
     "Both runs read the decoder text that the original run wrote, so that their attentions can be laid over each other."
 )
-UNCHANGED = "The weights of this layer are the same in both runs: what was changed acts after them. Try a later layer."
+UNCHANGED = (
+    "The weights of this layer are the same in both runs: what was changed acts after them, or in the other stack. Try a "
+    "later layer."
+)
 
 Kinds = Mapping[str, Kind]
 
@@ -84,8 +88,10 @@ def refuse(sentence: str, instead: str) -> None:
 
 
 def take_experiment(name: str) -> None:
-    """Another experiment, as it opens."""
-    choose(experiment=name, setting="")
+    """Another experiment, as it opens: one on a mask with the attention whose mask it is, where there are several."""
+    attention, checkpoint = SEEN.get(name), current().checkpoint
+    several = attention is not None and checkpoint_named(checkpoint).config.architecture == "encoder-decoder"
+    choose(experiment=name, setting="", **({"attention": attention} if several else {}))
 
 
 def place_of(selection: Selection, kinds: Kinds) -> Place:

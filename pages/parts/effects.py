@@ -80,6 +80,8 @@ def of_masks(run: Run) -> str:
     """Weight on later tokens."""
     if not run.one_text:
         return f"{of_widths(run)} Cross-attention itself has no mask; it changes through what the stacks hand it."
+    if run.before.size > len(run.before) and np.array_equal(run.before, run.after):
+        return "This attention keeps its mask, and its weights stay as they are. Choose the other stack's below."
     before, after = (comparison.share_later(weights) for weights in (run.before, run.after))
     return (
         f"In layer {run.layer + 1} later tokens get {percent(before)} of a query's weight before and "
