@@ -49,8 +49,8 @@ SAME_TARGET = (
     "Both runs read the decoder text that the original run wrote, so that their attentions can be laid over each other."
 )
 UNCHANGED = (
-    "The weights of this layer are the same in both runs: what was changed acts after them, or in the other stack. Try a "
-    "later layer."
+    "The weights of this layer are the same in both runs: what was changed acts after them, or in the other stack. Try "
+    "a later layer."
 )
 
 Kinds = Mapping[str, Kind]
