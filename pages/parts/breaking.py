@@ -91,7 +91,8 @@ def take_experiment(name: str) -> None:
     """Another experiment, as it opens: one on a mask with the attention whose mask it is, where there are several."""
     attention, checkpoint = SEEN.get(name), current().checkpoint
     several = attention is not None and checkpoint_named(checkpoint).config.architecture == "encoder-decoder"
-    choose(experiment=name, setting="", **({"attention": attention} if several else {}))
+    changes: dict[str, Any] = {"attention": attention} if several else {}
+    choose(experiment=name, setting="", **changes)
 
 
 def place_of(selection: Selection, kinds: Kinds) -> Place:
