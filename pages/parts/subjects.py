@@ -79,8 +79,8 @@ SUBJECTS: dict[str, Subject] = {
         ),
         look_for=(
             "Make one query ten times longer, and its row of weights gets sharper. Take away all ticks of a row, and "
-            "its weights and its context are 0. Exchange two keys with their values, and no context changes of a query that "
-            "may look at both."
+            "its weights and its context are 0. Exchange two keys with their values, and no context changes of a query "
+            "that may look at both."
         ),
     ),
     "split": Subject(
