@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -10,27 +9,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, Position, expect
+from playwright.sync_api import Page, Position, expect
 
 from model import Edits, HeadSite, load_checkpoint
-from tests.running import ROOT, chromium, explored, idle, picture_shown, running_app, visitor
+from tests.running import ROOT, explored, idle, picture_shown, running_app, visitor
 from tests.test_explorer_browser import serious
 from viz.theme import DARK, LIGHT
 
 SENTENCE = "An odd film, but a good film."
 PICTURES = ROOT / "test-results"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_app() as (address, _):
-        yield address
 
 
 @pytest.fixture(scope="module")

@@ -2,34 +2,21 @@
 
 import json
 import re
-from collections.abc import Iterator
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from model import Edits, load_checkpoint
 from pages.parts.subjects import GROUPS
-from tests.running import chromium, idle, running_app, visitor
+from tests.running import idle, visitor
 from tests.test_explorer_browser import serious
 
 SENTENCE = "An odd film, but a good film."
 CHARTS = "[data-testid=stVegaLiteChart]"
 CELL = re.compile(r"key: (\d+) · .*?; query: (\d+) · .*?; .*?(?:weight|after): ([0-9.e-]+)$")
 DIGITS = {0: 1e-6, 1: 1e-6, 2: 5e-5 + 1e-9}  # the chart of the difference names four of both runs
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_app() as (address, _):
-        yield address
 
 
 def weights(edits: Edits) -> np.ndarray:

@@ -2,35 +2,22 @@
 
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import ROOT, chromium, idle, picture_shown, running_app, visitor
+from tests.running import ROOT, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
 from viz.steps import TITLES
 
 SENTENCE = "An odd film, but a good film."
 PLACE = {"text": SENTENCE, "layer": "1", "head": "3", "query": "2", "key": "4"}
 PICTURES = ROOT / "test-results"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_app() as (address, _):
-        yield address
 
 
 @pytest.fixture(scope="module")

@@ -1,30 +1,17 @@
 """The page on positions in a real browser."""
 
 import math
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import ROOT, chromium, idle, running_app, visitor
+from tests.running import ROOT, idle, visitor
 from tests.test_explorer_browser import serious
 
 PICTURES = ROOT / "test-results"
 CHARTS = 13
 TALL = 6200  # of the window, so that all of the page is drawn and checked
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_app() as (address, _):
-        yield address
 
 
 def opened(page: Page, address: str) -> None:

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests import tiny
-from tests.running import chromium, explored
+from tests.running import explored
 from tests.test_explorer import random_kind, trace_of
 from viz.explorer import View, html_page, source
 from viz.explorer.kinds import Kind, Text, kinds_of
@@ -42,12 +42,6 @@ VIEWS = {
     "words": View(words=True, top=3),
     "a to b": View(segments="AB", special="renormalised", words=True),
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 @contextmanager
