@@ -92,6 +92,12 @@ def watch_for_foreign_requests(context: BrowserContext) -> list[str]:
     return foreign
 
 
+def open_from_menu(page: Page, group: str, title: str) -> None:
+    """Choose a page in the menu, whose groups are lists that open."""
+    page.get_by_test_id("stTopNav").get_by_role("button", name=group, exact=True).click()
+    page.get_by_role("menuitem", name=title, exact=True).click()
+
+
 def picture_shown(page: Page) -> None:
     """Wait until the explorer is drawn and nothing is being computed."""
     expect(page.locator(".readout .said")).not_to_be_empty()

@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Page, Position, expect
 
 from model import Edits, HeadSite, load_checkpoint
-from tests.running import ROOT, explored, idle, picture_shown, running_app, visitor
+from pages import FOLDER, MENU
+from tests.running import ROOT, explored, idle, open_from_menu, picture_shown, running_app, visitor
 from tests.test_explorer_browser import serious
 from viz.theme import DARK, LIGHT
 
@@ -209,14 +210,15 @@ def test_a_page_opened_first_on_a_fresh_server_has_its_menu_and_keeps_its_addres
         page.goto(f"{fresh}/{page_name}?layer=3")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         idle(page)
-        for title in ("Explore", "Checkpoints"):
-            expect(page.get_by_role("link", name=title)).to_be_visible()
+        for group in {group for group, stem, _ in MENU if (FOLDER / f"{stem}.py").exists()}:
+            expect(page.get_by_test_id("stTopNav").get_by_text(group, exact=True)).to_be_visible()
         assert "layer=3" in page.url
-        other = "Checkpoints" if page_name == "explore" else "Explore"
-        page.get_by_role("link", name=other).click()
-        expect(page).to_have_url(
-            re.compile(r"/checkpoints\?layer=3$" if other == "Checkpoints" else r":\d+/\?layer=3$")
-        )
+        if page_name == "explore":
+            open_from_menu(page, "Models", "Checkpoints")
+            expect(page).to_have_url(re.compile(r"/checkpoints\?layer=3$"))
+        else:
+            open_from_menu(page, "See", "Explore")
+            expect(page).to_have_url(re.compile(r":\d+/\?layer=3$"))
         assert page.get_by_role("dialog").count() == 0, "no page was missing"
 
 

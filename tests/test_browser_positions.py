@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import ROOT, idle, visitor
+from tests.running import ROOT, idle, open_from_menu, visitor
 from tests.test_explorer_browser import serious
 
 PICTURES = ROOT / "test-results"
@@ -55,7 +55,7 @@ def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browse
         page.goto(f"{address}/?text=A+dog+saw+it")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         idle(page)
-        page.get_by_role("link", name="Positions").click()
+        open_from_menu(page, "See", "Positions")
         expect(page.locator(".js-plotly-plot")).to_have_count(CHARTS)
         idle(page)
         expect(page.get_by_label("Text", exact=True)).to_have_value("A dog saw it")
