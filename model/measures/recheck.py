@@ -7,8 +7,9 @@ too. Edits are made again too, each where it says that it acts; what they change
 
 import math
 import random
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -30,30 +31,52 @@ class Rechecked:
     weight: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Attended:
-    """One attention, all heads and all positions."""
+    """One attention, all heads and all positions; named as in model.trace."""
 
+    input: Float[np.ndarray, "query width"]
+    query: Float[np.ndarray, "head query head_width"]
+    key: Float[np.ndarray, "kv_head key head_width"]
+    value: Float[np.ndarray, "kv_head key head_width"]
     products: Float[np.ndarray, "head query key"]
+    scale: float
+    bias: Float[np.ndarray, "head query key"] | None
+    mask: Bool[np.ndarray, "query key"]
     scores: Float[np.ndarray, "head query key"]
     weights: Float[np.ndarray, "head query key"]
+    context: Float[np.ndarray, "head query head_width"]
     output: Float[np.ndarray, "query width"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fed:
+    """One feed-forward layer."""
+
+    input: Float[np.ndarray, "position width"]
+    hidden: Float[np.ndarray, "position hidden"]
+    output: Float[np.ndarray, "position width"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """One whole layer."""
+
+    stream_in: Float[np.ndarray, "position width"]
+    self_attention: Attended
+    cross_attention: Attended | None
+    feed_forward: Fed
+    stream_out: Float[np.ndarray, "position width"]
 
 
 def recheck(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = NO_EDITS) -> Rechecked:
     """The chosen numbers of the pass over the trace's ids with these edits, those that the trace was made with."""
     numbers = Numbers(model, edits)
-    memory = None
-    if trace.encoder is not None and site.stack == "decoder":
-        memory = numbers.encoded(trace)
-    stack = getattr(trace, site.stack)
-    x = numbers.embedded(site.stack, stack.ids.numpy(), stack.segments)
-    for layer in range(site.layer):
-        x = numbers.layer(site.stack, layer, x, memory)
-    kind = "cross" if site.attention == "cross" else "self"
-    if kind == "cross":
-        x = numbers.after(site.stack, site.layer, "self", x, numbers.attended(site.stack, site.layer, "self", x, x))
-    found = numbers.attended(site.stack, site.layer, kind, x, memory if kind == "cross" else x)
+    memory = numbers.encoded(trace) if trace.encoder is not None and site.stack == "decoder" else None
+    layers = numbers.layers(site.stack, numbers.entering(site.stack, trace), memory)
+    layer = next(islice(layers, site.layer, None))
+    found = layer.cross_attention if site.attention == "cross" else layer.self_attention
+    assert found is not None
     place = site.head, site.query, site.key
     return Rechecked(
         product=float(found.products[place]), score=float(found.scores[place]), weight=float(found.weights[place])
@@ -70,17 +93,22 @@ class Numbers:
         """One parameter."""
         return np.asarray(self.stored[name].detach().cpu().double().numpy())
 
+    def entering(self, stack: str, trace: Trace) -> Float[np.ndarray, "position width"]:
+        """What enters the first layer of a stack."""
+        read = getattr(trace, stack)
+        return self.embedded(stack, read.ids.numpy(), read.segments)
+
     def encoded(self, trace: Trace) -> Float[np.ndarray, "position width"]:
         """What the encoder hands to the decoder."""
-        assert trace.encoder is not None
-        x = self.embedded("encoder", trace.encoder.ids.numpy(), trace.encoder.segments)
-        for layer in range(self.config.layers):
-            x = self.layer("encoder", layer, x, None)
-        return (
-            x
-            if self.config.norm_order == "post"
-            else self.normed("encoder.norm", x, NormSite("encoder", None, "final"))
-        )
+        x = self.entering("encoder", trace)
+        for layer in self.layers("encoder", x, None):
+            x = layer.stream_out
+        return self.finished("encoder", x)
+
+    def finished(self, stack: str, x: Float[np.ndarray, "position width"]) -> Float[np.ndarray, "position width"]:
+        """The last norm of a stack, where it has one."""
+        own = self.config.norm_order != "post"
+        return self.normed(f"{stack}.norm", x, NormSite(stack, None, "final")) if own else x
 
     def linear(self, name: str, x: Float[np.ndarray, "position inner"]) -> Float[np.ndarray, "position outer"]:
         """x Wᵀ + b."""
@@ -101,15 +129,18 @@ class Numbers:
         self, stack: str, ids: np.ndarray, segments: tuple[int, ...] | None
     ) -> Float[np.ndarray, "position width"]:
         """What enters the first layer."""
-        own = stack == "decoder" and "target_embedding.weight" in self.stored
-        x = self.get("target_embedding.weight" if own else "embedding.weight")[ids]
-        if self.config.scale_embeddings:
-            x = x * math.sqrt(self.config.width)
+        x = self.token_vectors(stack, ids)
         if f"{stack}.segments.weight" in self.stored:
             x = x + self.get(f"{stack}.segments.weight")[list(segments or [0] * len(ids))]
         x = x + self.position_vectors(stack, ids)
         named = f"{stack}.norm_embedding"
         return self.normed(named, x, NormSite(stack, None, "embedding")) if f"{named}.weight" in self.stored else x
+
+    def token_vectors(self, stack: str, ids: np.ndarray) -> Float[np.ndarray, "position width"]:
+        """Rows of the table of embeddings, scaled where the architecture scales them."""
+        own = stack == "decoder" and "target_embedding.weight" in self.stored
+        found = self.get("target_embedding.weight" if own else "embedding.weight")[ids]
+        return found * math.sqrt(self.config.width) if self.config.scale_embeddings else found
 
     def places(self, stack: str, length: int) -> Places:
         """Where each token stands: drawn lots of a shuffle rank the tokens, a shift moves all."""
@@ -134,16 +165,24 @@ class Numbers:
             return self.get(f"{stack}.positions.table.weight")[places + self.config.position_offset]
         return 0.0
 
-    def layer(
-        self, stack: str, layer: int, x: Float[np.ndarray, "position width"], memory: np.ndarray | None
-    ) -> Float[np.ndarray, "position width"]:
+    def layers(self, stack: str, x: Float[np.ndarray, "position width"], memory: np.ndarray | None) -> Iterator[Layer]:
+        """One layer after the other, each on what the last one left; none is kept here."""
+        of_stack = self.config.of_decoder() if stack == "decoder" else self.config
+        for number in range(of_stack.layers):
+            layer = self.layer(stack, number, x, memory)
+            x = layer.stream_out
+            yield layer
+
+    def layer(self, stack: str, layer: int, x: Float[np.ndarray, "position width"], memory: np.ndarray | None) -> Layer:
         """One whole layer."""
-        arriving = x
-        x = self.after(stack, layer, "self", x, self.attended(stack, layer, "self", x, x))
+        looked = self.attended(stack, layer, "self", x, x)
+        stream, crossed = self.after(stack, layer, "self", x, looked), None
         if memory is not None:
-            x = self.after(stack, layer, "cross", x, self.attended(stack, layer, "cross", x, memory))
-        read = arriving if self.config.norm_order == "parallel" else x
-        return self.added(SublayerSite(stack, layer, "feed-forward"), x, self.fed_forward(stack, layer, read))
+            crossed = self.attended(stack, layer, "cross", stream, memory)
+            stream = self.after(stack, layer, "cross", stream, crossed)
+        fed = self.fed_forward(stack, layer, x if self.config.norm_order == "parallel" else stream)
+        out = self.added(SublayerSite(stack, layer, "feed-forward"), stream, fed.output)
+        return Layer(stream_in=x, self_attention=looked, cross_attention=crossed, feed_forward=fed, stream_out=out)
 
     def before(self, site: SublayerSite, x: Float[np.ndarray, "position width"]) -> Float[np.ndarray, "position width"]:
         """What a sublayer reads."""
@@ -173,20 +212,29 @@ class Numbers:
         if kind == "self" and self.config.positions == "rotary" and stack not in self.edits.unpositioned:
             places, windowed = self.places(stack, len(x)), layer in self.config.windowed_layers
             query, key = (self.rotated(each, places, windowed=windowed) for each in (query, key))
-        group = len(query) // len(key)
-        key, value = key.repeat(group, axis=0), value.repeat(group, axis=0)
-        products = query @ key.transpose(0, 2, 1)
-        scores = products * self.scale(query.shape[-1])
-        if kind == "self" and stack not in self.edits.unpositioned:
-            scores = scores + self.bias(stack, x.shape[0], len(query))
-        if self.config.score_cap is not None:
-            scores = self.config.score_cap * np.tanh(scores / self.config.score_cap)
+        group, scale = len(query) // len(key), self.scale(query.shape[-1])
+        products = query @ key.repeat(group, axis=0).transpose(0, 2, 1)
+        bias = (
+            self.bias(stack, x.shape[0], len(query))
+            if kind == "self" and stack not in self.edits.unpositioned
+            else None
+        )
+        scores = self.capped(products * scale + (0.0 if bias is None else bias))
         allowed = self.allowed(stack, layer, kind, scores.shape[1:])
         scores = np.where(allowed, scores, -np.inf)
         weights = self.overwritten(softmax(scores), allowed, site)
-        context = self.silenced(weights @ value, site)
+        context = self.silenced(weights @ value.repeat(group, axis=0), site)
         joined = context.transpose(1, 0, 2).reshape(context.shape[1], -1)
-        return Attended(products, scores, weights, self.linear(f"{at}.output", joined))
+        output = self.linear(f"{at}.output", joined)
+        return Attended(
+            input=seen, query=query, key=key, value=value, products=products, scale=scale, bias=bias, mask=allowed,
+            scores=scores, weights=weights, context=context, output=output,
+        )  # fmt: skip
+
+    def capped(self, scores: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "head query key"]:
+        """Scores within the cap, where there is one."""
+        cap = self.config.score_cap
+        return scores if cap is None else cap * np.tanh(scores / cap)
 
     def scale(self, head_width: int) -> float:
         """What products are multiplied by."""
@@ -261,14 +309,14 @@ class Numbers:
         blend = np.clip((turns - config.rotary_low) / (config.rotary_high - config.rotary_low), 0, 1)
         return ((1 - blend) * slowed + blend * found).astype(np.float32)
 
-    def bias(self, stack: str, length: int, heads: int) -> np.ndarray | float:
-        """What is added to the scores for the distance of query and key; 0 where positions enter otherwise."""
+    def bias(self, stack: str, length: int, heads: int) -> Float[np.ndarray, "head query key"] | None:
+        """What is added to the scores for the distance of query and key; None where positions enter otherwise."""
         places = self.places(stack, length).tolist()
         if self.config.positions == "alibi":
             distance = [[abs(key - query) for key in places] for query in places]
             return -np.multiply.outer(slopes(heads), np.array(distance, dtype=np.float64))
         if self.config.positions != "relative":
-            return 0.0
+            return None
         table = self.get(f"{stack}.positions.table.weight")
         rows = [[self.bucket(key - query, len(table), causal=stack == "decoder") for key in places] for query in places]
         return table[np.array(rows)].transpose(2, 0, 1)
@@ -300,14 +348,14 @@ class Numbers:
         seen |= stack in self.edits.unmasked
         return seen & (key <= query) if stack in self.edits.causal else seen
 
-    def fed_forward(self, stack: str, layer: int, x: np.ndarray) -> Float[np.ndarray, "position width"]:
+    def fed_forward(self, stack: str, layer: int, x: np.ndarray) -> Fed:
         """The feed-forward layer."""
         at = f"{stack}.blocks.{layer}.feed_forward"
         seen = self.before(SublayerSite(stack, layer, "feed-forward"), x)
         hidden = ACTIVATIONS[self.config.activation](self.linear(f"{at}.inner", seen))
         if self.config.gated:
             hidden = hidden * self.linear(f"{at}.gated", seen)
-        return self.linear(f"{at}.outer", hidden)
+        return Fed(input=seen, hidden=hidden, output=self.linear(f"{at}.outer", hidden))
 
 
 def residual_of(site: SublayerSite) -> str:
