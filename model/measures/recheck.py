@@ -91,7 +91,11 @@ class Numbers:
 
     def get(self, name: str) -> np.ndarray:
         """One parameter."""
-        return np.asarray(self.stored[name].detach().cpu().double().numpy())
+        return self.rows(name, slice(None))
+
+    def rows(self, name: str, which: np.ndarray | slice) -> np.ndarray:
+        """Some rows of one parameter."""
+        return np.asarray(self.stored[name][which].detach().cpu().double().numpy())
 
     def entering(self, stack: str, trace: Trace) -> Float[np.ndarray, "position width"]:
         """What enters the first layer of a stack."""
@@ -133,13 +137,17 @@ class Numbers:
         if f"{stack}.segments.weight" in self.stored:
             x = x + self.get(f"{stack}.segments.weight")[list(segments or [0] * len(ids))]
         x = x + self.position_vectors(stack, ids)
+        return self.normed_embedding(stack, x)
+
+    def normed_embedding(self, stack: str, x: Float[np.ndarray, "position width"]) -> np.ndarray:
+        """The norm before the first layer, where there is one."""
         named = f"{stack}.norm_embedding"
         return self.normed(named, x, NormSite(stack, None, "embedding")) if f"{named}.weight" in self.stored else x
 
     def token_vectors(self, stack: str, ids: np.ndarray) -> Float[np.ndarray, "position width"]:
         """Rows of the table of embeddings, scaled where the architecture scales them."""
         own = stack == "decoder" and "target_embedding.weight" in self.stored
-        found = self.get("target_embedding.weight" if own else "embedding.weight")[ids]
+        found = self.rows("target_embedding.weight" if own else "embedding.weight", ids)
         return found * math.sqrt(self.config.width) if self.config.scale_embeddings else found
 
     def places(self, stack: str, length: int) -> Places:

@@ -1,0 +1,120 @@
+"""What a check says: numbers of a pass beside what they should be, and whether they agree."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+ABSOLUTE, RELATIVE = 1e-5, 1e-5
+Place = tuple[tuple[str, str | int], ...]  # (("stack", "encoder"), ("layer", 0), ("head", 3), …), counted from 0
+Numbers = Float[Tensor, "..."] | Bool[Tensor, "..."] | Float[np.ndarray, "..."] | Bool[np.ndarray, "..."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One kind of number, where it is on the screen, what it is compared with, and how far it may be from that.
+
+    A number may differ by ``absolute``, and by ``relative`` times the largest number of the array that it is part of:
+    rounding grows with the numbers that are added up.
+    """
+
+    name: str
+    group: str
+    quantity: str
+    screen: str
+    reference: str
+    absolute: float = ABSOLUTE
+    relative: float = RELATIVE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Numbers of one check and what they should be; ``axes`` name what an index counts."""
+
+    check: str
+    ours: Numbers
+    expected: Numbers
+    place: Mapping[str, str | int]
+    axes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skipped:
+    """Why a check says nothing about this model or this pass."""
+
+    check: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """The result of one check; of all its numbers, that which comes nearest to what is allowed, or exceeds it most.
+
+    ``passed`` is None where the check does not apply, for the ``reason`` given.
+    """
+
+    check: Check
+    passed: bool | None
+    reason: str = ""
+    count: int = 0
+    ours: float = 0.0
+    expected: float = 0.0
+    difference: float = 0.0
+    allowed: float = 0.0
+    place: Place = ()
+
+    @property
+    def share(self) -> float:
+        """How much of what is allowed the difference takes; infinite where nothing is allowed."""
+        if self.difference == 0:
+            return 0.0
+        return self.difference / self.allowed if self.allowed else float("inf")
+
+
+def gather(checks: Sequence[Check], said: Iterable[Compared | Skipped]) -> list[Finding]:
+    """One finding for every check, in their order. A check of which nothing is said has failed, too."""
+    known = {check.name: check for check in checks}
+    found: dict[str, Finding] = {}
+    for one in said:
+        check, before = known[one.check], found.get(one.check)
+        if isinstance(one, Compared):
+            found[one.check] = worse(before, judged(check, one))
+        elif before is None:
+            found[one.check] = Finding(check=check, passed=None, reason=one.reason)
+    silent = "Nothing was compared."
+    return [found.get(check.name, Finding(check=check, passed=False, reason=silent)) for check in checks]
+
+
+def worse(before: Finding | None, now: Finding) -> Finding:
+    """Of two findings of one check that which counts, with the numbers of both."""
+    if before is None or before.passed is None:
+        return now
+    chosen = max(before, now, key=lambda one: (one.passed is False, one.share))
+    return replace(chosen, count=before.count + now.count)
+
+
+def judged(check: Check, one: Compared) -> Finding:
+    """What one pair of arrays says. NaN, and an infinity that is not in both, differ by infinity."""
+    ours, expected = np.asarray(one.ours, np.float64), np.asarray(one.expected, np.float64)
+    place = tuple(one.place.items())
+    if ours.shape != expected.shape or not ours.size:
+        reason = f"Found numbers of shape {ours.shape}, expected {expected.shape} and at least one."
+        return Finding(check=check, passed=False, reason=reason, difference=float("inf"), place=place)
+    with np.errstate(invalid="ignore"):
+        apart = np.where(ours == expected, 0.0, np.abs(ours - expected))
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    largest = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected)).max()
+    allowed = check.absolute + check.relative * float(largest)
+    at = np.unravel_index(int(apart.argmax()), apart.shape)
+    return Finding(
+        check=check,
+        passed=bool(apart[at] <= allowed),
+        count=ours.size,
+        ours=float(ours[at]),
+        expected=float(expected[at]),
+        difference=float(apart[at]),
+        allowed=allowed,
+        place=place + tuple(zip(one.axes, map(int, at), strict=True)),
+    )
