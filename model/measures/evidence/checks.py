@@ -4,7 +4,7 @@ from functools import partial
 
 from model.measures.evidence.findings import Check
 
-STORED = "NumPy in 64-bit numbers, all the way from the token ids and the stored weights; no code is shared"
+STORED = "NumPy in 64-bit numbers, from the token ids and the stored weights alone"
 EXPLORE, INSIDE, POSITIONS, BREAK = "Explore", "Inside a head", "Positions", "Break the formula"
 attention, stream = partial(Check, group="attention"), partial(Check, group="stream")
 positions, prediction = partial(Check, group="positions"), partial(Check, group="prediction")
@@ -21,25 +21,37 @@ CHECKS = (
     attention(name="value", quantity="values", screen=f"{INSIDE}: value", reference=STORED),
     attention(name="products", quantity="products q·k", screen=f"{INSIDE}: product", reference=STORED),
     attention(name="scale", quantity="what products are multiplied by", screen=f"{INSIDE}: scale", reference=STORED),
-    attention(name="bias", quantity="what is added for the distance", screen=f"{INSIDE}: mask", reference=STORED),
     attention(
-        name="mask", quantity="who may see whom", screen=f"{INSIDE}: mask", reference=STORED, absolute=0, relative=0
+        name="bias", quantity="what is added for the distance", screen=f"{INSIDE}: bias and mask", reference=STORED
     ),
-    attention(name="scores", quantity="scores: what enters the softmax", screen=f"{INSIDE}: mask", reference=STORED),
+    attention(
+        name="mask",
+        quantity="who may see whom",
+        screen=f"{INSIDE}: bias and mask",
+        reference=STORED,
+        absolute=0.0,
+        relative=0.0,
+    ),
+    attention(
+        name="scores", quantity="scores: what enters the softmax", screen=f"{INSIDE}: bias and mask", reference=STORED
+    ),
     attention(
         name="weights",
         quantity="attention weights",
         screen=f"{EXPLORE}: every view; {INSIDE}: softmax",
         reference=STORED,
     ),
-    attention(name="context", quantity="what each head found", screen=f"{INSIDE}: value", reference=STORED),
+    attention(name="context", quantity="what each head found", screen=f"{INSIDE}: heads joined", reference=STORED),
     attention(
-        name="output", quantity="what attention adds to the stream", screen=f"{INSIDE}: output", reference=STORED
+        name="output",
+        quantity="what attention adds to the stream",
+        screen=f"{INSIDE}: output projection",
+        reference=STORED,
     ),
     attention(
         name="fused",
         quantity="what each head found, once more",
-        screen=f"{INSIDE}: value",
+        screen=f"{INSIDE}: heads joined",
         reference="torch's fused kernel, scaled_dot_product_attention, on the same queries, keys and values",
     ),
     attention(
@@ -47,15 +59,15 @@ CHECKS = (
         quantity="sums of rows",
         screen=f"{EXPLORE}: matrix",
         reference="1; 0 for a query that may see nothing",
-        relative=0,
+        relative=0.0,
     ),
     attention(
         name="forbidden",
         quantity="weight where the mask forbids it",
         screen=f"{EXPLORE}: matrix",
         reference="0, exactly",
-        absolute=0,
-        relative=0,
+        absolute=0.0,
+        relative=0.0,
     ),
     attention(
         name="causal",
@@ -71,8 +83,10 @@ CHECKS = (
         absolute=1e-9,
         relative=1e-9,
     ),
-    stream(name="entering", quantity="what enters the first layer", screen=f"{INSIDE}: stream", reference=STORED),
-    stream(name="stream", quantity="the stream before and after layers", screen=f"{BREAK}: distance", reference=STORED),
+    stream(name="entering", quantity="what enters the first layer", screen=f"{INSIDE}: embedding", reference=STORED),
+    stream(
+        name="stream", quantity="the stream before and after layers", screen=f"{INSIDE}: residual", reference=STORED
+    ),
     stream(
         name="fed", quantity="what the feed-forward layer reads", screen=f"{INSIDE}: feed-forward", reference=STORED
     ),
@@ -80,17 +94,17 @@ CHECKS = (
     stream(
         name="fed-forward", quantity="what it adds to the stream", screen=f"{INSIDE}: feed-forward", reference=STORED
     ),
-    stream(name="final", quantity="the stream after the last layer", screen=f"{EXPLORE}: answer", reference=STORED),
+    stream(name="final", quantity="the stream after the last layer", screen=f"{EXPLORE}: prediction", reference=STORED),
     stream(
         name="residual",
         quantity="stream after a layer",
-        screen=f"{INSIDE}: residual",
+        screen=f"{INSIDE}: feed-forward",
         reference="the sum of the stream before it, what attention says and what the feed-forward layer says",
     ),
     stream(
         name="layers",
         quantity="stream after a layer, once more",
-        screen=f"{INSIDE}: residual",
+        screen=f"{INSIDE}: feed-forward",
         reference="torch's own TransformerEncoderLayer or TransformerDecoderLayer with the same weights",
     ),
     stream(
@@ -104,11 +118,13 @@ CHECKS = (
         quantity="every number, once more",
         screen="every page",
         reference="the same pass run again now, with an edit that changes nothing: the same to the last bit",
-        absolute=0,
-        relative=0,
+        absolute=0.0,
+        relative=0.0,
     ),
-    positions(name="tokens", quantity="token vectors", screen=f"{POSITIONS}: token", reference=STORED),
-    positions(name="positions", quantity="position vectors", screen=f"{POSITIONS}: position", reference=STORED),
+    positions(name="tokens", quantity="token vectors", screen=f"{POSITIONS}: added to your sentence", reference=STORED),
+    positions(
+        name="positions", quantity="position vectors", screen=f"{POSITIONS}: added to your sentence", reference=STORED
+    ),
     positions(
         name="sinusoids",
         quantity="position vectors, once more",
@@ -118,21 +134,21 @@ CHECKS = (
     positions(
         name="sum",
         quantity="what enters the first layer",
-        screen=f"{POSITIONS}: sum",
+        screen=f"{POSITIONS}: added to your sentence",
         reference="token vector + position vector (+ segment), normed where the model norms it",
     ),
     positions(
         name="shifted",
         quantity="the pass at its own positions",
-        screen=f"{POSITIONS}: schemes",
+        screen=f"{POSITIONS}: schemes side by side",
         reference="the same pass with all positions moved by 5: where only distances count, nothing changes",
     ),
-    prediction(name="pooled", quantity="what the classifier reads", screen=f"{EXPLORE}: answer", reference=STORED),
-    prediction(name="logits", quantity="logits", screen=f"{EXPLORE}: answer", reference=STORED),
+    prediction(name="pooled", quantity="what the classifier reads", screen=f"{EXPLORE}: prediction", reference=STORED),
+    prediction(name="logits", quantity="logits", screen=f"{EXPLORE}: prediction", reference=STORED),
     prediction(
         name="probabilities",
         quantity="probabilities",
-        screen=f"{EXPLORE}: answer",
+        screen=f"{EXPLORE}: prediction",
         reference="the softmax in NumPy of NumPy's own logits",
     ),
     prediction(

@@ -1,0 +1,122 @@
+"""How we know: why should I believe this number?"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+import pages
+from model import Checkpoint, Edits, HeadSite
+from model.measures.evidence import STAGES, Finding, evidence
+from model.trace import Trace
+from pages.parts.computed import Shelf, checkpoint_named, edits_of, trace_key
+from pages.parts.exploring import traced
+from pages.parts.selection import Selection, address_notice, fit, remember, selected
+from viz import answer
+from viz import evidence as shown
+from viz.export import SITES
+from viz.tokens import list_of
+
+HOW_TO_READ = """
+- Each row is a kind of number that this app shows. All of that kind, in every layer and head, were computed a second
+  time just now, by code that shares nothing with the model; the row gives the one number that comes nearest to what is
+  allowed: **ours**, the **reference**, and how far apart they are.
+- **Allowed** is 0.00001, and as much again times the largest number of the array that it is part of, unless the row is
+  exact. The model computes with 32-bit numbers, the reference with 64-bit ones: what remains is rounding.
+- **Does not apply** is no result, and says why. NaN, infinity and a wrong shape count as differing. Tokens, layers and
+  heads count from 1, coordinates and ids from 0.
+"""
+IN_THE_REPOSITORY = """
+The repository's tests compare more than can be run here: every layer's queries, keys, values, scores, weights, context,
+stream and logits with the library `transformers`, for every family of models that can be loaded
+(`tests/test_families.py`, `tests/test_families_decoders.py`, `tests/test_families_pairs.py`), and attention and whole
+models with torch's own (`tests/test_attention.py`, `tests/test_transformer.py`). `tests/test_evidence.py` falsifies
+each number of this page in turn and expects the row of that number to fail.
+"""
+CSV_HELP = "Every row with all digits, what is allowed and why; places count from 0."
+EDITED_ELSEWHERE = (
+    "What is kept broken on the page Break the formula is not part of this pass: Explore and Inside a head show the "
+    "same one that is checked here."
+)
+FINDINGS_KEPT = 64
+
+
+@st.cache_resource(show_spinner=False)
+def known() -> Shelf:
+    """What was found of the last passes, of all visitors."""
+    return Shelf(FINDINGS_KEPT)
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    selection = selected()
+    pages.strip(selection)
+    st.title("Why should I believe this number?", anchor=False)
+    with pages.plain_refusals():
+        checkpoint = checkpoint_named(selection.checkpoint)
+        trace, kinds = traced(selection, checkpoint)
+        selection = fit(selection, kinds)
+        remember(selection)
+        address_notice()
+        findings = found(selection, checkpoint, trace)
+        keys = kinds[selection.view.attention].keys
+        cut = answer.kept(len(keys.tokens), getattr(trace, keys.stack).dropped)
+        st.markdown(f"{shown.sentence(findings)}{cut}")
+        show_pass(selection, edits_of(selection, checkpoint))
+        show_findings(findings)
+
+
+def found(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Finding]:
+    """All checks of the pass on the screen, run now unless they were run for it before."""
+    edits, site = edits_of(selection, checkpoint), head_of(selection)
+    key = (trace_key(selection, edits), site)
+    place = st.empty()
+
+    stages = list(STAGES)
+
+    def tell(stage: str) -> None:
+        place.progress(stages.index(stage) / len(stages), text=f"Comparing with {stage}")
+
+    def run() -> list[Finding]:
+        return [*evidence(checkpoint, trace, edits, head=site, tell=tell), *shown.picture_findings(trace)]
+
+    findings: list[Finding] = known().get(key, run, lambda _: 1)
+    place.empty()
+    return findings
+
+
+def head_of(selection: Selection) -> HeadSite:
+    """The head that is looked into on the other pages."""
+    stack, attention = SITES[selection.view.attention]
+    return HeadSite(stack, selection.view.layer, selection.head, attention)
+
+
+def show_pass(selection: Selection, edits: Edits) -> None:
+    """Which pass is checked, where it is not the plain one."""
+    if edits.muted:
+        layers = sorted({site.layer for site in edits.muted})
+        st.info(
+            f"Heads are muted, {len(edits.muted)} in all, in layer {list_of(layers)}: the checks run on that pass, and "
+            "so do the references."
+        )
+    if selection.edits:
+        st.info(EDITED_ELSEWHERE)
+
+
+def show_findings(findings: Sequence[Finding]) -> None:
+    """A table for each group of what the visitor saw."""
+    make = partial(shown.findings_csv, findings)
+    st.download_button("Table (CSV)", make, "evidence.csv", on_click="ignore", help=CSV_HELP)
+    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    for group, title in shown.GROUPS.items():
+        rows = [finding for finding in findings if finding.check.group == group]
+        st.subheader(title, anchor=False)
+        st.table(pd.DataFrame(shown.table(rows)), hide_index=True)
+    st.subheader("Tested besides", anchor=False)
+    st.markdown(IN_THE_REPOSITORY)
+
+
+pages.frame()
+show()
+pages.settle("evidence")
