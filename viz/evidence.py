@@ -42,11 +42,11 @@ PICTURES = (
 )
 LARGEST_FILE = 16_000_000  # bytes of weights: to compress more takes longer than all other checks
 TOO_LARGE = "Packing so many weights takes too long for this page; with a shorter text it is checked."
-RESULTS = {True: "✓ agrees", False: "✗ differs", None: "– does not apply"}
-NARROWEST = {"Result": 16, "Quantity": 12, "At": 14, "Compared with": 24, "On the screen": 14}  # characters of a line
+RESULTS = {True: "✓ agrees", False: "✗ differs", None: "does not apply"}
+NARROWEST = {"Result": 16, "Quantity": 12, "Compared with": 24, "On the screen": 14}  # characters of a line
 NO_BREAK = "\u00a0"
 FROM_ONE = ("layer", "head", "query", "key", "position")
-SAID = {"position": "token", "kv_head": "key-value head", "attention": ""}
+SAID = {"position": "token"}
 
 
 def picture_findings(trace: Trace) -> list[Finding]:
@@ -92,8 +92,8 @@ def sentence(findings: Sequence[Finding]) -> str:
     computed = [finding for finding in checked if finding.check.group != "pictures"]  # bytes always come near
     worst = max(computed, key=lambda finding: finding.share)
     return (
-        f"{said}, on {sum(finding.count for finding in checked):,} numbers. Nearest to what is allowed come the "
-        f"{markdown_text(worst.check.quantity)}: the largest difference is {worst.difference:.2g}, of at most "
+        f"{said}, on {sum(finding.count for finding in checked):,} numbers. Nearest to what is allowed comes "
+        f"“{markdown_text(worst.check.quantity)}”, where the largest difference is {worst.difference:.2g}, of at most "
         f"{worst.allowed:.2g}.{left_out(findings)}"
     )
 
@@ -157,7 +157,7 @@ def where(finding: Finding) -> str:
     for name, value in finding.place:
         shown = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)
         said.append(shown if name in ("stack", "attention", "statistic") else f"{SAID.get(name, name)} {shown}")
-    return ", ".join(said)
+    return ", ".join(part.replace(" ", NO_BREAK) for part in said)
 
 
 def findings_csv(findings: Sequence[Finding]) -> bytes:

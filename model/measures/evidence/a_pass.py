@@ -77,9 +77,9 @@ def attentions_of(name: str, stack: StackTrace) -> Iterator[Attention]:
 
 
 def named_tensors(record: Any, name: str = "") -> Iterator[tuple[str, Tensor]]:
-    """Every tensor of a record by the way to it, as "encoder.blocks.0.self_attention.query"."""
-    if isinstance(record, Tensor):
-        yield name, record
+    """Every tensor and float of a record by the way to it, as "encoder.blocks.0.self_attention.query"."""
+    if isinstance(record, Tensor | float):
+        yield name, torch.as_tensor(record, dtype=torch.float64)
     elif isinstance(record, tuple):
         for place, item in enumerate(record):
             yield from named_tensors(item, f"{name}.{place}")

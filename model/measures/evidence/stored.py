@@ -89,8 +89,8 @@ def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: At
         yield Skipped(check="bias", reason=NO_BIAS)
         return
     shape = ours.scores.shape
-    pair = tuple(np.broadcast_to(0.0 if bias is None else bias, shape) for bias in (ours.bias, expected.bias))
-    yield Compared(check="bias", ours=pair[0], expected=pair[1], place=place, axes=OF_ATTENTION["scores"])
+    first, second = (np.broadcast_to(0.0 if bias is None else bias, shape) for bias in (ours.bias, expected.bias))
+    yield Compared(check="bias", ours=first, expected=second, place=place, axes=OF_ATTENTION["scores"])
 
 
 def predicted(one: Pass, numbers: Numbers, final: Vectors) -> Said:
