@@ -82,6 +82,7 @@ def show_attention() -> None:
         with above:
             show_answer(selection, checkpoint, trace, kinds)
         st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+        st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
         show_statistics(selection, checkpoint, kinds[selection.view.attention])
         show_neighbours(selection, edits_of(selection, checkpoint), kinds)
     remember(selection)

@@ -126,6 +126,7 @@ def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath)
         with st.spinner("Computing it again from the stored weights"):
             again = rechecked(selection, checkpoint, path)
         st.table(steps.compared(path, again))
+    st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
 
 
 def show_formula(path: WeightPath, step: str) -> None:

@@ -1,0 +1,77 @@
+"""The page How we know in a real browser."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from model import load_checkpoint
+from model.measures.evidence import evidence
+from tests.running import ROOT, chromium, idle, running_app, visitor
+from tests.test_explorer_browser import serious
+from viz import evidence as shown
+
+PICTURES = ROOT / "test-results"
+TEXT = "A dog saw a cat."
+TALL = {1440: 3900, 390: 6000}  # of the window, so that all of the page is drawn and checked
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with running_app() as (address, _):
+        yield address
+
+
+def checked(page: Page) -> None:
+    """Wait until all that was checked is on the screen."""
+    expect(page.get_by_role("heading", name="Tested besides")).to_be_visible()
+    idle(page)
+
+
+def test_a_text_that_is_typed_is_checked_and_its_numbers_are_those_of_the_checks(browser, address):
+    checkpoint = load_checkpoint("sentiment")
+    findings = {finding.check.name: finding for finding in evidence(checkpoint, checkpoint.trace(TEXT))}
+    with visitor(browser, height=TALL[1440]) as page:
+        page.goto(f"{address}/evidence")
+        checked(page)
+        page.get_by_label("Text", exact=True).fill(TEXT)
+        page.get_by_label("Text", exact=True).press("Control+Enter")
+        weights = findings["weights"]
+        row = page.get_by_role("row").filter(has=page.get_by_role("cell", name="attention weights", exact=True))
+        expect(row).to_contain_text(shown.exactly(weights.ours))
+        expect(row).to_contain_text(shown.exactly(weights.expected))
+        expect(row).to_contain_text("✓ agrees")
+        expect(row).to_contain_text(f"{weights.count:,}")
+        checked(page)
+        with page.expect_download() as started:
+            page.get_by_role("button", name="Table (CSV)").click()
+        assert shown.exactly(weights.ours) in started.value.path().read_text(encoding="utf-8-sig")
+
+
+@pytest.mark.parametrize("page_name", ["", "inside"])
+def test_other_pages_have_a_door_to_this_one_that_keeps_the_text(browser, address, page_name):
+    with visitor(browser) as page:
+        page.goto(f"{address}/{page_name}?text=A+dog+saw+it")
+        page.get_by_role("link", name="How we know: all numbers checked").click()
+        checked(page)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Why should I believe this number?")
+        expect(page.get_by_label("Text", exact=True)).to_have_value("A dog saw it")
+        assert "text=A+dog+saw+it" in page.url
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_finds_nothing_serious_and_the_page_fits_the_window(browser, address, dark, width):
+    with visitor(browser, dark=dark, width=width, height=TALL[width]) as page:
+        page.goto(f"{address}/evidence")
+        checked(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        PICTURES.mkdir(exist_ok=True)
+        page.screenshot(path=PICTURES / f"evidence-{'dark' if dark else 'light'}-{width}.png")
+        assert serious(page) == []
