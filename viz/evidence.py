@@ -122,7 +122,7 @@ def unbroken(text: str, least: int) -> str:
     """
     lines = [""]
     for word in text.split(" "):
-        if len(lines[-1]) >= least:
+        if lines[-1] and len(lines[-1]) >= least:
             lines.append("")
         lines[-1] += f"{NO_BREAK if lines[-1] else ''}{word}"
     return " ".join(lines)
