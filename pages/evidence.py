@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +13,7 @@ from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_named, edits_of, trace_key
 from pages.parts.exploring import traced
-from pages.parts.selection import Selection, address_notice, fit, remember, selected
+from pages.parts.selection import Selection, address_notice, fit, remember, selected, to_address
 from viz import answer
 from viz import evidence as shown
 from viz.export import SITES
@@ -64,7 +65,7 @@ def show() -> None:
         cut = answer.kept(len(keys.tokens), getattr(trace, keys.stack).dropped)
         st.markdown(f"{shown.sentence(findings)}{cut}")
         show_pass(selection, edits_of(selection, checkpoint))
-        show_findings(findings)
+        show_findings(findings, urlencode(to_address(selection)))
 
 
 def found(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Finding]:
@@ -104,7 +105,7 @@ def show_pass(selection: Selection, edits: Edits) -> None:
         st.info(EDITED_ELSEWHERE)
 
 
-def show_findings(findings: Sequence[Finding]) -> None:
+def show_findings(findings: Sequence[Finding], address: str) -> None:
     """A table for each group of what the visitor saw."""
     make = partial(shown.findings_csv, findings)
     st.download_button("Table (CSV)", make, "evidence.csv", on_click="ignore", help=CSV_HELP)
@@ -112,7 +113,7 @@ def show_findings(findings: Sequence[Finding]) -> None:
     for group, title in shown.GROUPS.items():
         rows = [finding for finding in findings if finding.check.group == group]
         st.subheader(title, anchor=False)
-        st.table(pd.DataFrame(shown.table(rows)), hide_index=True)
+        st.table(pd.DataFrame(shown.table(rows, address)), hide_index=True)
     st.subheader("Tested besides", anchor=False)
     st.markdown(IN_THE_REPOSITORY)
 

@@ -63,8 +63,9 @@ def test_the_tables_are_the_findings_of_the_text():
     app = typed(opened(PAGE), SENTENCE)
     assert_shown(app, findings)
     checked = [finding for finding in findings if finding.passed is not None]
-    assert f"{len(checked)} of {len(checked)} checks agree, on {sum(one.count for one in checked):,} numbers" in words(
-        app
+    assert (
+        f"**{len(checked)} of {len(checked)} checks agree**, on {sum(one.count for one in checked):,} numbers"
+        in words(app)
     )
     assert f"{len(findings) - len(checked)} checks do not apply" in words(app)
 
@@ -129,7 +130,7 @@ def test_a_text_that_cannot_be_read_gets_one_sentence(text):
 def test_hostile_texts_are_checked_like_others(text):
     found = rows(opened(PAGE, text=text))
     assert {row["Result"] for row in found} == {"✓ agrees", "does not apply"}
-    assert not any("<b>" in value or "](" in value for row in found for value in row.values())
+    assert not any("<b>" in value or "![" in value or "example.org" in value for row in found for value in row.values())
 
 
 def test_hostile_addresses_give_the_default():
@@ -146,6 +147,17 @@ def test_every_place_on_the_screen_that_is_named_is_there():
     assert {place.removeprefix("Inside a head: ") for place in named} <= set(TITLES.values())
     assert {check.group for check in (*CHECKS, *shown.PICTURES)} == set(shown.GROUPS)
     assert len(STAGES) == 12
+
+
+def test_places_on_the_screen_lead_to_their_pages_with_the_selection():
+    assert shown.linked("Explore: matrix; every page", "text=a+%28b%29") == (
+        "[Explore\\:\u00a0matrix](explore?text=a+%28b%29); every\u00a0page"
+    )
+    assert {place.split(":")[0] for check in CHECKS for place in check.screen.split("; ")} == {
+        *shown.PAGES,
+        "every page",
+    }
+    assert any("(inside?text=An+odd" in row["On the screen"] for row in rows(opened(PAGE, text=SENTENCE)))
 
 
 def test_the_file_holds_every_number_in_full():

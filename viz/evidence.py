@@ -44,6 +44,7 @@ LARGEST_FILE = 16_000_000  # bytes of weights: to compress more takes longer tha
 TOO_LARGE = "Packing so many weights takes too long for this page; with a shorter text it is checked."
 RESULTS = {True: "✓ agrees", False: "✗ differs", None: "does not apply"}
 NARROWEST = {"Result": 16, "Quantity": 12, "Compared with": 24, "On the screen": 14}  # characters of a line
+PAGES = {"Explore": "explore", "Inside a head": "inside", "Positions": "positions", "Break the formula": "break"}
 NO_BREAK = "\u00a0"
 FROM_ONE = ("layer", "head", "query", "key", "position")
 SAID = {"position": "token"}
@@ -109,10 +110,23 @@ def counted_checks(count: int) -> str:
     return "One check does" if count == 1 else f"{count} checks do"
 
 
-def table(findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """The rows of one group, in Markdown; numbers with all digits, so that they can be copied."""
+def table(findings: Sequence[Finding], address: str = "") -> dict[str, list[str]]:
+    """The rows of one group, in Markdown; numbers with all digits, so that they can be copied.
+
+    ``address`` is what a link to another page carries, as "text=A+dog".
+    """
     rows = [row(finding) for finding in findings]
-    return {name: [unbroken(markdown_text(one[name]), NARROWEST.get(name, 0)) for one in rows] for name in rows[0]}
+    found = {name: [unbroken(markdown_text(one[name]), NARROWEST.get(name, 0)) for one in rows] for name in rows[0]}
+    return found | {"On the screen": [linked(finding.check.screen, address) for finding in findings]}
+
+
+def linked(screen: str, address: str) -> str:
+    """The places on the screen, each leading to its page."""
+    places = []
+    for place in screen.split("; "):
+        stem, said = PAGES.get(place.split(":")[0]), unbroken(markdown_text(place), NARROWEST["On the screen"])
+        places.append(f"[{said}]({stem}{'?' if address else ''}{address})" if stem else said)
+    return "; ".join(places)
 
 
 def unbroken(text: str, least: int) -> str:
