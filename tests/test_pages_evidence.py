@@ -195,3 +195,4 @@ def test_layers_that_are_sent_later_are_checked_too(monkeypatch):
 def test_lines_are_not_shorter_than_they_may_be():
     assert shown.unbroken("a bc def g", 4) == "a\u00a0bc def\u00a0g"
     assert shown.unbroken("a b", 0) == "a b"
+    assert shown.place_lines("encoder, layer 2, self, head 3") == "encoder,\u00a0layer\u00a02, self,\u00a0head\u00a03"

@@ -45,6 +45,7 @@ TOO_LARGE = "Packing so many weights takes too long for this page; with a shorte
 RESULTS = {True: "✓ agrees", False: "✗ differs", None: "does not apply"}
 NARROWEST = {"Result": 16, "Quantity": 12, "Compared with": 24, "On the screen": 14}  # characters of a line
 PAGES = {"Explore": "explore", "Inside a head": "inside", "Positions": "positions", "Break the formula": "break"}
+SHORTEST_PLACE = 16
 NO_BREAK = "\u00a0"
 FROM_ONE = ("layer", "head", "query", "key", "position")
 SAID = {"position": "token"}
@@ -117,7 +118,14 @@ def table(findings: Sequence[Finding], address: str = "") -> dict[str, list[str]
     """
     rows = [row(finding) for finding in findings]
     found = {name: [unbroken(markdown_text(one[name]), NARROWEST.get(name, 0)) for one in rows] for name in rows[0]}
+    found["At"] = [place_lines(one["At"]) for one in rows]
     return found | {"On the screen": [linked(finding.check.screen, address) for finding in findings]}
+
+
+def place_lines(place: str) -> str:
+    """A place that breaks at its commas alone, and not at all of them."""
+    parts = (markdown_text(part).replace(" ", NO_BREAK) for part in place.split(", "))
+    return unbroken(", ".join(parts), SHORTEST_PLACE)
 
 
 def linked(screen: str, address: str) -> str:
@@ -171,7 +179,7 @@ def where(finding: Finding) -> str:
     for name, value in finding.place:
         shown = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)
         said.append(shown if name in ("stack", "attention", "statistic") else f"{SAID.get(name, name)} {shown}")
-    return ", ".join(part.replace(" ", NO_BREAK) for part in said)
+    return ", ".join(said)
 
 
 def findings_csv(findings: Sequence[Finding]) -> bytes:
