@@ -130,7 +130,7 @@ def test_a_text_that_cannot_be_read_gets_one_sentence(text):
 def test_hostile_texts_are_checked_like_others(text):
     found = rows(opened(PAGE, text=text))
     assert {row["Result"] for row in found} == {"✓ agrees", "does not apply"}
-    assert not any("<b>" in value or "![" in value or "example.org" in value for row in found for value in row.values())
+    assert not any("<b>" in value or "![" in value or "//" in value for row in found for value in row.values())
 
 
 def test_hostile_addresses_give_the_default():
