@@ -166,8 +166,8 @@ class Checkpoint:
     ) -> Iterator[Generation]:
         """What ``generate`` has after every token; whoever stops asking keeps the last, which is complete in itself.
 
-        written: ids to go on after, as if they had been produced. options: the fields of ``Settings`` (width,
-        length_penalty, seed) and of ``Adjustments`` (temperature, top_k, top_p, repetition_penalty).
+        written: ids to go on after, as if they had been produced, by the same seed in sampling. options: the fields of
+        ``Settings`` (width, length_penalty, seed) and of ``Adjustments`` (temperature, top_k, top_p, repetition_penalty).
 
         It ends with the end token, after ``max_tokens``, where the model can read no further, and in a pair after
         twice the source's tokens and 30 more. No token is forced or forbidden, whatever a checkpoint from elsewhere
@@ -195,6 +195,7 @@ class Checkpoint:
             started=started,
             longest=self._most(kept.ids, len(written), max_tokens, edits),
             to_trace=traced,
+            earlier=len(written),
         ).stream()
 
     def _start(self, ids: tuple[int, ...]) -> tuple[int, ...]:
@@ -314,9 +315,21 @@ def trace_bytes(config: Config, length: int) -> int:
     return 4 * (squares + rows + config.vocabulary * length)
 
 
-def available_checkpoints() -> list[str]:
-    """The names that ``load_checkpoint`` knows: the folders in checkpoints/ that hold a config."""
-    return sorted(folder.parent.name for folder in CHECKPOINTS.glob(f"*/{storage.CONFIG}"))
+def available_checkpoints(architecture: str | None = None) -> list[str]:
+    """The names that ``load_checkpoint`` knows: the folders in checkpoints/ that hold a config.
+
+    architecture: those of this one alone, as far as config.json and the names of the tensors tell.
+    """
+    names = sorted(folder.parent.name for folder in CHECKPOINTS.glob(f"*/{storage.CONFIG}"))
+    return [name for name in names if architecture in (None, architecture_of(CHECKPOINTS / name))]
+
+
+def architecture_of(folder: Path) -> str:
+    """The architecture of the checkpoint in a folder, without its weights; "" where it cannot be used."""
+    try:
+        return storage.read_parts(folder, storage.read_config(folder))[2].architecture
+    except CheckpointError:
+        return ""
 
 
 def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:

@@ -166,10 +166,37 @@ def likeliest(logits: Logits) -> int:
     return int(logits.argmax())
 
 
-def drawing(seed: int) -> Callable[[Logits], int]:
-    """What draws a token with its probability, in an order that the seed decides."""
+def drawing(seed: int, earlier: int = 0) -> Callable[[Logits], int]:
+    """What draws a token with its probability, in an order that the seed decides.
+
+    earlier: how many tokens are there already. The next is drawn as if the same seed had drawn those.
+    """
     generator = torch.Generator().manual_seed(seed)
-    return lambda logits: int(torch.multinomial(logits.softmax(dim=-1), 1, generator=generator))
+
+    def draw(logits: Logits) -> int:
+        nonlocal earlier
+        for _ in range(earlier):  # a draw takes as many random numbers as there are tokens, whatever is likely
+            torch.multinomial(torch.ones_like(logits), 1, generator=generator)
+        earlier = 0
+        return int(torch.multinomial(logits.softmax(dim=-1), 1, generator=generator))
+
+    return draw
+
+
+def taking(settings: Settings, earlier: int = 0) -> Callable[[Logits], int]:
+    """What takes the next token by these settings, after so many that were produced."""
+    return drawing(settings.seed, earlier) if settings.method == "sample" else likeliest
+
+
+def retaken(settings: Settings, logits: Float[Tensor, "position vocabulary"], ids: Sequence[int], start: int) -> list[int]:
+    """What these settings take at every place from ``start`` on, where a decoder has read the ids before it.
+
+    ``logits`` are those of one pass over ``ids``; where they took each of ``ids``, both are the same.
+    """
+    take = taking(settings)
+    return [
+        take(settings.adjustments.applied(logits[place - 1], ids[:place])) for place in range(start, len(ids))
+    ]
 
 
 def most_written(config: Config, source: int, asked: int) -> int:

@@ -61,10 +61,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_model(folder: Path, values: dict[str, Any]) -> Transformer:
     """The model with its weights, on the CPU; made without memory until config and header have been checked."""
-    family = families.family_of(values)
-    stored = weights.read_headers(folder)
+    family, stored, config = read_parts(folder, values)
     try:
-        config = family.config(families.Fields(values), frozenset(map(family.bare, stored)))
         # Each layer stores tensors of its own; said here, a false count costs no time in building what is not there.
         layers = max(config.layers, config.decoder_layers or 0)
         expect(layers <= len(stored), "layers", layers, f"no more than the {len(stored)} stored tensors")
@@ -74,6 +72,16 @@ def read_model(folder: Path, values: dict[str, Any]) -> Transformer:
         raise CheckpointError(f"{CONFIG}: {error}.") from None
     sources = family.sources(list(model.state_dict()), config, list(stored), weights.WEIGHTS)
     return weights.load(model, sources, stored, family.copied(sources, list(stored)))
+
+
+def read_parts(folder: Path, values: dict[str, Any]) -> tuple[families.Family, dict[str, weights.Stored], Config]:
+    """The family that a config belongs to, the headers of the stored tensors, and the config as ours."""
+    family = families.family_of(values)
+    stored = weights.read_headers(folder)
+    try:
+        return family, stored, family.config(families.Fields(values), frozenset(map(family.bare, stored)))
+    except ValueError as error:
+        raise CheckpointError(f"{CONFIG}: {error}.") from None
 
 
 def save_checkpoint(

@@ -10,7 +10,7 @@ import torch
 
 from model.adjustments import UNCHANGED, Adjustments
 from model.beam import Beams, ranked, search, tree
-from model.decoding import Chosen, Decoder, Generation, Settings, Step, drawing, likeliest, write
+from model.decoding import Chosen, Decoder, Generation, Settings, Step, taking, write
 from model.errors import InputError, printable
 from model.tokenizer import Tokenizer
 from model.trace import Trace
@@ -65,6 +65,7 @@ class Writer:
     started: tuple[int, ...]  # what the decoder reads first
     longest: int  # ids in all
     to_trace: Callable[[tuple[int, ...]], Trace]  # of the ids produced
+    earlier: int = 0  # how many of what the decoder reads first count as produced
 
     def stream(self) -> Iterator[Generation]:
         """What there is after every token; once, and empty, where there is no room for any."""
@@ -74,7 +75,7 @@ class Writer:
 
     def taken(self) -> Iterator[Generation]:
         """Greedy decoding or sampling."""
-        take = drawing(self.settings.seed) if self.settings.method == "sample" else likeliest
+        take = taking(self.settings, self.earlier)
         found = list[Chosen]()
         for chosen in write(self.decoder, self.started, self.longest, take, self.settings.adjustments):
             found.append(chosen)

@@ -1,0 +1,36 @@
+"""What each layer would have said: the last norm and the projection to tokens, applied to every layer's stream.
+
+nostalgebraist 2020, "interpreting GPT: the logit lens".
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from model.trace import StackTrace
+from model.transformer import Transformer
+
+
+@torch.no_grad()
+def lens_logits(model: Transformer, decoder: StackTrace, position: int = -1) -> Float[Tensor, "layer vocabulary"]:
+    """The logits that the model would give if it ended after each layer; those of the last layer are its own.
+
+    ``decoder`` is the trace of this model's decoder. Float32 on the CPU.
+    """
+    assert model.decoder is not None
+    streams = torch.stack([block.stream_out[position] for block in decoder.blocks])
+    device = model.embedding.weight.device
+    return model.predict(model.decoder.norm(streams.to(device))).float().cpu()
+
+
+def ranks(logits: Float[Tensor, "layer vocabulary"], token_id: int) -> Int[Tensor, "layer"]:
+    """The place of a token among all, from 1: how many are likelier, and one."""
+    return (logits > logits[:, token_id, None]).sum(dim=-1) + 1
+
+
+def token_probabilities(
+    logits: Float[Tensor, "position vocabulary"], ids: Int[Tensor, "position"], start: int
+) -> Float[Tensor, "token"]:
+    """What a decoder gave every token from position ``start`` on (1 or later), when it had read those before it."""
+    said = logits[start - 1 : len(ids) - 1].softmax(dim=-1)
+    return said.gather(-1, ids[start:, None])[:, 0]
