@@ -1,7 +1,7 @@
 """What all pages share: the menu, the frame, the strip above the picture, and how a refusal is shown."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -85,8 +85,8 @@ def settle(page: str) -> None:
     gc.freeze()
 
 
-def strip(selection: Selection) -> None:
-    """Text, checkpoint, device, examples and Share."""
+def strip(selection: Selection, among: Sequence[str] | None = None, *, examples: Sequence[str] = EXAMPLES) -> None:
+    """Text, checkpoint (of these alone, where a page cannot use all), device, examples and Share."""
     words, tools = st.columns([5, 2], gap="large", vertical_alignment="bottom")
     with words, st.form("sentence", border=False):
         st.text_area("Text", key=shows("text", typable(selection.text)), height=76, help=TEXT_HELP)
@@ -96,28 +96,27 @@ def strip(selection: Selection) -> None:
     with tools:
         name, device = st.columns([3, 2])
         with name:
-            choose_checkpoint(selection)
+            choose_checkpoint(selection, available_checkpoints() if among is None else among)
         with device:
             choose_device()
         with st.container(horizontal=True, gap="xsmall"):
-            st.menu_button("Examples", EXAMPLES, key="example", on_click=take_example)
+            st.menu_button("Examples", list(examples), key="example", on_click=take_example)
             share_button()
 
 
 def take_texts() -> None:
     """New texts: the query and the key of the old ones mean nothing in them."""
     pair = st.session_state.get("pair", "")
-    choose(text=st.session_state["text"], pair=pair, query=None, key=None)
+    choose(text=st.session_state["text"], pair=pair, target="", query=None, key=None)
 
 
 def take_example() -> None:
     """One of the example sentences, alone."""
-    choose(text=st.session_state["example"], pair="", query=None, key=None)
+    choose(text=st.session_state["example"], pair="", target="", query=None, key=None)
 
 
-def choose_checkpoint(selection: Selection) -> None:
+def choose_checkpoint(selection: Selection, names: Sequence[str]) -> None:
     """Which model reads the text."""
-    names = available_checkpoints()
     if selection.checkpoint not in names:
         return
     key = shows("checkpoint", selection.checkpoint)

@@ -20,6 +20,12 @@ def evaluations_by_command(card: Mapping[str, object]) -> dict[str, dict[str, li
     }
 
 
+def evaluations_that_begin(card: Mapping[str, object], beginning: str) -> dict[str, object]:
+    """A card of these evaluations alone, their names without the beginning."""
+    rows = [row for row in _records(card, "evaluations") if _cell(row.get("what")).startswith(beginning)]
+    return {"evaluations": [dict(row) | {"what": _cell(row["what"]).removeprefix(beginning)} for row in rows]}
+
+
 def data_lines(card: Mapping[str, object]) -> list[str]:
     """What it was trained and measured on, with licences: one line of Markdown for each set of data."""
     return [_data_line(row) for row in _records(card, "data")]

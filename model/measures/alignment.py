@@ -71,6 +71,12 @@ def producing(words: Words) -> list[int | None]:
     return [*words[1:], None]
 
 
+def renumbered(words: Words) -> list[int | None]:
+    """The same words with numbers from 0 on and none left out."""
+    numbers = {word: number for number, word in enumerate(sorted({word for word in words if word is not None}))}
+    return [None if word is None else numbers[word] for word in words]
+
+
 def aligned(weights: Float[np.ndarray, "target source"]) -> Links:
     """Every target word with the source word that it gives most to, the earlier of equals; none where all is 0."""
     most = weights.argmax(axis=1) if weights.size else []

@@ -93,13 +93,18 @@ def trace_key(selection: Selection, edits: Edits) -> tuple[object, ...]:
 
 def trace_of(selection: Selection, edits: Edits) -> Trace:
     """The forward pass of the selection's text. InputError where the text cannot be read."""
-    for text in (selection.text, selection.pair):
-        if len(text) > LONGEST_TEXT:
-            raise InputError(f"The text has {len(text):,} characters; at most {LONGEST_TEXT:,} are read.")
+    check_lengths(selection.text, selection.pair)
     checkpoint = checkpoint_named(selection.checkpoint)
     key = trace_key(selection, edits)
     pair = str(key[2]) or None
     return traces().get(key, lambda: checkpoint.trace(selection.text, pair=pair, edits=edits), bytes_of)
+
+
+def check_lengths(*texts: str) -> None:
+    """InputError for a text that is longer than a page reads."""
+    for text in texts:
+        if len(text) > LONGEST_TEXT:
+            raise InputError(f"The text has {len(text):,} characters; at most {LONGEST_TEXT:,} are read.")
 
 
 def bytes_of(trace: Trace) -> int:

@@ -35,12 +35,13 @@ def traced(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[st
     return trace, kinds_of(trace)
 
 
-def show_explorer(selection: Selection, edits: Edits, kinds: Mapping[str, Kind]) -> None:
+def show_explorer(selection: Selection, edits: Edits, kinds: Mapping[str, Kind], name: str = "") -> None:
     """The explorer, after the mailbox that tells it what to show.
 
-    Of a model whose layers do not all fit into the first message, the chosen one comes as a message of its own.
+    Of a model whose layers do not all fit into the first message, the chosen one comes as a message of its own. name:
+    what the numbers are called, where they are of another pass than that of the selection's text.
     """
-    name = name_of(selection, edits)
+    name = name or name_of(selection, edits)
     kind = kinds[selection.view.attention]
     message = {"name": name, "revision": st.session_state.get("_revision", 0), "view": selection.view.to_message()}
     sent = sent_first(name, kinds)
@@ -51,12 +52,12 @@ def show_explorer(selection: Selection, edits: Edits, kinds: Mapping[str, Kind])
         explorer(sent, key=KEY, on_view=take_view, on_row=keep_request)
 
 
-def show_neighbours(selection: Selection, edits: Edits, kinds: Mapping[str, Kind]) -> None:
+def show_neighbours(selection: Selection, edits: Edits, kinds: Mapping[str, Kind], name: str = "") -> None:
     """Bring the explorer the layers before and after the chosen one too, so that going to them waits for nothing.
 
     Comes last, for nobody waits for it.
     """
-    name, kind, layer = name_of(selection, edits), kinds[selection.view.attention], selection.view.layer
+    name, kind, layer = name or name_of(selection, edits), kinds[selection.view.attention], selection.view.layer
     if not is_whole(sent_first(name, kinds)):
         with st.container(gap=None):
             for place, step in (("before", -1), ("after", 1)):
@@ -90,7 +91,12 @@ def statistics_of(selection: Selection, edits: Edits, kind: Kind) -> dict[str, n
 
 def name_of(selection: Selection, edits: Edits) -> str:
     """A short name for the numbers of one pass."""
-    return hashlib.sha256(repr(trace_key(selection, edits)).encode("utf-8", "replace")).hexdigest()[:16]
+    return name_under(trace_key(selection, edits))
+
+
+def name_under(key: object) -> str:
+    """A short name for what a key decides."""
+    return hashlib.sha256(repr(key).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def take_view() -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from model import Edits, available_checkpoints
 from pages.parts.experiments import EXPERIMENTS
 from pages.parts.subjects import ALL
+from pages.parts.translation import options_of
 from viz.explorer import View
 from viz.explorer.kinds import Kind
 from viz.head_statistics import TITLES as STATISTICS
@@ -43,6 +44,8 @@ class Selection:
     experiment: str = next(iter(EXPERIMENTS))  # what the page Break the formula takes out
     setting: str = ""  # of the experiment, as the part that shows it writes it
     edits: str = ""  # what is broken besides, as Edits.to_text
+    translation: str = ""  # how the page Translate produces a target and looks at it, as Options.to_text
+    target: str = ""  # typed by the visitor; "": the model's own
     view: View = field(default_factory=View)
 
 
@@ -77,7 +80,7 @@ def to_address(selection: Selection) -> dict[str, str]:
     """The address of a selection: what differs from the default, so that the opening page's own is bare."""
     values, plain = values_of(selection), values_of(Selection())
     differing = {name: values[name] for name in READERS if values[name] != plain[name]}
-    for name in differing.keys() & {"text", "pair"}:
+    for name in differing.keys() & {"text", "pair", "target"}:
         if len(values[name]) > LONGEST_TEXT or typable(values[name]) != values[name]:
             del differing[name]  # it is refused anyway, and no address carries it
     return {name: written(found) for name, found in differing.items()}
@@ -171,6 +174,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "experiment": lambda text: one_of(text, tuple(ALL)),
     "setting": lambda text: bounded(text),
     "edits": lambda text: Edits.from_text(bounded(text)).to_text(),
+    "translation": lambda text: options_of(bounded(text)).to_text(),
+    "target": str,
     "show": str,
     "special": str,
     "words": switch,
@@ -194,6 +199,7 @@ def selected() -> Selection:
     if "_selection" not in state or (same_page and not touched and address != state.get("_address")):
         state["_selection"], state["_unusable"] = from_address(address)
         state["_text_chosen"] = "text" in address
+        state["_checkpoint_chosen"] = "checkpoint" in address
         steer()
     state["_page"] = page
     names = available_checkpoints()
@@ -219,6 +225,12 @@ def with_example(selection: Selection, text: str) -> Selection:
     return selection if st.session_state.get("_text_chosen") else replace(selection, text=text)
 
 
+def with_checkpoint(selection: Selection, name: str) -> Selection:
+    """The selection with a page's own checkpoint, until the visitor or the address has chosen one."""
+    there = name in available_checkpoints() and not st.session_state.get("_checkpoint_chosen")
+    return replace(selection, checkpoint=name) if there else selection
+
+
 def steer() -> None:
     """The explorer is to show what is selected, whatever it showed until now."""
     st.session_state["_revision"] = st.session_state.get("_revision", 0) + 1
@@ -227,6 +239,7 @@ def steer() -> None:
 def choose_checkpoint(name: str) -> None:
     """Select a checkpoint. What was chosen of the last one's attention means nothing in it."""
     fresh = {of_view: getattr(View(), of_view) for of_view in ("attention", "layer", "off", "query", "key")}
+    st.session_state["_checkpoint_chosen"] = True
     choose(checkpoint=name, head=0, mute=False, **fresh)
 
 

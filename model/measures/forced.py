@@ -1,0 +1,49 @@
+"""What a model says of a text that it is made to read: how probable each token is, and what it would rather have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+SHOWN = 8  # likeliest tokens that are kept of every step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forced:
+    """One token of the text."""
+
+    token_id: int
+    probability: float  # as the model has it, after all tokens before it
+    log_probability: float
+    rank: int  # how many tokens are likelier
+    likeliest: tuple[tuple[int, float], ...]  # ids and probabilities, the likeliest first
+
+
+def forced(logits: Float[Tensor, "position vocabulary"], ids: Sequence[int]) -> tuple[Forced, ...]:
+    """Every id by the logits of the position that comes before it, in float64.
+
+    ValueError unless there is one for each position.
+    """
+    if len(ids) != len(logits):
+        raise ValueError(f"{len(ids)} ids came with {len(logits)} positions, wanted one for each")
+    return tuple(one_forced(said, token_id) for said, token_id in zip(logits, ids, strict=True))
+
+
+def one_forced(logits: Float[Tensor, "vocabulary"], token_id: int) -> Forced:
+    """One token by what the model said before it."""
+    logs = logits.double().log_softmax(dim=-1)
+    best = logs.exp().topk(min(SHOWN, len(logs)))
+    return Forced(
+        token_id=token_id,
+        probability=float(logs[token_id].exp()),
+        log_probability=float(logs[token_id]),
+        rank=int((logs > logs[token_id]).sum()),
+        likeliest=tuple(zip(best.indices.tolist(), best.values.tolist(), strict=True)),
+    )
+
+
+def log_probability(tokens: Sequence[Forced]) -> float:
+    """Of all tokens together: the sum, natural logarithm."""
+    return float(torch.tensor([token.log_probability for token in tokens], dtype=torch.float64).sum())

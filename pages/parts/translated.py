@@ -1,0 +1,282 @@
+"""What is seen of a translation: one step, the explorer, every token's probability, the alignment, the beam's tree."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from jaxtyping import Float
+
+from model import Checkpoint, Edits
+from model.measures.alignment import aligned, producing, read, readings, renumbered, word_weights
+from model.measures.forced import log_probability
+from pages.parts.drawing import show_chart, theme
+from pages.parts.exploring import name_under, show_explorer, show_neighbours
+from pages.parts.selection import Selection, choose, current, shows
+from pages.parts.translating import Produced, Shown, candidate_of
+from pages.parts.translation import Options, options_of
+from pages.parts.translation_controls import put
+from viz import card as cards
+from viz.alignment import MOST_DRAWN as MOST_WORDS
+from viz.alignment import alignment_chart, alignment_table, link_rows, word_names
+from viz.beam_tree import MOST_DRAWN as MOST_LINES
+from viz.beam_tree import runs_of, tree_chart, tree_table
+from viz.explorer.kinds import Kind
+from viz.forced import MOST_DRAWN, forced_chart, forced_table
+from viz.shares import largest, share_chart
+from viz.tokens import counted, markdown_text, percent, position_name
+
+MOST_BARS = 24
+HOW_TO_READ = """
+- A decoder writes token by token. To produce one it has read the start and all tokens before it; **cross-attention** is
+  what that position looks at in the source. In the picture, its row is named by the token that was read last.
+- **Encoder** and **decoder self-attention** are in the same picture, under *Attention*: how each side looks at itself.
+- Point at a token on either side and only what it is linked with stays; click to keep it, and the step above follows.
+"""
+READING_HELP = (
+    "Every layer has several heads, and each looks elsewhere. The mean of all is the easiest to read; single heads are "
+    "sharper."
+)
+FORCED_HELP = (
+    "The probability that the model gave to each token of the translation, after it had read the source and all tokens "
+    "before. Orange: it found another token likelier, which stands beside the number."
+)
+ALIGNMENT_HELP = (
+    "Every word of the translation with the source word that it looks at most, the pieces of a word taken together: "
+    "weights of a source word's pieces are added up, those of a translated word's pieces are averaged."
+)
+MOMENTS = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
+MOMENT_HELP = (
+    "A word is produced by the position before it and read by its own. Some heads look at a word's counterpart to "
+    "produce it, others only once it is there."
+)
+AER_BEGINNING = "alignment error rate, "
+AER_SAID = (
+    "**How far this agrees with people.** Alignment error rate on sentences that people aligned by hand (Och and Ney "
+    "2003): 0 % where every link is theirs and none of theirs is missing. The diagonal, which knows nothing but the "
+    "two lengths, is the least that a head should beat; these texts are harder than what the model was trained on."
+)
+TREE_HELP = (
+    "Beam search continues the best few beginnings by one token at a time and drops the rest. A line goes on from the "
+    "line to its upper left; ✕ is a beginning that was dropped, ▶ a translation. The number is the score."
+)
+
+
+def step_of(selection: Selection, shown: Shown) -> int:
+    """The token that is being produced: the row kept in the picture of cross-attention, or the one stepped to."""
+    view = selection.view
+    if view.attention == "cross" and view.query is not None and view.query < len(shown.predicted):
+        return view.query
+    return options_of(selection.translation).step
+
+
+def weights_of(shown: Shown) -> Float[np.ndarray, "layer head query key"]:
+    """The cross-attention."""
+    assert shown.trace.decoder is not None
+    return shown.trace.decoder.cross_weights().numpy()
+
+
+def reading_name(reading: str) -> str:
+    """A reading in words."""
+    layer, _, head = reading.partition(".")
+    if head:
+        return f"layer {counted(int(layer))}, head {counted(int(head))}"
+    return f"layer {counted(int(layer))}, mean of its heads" if layer else "all layers and heads, mean"
+
+
+def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, shown: Shown) -> None:
+    """One token: where it comes from, how probable it was, and what else might have stood there."""
+    options, step = options_of(selection.translation), step_of(selection, shown)
+    names = [position_name(place, piece) for place, piece in enumerate(checkpoint.tokenizer.pieces(shown.predicted))]
+    weights = weights_of(shown)
+    st.subheader("Step by step", anchor=False)
+    show_walk(step, names)
+    show_reading(options, *weights.shape[:2])
+    row = read(weights, options.place())[step]
+    st.markdown(said(names[step], options, row, shown, step) + drawn_with(selection, produced, options, step))
+    left, right = st.columns(2, gap="large")
+    with left:
+        show_sources(shown, options, step, row)
+    with right:
+        show_alternatives(checkpoint, shown, step)
+
+
+def show_walk(step: int, names: list[str]) -> None:
+    """Back, the token, and on."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
+        key = shows("walked", step)
+        st.selectbox(
+            "Token that is produced",
+            range(len(names)),
+            key=key,
+            format_func=names.__getitem__,
+            on_change=walk,
+            width=220,
+        )
+        st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
+
+
+def walk() -> None:
+    """The token that was chosen in the list."""
+    go_to(st.session_state["walked"])
+
+
+def go_to(step: int) -> None:
+    """Another step; the picture of cross-attention keeps its row."""
+    put(step=step)
+    if current().view.attention == "cross":
+        choose(query=step, key=None)
+
+
+def show_reading(options: Options, layers: int, heads: int) -> None:
+    """Which heads the step and the alignment are of."""
+    every = [".".join(map(str, reading)) for reading in readings(layers, heads)]
+    key = shows("reading", options.reading)
+    st.selectbox(
+        "Heads", every, key=key, format_func=reading_name, on_change=take_option, args=("reading",), help=READING_HELP,
+        width=300,
+    )  # fmt: skip
+
+
+def take_option(name: str) -> None:
+    """What a control of an option says."""
+    put(**{name: st.session_state[name]})
+
+
+def said(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Shown, step: int) -> str:
+    """The step in one sentence."""
+    assert shown.trace.encoder is not None
+    best = int(row.argmax())
+    source = position_name(best, (shown.trace.encoder.tokens or ())[best])
+    probability = percent(shown.tokens[step].probability, 1)
+    return (
+        f"To produce **{markdown_text(name)}**, {reading_name(options.reading)}, looked most at "
+        f"**{markdown_text(source)}**: {percent(float(row[best]))} of the weight. The model gave it {probability}."
+    )
+
+
+def drawn_with(selection: Selection, produced: Produced, options: Options, step: int) -> str:
+    """With what chance a token was drawn."""
+    chances = candidate_of(produced, options).chances
+    if options.method != "sample" or selection.target.strip() or step >= len(chances):
+        return ""
+    return f" After temperature, top-k and top-p it was drawn with {percent(chances[step], 1)}."
+
+
+def show_sources(shown: Shown, options: Options, step: int, row: Float[np.ndarray, "key"]) -> None:
+    """The weight of every source token, the largest of many."""
+    assert shown.trace.encoder is not None
+    tokens, shares = shown.trace.encoder.tokens or (), row.tolist()
+    places = largest(shares, MOST_BARS)
+    names = [position_name(place, tokens[place]) for place in places]
+    st.markdown("**Source tokens it looked at**")
+    make = partial(share_chart, names, [shares[place] for place in places], "weight", theme=theme())
+    show_chart(("sources", shown.key, options.reading, step), make, "The weight of each source token in this step.")
+    if len(tokens) > MOST_BARS:
+        st.markdown(f"The {MOST_BARS} largest of {len(tokens)} tokens are drawn.")
+
+
+def show_alternatives(checkpoint: Checkpoint, shown: Shown, step: int) -> None:
+    """The likeliest tokens of one step."""
+    token = shown.tokens[step]
+    ids = [token_id for token_id, _ in token.likeliest]
+    names = [position_name(rank, piece) for rank, piece in enumerate(checkpoint.tokenizer.pieces(ids))]
+    marked = ids.index(token.token_id) if token.token_id in ids else None
+    st.markdown("**Likeliest tokens**, ● the one that stands there")
+    shares = [share for _, share in token.likeliest]
+    make = partial(share_chart, names, shares, "probability", marked=marked, theme=theme())
+    show_chart(("alternatives", shown.key, step), make, "The likeliest tokens of this step and their probabilities.")
+
+
+def show_pictures(selection: Selection, shown: Shown, kinds: dict[str, Kind]) -> None:
+    """The explorer of all three attentions."""
+    name = name_under(shown.key)
+    show_explorer(selection, Edits(), kinds, name)
+    show_neighbours(selection, Edits(), kinds, name)
+
+
+def show_forced(selection: Selection, checkpoint: Checkpoint, shown: Shown) -> None:
+    """The probability of every token of the translation."""
+    st.subheader("How probable each token was", anchor=False, help=FORCED_HELP)
+    best = checkpoint.tokenizer.pieces([token.likeliest[0][0] for token in shown.tokens])
+    pieces = list(zip(checkpoint.tokenizer.pieces(shown.predicted), best, strict=True))
+    preferred = sum(token.rank == 0 for token in shown.tokens)
+    st.markdown(
+        f"{preferred} of {len(pieces)} tokens are the model's first choice. All together have the log-probability "
+        f"{log_probability(shown.tokens):.4f} (natural logarithm, added up)."
+    )
+    make = partial(forced_chart, shown.tokens, pieces, theme=theme())
+    show_chart(("forced", shown.key), make, "The probability of each token of the translation; the table has them all.")
+    if len(pieces) > MOST_DRAWN:
+        st.markdown(f"The first {MOST_DRAWN} of {len(pieces)} tokens are drawn; the table has all.")
+    st.dataframe(pd.DataFrame(forced_table(shown.tokens, pieces)), hide_index=True, key="forced_table")
+
+
+def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options) -> None:
+    """Every word with the one that it looks at most, and how good such links are."""
+    st.subheader("Which word comes from which", anchor=False, help=ALIGNMENT_HELP)
+    key = shows("moment", options.moment)
+    st.radio(
+        "Weights", list(MOMENTS), key=key, format_func=MOMENTS.__getitem__, on_change=take_option, args=("moment",),
+        help=MOMENT_HELP, horizontal=True,
+    )  # fmt: skip
+    st.markdown(f"Read off {reading_name(options.reading)}; choose the heads under “Step by step”.")
+    decoder, encoder = shown.trace.decoder, shown.trace.encoder
+    assert decoder is not None
+    assert encoder is not None
+    sides = [(stack.tokens or (), renumbered(stack.words or [])) for stack in (decoder, encoder)]
+    targets, sources = (word_names(*side) for side in sides)
+    queries = producing(sides[0][1]) if options.moment == "produced" else sides[0][1]
+    matrix = read(weights_of(shown), options.place())
+    weights = word_weights(matrix, queries, sides[1][1], (len(targets), len(sources)))
+    show_links(shown, options, weights, (targets, sources))
+    show_error_rates(checkpoint)
+
+
+def show_links(
+    shown: Shown,
+    options: Options,
+    weights: Float[np.ndarray, "target source"],
+    names: tuple[list[str], list[str]],
+) -> None:
+    """The picture of the links, and their table."""
+    links = aligned(weights)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        make = partial(alignment_chart, weights, *names, links, theme=theme())
+        key = ("alignment", shown.key, options.reading, options.moment)
+        show_chart(
+            key, make, "Source words on the left, words of the translation on the right; the table has the links."
+        )
+        if max(map(len, names)) > MOST_WORDS:
+            st.markdown(f"The first {MOST_WORDS} words of each side are drawn; the table has all.")
+    with right:
+        st.dataframe(pd.DataFrame(alignment_table(link_rows(weights, *names, links))), hide_index=True, key="links")
+
+
+def show_error_rates(checkpoint: Checkpoint) -> None:
+    """What was measured of this checkpoint's alignments, with the command that printed it."""
+    found = cards.evaluations_by_command(cards.evaluations_that_begin(checkpoint.card, AER_BEGINNING))
+    if found:
+        st.markdown(AER_SAID)
+    for place, (command, table) in enumerate(found.items()):
+        st.code(command, language=None, wrap_lines=True)
+        st.dataframe(pd.DataFrame(table), hide_index=True, key=f"error_rates_{place}")
+
+
+def show_tree(produced: Produced, options: Options) -> None:
+    """All beginnings that the search followed."""
+    st.subheader("What the search followed, and what it dropped", anchor=False, help=TREE_HELP)
+    runs = runs_of(produced.tree, [one.ids for one in produced.candidates])
+    dropped = sum(run.dropped for run in runs)
+    st.markdown(
+        f"{len(produced.candidates)} translations (▶) and {dropped} beginnings that were dropped (✕). A line goes on "
+        "from the one to its upper left; the number is the score of the whole beginning, closer to 0 is better."
+    )
+    key = ("tree", tuple((run.beginning, run.score) for run in runs), options.choice)
+    make = partial(tree_chart, runs, chosen=options.choice, theme=theme())
+    show_chart(key, make, "An outline of all beginnings; the table has the same.")
+    if len(runs) > MOST_LINES:
+        st.markdown(f"The first {MOST_LINES} of {len(runs)} lines are drawn; the table has all.")
+    st.dataframe(pd.DataFrame(tree_table(runs)), hide_index=True, key="tree_table")

@@ -1,0 +1,209 @@
+"""The controls of the page Translate: how to produce, which translation, what to type instead."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.selection import Selection, changed, choose, current, shows, typable, unusable
+from pages.parts.translating import Produced, Shown, go_on, production_key
+from pages.parts.translation import (
+    HOTTEST,
+    LARGEST_PENALTY,
+    LARGEST_SEED,
+    METHODS,
+    MOST_K,
+    SETTINGS,
+    WIDEST,
+    Options,
+    options_of,
+)
+from viz import answer
+from viz.beam_tree import number
+from viz.tokens import markdown_text
+
+METHOD_HELP = (
+    "Greedy takes the most probable token each time. Beam search follows several beginnings at once and keeps the "
+    "best. Sampled draws each token by its probability, so that another seed gives another text."
+)
+NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "width": ("Beams", "How many beginnings are followed at a time.", {"min_value": 1, "max_value": WIDEST, "step": 1}),
+    "length_penalty": (
+        "Length penalty",
+        "A translation's score is the sum of the logarithms of its tokens' probabilities, divided by "
+        "((5 + length) / 6) to this power: 0 favours short texts, more favours long ones.",
+        {"min_value": 0.0, "max_value": LARGEST_PENALTY, "step": 0.1, "format": "%.2f"},
+    ),
+    "temperature": (
+        "Temperature",
+        "What all logits are divided by before the softmax: below 1 probable tokens gain, above 1 improbable ones do; "
+        "0 leaves the most probable alone.",
+        {"min_value": 0.0, "max_value": HOTTEST, "step": 0.1, "format": "%.2f"},
+    ),
+    "top_k": (
+        "Top-k",
+        "Only so many of the most probable tokens can be drawn; 0: all.",
+        {"min_value": 0, "max_value": MOST_K, "step": 1},
+    ),
+    "top_p": (
+        "Top-p",
+        "Only the most probable tokens that have this probability together can be drawn; 1: all, 0: the first alone.",
+        {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%.2f"},
+    ),
+    "seed": (
+        "Seed",
+        "The same seed draws the same text again.",
+        {"min_value": 0, "max_value": LARGEST_SEED, "step": 1},
+    ),
+}
+SCORE_HELP = (
+    "The translations that the search ended with, best first, each with its score: the sum of the logarithms of its "
+    "tokens' probabilities, divided for its length. Choose one to look at it."
+)
+TYPE_HELP = (
+    "The decoder reads what you type, token by token, and says before each token what it expected (teacher forcing). "
+    "Leave it empty for the model's own translation."
+)
+
+
+def put(**changes: Any) -> None:
+    """Change some of the options; what is looked at in the target stays only where the target does."""
+    options = replace(options_of(current().translation), **changes)
+    choose(translation=options.to_text())
+
+
+def produce_anew(**changes: Any) -> None:
+    """Change how it is produced, and look at the result from its beginning."""
+    put(**changes, choice=0, step=0)
+    choose(target="", query=None, key=None)
+
+
+def choose_options(options: Options) -> None:
+    """The method and its settings."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = shows("method", options.method)
+        st.radio(
+            "How to produce",
+            list(METHODS),
+            key=key,
+            format_func=METHODS.__getitem__,
+            on_change=take_method,
+            help=METHOD_HELP,
+            horizontal=True,
+            width="content",
+        )
+        for name in SETTINGS[options.method]:
+            label, explained, limits = NUMBERS[name]
+            shows(name, getattr(options, name))
+            st.number_input(label, key=name, help=explained, on_change=take_number, args=(name,), width=130, **limits)
+
+
+def take_method() -> None:
+    """Another method."""
+    produce_anew(method=st.session_state["method"])
+
+
+def take_number(name: str) -> None:
+    """Another setting; an emptied field is left aside."""
+    found = st.session_state[name]
+    if found is not None:
+        produce_anew(**{name: found})
+
+
+def fitting(selection: Selection, shown: Shown, produced: Produced) -> Selection:
+    """The selection with a translation, step and reading that there are; what had to go is noted."""
+    options, decoder = options_of(selection.translation), shown.trace.decoder
+    assert decoder is not None
+    layers, heads = decoder.cross_weights().shape[:2]
+    limits = [layers, heads]
+    wrong = {
+        "choice": options.choice >= len(produced.candidates),
+        "step": options.step >= len(shown.predicted),
+        "reading": any(place >= limit for place, limit in zip(options.place(), limits, strict=False)),
+    }
+    for name in [name for name, is_wrong in wrong.items() if is_wrong]:
+        unusable(name)
+        options = replace(options, **{name: getattr(Options(), name)})
+    return changed(selection, translation=options.to_text())
+
+
+def show_outcome(selection: Selection, produced: Produced, shown: Shown) -> None:
+    """The translation, its rivals, and the field to type another."""
+    options = options_of(selection.translation)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown("**Typed translation**" if selection.target.strip() else "**Translation**")
+        typed = selection.target.strip()
+        st.text(answer.text_line(selection.target if typed else produced.candidates[options.choice].text))
+        if note := kept_of(shown) + ended(produced, options, typed=bool(typed)):
+            st.markdown(note)
+        if produced.stopped:
+            key = production_key(selection, options)
+            st.button("Produce it to its end", key="go_on", on_click=go_on, args=(key,))
+        if len(produced.candidates) > 1:
+            show_rivals(produced, options)
+    with right:
+        show_field(selection, produced.candidates[options.choice].text)
+
+
+def kept_of(shown: Shown) -> str:
+    """What of both texts was not read."""
+    encoder, decoder = shown.trace.encoder, shown.trace.decoder
+    assert encoder is not None
+    assert decoder is not None
+    return answer.kept(len(encoder.ids), encoder.dropped) + answer.kept(len(decoder.ids), decoder.dropped)
+
+
+def ended(produced: Produced, options: Options, *, typed: bool) -> str:
+    """Why there is no more of it, where that is not its own end."""
+    chosen = produced.candidates[options.choice]
+    if typed or chosen.ended:
+        return ""
+    count = len(chosen.ids)
+    if produced.stopped:
+        return f"Stopped after {count} tokens; this is what there was."
+    return (
+        f"It came to no end of its own: it was cut after {count} tokens, as many as a source of this length may have."
+    )
+
+
+def show_rivals(produced: Produced, options: Options) -> None:
+    """The translations that a beam search ended with."""
+    key = shows("choice", options.choice)
+    named = [f"{number(one.score or 0.0)} · {answer.text_line(one.text)}" for one in produced.candidates]
+    st.radio(
+        "Translations by score",
+        range(len(named)),
+        key=key,
+        format_func=lambda place: markdown_text(named[place]),
+        on_change=take_choice,
+        help=SCORE_HELP,
+    )
+
+
+def take_choice() -> None:
+    """Another of them."""
+    put(choice=st.session_state["choice"], step=0)
+    choose(target="", query=None, key=None)
+
+
+def show_field(selection: Selection, text: str) -> None:
+    """Where another translation can be typed."""
+    with st.form("typed", border=False):
+        key = shows("target", typable(selection.target) or text)
+        st.text_area("Type the translation yourself", key=key, height=76, help=TYPE_HELP)
+        st.form_submit_button("Read this", on_click=take_target)
+    if selection.target.strip():
+        st.button("Back to the model's own", key="own", on_click=take_own)
+
+
+def take_target() -> None:
+    """What was typed is read from its beginning."""
+    put(step=0)
+    choose(target=st.session_state["target"], query=None, key=None)
+
+
+def take_own() -> None:
+    """The model's own again."""
+    put(step=0)
+    choose(target="", query=None, key=None)
