@@ -1,6 +1,7 @@
 """Two sentences side by side, a line from every word of the one to the word of the other that it looks at most."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -40,8 +41,8 @@ def alignment_chart(
         raise ValueError(f"weights of shape {weights.shape}, wanted ({len(targets)} targets, {len(sources)} sources)")
     lines = [row for row in link_rows(weights, targets, sources, links) if max(row["left"], row["right"]) < MOST_DRAWN]
     height = max(min(len(targets), MOST_DRAWN), min(len(sources), MOST_DRAWN), 1)
-    down = {"axis": None, "scale": alt.Scale(domain=[-0.5, height - 0.5], reverse=True, nice=False)}
-    across = {"axis": None, "scale": alt.Scale(domain=[0, 1], nice=False)}
+    down: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[-0.5, height - 0.5], reverse=True, nice=False)}
+    across: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[0, 1], nice=False)}
     rules = (
         alt.Chart(alt.Data(values=lines))
         .mark_rule(color=theme.accent, strokeCap="round")
@@ -55,13 +56,15 @@ def alignment_chart(
         )
     )
     layers = [rules]
-    for names, place, align, dx in ((sources, LEFT, "right", -5), (targets, RIGHT, "left", 5)):
+    sides: list[tuple[Sequence[str], float, Any, int]] = [(sources, LEFT, "right", -5), (targets, RIGHT, "left", 5)]
+    for names, place, align, dx in sides:
         rows = [{"x": place, "y": line, "word": name} for line, name in enumerate(names[:MOST_DRAWN])]
         mark = alt.Chart(alt.Data(values=rows)).mark_text(
             align=align, dx=dx, fontSize=FONT_SIZE - 1, color=theme.text, limit=150
         )
         layers.append(mark.encode(x=alt.X("x:Q", **across), y=alt.Y("y:Q", **down), text="word:N"))
-    return configured(alt.LayerChart(layer=layers).properties(width="container", height=LINE * height), theme)
+    chart = alt.LayerChart(layer=layers).properties(width="container", height=LINE * height)
+    return configured(chart, theme).configure_view(stroke=None)
 
 
 def link_rows(

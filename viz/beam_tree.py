@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 
@@ -112,26 +113,29 @@ def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) ->
     runs = runs[:MOST_DRAWN]
     rows = [_row(runs, place, chosen) for place in range(len(runs))]
     widest = max((run.level for run in runs), default=0) + ROOM
-    across = alt.X("level:Q", axis=None, scale=alt.Scale(domain=[0, widest], nice=False))
-    down = alt.Y("line:Q", axis=None, scale=alt.Scale(domain=[-0.5, len(runs) - 0.5], reverse=True, nice=False))
-    told = ["beginning:N", alt.Tooltip("score:Q", format=".4f"), "outcome:N"]
-    base = alt.Chart(alt.Data(values=rows)).encode(y=down)
-    shade = alt.Color(
-        "look:N",
-        legend=None,
-        scale=alt.Scale(domain=["chosen", "kept", "dropped"], range=[theme.accent, theme.text, theme.quiet]),
+    across = _axis(0, widest)
+    down = _axis(-0.5, len(runs) - 0.5, reverse=True)
+    forks = alt.Chart(alt.Data(values=[row for row in rows if row["from"] is not None]))
+    rule: dict[str, Any] = {"color": theme.grid, "strokeWidth": 2}
+    x, y = alt.X("stem:Q", **across), alt.Y("line:Q", **down)
+    upright = forks.mark_rule(**rule).encode(x=x, y=alt.Y("from:Q", **down), y2="line")
+    level = forks.mark_rule(**rule).encode(x=x, x2="level", y=y)
+    looks = alt.Scale(domain=["chosen", "kept", "dropped"], range=[theme.accent, theme.text, theme.quiet])
+    words = alt.Chart(alt.Data(values=rows)).mark_text(align="left", dx=4, fontSize=FONT_SIZE - 1)
+    written = words.encode(
+        x=alt.X("level:Q", **across),
+        y=y,
+        text="label:N",
+        color=alt.Color("look:N", legend=None, scale=looks),
+        tooltip=["beginning:N", alt.Tooltip("score:Q", format=".4f"), "outcome:N"],
     )
-    forks = base.transform_filter("datum.from != null")
-    upright = forks.mark_rule(color=theme.grid, strokeWidth=2).encode(
-        x=alt.X("stem:Q", axis=None, scale=alt.Scale(domain=[0, widest], nice=False)), y=alt.Y("from:Q"), y2="line"
-    )
-    level = forks.mark_rule(color=theme.grid, strokeWidth=2).encode(x="stem:Q", x2="level")
-    words = base.mark_text(align="left", dx=4, fontSize=FONT_SIZE - 1).encode(
-        x=across, text="label:N", color=shade, tooltip=told
-    )
-    return configured(
-        alt.LayerChart(layer=[upright, level, words]).properties(width="container", height=LINE * len(runs)), theme
-    )
+    layers = alt.LayerChart(layer=[upright, level, written]).properties(width="container", height=LINE * len(runs))
+    return configured(layers, theme).configure_view(stroke=None)
+
+
+def _axis(first: float, last: float, *, reverse: bool = False) -> dict[str, Any]:
+    """No axis is drawn; places are places."""
+    return {"axis": None, "scale": alt.Scale(domain=[first, last], nice=False, zero=False, reverse=reverse)}
 
 
 def _row(runs: Sequence[Run], place: int, chosen: int) -> dict[str, object]:

@@ -4,8 +4,8 @@
 
 DIR holds files of JSON lines, NAME_en-fr.dev.jsonl (or .jsonl.gz), with the fields ``src`` and ``tgt`` (words),
 ``sure`` and ``possible`` (pairs of a source and a target word, from 0). Instead of a folder, ``--data`` takes one
-such file. The model reads the gold target (teacher forcing). Every second sentence of a file serves to choose the best head, and
-all figures are of the others.
+such file. The model reads the gold target (teacher forcing). Every second sentence of a file serves to choose the best
+head, and all figures are of the others.
 """
 
 import argparse

@@ -54,7 +54,8 @@ AER_BEGINNING = "alignment error rate, "
 AER_SAID = (
     "**How far this agrees with people.** Alignment error rate on sentences that people aligned by hand (Och and Ney "
     "2003): 0 % where every link is theirs and none of theirs is missing. The diagonal, which knows nothing but the "
-    "two lengths, is the least that a head should beat; these texts are harder than what the model was trained on."
+    "two lengths, is the least that a head should beat. Layers and heads count from 1; the sets are described on the "
+    "page Checkpoints, and their texts are harder than what the model was trained on."
 )
 TREE_HELP = (
     "Beam search continues the best few beginnings by one token at a time and drops the rest. A line goes on from the "
@@ -90,8 +91,9 @@ def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, 
     names = [position_name(place, piece) for place, piece in enumerate(checkpoint.tokenizer.pieces(shown.predicted))]
     weights = weights_of(shown)
     st.subheader("Step by step", anchor=False)
-    show_walk(step, names)
-    show_reading(options, *weights.shape[:2])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        show_walk(step, names)
+        show_reading(options, *weights.shape[:2])
     row = read(weights, options.place())[step]
     st.markdown(said(names[step], options, row, shown, step) + drawn_with(selection, produced, options, step))
     left, right = st.columns(2, gap="large")
@@ -151,8 +153,8 @@ def said(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Show
     source = position_name(best, (shown.trace.encoder.tokens or ())[best])
     probability = percent(shown.tokens[step].probability, 1)
     return (
-        f"To produce **{markdown_text(name)}**, {reading_name(options.reading)}, looked most at "
-        f"**{markdown_text(source)}**: {percent(float(row[best]))} of the weight. The model gave it {probability}."
+        f"To produce **{markdown_text(name)}** it looked most at **{markdown_text(source)}**: "
+        f"{percent(float(row[best]))} of the weight ({reading_name(options.reading)}). The model gave it {probability}."
     )
 
 
