@@ -10,9 +10,10 @@ from streamlit.navigation.page import Page
 
 from model import CheckpointError, InputError, available_checkpoints, available_devices
 from pages.parts.computed import reads_pairs
-from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, remember, selected, shows, typable
+from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, current, remember, selected, shows, typable
 from pages.parts.selection import choose_checkpoint as select_checkpoint
 from pages.parts.share import share_button
+from pages.parts.translation import from_the_start
 from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parent
@@ -107,12 +108,17 @@ def strip(selection: Selection, among: Sequence[str] | None = None, *, examples:
 def take_texts() -> None:
     """New texts: the query and the key of the old ones mean nothing in them."""
     pair = st.session_state.get("pair", "")
-    choose(text=st.session_state["text"], pair=pair, target="", query=None, key=None)
+    choose(text=st.session_state["text"], pair=pair, query=None, key=None, **untranslated())
 
 
 def take_example() -> None:
     """One of the example sentences, alone."""
-    choose(text=st.session_state["example"], pair="", target="", query=None, key=None)
+    choose(text=st.session_state["example"], pair="", query=None, key=None, **untranslated())
+
+
+def untranslated() -> dict[str, str]:
+    """No typed target, for it was of the old text, and the first step of the new one's."""
+    return {"target": "", "translation": from_the_start(current().translation)}
 
 
 def choose_checkpoint(selection: Selection, names: Sequence[str]) -> None:

@@ -21,27 +21,21 @@ from pages.parts.selection import (
 )
 from pages.parts.translated import HOW_TO_READ, show_alignment, show_forced, show_pictures, show_step, show_tree
 from pages.parts.translating import Produced, Shown, candidate_of, produce, shown_of
-from pages.parts.translation import options_of
+from pages.parts.translation import SENTENCES, options_of
 from pages.parts.translation_controls import choose_options, fitting, show_outcome
 from viz.explorer.kinds import Kind, kinds_of
 from viz.tokens import markdown_text
 
 CHECKPOINT = "translate-en-fr"
-EXAMPLES = (
-    "The animal didn't cross the street because it was too tired.",
-    "The dog bit the man.",
-    "I would have gone with you if you had asked me.",
-    "She gave her brother the book that he wanted.",
-    "How long have you been waiting here?",
-)
 
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = opening(with_checkpoint(with_example(selected(), EXAMPLES[0]), CHECKPOINT))
+    selection = with_checkpoint(with_example(selected(), SENTENCES[0]), CHECKPOINT)
     translators = available_checkpoints("encoder-decoder")
     others = [selection.checkpoint] if selection.checkpoint not in translators else []
-    pages.strip(selection, [*translators, *others], examples=EXAMPLES)
+    selection = selection if others else opening(selection)
+    pages.strip(selection, [*translators, *others], examples=SENTENCES)
     st.title("Which words does it look at while it produces text?", anchor=False)
     remember(selection)
     address_notice()

@@ -113,7 +113,7 @@ def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) ->
     runs = runs[:MOST_DRAWN]
     rows = [_row(runs, place, chosen) for place in range(len(runs))]
     widest = max((run.level for run in runs), default=0) + ROOM
-    across = _axis(0, widest)
+    across = _axis(0.0, float(widest))
     down = _axis(-0.5, len(runs) - 0.5, reverse=True)
     forks = alt.Chart(alt.Data(values=[row for row in rows if row["from"] is not None]))
     rule: dict[str, Any] = {"color": theme.grid, "strokeWidth": 2}

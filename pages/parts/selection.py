@@ -240,7 +240,7 @@ def choose_checkpoint(name: str) -> None:
     """Select a checkpoint. What was chosen of the last one's attention means nothing in it."""
     fresh = {of_view: getattr(View(), of_view) for of_view in ("attention", "layer", "off", "query", "key")}
     st.session_state["_checkpoint_chosen"] = True
-    choose(checkpoint=name, head=0, mute=False, **fresh)
+    choose(checkpoint=name, head=0, mute=False, translation="", target="", **fresh)
 
 
 def take(name: str) -> None:

@@ -105,18 +105,10 @@ def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, 
 
 def show_walk(step: int, names: list[str]) -> None:
     """Back, the token, and on."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
-        key = shows("walked", step)
-        st.selectbox(
-            "Token that is produced",
-            range(len(names)),
-            key=key,
-            format_func=names.__getitem__,
-            on_change=walk,
-            width=220,
-        )
-        st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
+    st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
+    key, every = shows("walked", step), range(len(names))
+    st.selectbox("Token that is produced", every, key=key, format_func=names.__getitem__, on_change=walk, width=220)
+    st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
 
 
 def walk() -> None:

@@ -2,9 +2,16 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+SENTENCES = (
+    "The animal didn't cross the street because it was too tired.",
+    "The dog bit the man.",
+    "I would have gone with you if you had asked me.",
+    "She gave her brother the book that he wanted.",
+    "How long have you been waiting here?",
+)
 METHODS = {"greedy": "Greedy", "beam": "Beam search", "sample": "Sampled"}
 WIDEST, MOST_K, LARGEST_SEED = 8, 1000, 999_999
 HOTTEST, LARGEST_PENALTY = 5.0, 5.0
@@ -70,6 +77,11 @@ def options_of(text: str) -> Options:
             raise ValueError(f"{name}: found twice, or unknown")
         found[name] = READ[name](value)
     return Options(**found)
+
+
+def from_the_start(text: str) -> str:
+    """The same options for another source: the best translation, and the first step of it."""
+    return replace(options_of(text), choice=0, step=0).to_text()
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:

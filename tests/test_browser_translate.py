@@ -1,0 +1,110 @@
+"""Translating in a real browser: type, choose, step, stop; the numbers on the screen are those of the trace."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from model import load_checkpoint
+from tests.running import chromium, explored, idle, picture_shown, running_app, visitor
+from tests.test_explorer_browser import serious
+
+SOURCE, TARGET = "The dog bit the man.", "Le chien a mordu l'homme."
+CHARTS = "[data-testid=stVegaLiteChart]"
+BAR = re.compile(r"(?:weight|probability): ([0-9.e-]+); name: (\d+) · .*")
+TOKEN = re.compile(r"probability: ([0-9.e-]+); token: (\d+) · .*")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with running_app() as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def checkpoint():
+    return load_checkpoint("translate-en-fr", device="cpu")
+
+
+def open_at(page: Page, address: str, **wanted: str) -> None:
+    page.goto(f"{address}/translate?{urlencode(wanted)}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Which words does it look at while it produces text?")
+    picture_shown(page)
+    expect(page.locator(f"{CHARTS} svg").first).to_be_visible()
+
+
+def bars(page: Page, place: int, form: re.Pattern[str]) -> dict[int, float]:
+    """The bars of one chart, as they are told to whoever cannot see them, by the number before the name."""
+    labels = page.locator(CHARTS).nth(place).locator("path[aria-label]")
+    found = [form.match(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
+    return {int(match[2]): float(match[1]) for match in found if match}
+
+
+def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(browser, address, checkpoint):
+    trace = checkpoint.trace(SOURCE, target=TARGET)
+    with visitor(browser) as page:
+        open_at(page, address, text=SOURCE)
+        page.get_by_role("textbox", name="Type the translation yourself").fill(TARGET)
+        page.get_by_role("button", name="Read this").click()
+        expect(page.get_by_text("Typed translation")).to_be_visible()
+        idle(page)
+        page.wait_for_timeout(1000)
+        logs = trace.logits.double().softmax(dim=-1)
+        wanted = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
+        found = bars(page, 2, TOKEN)
+        assert len(found) == len(wanted)
+        for place, token in enumerate(wanted):
+            assert found[place + 1] == pytest.approx(float(logs[place, token]), abs=1e-5)
+        page.get_by_role("button", name="Next", exact=True).click()
+        expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
+        idle(page)
+        page.wait_for_timeout(1000)
+        row = trace.decoder.cross_weights().double().mean(dim=(0, 1))[1]
+        assert list(bars(page, 0, BAR).values()) == pytest.approx(row.tolist(), abs=1e-5)
+        assert explored(page, "explorer.view.query") == 1
+        query = parse_qs(urlsplit(page.url).query)
+        assert (query["target"], query["query"]) == ([TARGET], ["1"])
+
+
+def test_a_beam_is_chosen_and_the_tree_shows_every_beginning(browser, address, checkpoint):
+    expected = checkpoint.generate(SOURCE, 512, method="beam", width=3)
+    with visitor(browser) as page:
+        open_at(page, address, text=SOURCE, translation="method.beam~width.3")
+        second = expected.alternatives[0].text
+        page.locator("label").filter(has_text=second).last.click()
+        expect(page.locator("[data-testid=stText]").filter(has_text=second)).to_be_visible()
+        idle(page)
+        assert "choice.1" in page.url
+        lines = page.locator(CHARTS).last.locator("text").all_text_contents()
+        assert sum(line.startswith("▶") for line in lines) == 3
+        assert any(line.startswith("✕") for line in lines)
+        assert any(f"▶ 1: −{-(expected.score or 0):.2f} · " in line for line in lines)
+
+
+def test_a_long_translation_can_be_stopped_and_leaves_what_it_has(browser, address):
+    long = "We were walking along the river when it began to rain, and nobody had brought an umbrella. " * 20
+    with visitor(browser) as page:
+        page.goto(f"{address}/translate?{urlencode({'text': long, 'translation': 'method.beam~width.8'})}")
+        page.get_by_role("button", name="Stop", exact=True).last.click()
+        expect(page.get_by_text(re.compile(r"Stopped after \d+ tokens; this is what there was\."))).to_be_visible()
+        picture_shown(page)
+        expect(page.get_by_role("button", name="Produce it to its end")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious_and_the_page_fits_a_phone(browser, address, dark):
+    with visitor(browser, dark=dark, height=2600) as page:
+        for setting in ("", "method.beam", "method.sample"):
+            open_at(page, address, text=SOURCE, translation=setting)
+            assert serious(page) == []
+            page.set_viewport_size({"width": 390, "height": 2600})
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            page.set_viewport_size({"width": 1440, "height": 2600})

@@ -1,0 +1,275 @@
+"""The page Translate without a browser: how text is produced, typed targets, hostile input, the address."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from model import load_checkpoint
+from pages.parts.selection import LONGEST_TEXT, from_address, to_address
+from pages.parts.translation import SENTENCES as EXAMPLES
+from pages.parts.translation import Options, options_of
+from tests.test_pages import one_refusal, opened, picture, typed
+from tests.test_pages_break import values
+from tests.test_pages_families import app_folders, folders
+
+__all__ = ["app_folders", "folders"]  # fixtures
+
+TEXT = "The dog bit the man."
+TARGET = "Le chien a mordu l'homme."
+
+
+@pytest.fixture(scope="module")
+def checkpoint():
+    return load_checkpoint("translate-en-fr", device="cpu")
+
+
+def at(**address: str):
+    app = opened("translate.py", **address)
+    assert not app.exception
+    return app
+
+
+def shown(app, column: str):
+    """The one table with this column."""
+    (found,) = [table.value for table in app.dataframe if column in table.value.columns]
+    return found
+
+
+def translation(app) -> str:
+    return app.text[0].value
+
+
+def said(app, beginning: str) -> str:
+    (found,) = [text.value for text in app.markdown if text.value.startswith(beginning)]
+    return found.replace("\\", "").replace("\u00a0", " ")
+
+
+def forced_by_hand(checkpoint, target: str) -> list[float]:
+    trace = checkpoint.trace(TEXT, target=target)
+    logs = torch.log_softmax(trace.logits.double(), dim=-1)
+    wanted = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
+    return [float(logs[place, token]) for place, token in enumerate(wanted)]
+
+
+def test_the_page_opens_on_its_sentence_its_checkpoint_and_cross_attention(checkpoint):
+    app = at()
+    assert app.text_area(key="text").value == EXAMPLES[0]
+    assert app.selectbox(key="checkpoint").value == "translate-en-fr"
+    assert picture(app)["view"]["attention"] == "cross"
+    assert list(picture(app)["header"]["kinds"]) == ["encoder", "decoder", "cross"] or len(picture(app)["layers"]) == 9
+    assert translation(app) == checkpoint.generate(EXAMPLES[0]).text
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("", {}),
+        ("method.beam", {"method": "beam", "width": 4}),
+        ("method.beam~width.2~length_penalty.0", {"method": "beam", "width": 2, "length_penalty": 0.0}),
+        ("method.sample~seed.3~temperature.0.8", {"method": "sample", "seed": 3, "temperature": 0.8}),
+        ("method.sample~top_k.2~top_p.0.5", {"method": "sample", "top_k": 2, "top_p": 0.5}),
+    ],
+)
+def test_what_is_shown_is_what_the_model_produces_with_these_settings(checkpoint, text, options):
+    app = at(text=TEXT, translation=text)
+    expected = checkpoint.generate(TEXT, 512, **options)
+    assert translation(app) == expected.text
+    tokens = shown(app, "log-probability")
+    assert len(tokens) == len(expected.steps)
+    assert list(tokens["probability"]) == pytest.approx([step.probability for step in expected.steps], abs=1e-5)
+    if options.get("method") == "beam":
+        scores = [one.score for one in (expected, *expected.alternatives)]
+        assert len(app.radio(key="choice").options) == len(scores)
+        for option, score in zip(app.radio(key="choice").options, scores, strict=True):
+            assert option.replace("\\", "").startswith(f"−{-score:.2f} · ")
+        count = len(expected.steps)
+        total = sum(tokens["log-probability"])
+        assert total / ((5 + count) / 6) ** options.get("length_penalty", 0.6) == pytest.approx(
+            expected.score, abs=1e-4
+        )
+
+
+def test_another_of_the_best_translations_is_traced_when_it_is_chosen(checkpoint):
+    app = at(text=TEXT, translation="method.beam~width.3")
+    second = checkpoint.generate(TEXT, 512, method="beam", width=3).alternatives[0]
+    app.radio(key="choice").set_value(1).run()
+    assert translation(app) == second.text
+    assert list(shown(app, "log-probability")["probability"]) == pytest.approx(
+        [step.probability for step in second.steps], abs=1e-5
+    )
+    assert "choice.1" in app.query_params["translation"]
+
+
+def test_every_typed_token_has_the_probability_of_an_independent_softmax(checkpoint):
+    app = at(text=TEXT, target=TARGET)
+    expected = forced_by_hand(checkpoint, TARGET)
+    table = shown(app, "log-probability")
+    assert list(table["log-probability"]) == pytest.approx(expected, abs=1e-6)
+    assert list(table["probability"]) == pytest.approx([math.exp(one) for one in expected], abs=1e-6)
+    assert f"log-probability {sum(expected):.4f}" in " ".join(text.value for text in app.markdown)
+    best = checkpoint.trace(TEXT, target=TARGET).logits.argmax(dim=-1).tolist()
+    wanted = checkpoint.tokenizer.pieces(best)
+    assert [name.replace("␣", " ") for name in table["likeliest"]] == list(wanted)
+    drawn = [row["probability"] for row in values(app, 2)]
+    assert drawn == pytest.approx(list(table["probability"]))
+
+
+def test_the_explorer_holds_the_trace_of_what_was_typed(checkpoint):
+    weights = picture(at(text=TEXT, target=TARGET))["layers"]["cross", 1]
+    expected = checkpoint.trace(TEXT, target=TARGET).decoder.cross_weights()[1].numpy()
+    assert weights.shape == expected.shape
+    assert np.abs(weights - expected).max() <= 0.004
+
+
+def test_a_step_shows_the_weights_of_the_row_that_produces_it(checkpoint):
+    app = at(text=TEXT, target=TARGET, translation="step.2~reading.1.4")
+    trace = checkpoint.trace(TEXT, target=TARGET)
+    row = trace.decoder.blocks[1].cross_attention.weights[4, 2]
+    assert [one["share"] for one in values(app, 0)] == pytest.approx(row.tolist(), abs=1e-6)
+    likeliest = trace.logits[2].double().softmax(dim=-1).topk(8).values.tolist()
+    assert [one["share"] for one in values(app, 1)] == pytest.approx(likeliest, abs=1e-9)
+    sentence = said(app, "To produce **3 · ")
+    assert f"{100 * float(row.max()):.0f} % of the weight (layer 2, head 5)" in sentence
+
+
+def test_next_and_back_walk_through_the_tokens_and_keep_their_row_in_the_explorer():
+    app = at(text=TEXT)
+    assert app.button(key="back").disabled
+    app.button(key="next").click().run()
+    app.button(key="next").click().run()
+    assert "step.2" in app.query_params["translation"]
+    assert app.query_params["query"] == "2"
+    assert picture(app)["view"]["query"] == 2
+    app.button(key="back").click().run()
+    said(app, "To produce **2 · ")
+
+
+def test_the_links_are_the_largest_weights_of_the_words(checkpoint):
+    text, target = "The animal was tired.", "Le chien dort."  # every token is a word
+    trace = checkpoint.trace(text, target=target)
+    weights = trace.decoder.cross_weights().double().mean(dim=(0, 1))
+    assert all(len(set(words)) == len(words) for words in (trace.encoder.words, trace.decoder.words))
+    for moment, shift in (("produced", 0), ("read", 1)):
+        table = shown(at(text=text, target=target, translation=f"moment.{moment}"), "source")
+        best = weights[shift : shift + len(trace.decoder.ids) - 1, :-1].max(dim=1)
+        assert [int(source.split(" ")[0]) - 1 for source in table["source"]] == best.indices.tolist()
+        assert list(table["weight"]) == pytest.approx(best.values.tolist(), abs=1e-6)
+
+
+def test_the_error_rates_on_the_page_are_those_of_the_card(checkpoint):
+    table = shown(at(text=TEXT), "result")
+    rows = [row for row in checkpoint.card["evaluations"] if row["what"].startswith("alignment error rate, ")]
+    assert len(rows) == 33
+    assert list(table["result"]) == [f"{row['value']:.6g} %" for row in rows]
+
+
+def test_typing_a_translation_and_going_back_to_the_models_own(checkpoint):
+    app = at(text=TEXT)
+    own = translation(app)
+    app.text_area(key="target").set_value("Bonjour.")
+    app.button(key="FormSubmitter:typed-Read this").click().run()
+    assert translation(app) == "Bonjour."
+    assert app.query_params["target"] == "Bonjour."
+    app.button(key="own").click().run()
+    assert translation(app) == own
+    assert "target" not in app.query_params
+
+
+def test_another_source_leaves_the_typed_translation_behind():
+    app = typed(at(text=TEXT, target=TARGET), "Good morning.")
+    assert "target" not in app.query_params
+    assert translation(app) != TARGET
+
+
+def test_a_checkpoint_that_does_not_translate_is_named_and_the_translator_a_click_away():
+    app = at(checkpoint="sentiment")
+    (info,) = app.info
+    assert info.value.replace("\\", "").startswith("sentiment does not translate: this page needs")
+    assert picture(app) is None
+    app.button(key="translator").click().run()
+    assert not app.info
+    assert picture(app)["view"]["attention"] == "cross"
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n"])
+def test_an_empty_source_is_refused_in_one_sentence(text):
+    app = typed(at(), text)
+    assert one_refusal(app).replace("\\", "") == "There is nothing to translate: type a sentence above."
+
+
+def test_a_source_or_a_target_that_is_too_long_is_refused_in_one_sentence():
+    for name in ("text", "target"):
+        assert "at most 2,000 are read" in one_refusal(at(**{"text": TEXT} | {name: "a" * (LONGEST_TEXT + 1)})).replace(
+            "\\", ""
+        )
+
+
+@pytest.mark.parametrize("target", ["漢字かな", "🧪🧪", "\u200b", "<b>x</b> $a$ **b**", "a" * 300, "ǅ\u0301" * 50])
+def test_odd_targets_are_read_and_every_token_has_a_probability(target):
+    app = at(text=TEXT, target=target)
+    assert not app.error
+    assert all(0 <= one <= 1 for one in shown(app, "log-probability")["probability"])
+
+
+def test_more_than_512_tokens_are_cut_and_the_page_says_so():
+    app = at(text=TEXT, target="漢" * 400)
+    assert any("Kept 512 of" in text.value for text in app.markdown)
+    assert len(shown(app, "log-probability")) == 511
+
+
+@pytest.mark.parametrize("setting", ["temperature.0", "top_p.0", "top_k.1", "temperature.0~top_p.0~top_k.1"])
+def test_the_edges_of_sampling_take_the_likeliest_token(checkpoint, setting):
+    app = at(text=TEXT, translation=f"method.sample~{setting}")
+    assert translation(app) == checkpoint.generate(TEXT, 512).text
+    assert "was drawn with 100.0 %" in said(app, "To produce")
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["x", "method.best", "width.0", "width.9", "width.4~width.4", "seed.-1", "top_p.2", "temperature.nan", "step.1e3",
+     "reading.a", "choice.99", "~~~method", "length_penalty.１", "a" * 3000, "opened.2", "moment.never"],
+)  # fmt: skip
+def test_hostile_settings_fall_back_with_one_notice(hostile):
+    first = opened(translation=hostile)  # the page that the visitor comes to says so
+    notice = "The address gives no usable value for translation; the default is shown."
+    assert [info.value for info in first.info] == [notice]
+    app = at(text=TEXT, translation=hostile)
+    assert app.radio(key="method").value == "greedy"
+    assert translation(app) == translation(at(text=TEXT))
+
+
+@pytest.mark.parametrize(
+    ("setting", "name"),
+    [("step.999", "step"), ("choice.3", "choice"), ("reading.7", "reading"), ("reading.1.99", "reading")],
+)
+def test_what_this_translation_does_not_have_falls_back_with_one_notice(setting, name):
+    app = at(text=TEXT, translation=setting)
+    assert [info.value for info in app.info] == [f"The address gives no usable value for {name}; the default is shown."]
+    assert translation(app)
+
+
+def test_every_option_goes_through_an_address_and_back():
+    options = Options(
+        method="sample", width=3, length_penalty=1.25, temperature=0.7, top_k=5, top_p=0.9, seed=7, choice=1, step=4,
+        reading="2.7", moment="read", opened=True,
+    )  # fmt: skip
+    assert options_of(options.to_text()) == options
+    selection, wrong = from_address(
+        {"translation": options.to_text(), "target": TARGET, "checkpoint": "translate-en-fr"}
+    )
+    assert not wrong
+    assert from_address(to_address(selection)) == (selection, [])
+    assert options_of("") == Options()
+
+
+def test_the_attention_that_a_visitor_chose_is_in_the_address():
+    again = at(text=TEXT, translation="opened.1", checkpoint="translate-en-fr")
+    assert picture(again)["view"]["attention"] == "encoder"
+
+
+def test_other_translators_work_too(app_folders):
+    app = at(checkpoint="bart", text="the dog")
+    assert not app.error
+    assert len(shown(app, "log-probability")) >= 1
