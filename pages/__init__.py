@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -116,7 +117,7 @@ def take_example() -> None:
     choose(text=st.session_state["example"], pair="", query=None, key=None, **untranslated())
 
 
-def untranslated() -> dict[str, str]:
+def untranslated() -> dict[str, Any]:
     """No typed target, for it was of the old text, and the first step of the new one's."""
     return {"target": "", "translation": from_the_start(current().translation)}
 

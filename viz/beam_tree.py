@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -89,7 +90,11 @@ def _children(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> dict[
 
 def shown(text: str) -> str:
     """A text in one line, nothing in it invisible."""
-    return " ".join(visible(word) for word in text.split())
+    return " ".join(map(visible_word, text.split()))
+
+
+# Deep trees repeat their beginnings on every line.
+visible_word = lru_cache(maxsize=4096)(visible)
 
 
 def label(run: Run) -> str:

@@ -1,0 +1,131 @@
+"""The figures of a translation hold the numbers that they were given, and refuse what does not fit together."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from model.decoding import Node
+from model.measures.forced import forced, log_probability
+from tests import tiny
+from viz.alignment import alignment_chart, alignment_table, link_rows, word_names
+from viz.beam_tree import MOST_DRAWN, label, runs_of, tree_chart, tree_table
+from viz.forced import forced_chart, forced_table
+from viz.shares import largest, share_chart
+from viz.theme import DARK
+
+
+def node(parent: int | None, token_id: int, score: float) -> Node:
+    facts = {"depth": 1, "token": f" t{token_id}", "probability": 0.5, "ended": False}
+    return Node(parent=parent, token_id=token_id, score=score, **facts)  # type: ignore[arg-type]
+
+
+# 1 ─ 2 ─ 4 (second), 1 ─ 3 (best), 5 dropped
+NODES = [node(None, 1, -1.0), node(None, 5, -0.5), node(0, 2, -1.5), node(0, 3, -1.2), node(2, 4, -2.0)]
+FINALS = [(1, 3), (1, 2, 4)]
+
+
+def rows_of(chart, layer: int) -> list[dict]:
+    """The records of one layer of a chart that Vega-Lite's schema allows."""
+    made = chart.to_dict()
+    data = made["layer"][layer].get("data", made.get("data"))
+    return data["values"] if "values" in data else made["datasets"][data["name"]]
+
+
+def test_runs_without_a_fork_stand_on_one_line_below_what_they_go_on_from():
+    runs = runs_of(NODES, FINALS)
+    assert [run.beginning for run in runs] == ["t1", "t1 t3", "t1 t2 t4", "t5"]
+    assert [run.tokens for run in runs] == [(" t1",), (" t3",), (" t2", " t4"), (" t5",)]
+    assert [run.outcome for run in runs] == ["goes on", "translation 1", "translation 2", "dropped"]
+    assert [run.parent for run in runs] == [None, 0, 0, None]
+    assert [run.level for run in runs] == [0, 1, 1, 0]
+    assert [run.score for run in runs] == [-1.0, -1.2, -2.0, -0.5]
+
+
+def test_a_line_says_what_became_of_it_its_score_and_its_tokens():
+    assert [label(run) for run in runs_of(NODES, FINALS)] == [
+        "−1.00 · t1",
+        "▶ 1: −1.20 · t3",
+        "▶ 2: −2.00 · t2 t4",
+        "✕ −0.50 · t5",
+    ]
+
+
+def test_the_outline_holds_every_run_and_the_chosen_one_in_its_own_colour():
+    runs = runs_of(NODES, FINALS)
+    rows = rows_of(tree_chart(runs, chosen=1, theme=DARK), 2)
+    assert [row["look"] for row in rows] == ["kept", "kept", "chosen", "dropped"]
+    assert [row["score"] for row in rows] == tree_table(runs)["score"] == [-1.0, -1.2, -2.0, -0.5]
+    assert [(row["from"], row["line"]) for row in rows_of(tree_chart(runs), 0)] == [(0, 1), (0, 2)]
+
+
+@pytest.mark.parametrize(("width", "penalty"), [(1, 0.6), (3, 0.6), (4, 0.0)])
+def test_every_beginning_of_a_search_is_in_the_outline_and_every_translation_ends_a_line(width, penalty):
+    checkpoint = tiny.checkpoint("encoder-decoder", seed=1)
+    best = checkpoint.generate(tiny.TEXT, 8, method="beam", width=width, length_penalty=penalty)
+    every = [best, *best.alternatives]
+    runs = runs_of(best.tree, [one.token_ids for one in every])
+    assert sum(len(run.tokens) for run in runs) == len(best.tree)
+    scores = {run.rank: run.score for run in runs if run.rank is not None}
+    assert scores == pytest.approx({rank: one.score for rank, one in enumerate(every)})
+    parents = {one.parent for one in best.tree}
+    finals = len({one.token_ids for one in every})
+    assert sum(run.dropped for run in runs) == sum(place not in parents for place in range(len(best.tree))) - finals
+
+
+def test_a_deep_tree_is_cut_and_needs_no_recursion():
+    nodes = [node(None, 1, -1.0)]
+    for place in range(0, 3000, 2):  # each goes on in two ways, the first of which goes on again
+        parent = 0 if place == 0 else place - 1
+        nodes += [node(parent, 1, -1.0), node(parent, 2, -2.0)]
+    runs = runs_of(nodes, [])
+    assert len(runs) > 1500
+    assert len(rows_of(tree_chart(runs), 2)) == MOST_DRAWN
+
+
+def test_forced_probabilities_are_those_of_a_softmax_worked_by_hand():
+    logits = torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0]])
+    first, second = forced(logits, [0, 0])
+    assert (first.probability, first.rank) == (pytest.approx(0.25), 1)
+    assert first.likeliest == (pytest.approx((1, 0.75)), pytest.approx((0, 0.25)))
+    assert (second.probability, second.rank) == (pytest.approx(0.8), 0)
+    assert log_probability([first, second]) == pytest.approx(math.log(0.2))
+    with pytest.raises(ValueError, match="1 ids came with 2 positions"):
+        forced(logits, [0])
+
+
+def test_the_bars_of_tokens_hold_their_probabilities_and_what_was_likelier():
+    tokens = forced(torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0]]), [0, 0])
+    pieces = [(" a", " b"), (" a", " a")]
+    rows = rows_of(forced_chart(tokens, pieces), 0)
+    assert [row["probability"] for row in rows] == pytest.approx([0.25, 0.8])
+    assert [row["said"] for row in rows] == ["25.0\u00a0% · rather ␣b 75\u00a0%", "80.0\u00a0%"]
+    assert forced_table(tokens, pieces)["rank"] == [2, 1]
+    with pytest.raises(ValueError, match="2 tokens came with 1 pieces"):
+        forced_chart(tokens, pieces[:1])
+
+
+def test_bars_hold_their_shares_and_mark_one():
+    rows = rows_of(share_chart(["a", "b"], [0.25, 0.5], "weight", marked=1), 0)
+    assert [(row["name"], row["share"], row["marked"]) for row in rows] == [("a", 0.25, False), ("b", 0.5, True)]
+    assert rows[1]["said"] == "50.0\u00a0% ●"
+    assert largest([0.1, 0.5, 0.2, 0.5], 2) == [1, 3]
+    for names, shares in ((["a"], [0.1, 0.2]), (["a", "a"], [0.1, 0.2])):
+        with pytest.raises(ValueError, match="wanted one for each, all different"):
+            share_chart(names, shares, "weight")
+
+
+def test_the_lines_of_an_alignment_hold_their_weights():
+    weights = np.array([[0.25, 0.75], [0.6, 0.4]])
+    targets, sources, links = ["1 · x", "2 · y"], ["1 · a", "2 · b"], frozenset({(1, 0), (0, 1)})
+    rows = link_rows(weights, targets, sources, links)
+    assert alignment_table(rows) == {"target": targets, "source": ["2 · b", "1 · a"], "weight": [0.75, 0.6]}
+    assert rows_of(alignment_chart(weights, targets, sources, links), 0) == rows
+    assert [row["word"] for row in rows_of(alignment_chart(weights, targets, sources, links), 1)] == sources
+    with pytest.raises(ValueError, match=r"wanted \(1 targets, 2 sources\)"):
+        alignment_chart(weights, targets[:1], sources, links)
+
+
+def test_pieces_make_words():
+    assert word_names(["[START]", " play", "##ing", " dog", "s"], [None, 0, 0, 1, 1]) == ["1 · playing", "2 · dogs"]
