@@ -13,7 +13,8 @@ from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import visible
 
 LINE = 21  # pixels
-ROOM = 9  # levels that the longest label takes
+ROOM = 12  # levels that the longest label takes
+BELOW = 0.45  # lines from the middle of a label to where its stem begins
 LONGEST = 64
 MOST_DRAWN = 80  # lines
 DROPPED, PARTED = "dropped", "goes on"
@@ -123,7 +124,7 @@ def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) ->
     forks = alt.Chart(alt.Data(values=[row for row in rows if row["from"] is not None]))
     rule: dict[str, Any] = {"color": theme.grid, "strokeWidth": 2}
     x, y = alt.X("stem:Q", **across), alt.Y("line:Q", **down)
-    upright = forks.mark_rule(**rule).encode(x=x, y=alt.Y("from:Q", **down), y2="line")
+    upright = forks.mark_rule(**rule).encode(x=x, y=alt.Y("top:Q", **down), y2="line")
     level = forks.mark_rule(**rule).encode(x=x, x2="level", y=y)
     looks = alt.Scale(domain=["chosen", "kept", "dropped"], range=[theme.accent, theme.text, theme.quiet])
     words = alt.Chart(alt.Data(values=rows)).mark_text(align="left", dx=4, fontSize=FONT_SIZE - 1)
@@ -151,6 +152,7 @@ def _row(runs: Sequence[Run], place: int, chosen: int) -> dict[str, object]:
         "level": run.level,
         "stem": run.level - 0.6,
         "from": run.parent,
+        "top": None if run.parent is None else run.parent + BELOW,
         "label": label(run),
         "beginning": run.beginning,
         "score": run.score,
