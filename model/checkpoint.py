@@ -166,8 +166,9 @@ class Checkpoint:
     ) -> Iterator[Generation]:
         """What ``generate`` has after every token; whoever stops asking keeps the last, which is complete in itself.
 
-        written: ids to go on after, as if they had been produced, by the same seed in sampling. options: the fields of
-        ``Settings`` (width, length_penalty, seed) and of ``Adjustments`` (temperature, top_k, top_p, repetition_penalty).
+        written: ids to go on after, as if they had been produced, by the same seed in sampling. options: the fields
+        of ``Settings`` (width, length_penalty, seed) and of ``Adjustments`` (temperature, top_k, top_p,
+        repetition_penalty).
 
         It ends with the end token, after ``max_tokens``, where the model can read no further, and in a pair after
         twice the source's tokens and 30 more. No token is forced or forbidden, whatever a checkpoint from elsewhere

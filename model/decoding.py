@@ -188,15 +188,15 @@ def taking(settings: Settings, earlier: int = 0) -> Callable[[Logits], int]:
     return drawing(settings.seed, earlier) if settings.method == "sample" else likeliest
 
 
-def retaken(settings: Settings, logits: Float[Tensor, "position vocabulary"], ids: Sequence[int], start: int) -> list[int]:
+def retaken(
+    settings: Settings, logits: Float[Tensor, "position vocabulary"], ids: Sequence[int], start: int
+) -> list[int]:
     """What these settings take at every place from ``start`` on, where a decoder has read the ids before it.
 
     ``logits`` are those of one pass over ``ids``; where they took each of ``ids``, both are the same.
     """
     take = taking(settings)
-    return [
-        take(settings.adjustments.applied(logits[place - 1], ids[:place])) for place in range(start, len(ids))
-    ]
+    return [take(settings.adjustments.applied(logits[place - 1], ids[:place])) for place in range(start, len(ids))]
 
 
 def most_written(config: Config, source: int, asked: int) -> int:

@@ -1,5 +1,7 @@
 """What each layer would have said, and sampling that goes on where it stood."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -41,7 +43,7 @@ def test_a_layer_of_the_lens_is_the_last_norm_and_the_token_table_by_hand():
 def test_the_lens_of_every_family_of_decoders_ends_with_the_models_own_logits(folders):
     for name in ("gpt2", "llama", "gemma2", "gpt-neox"):
         checkpoint = load_checkpoint(folders / name, device="cpu")
-        trace = checkpoint.trace("the dog bit the man .")
+        trace: Any = checkpoint.trace("the dog bit the man .")
         assert torch.allclose(lens_logits(checkpoint.model, trace.decoder)[-1], trace.logits[-1], atol=1e-5)
 
 

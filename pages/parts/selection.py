@@ -8,6 +8,8 @@ from typing import Any
 import streamlit as st
 
 from model import Edits, available_checkpoints
+from pages.parts import continuation
+from pages.parts.continuation import Continuation
 from pages.parts.experiments import EXPERIMENTS
 from pages.parts.subjects import ALL
 from pages.parts.translation import options_of
@@ -47,21 +49,25 @@ class Selection:
     translation: str = ""  # how the page Translate produces a target and looks at it, as Options.to_text
     target: str = ""  # typed by the visitor; "": the model's own
     view: View = field(default_factory=View)
+    continuation: Continuation = field(default_factory=Continuation)
 
 
-OWN = tuple(known.name for known in fields(Selection) if known.name != "view")
+PARTS = ("view", "continuation")  # fields that hold fields, whose names are all different
+OWN = tuple(known.name for known in fields(Selection) if known.name not in PARTS)
 
 
 def values_of(selection: Selection) -> dict[str, Any]:
     """Everything in a selection, by the names that stand in an address."""
-    return {name: getattr(selection, name) for name in OWN} | vars(selection.view)
+    return {name: getattr(selection, name) for name in OWN} | vars(selection.view) | vars(selection.continuation)
 
 
 def changed(selection: Selection, **changes: Any) -> Selection:
     """The selection with some of these values changed. ValueError for a value that cannot be."""
     own = {name: value for name, value in changes.items() if name in OWN}
-    of_view = {name: value for name, value in changes.items() if name not in own}
-    return replace(selection, **own, view=replace(selection.view, **of_view))
+    written = {name: value for name, value in changes.items() if name in vars(selection.continuation)}
+    of_view = {name: value for name, value in changes.items() if name not in {*own, *written}}
+    view, kept = replace(selection.view, **of_view), replace(selection.continuation, **written)
+    return replace(selection, **own, view=view, continuation=kept)
 
 
 def from_address(address: Mapping[str, str]) -> tuple[Selection, list[str]]:
@@ -95,6 +101,8 @@ def written(found: object) -> str:
     """One value as it stands in an address."""
     if isinstance(found, frozenset):
         return written_sites(found)
+    if isinstance(found, tuple):
+        return ".".join(map(str, found))
     if isinstance(found, float):
         return f"{found:.6f}".rstrip("0").rstrip(".")
     return "1" if found is True else str(found)
@@ -185,6 +193,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "scale": str,
     "maximum": str,
     "colours": str,
+    **continuation.READERS,
 }
 
 
@@ -215,7 +224,10 @@ def choose(*, steers: bool = True, **changes: Any) -> None:
     """
     st.session_state["_touched"] = True
     st.session_state["_text_chosen"] = "text" in changes or st.session_state.get("_text_chosen", False)
-    st.session_state["_selection"] = changed(st.session_state.get("_selection", Selection()), **changes)
+    selection = st.session_state.get("_selection", Selection())
+    if any(name in changes and changes[name] != getattr(selection, name) for name in ("text", "checkpoint")):
+        changes = continuation.OF_TEXT | changes
+    st.session_state["_selection"] = changed(selection, **changes)
     if steers:
         steer()
 

@@ -1,0 +1,368 @@
+"""Write: which words does a model look at while it writes, and what does it choose from?"""
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+import pages
+from model.decoding import Step
+from model.measures.lens import lens_logits, ranks
+from pages.parts import continuation
+from pages.parts.computed import checkpoint_named
+from pages.parts.continuing import (
+    Stand,
+    adapted,
+    decoders,
+    go,
+    likeliest,
+    move,
+    settle,
+    stand,
+    take_token,
+)
+from pages.parts.downloads import button as download
+from pages.parts.drawing import drawn, show_chart, theme
+from pages.parts.exploring import show_explorer, show_neighbours
+from pages.parts.selection import (
+    Selection,
+    address_notice,
+    changed,
+    choose,
+    choose_checkpoint,
+    current,
+    fit,
+    remember,
+    selected,
+    shows,
+)
+from pages.parts.written import KEY, written_tokens
+from viz.answer import kept
+from viz.explorer.kinds import kinds_of
+from viz.lens import lens_chart, lens_table
+from viz.next_token import CHOSEN, stage_chart, titles_of
+from viz.tokens import markdown_text, percent, visible
+from viz.written import written_row
+from viz.written_script import written_script
+
+DRAWN, LAYER_PLACES = 12, 5  # tokens in the chart of the next one, and for each layer
+HOW_TO_READ = """
+- The text you typed stands in bold; under every written **token** (a word or a piece of one) is the probability that
+  the model gave it, and its shade is deeper the larger that is. Click one to go back to the step that wrote it.
+- A row of bars is a token that could come next, **▸** the one that was taken there, or that **Step** takes next. The
+  columns are the model's own probability and what each setting makes of it, one after the other. Click a row to take
+  that token instead, and go on from there.
+- In the explorer, the last token that has been read is kept as the **query**: what it attends to is what the next token
+  is computed from.
+"""
+METHOD_NAMES = {"sample": "at random", "greedy": "the likeliest"}
+METHOD_HELP = (
+    "At random: each token as often as its probability says, after the settings below; the seed decides which, so that "
+    "the same seed writes the same text. The likeliest: the one with the highest probability, every time."
+)
+PENALTY_HELP = (
+    "First: what makes tokens that are in the text already less likely. Their logits (the model's numbers before they "
+    "become probabilities) are divided by it, or multiplied where they are negative. 1 changes nothing."
+)
+TEMPERATURE_HELP = (
+    "Second: all logits are divided by it. Below 1, likely tokens get likelier; above 1, all come closer together. 0 "
+    "leaves the likeliest token alone, 1 changes nothing."
+)
+TOP_K_HELP = "Third: only so many tokens are left, the likeliest. 0 sets no limit."
+TOP_P_HELP = (
+    "Last: the likeliest tokens are left that have this probability together. 0 leaves one token, 1 leaves all that "
+    "are there."
+)
+SEED_HELP = "Which random numbers are drawn. Another seed writes another text; the same one writes the same text again."
+TOKENS_HELP = "How many tokens Run writes, one after the other. It can be stopped, and what is written stays."
+STEP_HELP = "Write one token: the one marked ▸ in the chart."
+BACK_HELP = "Look at the step before. What has been written stays until another token is taken there."
+RESET_HELP = "Take away all that has been written."
+OTHER_HELP = "Any of the tokens in the chart, as a click on its row would take it."
+LENS_HELP = (
+    "The last norm and the table of tokens, which turn the stream of the last layer into the model's answer, applied "
+    "to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers were not trained to be read "
+    "so; what they say is a hint at when the answer takes shape, no more. The last row is the model's own answer."
+)
+SCRIPT_HELP = "The few lines that write this text again, token for token, with these settings."
+MUTE_HELP = (
+    "Runs the model without what the heads that are off in the explorer found: it then writes, and says every "
+    "probability here, without them."
+)
+NONE = (
+    "No checkpoint here continues a text: there is no decoder without an encoder in the folder checkpoints. Put one "
+    "there, GPT-2 for example, or train one with `python -m model.training.language`."
+)
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    names = decoders()
+    selection = adapted(selected(), names)
+    pages.strip(selection, names)
+    st.title("Which words does it look at while it writes?", anchor=False)
+    if selection.checkpoint not in names:
+        show_other(selection, names)
+        return
+    running = st.session_state.pop("_running", False)
+    with pages.plain_refusals():
+        checkpoint = checkpoint_named(selection.checkpoint)
+        here = stand(selection, checkpoint)
+        remember(here.selection)
+        address_notice()
+        show_text(here, running=running)
+        step = here.step()
+        show_choice(here, step)
+        show_attention()
+        st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+        show_lens(here, step)
+
+
+def show_other(selection: Selection, names: list[str]) -> None:
+    """What to open instead, where the checkpoint writes no text of its own."""
+    if not names:
+        st.info(NONE)
+        return
+    st.info(f"{markdown_text(selection.checkpoint)} continues no text. This page needs a decoder that stands alone.")
+    st.button(f"Write with {markdown_text(names[0])}", on_click=choose_checkpoint, args=(names[0],), type="primary")
+
+
+def show_text(here: Stand, *, running: bool) -> None:
+    """The text so far, what moves it on, and why it may not go on."""
+    said, place = st.container(), st.empty()
+    show_moves(here, running=running)
+    if running:
+        run(here, place)
+    with said:
+        st.markdown(sentence(here))
+    with place.container():
+        tokens = here.checkpoint.tokenizer.pieces(here.written)
+        prompt = here.checkpoint.tokenizer.decode(here.prompt)
+        row = written_row(prompt, tokens, here.probabilities(), here.at, theme=theme())
+        written_tokens(row, partial(take_place, here))
+
+
+def take_place(here: Stand) -> None:
+    """Back to the step of a token that was clicked."""
+    place = st.session_state[KEY].step if KEY in st.session_state else None
+    if isinstance(place, int | float) and 0 <= place < len(here.written):
+        go(here, int(place))
+
+
+def sentence(here: Stand) -> str:
+    """Where the text stands and what comes next, in words."""
+    step, most = here.step(), here.checkpoint.longest
+    cut = kept(len(here.prompt), here.dropped)
+    if here.full:
+        return f"The model reads at most {most} tokens, and the text has come to that: it stops here.{cut}"
+    if here.ended:
+        return "The model has ended the text here. Go back, or reset, to write another."
+    own, probability = step.alternatives(1)[0]
+    name = markdown_text(visible(here.checkpoint.tokenizer.pieces([own])[0]))
+    taken = markdown_text(visible(step.token))
+    verb = "was taken here" if here.at < len(here.written) else "is what Step takes next"
+    given = f"{percent(step.probability, 1)} from the model, {percent(float(step.after[step.token_id]), 1)} after the "
+    return (
+        f"After {len(here.read)} tokens the model finds **{name}** likeliest, with {percent(probability, 1)}. "
+        f"**{taken}** {verb}: {given}settings.{cut}"
+    )
+
+
+def show_moves(here: Stand, *, running: bool) -> None:
+    """Back, Step, Run, Stop, Reset, and how many tokens a run writes."""
+    stuck = here.full or here.ended
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        back = here.at == 0 or running
+        st.button("Back", key="back", on_click=go, args=(here, here.at - 1), disabled=back, help=BACK_HELP)
+        st.button("Step", key="on", on_click=step_on, args=(here,), disabled=stuck or running, help=STEP_HELP)
+        if running:
+            st.button("Stop", key="stop", on_click=choose, type="primary")
+        else:
+            label = f"Run {here.selection.continuation.tokens}"
+            st.button(label, key="run", on_click=start, args=(here,), disabled=stuck, type="primary", help=TOKENS_HELP)
+        empty = not here.written or running
+        st.button("Reset", key="reset", on_click=move, args=(here,), kwargs=continuation.OF_TEXT, disabled=empty)
+        with st.popover("Download"):
+            download("As Python", "written.py", partial(script, here), SCRIPT_HELP, disabled=not here.written)
+
+
+def step_on(here: Stand) -> None:
+    """Write the token that the settings take."""
+    take_token(here, here.next_token())
+
+
+def start(here: Stand) -> None:
+    """Run from this step on: what was written after it goes."""
+    move(here, written=here.written[: here.at], at=None)
+    st.session_state["_running"] = True
+
+
+def run(here: Stand, place: DeltaGenerator) -> None:
+    """Write token after token, each kept as it comes: whatever stops this leaves what there is."""
+    selection, prompt = here.selection, here.checkpoint.tokenizer.decode(here.prompt)
+    options = here.options | {"max_tokens": selection.continuation.tokens, "edits": here.edits}
+    for part in here.checkpoint.stream(selection.text, written=here.written, **options):
+        selection = changed(selection, written=(*here.written, *part.token_ids), at=None)
+        st.session_state["_selection"] = selection
+        place.text(prompt + here.checkpoint.tokenizer.decode(selection.continuation.written))
+    st.rerun()
+
+
+def show_choice(here: Stand, step: Step) -> None:
+    """The likeliest tokens through every setting, with the settings beside them."""
+    st.subheader("What comes next", anchor=False)
+    picture, side = st.columns([5, 2], gap="large")
+    ids = likeliest(step, DRAWN)
+    with side:
+        show_settings(here)
+    with picture:
+        show_stages(here, step, ids)
+        show_others(here, step, ids)
+
+
+def show_stages(here: Stand, step: Step, ids: list[int]) -> None:
+    """The chart; a click on a row takes its token."""
+    chosen, theme_now = here.selection.continuation, theme()
+    titles = titles_of(stage_settings(chosen))
+    stages = {titles[name]: found[ids].tolist() for name, found in step.stages.items()}
+    tokens = here.checkpoint.tokenizer.pieces(ids)
+
+    def make() -> object:
+        return stage_chart(stages, ids, tokens, taken=ids.index(step.token_id), theme=theme_now)
+
+    key = (here.name, chosen, theme_now.background)
+    st.vega_lite_chart(
+        drawn(("next", key), make),
+        theme=None,
+        on_select=partial(take_row, here, ids),
+        selection_mode=[CHOSEN],
+        key=f"next_{here.name}",
+        alt="Bars: the likeliest next tokens, by the model and after every setting.",
+    )
+
+
+def stage_settings(chosen: continuation.Continuation) -> dict[str, float]:
+    """The settings by the names of the stages."""
+    return {
+        "repetition_penalty": chosen.penalty,
+        "temperature": chosen.temperature,
+        "top_k": chosen.top_k,
+        "top_p": chosen.top_p,
+    }
+
+
+def take_row(here: Stand, ids: list[int]) -> None:
+    """The token of the row that was clicked."""
+    picked = st.session_state[f"next_{here.name}"]["selection"].get(CHOSEN) or []
+    wanted = picked[0].get("id") if picked else None
+    if wanted in ids:
+        take_token(here, int(wanted))
+
+
+def show_others(here: Stand, step: Step, ids: list[int]) -> None:
+    """The same choice as a list, for whoever does not click into a chart."""
+    pieces = dict(zip(ids, here.checkpoint.tokenizer.pieces(ids), strict=True))
+
+    def named(token_id: int) -> str:
+        return f"{ids.index(token_id) + 1} · {visible(pieces[token_id])} · {percent(float(step.before[token_id]), 1)}"
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("Another token", ids, key="other", format_func=named, help=OTHER_HELP, width=260)
+        stuck = here.full or here.ended
+        st.button("Take it", key="take", on_click=take_other, args=(here, ids), disabled=stuck)
+
+
+def take_other(here: Stand, ids: list[int]) -> None:
+    """The token of the list."""
+    if st.session_state["other"] in ids:
+        take_token(here, st.session_state["other"])
+
+
+def show_settings(here: Stand) -> None:
+    """What is done to the probabilities, in this order, before a token is taken."""
+    chosen = here.selection.continuation
+
+    def changes(name: str) -> dict[str, Any]:
+        return {"key": shows(name, getattr(chosen, name)), "on_change": take_setting, "args": (here, name)}
+
+    st.radio(
+        "Take",
+        continuation.METHODS,
+        format_func=METHOD_NAMES.__getitem__,
+        horizontal=True,
+        help=METHOD_HELP,
+        **changes("method"),
+    )
+    st.slider("Repetition penalty", 1.0, continuation.HARDEST, step=0.05, help=PENALTY_HELP, **changes("penalty"))
+    st.slider("Temperature", 0.0, continuation.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature"))
+    st.slider("Top-p", 0.0, 1.0, step=0.01, help=TOP_P_HELP, **changes("top_p"))
+    with st.container(horizontal=True):
+        st.number_input("Top-k", 0, continuation.MOST_LEFT, step=1, help=TOP_K_HELP, width=110, **changes("top_k"))
+        st.number_input("Seed", 0, continuation.LARGEST_SEED, step=1, help=SEED_HELP, width=110, **changes("seed"))
+        most = continuation.MOST_AT_ONCE
+        st.number_input("Tokens a run", 1, most, step=1, help=TOKENS_HELP, width=110, **changes("tokens"))
+
+
+def take_setting(here: Stand, name: str) -> None:
+    """The value of a control; the step that is looked at stays."""
+    settle(here, **{name: st.session_state[name]})
+
+
+@st.fragment
+def show_attention() -> None:
+    """Every head on the text up to this step; this alone runs when the explorer is used."""
+    selection = adapted(current(), decoders())
+    with pages.plain_refusals():
+        here = stand(selection, checkpoint_named(selection.checkpoint))
+        trace = here.trace(here.read)
+        kinds = kinds_of(trace)
+        selection = fit(here.selection, kinds)
+        remember(selection)
+        if selection.view.query is None:
+            selection = changed(selection, query=len(here.read) - 1)
+        st.subheader("What it looks at", anchor=False)
+        show_explorer(selection, here.edits, kinds, here.name)
+        st.toggle("Mute the heads that are off", key=shows("mute", selection.mute), on_change=take_mute, help=MUTE_HELP)
+        show_neighbours(selection, here.edits, kinds, here.name)
+
+
+def take_mute() -> None:
+    """Mute or give back; the whole page says other numbers then."""
+    choose(mute=st.session_state["mute"])
+
+
+def show_lens(here: Stand, step: Step) -> None:
+    """What each layer would have said, and where the token that was taken stood in it."""
+    st.subheader("What each layer would have said", anchor=False, help=LENS_HELP)
+    decoder = here.trace(here.read).decoder
+    assert decoder is not None
+    logits = lens_logits(here.checkpoint.model, decoder)
+    found = logits.softmax(dim=-1)
+    best = found.topk(min(LAYER_PLACES, found.shape[-1]), dim=-1)
+    tokens = [here.checkpoint.tokenizer.pieces(row) for row in best.indices.tolist()]
+    picture, beside = st.columns([3, 2], gap="large")
+    with picture:
+        show_chart(
+            ("lens", here.name),
+            lambda: lens_chart(best.values.numpy(), tokens, theme=theme()),
+            "The likeliest tokens after every layer.",
+        )
+    with beside:
+        own = found[:, step.token_id].numpy()
+        first = [row[0] for row in tokens]
+        table = lens_table(first, best.values[:, 0].numpy(), own, ranks(logits, step.token_id).numpy())
+        st.markdown(f"The token followed in the table is **{markdown_text(visible(step.token))}**.")
+        st.dataframe(pd.DataFrame(table), hide_index=True)
+
+
+def script(here: Stand) -> str:
+    """The text as Python."""
+    selection = here.selection
+    return written_script(selection.checkpoint, selection.text, here.written, here.by_hand(), here.options, here.edits)
+
+
+pages.frame()
+show()
+pages.settle("write")

@@ -1,0 +1,62 @@
+"""The text written so far, token by token, as the browser draws it: shaded by probability, the number beneath."""
+
+from collections.abc import Sequence
+
+from viz.theme import LIGHT, Theme, colour_scale
+from viz.tokens import percent, visible
+
+DARK_FROM = 0.3  # the probability from which the shade is nearer to the text's colour than to the page's
+
+
+def written_row(
+    prompt: str, tokens: Sequence[str], probabilities: Sequence[float], at: int, *, theme: Theme = LIGHT
+) -> dict[str, object]:
+    """The prompt and one record for each written token; ``at``: how many of them have been read at this step.
+
+    ValueError where tokens and probabilities are not equally many.
+    """
+    return {
+        "prompt": prompt,
+        "at": at,
+        "colours": {"text": theme.text, "quiet": theme.quiet, "line": theme.grid, "accent": theme.accent},
+        "tokens": [
+            record(place, token, float(probability), theme)
+            for place, (token, probability) in enumerate(zip(tokens, probabilities, strict=True))
+        ],
+    }
+
+
+def record(place: int, token: str, probability: float, theme: Theme) -> dict[str, object]:
+    """How one token is drawn, and what is said of it."""
+    return {
+        "text": printed(token),
+        "spaced": token[:1].isspace(),
+        "breaks": token.count("\n"),
+        "number": percent(probability),
+        "said": f"Token {place + 1}, {visible(token)}, {percent(probability, 1)}: go back to this step",
+        "shade": shade(probability, theme),
+        "ink": theme.background if probability >= DARK_FROM else theme.text,
+    }
+
+
+def printed(token: str) -> str:
+    """The token as it reads in a text; a blank of its own or a line's end is made visible."""
+    inner = token.strip(" ")
+    if set(token) == {"\n"}:
+        return "↵" * len(token)
+    return visible(inner) if inner else visible(token)
+
+
+def shade(probability: float, theme: Theme) -> str:
+    """The colour of a probability on the scale of weights."""
+    stops = colour_scale(theme.weights)
+    above = next((place for place, (stop, _) in enumerate(stops) if stop >= probability), len(stops) - 1)
+    (low, first), (high, second) = stops[max(above - 1, 0)], stops[above]
+    share = (probability - low) / (high - low) if high > low else 0.0
+    mixed = (round(a + (b - a) * share) for a, b in zip(channels(first), channels(second), strict=True))
+    return "#" + "".join(f"{value:02x}" for value in mixed)
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of "#rrggbb"."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
