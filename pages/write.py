@@ -165,8 +165,8 @@ def sentence(here: Stand) -> str:
     verb = "was taken here" if here.at < len(here.written) else "is what Step takes next"
     given = f"{percent(step.probability, 1)} from the model, {percent(float(step.after[step.token_id]), 1)} after the "
     return (
-        f"After {len(here.read)} tokens the model finds **{name}** likeliest, with {percent(probability, 1)}. "
-        f"**{taken}** {verb}: {given}settings.{cut}"
+        f"After {len(here.read)} tokens the model finds **“{name}”** likeliest, with {percent(probability, 1)}. "
+        f"**“{taken}”** {verb}: {given}settings.{cut}"
     )
 
 
@@ -295,11 +295,11 @@ def show_settings(here: Stand) -> None:
         help=METHOD_HELP,
         **changes("method"),
     )
-    st.slider("Repetition penalty", 1.0, continuation.HARDEST, step=0.05, help=PENALTY_HELP, **changes("penalty"))
-    st.slider("Temperature", 0.0, continuation.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature"))
-    st.slider("Top-p", 0.0, 1.0, step=0.01, help=TOP_P_HELP, **changes("top_p"))
+    st.number_input("Repetition penalty", 1.0, continuation.HARDEST, step=0.05, help=PENALTY_HELP, **changes("penalty"))
+    st.number_input("Temperature", 0.0, continuation.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature"))
+    st.number_input("Top-k", 0, continuation.MOST_LEFT, step=1, help=TOP_K_HELP, **changes("top_k"))
+    st.number_input("Top-p", 0.0, 1.0, step=0.05, help=TOP_P_HELP, **changes("top_p"))
     with st.container(horizontal=True):
-        st.number_input("Top-k", 0, continuation.MOST_LEFT, step=1, help=TOP_K_HELP, width=110, **changes("top_k"))
         st.number_input("Seed", 0, continuation.LARGEST_SEED, step=1, help=SEED_HELP, width=110, **changes("seed"))
         most = continuation.MOST_AT_ONCE
         st.number_input("Tokens a run", 1, most, step=1, help=TOKENS_HELP, width=110, **changes("tokens"))
@@ -353,7 +353,7 @@ def show_lens(here: Stand, step: Step) -> None:
         own = found[:, step.token_id].numpy()
         first = [row[0] for row in tokens]
         table = lens_table(first, best.values[:, 0].numpy(), own, ranks(logits, step.token_id).numpy())
-        st.markdown(f"The token followed in the table is **{markdown_text(visible(step.token))}**.")
+        st.markdown(f"The table follows the token **“{markdown_text(visible(step.token))}”**.")
         st.dataframe(pd.DataFrame(table), hide_index=True)
 
 

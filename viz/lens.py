@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from viz.lines import configured
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale
 from viz.tokens import counted, visible
+from viz.written import ink_on, shade
 
 ROW, AROUND = 30, 46
 
@@ -28,6 +29,7 @@ def lens_chart(
             "place": counted(place),
             "token": visible(token),
             "probability": float(probabilities[layer, place]),
+            "ink": ink_on(shade(float(probabilities[layer, place]), theme)),
         }
         for layer, found in enumerate(tokens)
         for place, token in enumerate(found)
@@ -39,10 +41,11 @@ def lens_chart(
         y=alt.Y("layer:O", sort=None, title="after layer"),
         tooltip=["layer:O", "place:O", "token:N", alt.Tooltip("probability:Q", format=".6f")],
     )
-    ink = alt.condition("datum.probability > 0.3", alt.value(theme.background), alt.value(theme.text))
     layers = [
         base.mark_rect(stroke=theme.grid).encode(color=alt.Color("probability:Q", scale=scale, legend=None)),
-        base.mark_text(fontSize=FONT_SIZE - 2, limit=86, aria=False).encode(text="token:N", color=ink),
+        base.mark_text(fontSize=FONT_SIZE - 2, limit=86, aria=False).encode(
+            text="token:N", color=alt.Color("ink:N", scale=None)
+        ),
     ]
     chart = alt.LayerChart(layer=layers).properties(width="container", height=AROUND + ROW * len(tokens))
     return configured(chart, theme)

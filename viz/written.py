@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from viz.theme import LIGHT, Theme, colour_scale
 from viz.tokens import percent, visible
 
-DARK_FROM = 0.3  # the probability from which the shade is nearer to the text's colour than to the page's
+BRIGHT = 0.179  # the relative luminance from which black is read more easily than white
 
 
 def written_row(
@@ -35,7 +35,7 @@ def record(place: int, token: str, probability: float, theme: Theme) -> dict[str
         "number": percent(probability),
         "said": f"Token {place + 1}, {visible(token)}, {percent(probability, 1)}: go back to this step",
         "shade": shade(probability, theme),
-        "ink": theme.background if probability >= DARK_FROM else theme.text,
+        "ink": ink_on(shade(probability, theme)),
     }
 
 
@@ -55,6 +55,14 @@ def shade(probability: float, theme: Theme) -> str:
     share = (probability - low) / (high - low) if high > low else 0.0
     mixed = (round(a + (b - a) * share) for a, b in zip(channels(first), channels(second), strict=True))
     return "#" + "".join(f"{value:02x}" for value in mixed)
+
+
+def ink_on(colour: str) -> str:
+    """Black or white: whichever is read more easily on a colour, at 4.5 : 1 or more (WCAG 2.2, relative luminance)."""
+    shares = [value / 255 for value in channels(colour)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    luminance = sum(part * share for part, share in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return "#000000" if luminance > BRIGHT else "#ffffff"
 
 
 def channels(colour: str) -> tuple[int, int, int]:

@@ -1,0 +1,85 @@
+"""The figures of the page Write hold the numbers given."""
+
+import numpy as np
+import pytest
+
+from viz.lens import lens_chart, lens_table
+from viz.next_token import stage_chart, titles_of
+from viz.theme import DARK, LIGHT
+from viz.written import shade, written_row
+
+THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+
+
+@THEMES
+def test_every_stage_is_a_column_whose_bars_have_one_scale(theme):
+    stages = {"the model": [0.5, 0.25], "top-k\n1": [1.0, 0.0]}
+    chart = stage_chart(stages, [7, 3], [" was", " was"], taken=1, theme=theme).to_dict()
+    rows = next(layer["data"]["values"] for layer in chart["layer"] if "probability" in str(layer.get("data", "")))
+    assert [row["probability"] for row in rows] == [0.5, 0.25, 1.0, 0.0]
+    assert [row["id"] for row in rows] == [7, 3, 7, 3]
+    lengths = [row["to"] - row["from"] for row in rows]
+    assert np.allclose(np.array(lengths) / lengths[2], [0.5, 0.25, 1.0, 0.0])
+    assert [row["shown"] for row in rows] == ["50.0\u00a0%", "25.0\u00a0%", "100.0\u00a0%", "out"]
+    assert [row["token"] for row in rows[:2]] == ["1 · ␣was", "▸ 2 · ␣was"]
+    assert rows[2]["stage"] == "top-k 1"
+
+
+def test_a_stage_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="numbers for 2 ids"):
+        stage_chart({"the model": [1.0]}, [1, 2], ["a", "b"])
+
+
+def test_the_stages_are_named_with_their_settings():
+    assert titles_of({"temperature": 0.8})["temperature"].replace("-\n", "") == "temperature 0.8"
+
+
+@THEMES
+def test_the_lens_shows_every_probability(theme):
+    numbers = np.array([[0.5, 0.25], [0.75, 0.125]])
+    chart = lens_chart(numbers, [["a", "<b>"], ["c", "d"]], theme=theme).to_dict()
+    rows = chart["data"]["values"]
+    assert [(row["layer"], row["place"], row["token"], row["probability"]) for row in rows] == [
+        ("1", "1", "a", 0.5),
+        ("1", "2", "<b>", 0.25),
+        ("2", "1", "c", 0.75),
+        ("2", "2", "d", 0.125),
+    ]
+    with pytest.raises(ValueError, match="layers of tokens"):
+        lens_chart(numbers, [["a", "b"]])
+
+
+def test_the_table_of_the_lens_holds_probability_and_rank():
+    table = lens_table(["a", "b"], np.array([0.5, 0.75]), np.array([0.25, 0.5]), np.array([2, 3]))
+    assert table["its probability"] == [0.5, 0.75]
+    assert table["probability of the token"] == [0.25, 0.5]
+    assert table["its rank"] == [2, 3]
+
+
+@THEMES
+def test_a_written_token_is_shaded_by_its_probability(theme):
+    row = written_row("Once", [" was", "\n\n", "x"], [0.0, 0.5, 1.0], 2, theme=theme)
+    tokens = row["tokens"]
+    assert [token["shade"] for token in tokens][::2] == [theme.weights[0], theme.weights[-1]]
+    assert [token["number"] for token in tokens] == ["0.0\u00a0%", "50\u00a0%", "100\u00a0%"]
+    assert [(token["text"], token["spaced"], token["breaks"]) for token in tokens] == [
+        ("was", True, 0),
+        ("↵↵", True, 2),
+        ("x", False, 0),
+    ]
+    assert shade(1 / 64, theme) == theme.weights[1]
+
+
+@THEMES
+@pytest.mark.parametrize("probability", np.linspace(0, 1, 41))
+def test_a_written_token_can_be_read_on_its_shade(theme, probability):
+    (token,) = written_row("", ["x"], [probability], 1, theme=theme)["tokens"]
+    lighter, darker = sorted((luminance(token["shade"]), luminance(token["ink"])), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2.2, relative luminance."""
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
