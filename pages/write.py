@@ -296,7 +296,9 @@ def show_settings(here: Stand) -> None:
         **changes("method"),
     )
     st.number_input("Repetition penalty", 1.0, continuation.HARDEST, step=0.05, help=PENALTY_HELP, **changes("penalty"))
-    st.number_input("Temperature", 0.0, continuation.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature"))
+    st.number_input(
+        "Temperature", 0.0, continuation.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature")
+    )
     st.number_input("Top-k", 0, continuation.MOST_LEFT, step=1, help=TOP_K_HELP, **changes("top_k"))
     st.number_input("Top-p", 0.0, 1.0, step=0.05, help=TOP_P_HELP, **changes("top_p"))
     with st.container(horizontal=True):

@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 import numpy as np
-import pyarrow.ipc
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -40,14 +39,8 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def bars(app: AppTest) -> list[dict]:
     """The records of the chart of the next token."""
-    spec = json.loads(app.get("vega_lite_chart")[0].proto.spec)
-    if spec.get("data", {}).get("values"):
-        return spec["data"]["values"]
-    for sent in app.get("vega_lite_chart")[0].proto.datasets:
-        rows = pyarrow.ipc.open_stream(sent.data.data).read_all().to_pylist()
-        if "probability" in rows[0]:
-            return rows
-    raise AssertionError("the chart holds no bars")
+    layers = json.loads(app.get("vega_lite_chart")[0].proto.spec)["layer"]
+    return next(layer["data"]["values"] for layer in layers if layer["mark"]["type"] == "bar")
 
 
 def written(app: AppTest) -> list[int]:
