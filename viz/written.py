@@ -1,6 +1,7 @@
 """The text written so far, token by token, as the browser draws it: shaded by probability, the number beneath."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from viz.theme import LIGHT, Theme, colour_scale
 from viz.tokens import percent, visible
@@ -10,7 +11,7 @@ BRIGHT = 0.179  # the relative luminance from which black is read more easily th
 
 def written_row(
     prompt: str, tokens: Sequence[str], probabilities: Sequence[float], at: int, *, theme: Theme = LIGHT
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The prompt and one record for each written token; ``at``: how many of them have been read at this step.
 
     ValueError where tokens and probabilities are not equally many.
