@@ -183,7 +183,8 @@ def show_moves(here: Stand, *, running: bool) -> None:
             label = f"Run {here.selection.continuation.tokens}"
             st.button(label, key="run", on_click=start, args=(here,), disabled=stuck, type="primary", help=TOKENS_HELP)
         empty = not here.written or running
-        st.button("Reset", key="reset", on_click=move, args=(here,), kwargs=continuation.OF_TEXT, disabled=empty)
+        anew: dict[str, Any] = {"kwargs": continuation.OF_TEXT, "disabled": empty, "help": RESET_HELP}
+        st.button("Reset", key="reset", on_click=move, args=(here,), **anew)
         with st.popover("Download"):
             download("As Python", "written.py", partial(script, here), SCRIPT_HELP, disabled=not here.written)
 
