@@ -177,7 +177,8 @@ class MultiHeadAttention(nn.Module):
         found = past
         if memory is not None:
             key = turn(self.key_norm(split(self.key(memory), self.kv_heads)))
-            new = KeysValues(key=key, value=split(self.value(memory), self.kv_heads))
+            value = split(self.value(memory), self.kv_heads)
+            new = KeysValues(key=key, value=value)
             found = new if past is None else past.followed_by(new)
         assert found is not None
         return found.key, found.value

@@ -384,6 +384,10 @@ def test_the_code_of_a_step_is_the_statement_that_computes_it():
         ),
     ):
         assert code_of(path, step)[0].code == statement
+    assert [found.code for found in code_of(path, "projection")] == [
+        "query = turn(self.query_norm(split(self.query(x), self.heads)))",
+        "key = turn(self.key_norm(split(self.key(memory), self.kv_heads)))",
+    ]
     assert "table[:, 0::2] = angle.sin()" in code_of(path, "position")[1].code
 
 

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,15 +35,23 @@ def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: s
     definition = ast.parse(source).body[0]
     assert isinstance(definition, ast.FunctionDef)
     body = definition.body[1:] if ast.get_docstring(definition) is not None else definition.body
-    wanted = [
-        statement for statement in body if writes in written_by(statement) and reads in ["", *names_in(statement)]
-    ]
+    setting = [statement for statement in simple(body) if writes in written_by(statement)]
+    wanted = [statement for statement in setting if reads in ["", *names_in(statement)]]
     chosen = wanted or body
     rows = source.splitlines()
     code = "\n".join("\n".join(rows[each.lineno - 1 : each.end_lineno]) for each in chosen)
     file = Path(inspect.getsourcefile(function) or "")
     where = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
     return Excerpt(f"{where}, line {first + chosen[0].lineno - 1}: {function.__qualname__}", textwrap.dedent(code))
+
+
+def simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that hold no others, in the order in which they stand."""
+    for statement in body:
+        if isinstance(statement, ast.If | ast.With | ast.For):
+            yield from simple([*statement.body, *getattr(statement, "orelse", [])])
+        else:
+            yield statement
 
 
 def written_by(statement: ast.stmt) -> set[str | None]:
@@ -68,7 +76,7 @@ def code_of(path: WeightPath, step: str) -> list[Excerpt]:
 
 
 def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dict[str, str]]]]:
-    attend, forward = scaled_dot_product_attention, type(path.module).forward
+    attend, forward, read = scaled_dot_product_attention, type(path.module).forward, type(path.module).keys_values
     positions, residual = type(getattr(path.model, path.site.stack).positions), type(path.residual)
     added: list[Any] = [(each, {}) for each in vectors_of(positions)]
     turned: list[Any] = [(positions.turn, {})] if path.model.config.positions == "rotary" else []
@@ -79,12 +87,12 @@ def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dic
         "embedding": [(type(path.model).vectors, {})],
         "position": [*added, (Stack.embed, {"writes": "total"})],
         "norm": [(residual.before, {})],
-        "projection": [(forward, {"writes": "query"}), (forward, {"writes": "key"}), *turned],
+        "projection": [(forward, {"writes": "query"}), (read, {"writes": "key"}), *turned],
         "product": [(attend, {"writes": "products"})],
         "scale": [(attend, {"writes": "scores", "reads": "scale"})],
         "mask": [*biased, *capped, (attend, {"writes": "scores", "reads": "mask"})],
         "softmax": [(masked_softmax, {})],
-        "value": [(forward, {"writes": "value"}), (attend, {"writes": "context"})],
+        "value": [(read, {"writes": "value"}), (attend, {"writes": "context"})],
         "heads": [(join, {})],
         "output": [(forward, {"writes": "output"})],
         "residual": [(residual.after, {})],
