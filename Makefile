@@ -24,7 +24,7 @@ run: $(INSTALLED)
 
 test: check
 	$(BIN)/python -m tests.browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: $(INSTALLED_DEV)
 	$(BIN)/ruff format --check

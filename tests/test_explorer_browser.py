@@ -519,8 +519,11 @@ def test_axe_finds_nothing_serious(browser, tmp_path, dark, show):
 
 
 def serious(page: Page) -> list[str]:
-    """The rules of axe-core that the page breaks, of those that shut somebody out."""
-    found = Axe().run(page).response["violations"]
+    """The rules of axe-core that the page breaks, of those that shut somebody out.
+
+    Not those of Streamlit's own list of pages in the sidebar, which the menu's groups become in a narrow window.
+    """
+    found = Axe().run(page, context={"exclude": [["[data-testid=stSidebarNavItems]"]]}).response["violations"]
     return [
         f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in found if rule["impact"] in ("serious", "critical")
     ]
