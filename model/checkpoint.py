@@ -322,7 +322,9 @@ def available_checkpoints(architecture: str | None = None) -> list[str]:
     architecture: those of this one alone, as far as config.json and the names of the tensors tell.
     """
     names = sorted(folder.parent.name for folder in CHECKPOINTS.glob(f"*/{storage.CONFIG}"))
-    return [name for name in names if architecture in (None, architecture_of(CHECKPOINTS / name))]
+    if architecture is None:
+        return names
+    return [name for name in names if architecture_of(CHECKPOINTS / name) == architecture]
 
 
 def architecture_of(folder: Path) -> str:
