@@ -1,6 +1,7 @@
 """Reading files that may be hostile: regular, of bounded size, strict JSON; a refusal is one printable line."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -35,20 +36,9 @@ def read_bytes(folder: Path, file: str, largest: int) -> bytes:
 
 def strict_json(content: bytes, file: str) -> dict[str, Any]:
     """A JSON object: UTF-8, each key once, no NaN, not nested deeply."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in found:
-                refuse(file, key, "the key twice", "it once")
-            found[key] = value
-        return found
-
-    def constant(name: str) -> NoReturn:
-        refuse(file, "JSON", name, "a finite number")
-
     try:
-        value = json.loads(content.decode("utf-8"), object_pairs_hook=once, parse_constant=constant)
+        text, pairs, number = content.decode("utf-8"), partial(each_once, file), partial(refuse_constant, file)
+        value = json.loads(text, object_pairs_hook=pairs, parse_constant=number)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")  # no half surrogates, no 1e999
         levels = depth(value)
     except CheckpointError:
@@ -60,6 +50,20 @@ def strict_json(content: bytes, file: str) -> dict[str, Any]:
     if levels > DEEPEST_JSON:
         refuse(file, "JSON", f"{levels} levels of nesting", f"at most {DEEPEST_JSON}")
     return value
+
+
+def each_once(file: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, whose last value of a key would hide the others."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        refuse(file, next(key for key in keys if keys.count(key) > 1), "the key twice", "it once")
+    return found
+
+
+def refuse_constant(file: str, name: str) -> NoReturn:
+    """NaN and the infinities, which Python reads though JSON has no such numbers."""
+    refuse(file, "JSON", name, "a finite number")
 
 
 def depth(value: Any) -> int:
