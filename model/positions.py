@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from jaxtyping import Float, Int
@@ -163,15 +163,7 @@ class RotaryPositions(Positions):
         position = torch.arange(tokens.shape[-2]) if places is None else places[..., None, :].cpu()  # of every head
         angle = position[..., None].float() * self.frequencies(windowed=windowed)
         angle = torch.cat([angle, angle], dim=-1)
-        cosine, sine = angle.cos().to(tokens), angle.sin().to(tokens)
-
-        def turned(x: Tensor) -> Tensor:
-            kept, rest = x[..., : self.width], x[..., self.width :]
-            half = self.width // 2
-            across = torch.cat([-kept[..., half:], kept[..., :half]], dim=-1)
-            return torch.cat([kept * cosine + across * sine, rest], dim=-1)
-
-        return turned
+        return partial(rotated, cosine=angle.cos().to(tokens), sine=angle.sin().to(tokens))
 
     def frequencies(self, *, windowed: bool) -> Float[Tensor, "pair"]:
         """Radians per position.
@@ -187,6 +179,18 @@ class RotaryPositions(Positions):
             if windowed and self.config.rotary_window_base
             else SCALINGS[self.config.rotary_scaling](found, self.config)
         )
+
+
+def rotated(
+    x: Float[Tensor, "... position head_width"],
+    *,
+    cosine: Float[Tensor, "... position width"],
+    sine: Float[Tensor, "... position width"],
+) -> Float[Tensor, "... position head_width"]:
+    """Queries or keys whose first coordinates, as many as have an angle, are turned."""
+    kept, rest = x.split([cosine.shape[-1], x.shape[-1] - cosine.shape[-1]], dim=-1)
+    first, second = kept.chunk(2, dim=-1)
+    return torch.cat([kept * cosine + torch.cat([-second, first], dim=-1) * sine, rest], dim=-1)
 
 
 def scale_none(frequencies: Float[Tensor, "pair"], config: Config) -> Float[Tensor, "pair"]:

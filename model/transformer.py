@@ -1,6 +1,7 @@
 """The Transformer: token table, stacks of blocks, and the head that says something."""
 
 import math
+from dataclasses import replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -100,18 +101,22 @@ class Stack(nn.Module):
     ) -> tuple[Pattern, Pattern]:
         """What self-attention may see and how positions enter it, without a window and with one."""
         queries, keys = mask.shape
-        narrow, bias = mask, self.positions.bias(tokens, changes.places, changes.earlier)
-        if self.windowed and self.window is not None:
-            narrow = mask & window_mask(queries, self.window, tokens.device, before=keys - queries)
+        bias = self.positions.bias(tokens, changes.places, changes.earlier)
         if bias is not None and changes.removed is not None:
             bias = without(bias, changes.removed[..., None])
-
-        def pattern(own: Bool[Tensor, "query key"], *, windowed: bool) -> Pattern:
-            seen = restrict(allowed(own, edits, self.name), real)
-            turn = self.positions.turn(tokens, changes.places, windowed=windowed) or unturned
-            return Pattern(mask=seen, bias=bias, turn=turn, real=None if real is None else real[..., -queries:])
-
-        return pattern(mask, windowed=False), pattern(narrow, windowed=True)
+        wide = Pattern(
+            mask=restrict(allowed(mask, edits, self.name), real),
+            bias=bias,
+            turn=self.positions.turn(tokens, changes.places, windowed=False) or unturned,
+            real=None if real is None else real[..., -queries:],
+        )
+        if not self.windowed:
+            return wide, wide
+        if self.window is not None:
+            mask = mask & window_mask(queries, self.window, tokens.device, before=keys - queries)
+        narrow = restrict(allowed(mask, edits, self.name), real)
+        turn = self.positions.turn(tokens, changes.places, windowed=True) or unturned
+        return wide, replace(wide, mask=narrow, turn=turn)
 
 
 class Transformer(nn.Module):
