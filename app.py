@@ -3,6 +3,8 @@
 import streamlit as st
 
 import pages
+from pages.parts.theme import follow_theme
 
 st.set_page_config(page_title="Headlight", page_icon="🔦", layout="wide")
 pages.route().run()
+follow_theme()

@@ -10,9 +10,9 @@ from model import Checkpoint, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import checkpoint_named, file_bytes
 from pages.parts.selection import choose_checkpoint
+from pages.parts.theme import theme
 from viz import card as cards
 from viz.curve import accuracy_curve, loss_curve, read_curve
-from viz.theme import theme_of
 from viz.tokens import markdown_text
 
 PARAMETERS_HELP = "The numbers that training set: embeddings, projections and norms together."
@@ -93,11 +93,11 @@ def show_curve(name: str) -> None:
     except ValueError as error:
         st.error(markdown_text(f"curve.csv of {name}: {error}"))
         return
-    theme = theme_of(st.context.theme.type)
+    colours = theme()
     left, right = st.columns(2, gap="large")
-    left.altair_chart(loss_curve(curve, theme=theme), theme=None, alt="Loss over the training steps.")
+    left.altair_chart(loss_curve(curve, theme=colours), theme=None, alt="Loss over the training steps.")
     right.altair_chart(
-        accuracy_curve(curve, theme=theme), theme=None, alt="Validation accuracy over the training steps."
+        accuracy_curve(curve, theme=colours), theme=None, alt="Validation accuracy over the training steps."
     )
 
 

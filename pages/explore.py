@@ -17,11 +17,11 @@ from pages.parts.downloads import downloads
 from pages.parts.exploring import name_of, show_explorer, show_neighbours, statistics_of, traced
 from pages.parts.predicting import prediction_of
 from pages.parts.selection import Selection, address_notice, choose, current, fit, remember, selected, shows, take
+from pages.parts.theme import theme
 from viz import answer
 from viz.explorer.kinds import Kind
 from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.table import token_table
-from viz.theme import theme_of
 
 HOW_TO_READ = """
 - A **query** is a token that looks, a **key** one that is looked at: query attends to key. The share of the query's
@@ -133,7 +133,7 @@ def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) ->
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
     name = name_of(selection, edits_of(selection, checkpoint))
     st.vega_lite_chart(
-        chart_of((name, kind.name, *axes, on, theme_of(st.context.theme.type)), statistics),
+        chart_of((name, kind.name, *axes, on, theme()), statistics),
         theme=None,
         on_select=partial(take_chosen, kind.layers, kind.heads),
         selection_mode=[CHOSEN],
@@ -158,8 +158,8 @@ def chart_of(key: tuple[Any, ...], _statistics: Mapping[str, np.ndarray]) -> dic
 
     key: a name for the statistics, the attention, two axes, the heads that are on, and the theme.
     """
-    _, _, across, up, on, theme = key
-    return head_statistics(_statistics, across, up, on=on, theme=theme).to_dict(validate=False)
+    _, _, across, up, on, colours = key
+    return head_statistics(_statistics, across, up, on=on, theme=colours).to_dict(validate=False)
 
 
 def take_chosen(layers: int, heads: int) -> None:

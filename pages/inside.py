@@ -10,12 +10,12 @@ from pages.parts.computed import checkpoint_named
 from pages.parts.doors import doors_of_weight
 from pages.parts.exploring import traced
 from pages.parts.selection import DEPTHS, Selection, address_notice, current, fit, remember, selected, shows, take
+from pages.parts.theme import theme
 from pages.parts.walking import choose_step, choose_weight, chosen_path, numbered, rechecked, take_away
 from viz import steps
 from viz.excerpt import code_of
 from viz.inside import part_bars, spec, unchecked
 from viz.step_pictures import alternative, specs
-from viz.theme import theme_of
 from viz.tokens import markdown_text
 
 HOW_TO_READ = """
@@ -100,7 +100,7 @@ def show_step(selection: Selection, path: WeightPath, found: Quantities) -> None
     with picture:
         st.subheader(f"Step {numbered(selection.step).replace(' ', ': ', 1)}", anchor=False)
         st.markdown(steps.said(path, selection.step, found))
-        for row in specs(path, selection.step, found, theme=theme_of(st.context.theme.type)):
+        for row in specs(path, selection.step, found, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
                 place.markdown(title)
                 place.vega_lite_chart(chart, theme=None, alt=alternative(path, title))
@@ -114,8 +114,8 @@ def show_parts(path: WeightPath) -> None:
         return
     parts = score_parts(path)
     st.markdown(steps.said_of_parts(parts))
-    named, theme = steps.names_of_parts(parts), theme_of(st.context.theme.type)
-    chart = spec(unchecked(lambda: part_bars(named, theme=theme)))
+    named, colours = steps.names_of_parts(parts), theme()
+    chart = spec(unchecked(lambda: part_bars(named, theme=colours)))
     st.vega_lite_chart(chart, theme=None, alt="Bars: the parts of the score and their sum.")
     st.code(steps.parts_as_python(parts), language=None, wrap_lines=True)
 

@@ -15,10 +15,10 @@ from model.trace import StackTrace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named, trace_of
 from pages.parts.selection import Selection, address_notice, current, selected, with_example
+from pages.parts.theme import theme
 from viz import export, order
 from viz import positions as figures
 from viz.answer import kept
-from viz.theme import Theme, theme_of
 from viz.tokens import markdown_text, position_name
 
 EXAMPLE = "The dog bit the man"
@@ -99,11 +99,6 @@ def show() -> None:
 def take_away(label: str, name: str, explained: str, arrays: Callable[[], dict[str, np.ndarray]]) -> None:
     """A file of numbers in full, made when it is asked for."""
     st.download_button(label, lambda: export.npz(arrays()), name, on_click="ignore", help=explained)
-
-
-def theme() -> Theme:
-    """The colours of the page."""
-    return theme_of(st.context.theme.type)
 
 
 def draw(figure: go.Figure, key: str) -> None:

@@ -24,7 +24,7 @@ from pages.parts.continuing import (
     take_token,
 )
 from pages.parts.downloads import button as download
-from pages.parts.drawing import drawn, show_chart, theme
+from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import show_explorer, show_neighbours
 from pages.parts.selection import (
     Selection,
@@ -38,6 +38,7 @@ from pages.parts.selection import (
     selected,
     shows,
 )
+from pages.parts.theme import theme
 from pages.parts.written import KEY, written_tokens
 from viz.answer import kept
 from viz.explorer.kinds import kinds_of
@@ -130,9 +131,10 @@ def show_other(selection: Selection, names: list[str]) -> None:
 
 
 def show_text(here: Stand, *, running: bool) -> None:
-    """The text so far, what moves it on, and why it may not go on."""
-    said, place = st.container(), st.empty()
+    """Where the text stands and what moves it on, above the text, which would push a button under it along."""
+    said = st.container()
     show_moves(here, running=running)
+    place = st.empty()
     if running:
         run(here, place)
     with said:

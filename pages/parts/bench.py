@@ -14,9 +14,10 @@ from model import Checkpoint, InputError
 from model.measures.by_hand import Steps, steps_of
 from model.trace import Trace
 from pages.parts.breaking import Kinds
-from pages.parts.drawing import explain, show_chart, show_measured, theme
+from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.selection import Selection, choose, shows, unusable
 from pages.parts.subjects import SUBJECTS
+from pages.parts.theme import theme
 from viz.by_hand import matrix_chart
 from viz.tokens import percent
 

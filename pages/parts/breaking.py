@@ -11,13 +11,14 @@ from model import Checkpoint, Edits
 from model.measures.comparison import stream_distances
 from model.trace import Trace
 from pages.parts.computed import bytes_of, checkpoint_named, reads_pairs, trace_key, trace_of, traces
-from pages.parts.drawing import explain, show_chart, show_measured, theme
+from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import ORDER_TEXTS, Run, streams
 from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, Place, edits_for, said_of
 from pages.parts.predicting import prediction_of
 from pages.parts.selection import Selection, changed, choose, current
 from pages.parts.selection import shows as shows_in
 from pages.parts.subjects import short_name
+from pages.parts.theme import theme
 from viz import answer
 from viz.comparison import MOST_DRAWN, difference_chart, distance_chart, weights_chart
 from viz.edited_script import edited_script

@@ -8,12 +8,13 @@ import streamlit as st
 from pages.parts.computed import checkpoint_named, edits_of, reads_pairs
 from pages.parts.exploring import traced
 from pages.parts.selection import Selection
+from pages.parts.theme import theme
 from viz import export
 from viz.explorer import html_page
 from viz.explorer.picture import svg
 from viz.explorer.printing import pdf, png
 from viz.explorer.snippet import snippet
-from viz.theme import LIGHT, Theme, theme_of
+from viz.theme import LIGHT, Theme
 
 Maker = Callable[[Selection], bytes | str]
 NPZ_HELP = "Every layer and head of every attention as float32, with tokens and ids, for numpy.load. Indices from 0."
@@ -29,9 +30,9 @@ FONTS_HELP = " Its letters come from the server's fonts: a box stands for one th
 
 def downloads(selection: Selection, *, any_head: bool) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script."""
-    theme = theme_of(st.context.theme.type)
+    colours = theme()
     with st.popover("Download"):
-        for label, name, make, explained in pictures(theme):
+        for label, name, make, explained in pictures(colours):
             button(label, name, partial(make, selection), explained)
         button("Web page (HTML)", "attention.html", partial(page, selection), HTML_HELP)
         button("All weights (NPZ)", "attention.npz", partial(npz, selection), NPZ_HELP)

@@ -7,13 +7,8 @@ import streamlit as st
 from altair.utils.schemapi import debug_mode
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.theme import Theme, theme_of
+from pages.parts.theme import theme
 from viz.tokens import markdown_text
-
-
-def theme() -> Theme:
-    """The colours of the visitor's page."""
-    return theme_of(st.context.theme.type)
 
 
 def show_chart(key: Any, make: Callable[[], Any], said: str) -> None:

@@ -10,10 +10,11 @@ from model.measures.depth import MOST_TOKENS, Fresh, gradient_norms
 from model.measures.spread import WIDTHS, Spread, deviation, spread_of_products
 from model.trace import Trace
 from pages.parts.breaking import Kinds, show_place
-from pages.parts.drawing import explain, show_chart, show_measured, theme
+from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import ATTENTIONS
 from pages.parts.selection import Selection, choose, shows, unusable
 from pages.parts.subjects import SUBJECTS
+from pages.parts.theme import theme
 from viz.lines import line_chart
 from viz.tokens import counted, percent
 

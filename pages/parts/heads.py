@@ -12,11 +12,12 @@ from model.measures.one_head import favourites, head_counts, why_not, with_heads
 from model.trace import AttentionTrace, Trace
 from pages.parts.breaking import HOW_TO_READ, Kinds, refuse, show_attention, show_place
 from pages.parts.computed import bytes_of, trace_key, traces
-from pages.parts.drawing import explain, show_chart, show_measured, theme
+from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import ATTENTIONS, NO, NOTHING
 from pages.parts.predicting import prediction_of
 from pages.parts.selection import Selection, choose, shows, unusable
 from pages.parts.subjects import SUBJECTS
+from pages.parts.theme import theme
 from viz.by_hand import joined_chart, split_chart
 from viz.explorer.kinds import kinds_of
 from viz.tokens import counted, percent, position_name

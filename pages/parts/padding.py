@@ -9,11 +9,12 @@ from model.measures.padding import Padded, largest_leak, padded, weight_on_paddi
 from model.trace import Trace
 from pages.parts.breaking import Kinds
 from pages.parts.computed import bytes_of, trace_key, traces
-from pages.parts.drawing import explain, show_chart, show_measured, theme
+from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import SAME, decimal
 from pages.parts.experiments import NO
 from pages.parts.selection import Selection, choose, shows, unusable
 from pages.parts.subjects import SUBJECTS
+from pages.parts.theme import theme
 from viz.answer import outcome
 from viz.lines import line_chart
 from viz.tokens import counted, percent

@@ -10,9 +10,10 @@ from jaxtyping import Float
 from model import Checkpoint, Edits
 from model.measures.alignment import aligned, producing, read, readings, renumbered, word_weights
 from model.measures.forced import log_probability
-from pages.parts.drawing import show_chart, theme
+from pages.parts.drawing import show_chart
 from pages.parts.exploring import name_under, show_explorer, show_neighbours
 from pages.parts.selection import Selection, choose, current, shows
+from pages.parts.theme import theme
 from pages.parts.translating import Produced, Shown, candidate_of
 from pages.parts.translation import Options, options_of
 from pages.parts.translation_controls import put

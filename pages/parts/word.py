@@ -11,10 +11,11 @@ from model import Checkpoint, InputError
 from model.measures.contexts import Apart, apart, places_of, shared_words, vectors_of
 from model.trace import Trace
 from pages.parts.breaking import Kinds, text_trace
-from pages.parts.drawing import explain, show_chart, show_measured, theme
+from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import NO
 from pages.parts.selection import LONGEST_TEXT, Selection, changed, choose, shows, typable, unusable
 from pages.parts.subjects import SUBJECTS
+from pages.parts.theme import theme
 from viz.lines import line_chart
 from viz.tokens import counted
 
