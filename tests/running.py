@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,18 @@ def picture_shown(page: Page) -> None:
 def explored(page: Page, expression: str) -> Any:
     """What the page's explorer holds, as a script finds it."""
     return page.locator(".headlight").evaluate(f"root => {{ const {{ explorer }} = root; return {expression} }}")
+
+
+def comes_true(page: Page, check: Callable[[], None]) -> None:
+    """Call a check of what the page shows until it passes: a chart may come a moment after the server is idle."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return check()
+        except AssertionError:
+            if time.monotonic() > end:
+                raise
+        page.wait_for_timeout(100)
 
 
 def idle(page: Page) -> None:

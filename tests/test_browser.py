@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 from xml.etree import ElementTree
@@ -13,12 +14,11 @@ from playwright.sync_api import Page, Position, expect
 
 from model import Edits, HeadSite, load_checkpoint
 from pages import FOLDER, MENU
-from tests.running import ROOT, explored, idle, open_from_menu, picture_shown, running_app, visitor
+from tests.running import comes_true, explored, idle, open_from_menu, picture_shown, running_app, visitor
 from tests.test_explorer_browser import serious
 from viz.theme import DARK, LIGHT
 
 SENTENCE = "An odd film, but a good film."
-PICTURES = ROOT / "test-results"
 
 
 @pytest.fixture(scope="module")
@@ -322,29 +322,35 @@ def test_the_browsers_back_button_undoes_a_choice(browser, address):
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("page_name", ["", "checkpoints"])
-def test_axe_finds_nothing_serious(browser, address, page_name, dark):
+def test_axe_finds_nothing_serious_and_the_pages_fit_the_window(browser, address, page_name, dark):
     with visitor(browser, dark=dark, height=2600) as page:
         page.goto(f"{address}/{page_name}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         idle(page)
         if not page_name:
             picture_shown(page)
+            assert explored(page, "explorer.scene.theme.background") == (DARK if dark else LIGHT).background
         assert serious(page) == []
+        for width in (1440, 390):
+            page.set_viewport_size({"width": width, "height": 1000})
+            comes_true(page, partial(narrow, page, width))
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("page_name", ["", "checkpoints"])
-def test_the_pages_fit_the_window_in_both_themes(browser, address, page_name, dark, width):
-    theme = DARK if dark else LIGHT
-    with visitor(browser, dark=dark, width=width) as page:
-        page.goto(f"{address}/{page_name}")
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
+def narrow(page: Page, width: int) -> None:
+    """Nothing reaches beyond the window."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_charts_follow_a_change_of_theme(browser, address):
+    with visitor(browser) as page:
+        page.goto(f"{address}/break")
+        chart = page.locator("[data-testid=stVegaLiteChart] svg").first
+        expect(chart).to_have_css("background-color", rgb(LIGHT.background))
         idle(page)
-        if not page_name:
-            picture_shown(page)
-            assert explored(page, "explorer.scene.theme.background") == theme.background
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        PICTURES.mkdir(exist_ok=True)
-        name = f"{page_name or 'explore'}-{'dark' if dark else 'light'}-{width}.png"
-        page.screenshot(path=PICTURES / name)
+        page.emulate_media(color_scheme="dark")
+        expect(chart).to_have_css("background-color", rgb(DARK.background))
+
+
+def rgb(colour: str) -> str:
+    """#rrggbb as browsers say it."""
+    return f"rgb({', '.join(str(int(colour[start : start + 2], 16)) for start in (1, 3, 5))})"

@@ -1,32 +1,21 @@
 """Translating in a real browser: type, choose, step, stop; the numbers on the screen are those of the trace."""
 
 import re
-from collections.abc import Iterator
+from functools import partial
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import chromium, explored, idle, picture_shown, running_app, visitor
+from tests.running import comes_true, explored, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
 
 SOURCE, TARGET = "The dog bit the man.", "Le chien a mordu l'homme."
 CHARTS = "[data-testid=stVegaLiteChart]"
 BAR = re.compile(r"(?:weight|probability): ([0-9.e-]+); name: (\d+) · .*")
 TOKEN = re.compile(r"probability: ([0-9.e-]+); token: (\d+) · .*")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_app() as (address, _):
-        yield address
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +37,12 @@ def bars(page: Page, place: int, form: re.Pattern[str]) -> dict[int, float]:
     return {int(match[2]): float(match[1]) for match in found if match}
 
 
+def compare(page: Page, place: int, form: re.Pattern[str], wanted: Any) -> None:
+    found = bars(page, place, form)
+    assert sorted(found) == list(range(1, len(wanted) + 1))
+    assert [found[number] for number in sorted(found)] == pytest.approx(wanted.tolist(), abs=1e-5)
+
+
 def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(browser, address, checkpoint):
     trace = checkpoint.trace(SOURCE, target=TARGET)
     with visitor(browser) as page:
@@ -55,20 +50,14 @@ def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(b
         page.get_by_role("textbox", name="Type the translation yourself").fill(TARGET)
         page.get_by_role("button", name="Read this").click()
         expect(page.get_by_text("Typed translation")).to_be_visible()
-        idle(page)
-        page.wait_for_timeout(1000)
         logs = trace.logits.double().softmax(dim=-1)
         wanted = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
-        found = bars(page, 2, TOKEN)
-        assert len(found) == len(wanted)
-        for place, token in enumerate(wanted):
-            assert found[place + 1] == pytest.approx(float(logs[place, token]), abs=1e-5)
+        comes_true(page, partial(compare, page, 2, TOKEN, logs[range(len(wanted)), wanted]))
         page.get_by_role("button", name="Next", exact=True).click()
         expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
-        idle(page)
-        page.wait_for_timeout(1000)
         row = trace.decoder.cross_weights().double().mean(dim=(0, 1))[1]
-        assert list(bars(page, 0, BAR).values()) == pytest.approx(row.tolist(), abs=1e-5)
+        comes_true(page, partial(compare, page, 0, BAR, row))
+        idle(page)
         assert explored(page, "explorer.view.query") == 1
         query = parse_qs(urlsplit(page.url).query)
         assert (query["target"], query["query"]) == ([TARGET], ["1"])
@@ -99,12 +88,10 @@ def test_a_long_translation_can_be_stopped_and_leaves_what_it_has(browser, addre
         expect(page.get_by_role("button", name="Produce it to its end")).to_be_visible()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing_serious_and_the_page_fits_a_phone(browser, address, dark):
+@pytest.mark.parametrize(("setting", "dark"), [("", False), ("method.beam", True), ("method.sample", False)])
+def test_axe_finds_nothing_serious_and_the_page_fits_a_phone(browser, address, setting, dark):
     with visitor(browser, dark=dark, height=2600) as page:
-        for setting in ("", "method.beam", "method.sample"):
-            open_at(page, address, text=SOURCE, translation=setting)
-            assert serious(page) == []
-            page.set_viewport_size({"width": 390, "height": 2600})
-            assert page.evaluate("document.documentElement.scrollWidth") <= 390
-            page.set_viewport_size({"width": 1440, "height": 2600})
+        open_at(page, address, text=SOURCE, translation=setting)
+        assert serious(page) == []
+        page.set_viewport_size({"width": 390, "height": 2600})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
