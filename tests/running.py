@@ -27,12 +27,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_app() -> Iterator[tuple[str, int]]:
-    """A freshly started server: its address and its process id."""
+def running_app(app: str | Path = "app.py") -> Iterator[tuple[str, int]]:
+    """A freshly started server of this app or another: its address and its process id."""
     port = free_port()
     options = {"server.port": port, "server.headless": "true", "server.fileWatcherType": "none"}
     flags = [f"--{name}={value}" for name, value in options.items()]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", *flags]
+    command = [sys.executable, "-m", "streamlit", "run", str(app), *flags]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(command, cwd=ROOT, stdout=quiet, stderr=quiet) as server:
         try:
