@@ -67,6 +67,7 @@ def main() -> None:
 
 def click(page: Page, label: str) -> float:
     """From a click to the finished page, in ms."""
+    expect(page.locator("label").filter(has_text=label).first).to_be_visible()
     page.wait_for_timeout(150)
     return float(page.evaluate(MEASURE, [label, QUIET]))
 
