@@ -161,13 +161,14 @@ def sentence(here: Stand) -> str:
         return f"The model reads at most {most} tokens, and the text has come to that: it stops here.{cut}"
     if here.ended:
         return "The model has ended the text here. Go back, or reset, to write another."
+    read = f"{len(here.read)} tokens" if len(here.read) > 1 else "one token"
     own, probability = step.alternatives(1)[0]
     name = markdown_text(visible(here.checkpoint.tokenizer.pieces([own])[0]))
     taken = markdown_text(visible(step.token))
     verb = "was taken here" if here.at < len(here.written) else "is what Step takes next"
     given = f"{percent(step.probability, 1)} from the model, {percent(float(step.after[step.token_id]), 1)} after the "
     return (
-        f"After {len(here.read)} tokens the model finds **“{name}”** likeliest, with {percent(probability, 1)}. "
+        f"After {read} the model finds **“{name}”** likeliest, with {percent(probability, 1)}. "
         f"**“{taken}”** {verb}: {given}settings.{cut}"
     )
 

@@ -93,6 +93,7 @@ def test_the_stops_of_a_scale_run_from_0_to_1():
         ("", "(empty)"),
         (" film", "␣film"),
         ("[UNK] é", "[UNK] é"),
+        ("\n\n", "↵↵"),
         ("\u200b", "U+200B"),
         ("\x00", "U+0000"),
         ("\u202eabc", "U+202Eabc"),

@@ -11,7 +11,7 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def visible(token: str) -> str:
-    """The token as one short line in which nothing is invisible: "U+200B" for a zero-width space.
+    """The token as one short line in which nothing is invisible: "U+200B" for a zero-width space, "↵" for a line's end.
 
     At most 24 characters; text that runs from right to left is isolated, so that it cannot reorder what follows.
     """
@@ -29,6 +29,8 @@ def _visible_character(token: str, place: int) -> str:
     category = unicodedata.category(character)
     if character == _JOINER and 0 < place < len(token) - 1:  # holds a family emoji or an Indic letter together
         return character
+    if character == "\n":
+        return "↵"
     if character == " ":
         return character if 0 < place < len(token) - 1 else "␣"
     if category[0] in "CZ" and category != "Cn":
