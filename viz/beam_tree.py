@@ -124,14 +124,14 @@ def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) ->
     forks = alt.Chart(alt.Data(values=[row for row in rows if row["from"] is not None]))
     rule: dict[str, Any] = {"color": theme.grid, "strokeWidth": 2}
     x, y = alt.X("stem:Q", **across), alt.Y("line:Q", **down)
-    upright = forks.mark_rule(**rule).encode(x=x, y=alt.Y("top:Q", **down), y2="line")
-    level = forks.mark_rule(**rule).encode(x=x, x2="level", y=y)
+    upright = forks.mark_rule(**rule).encode(x=x, y=alt.Y("top:Q", **down), y2=alt.Y2("line"))
+    level = forks.mark_rule(**rule).encode(x=x, x2=alt.X2("level"), y=y)
     looks = alt.Scale(domain=["chosen", "kept", "dropped"], range=[theme.accent, theme.text, theme.quiet])
     words = alt.Chart(alt.Data(values=rows)).mark_text(align="left", dx=4, fontSize=FONT_SIZE - 1)
     written = words.encode(
         x=alt.X("level:Q", **across),
         y=y,
-        text="label:N",
+        text=alt.Text("label:N"),
         color=alt.Color("look:N", legend=None, scale=looks),
         tooltip=["beginning:N", alt.Tooltip("score:Q", format=".4f"), "outcome:N"],
     )

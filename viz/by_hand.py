@@ -43,7 +43,7 @@ def matrix_chart(
     ink = alt.condition(far, alt.value(theme.background), alt.value(theme.text))
     layers = [
         base.mark_rect(stroke=theme.grid).encode(color=alt.Color("number:Q", scale=scale, legend=None)),
-        base.mark_text(fontSize=FONT_SIZE - 2).encode(text="shown:N", color=ink),
+        base.mark_text(fontSize=FONT_SIZE - 2).encode(text=alt.Text("shown:N"), color=ink),
     ]
     chart = alt.LayerChart(layer=layers).properties(width="container", height=AROUND + CELL * len(rows))
     return configured(chart, theme)

@@ -64,7 +64,7 @@ def difference_chart(
     far = f"abs(datum.change) > {0.6 * most}"
     ink = alt.condition(far, alt.value(theme.background), alt.value(theme.text))
     said = cells.transform_filter("datum.sign != ''")  # text for every cell would take longer than all cells
-    signs = said.mark_text(fontSize=FONT_SIZE - 2, fontWeight="bold").encode(text="sign:N", color=ink)
+    signs = said.mark_text(fontSize=FONT_SIZE - 2, fontWeight="bold").encode(text=alt.Text("sign:N"), color=ink)
     return _holding(rows, configured(alt.LayerChart(layer=[coloured, signs]), theme))
 
 

@@ -54,7 +54,7 @@ def sum_bars(terms: Float[np.ndarray, "coordinate"], *, theme: Theme = LIGHT) ->
         x=_coordinates(len(rows)), y=alt.Y("sum so far:Q")
     )
     label = last.mark_text(color=theme.text, align="right", dx=10, dy=away, fontSize=FONT_SIZE - 1).encode(
-        x=_coordinates(len(rows)), y=alt.Y("sum so far:Q"), text="said:N"
+        x=_coordinates(len(rows)), y=alt.Y("sum so far:Q"), text=alt.Text("said:N")
     )
     bars = _coordinate_bars(rows, len(rows), (min(ends_at) - room, max(ends_at) + room), theme)
     return _layered([bars, _zero(theme), steps, ends, label], 220, theme)
@@ -76,10 +76,10 @@ def head_bars(
     ]
     mine = alt.Chart(alt.Data(values=[edges[chosen] | {"said": f"head {chosen + 1}"}]))
     box = mine.mark_rect(fill=theme.surface, stroke=theme.text, strokeWidth=1.5).encode(
-        x=alt.X("from:Q", scale=_across(len(rows))), x2="to:Q", y=alt.Y("low:Q"), y2="high:Q"
+        x=alt.X("from:Q", scale=_across(len(rows))), x2=alt.X2("to:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
     )
     name = mine.mark_text(color=theme.text, align="left", baseline="bottom", dy=-4, fontSize=FONT_SIZE - 1).encode(
-        x=alt.X("from:Q", scale=_across(len(rows))), y=alt.Y("high:Q"), text="said:N"
+        x=alt.X("from:Q", scale=_across(len(rows))), y=alt.Y("high:Q"), text=alt.Text("said:N")
     )
     bars = _coordinate_bars(rows, len(rows), (-reach, reach), theme, more=[alt.Tooltip("head:Q")])
     return _layered([box, bars, _zero(theme), name], 200, theme)
@@ -297,14 +297,14 @@ def _coordinate_bars(
         .mark_rect()
         .encode(
             x=_coordinates(count, "left"),
-            x2="right:Q",
+            x2=alt.X2("right:Q"),
             y=alt.Y(
                 "value:Q",
                 title=None,
                 scale=alt.Scale(domain=list(limits), nice=False),
                 axis=alt.Axis(values=_ticks(*limits), grid=False),
             ),
-            y2="zero:Q",
+            y2=alt.Y2("zero:Q"),
             color=_signed(theme),
             tooltip=[*_terms_tooltip("value"), *more],
         )
@@ -312,16 +312,18 @@ def _coordinate_bars(
 
 
 def _zero(theme: Theme) -> alt.Chart:
-    return alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=theme.quiet).encode(y="value:Q")
+    return alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=theme.quiet).encode(y=alt.Y("value:Q"))
 
 
 def _layered(charts: list[alt.Chart], height: int, theme: Theme) -> alt.LayerChart:
+    """In one call: each of Altair's methods copies a chart with all its data."""
     quiet = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 2}
-    return (
-        alt.LayerChart(layer=charts)
-        .properties(height=height)
-        .configure(background=theme.background, font=FONT)
-        .configure_axis(**quiet, titleFontSize=FONT_SIZE - 2, titleFontWeight="normal", gridColor=theme.grid)
-        .configure_legend(**quiet)
-        .configure_view(stroke=None)
+    axis = {**quiet, "titleFontSize": FONT_SIZE - 2, "titleFontWeight": "normal", "gridColor": theme.grid}
+    config = alt.Config(
+        background=theme.background,
+        font=FONT,
+        axis=alt.AxisConfig(**axis),
+        legend=alt.LegendConfig(**quiet),
+        view=alt.ViewConfig(stroke=None),
     )
+    return alt.LayerChart(layer=charts, height=height, config=config)

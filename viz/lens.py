@@ -44,7 +44,7 @@ def lens_chart(
     layers = [
         base.mark_rect(stroke=theme.grid).encode(color=alt.Color("probability:Q", scale=scale, legend=None)),
         base.mark_text(fontSize=FONT_SIZE - 2, limit=86, aria=False).encode(
-            text="token:N", color=alt.Color("ink:N", scale=None)
+            text=alt.Text("token:N"), color=alt.Color("ink:N", scale=None)
         ),
     ]
     chart = alt.LayerChart(layer=layers).properties(width="container", height=AROUND + ROW * len(tokens))

@@ -76,18 +76,18 @@ def _layers(rows: list[dict], names: list[str], titles: list[str], theme: Theme)
     behind = base.mark_rect(opacity=0, cursor="pointer", aria=False).encode(x=alt.value(0), x2=alt.value("width"))
     bars = base.mark_bar(height=ROW - 8, cursor="pointer").encode(
         x=across,
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         color=alt.condition("datum.taken", alt.value(theme.orange[2]), alt.value(theme.weights[2])),
         tooltip=["token:N", "stage:N", alt.Tooltip("probability:Q", format=".6f")],
     )
     numbers = base.mark_text(
         align="left", dx=4, fontSize=FONT_SIZE - 2, color=theme.text, cursor="pointer", aria=False
-    ).encode(x=across, text="shown:N")
+    ).encode(x=across, text=alt.Text("shown:N"))
     heads = [{"from": column, "title": title.strip()} for column, title in enumerate(titles)]
     header = (
         alt.Chart(alt.Data(values=heads))
         .mark_text(align="left", baseline="bottom", dx=4, lineBreak="\n", fontSize=FONT_SIZE - 3, color=theme.quiet)
-        .encode(x=across, y=alt.value(-HEADER + 18), text="title:N")
+        .encode(x=across, y=alt.value(-HEADER + 18), text=alt.Text("title:N"))
     )
     chart = alt.LayerChart(layer=[behind.add_params(chosen), bars, numbers, header])
     return chart.properties(
