@@ -64,7 +64,7 @@ def alignment_chart(
         )
         layers.append(mark.encode(x=alt.X("x:Q", **across), y=alt.Y("y:Q", **down), text="word:N"))
     chart = alt.LayerChart(layer=layers).properties(width="container", height=LINE * height)
-    return configured(chart, theme).configure_view(stroke=None)
+    return configured(chart, theme, framed=False)
 
 
 def link_rows(

@@ -136,7 +136,7 @@ def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) ->
         tooltip=["beginning:N", alt.Tooltip("score:Q", format=".4f"), "outcome:N"],
     )
     layers = alt.LayerChart(layer=[upright, level, written]).properties(width="container", height=LINE * len(runs))
-    return configured(layers, theme).configure_view(stroke=None)
+    return configured(layers, theme, framed=False)
 
 
 def _axis(first: float, last: float, *, reverse: bool = False) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from viz.lines import configured
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale
 from viz.tokens import counted
 
@@ -49,7 +50,8 @@ def head_statistics(
     heads = alt.Chart(alt.Data(values=_rows(statistics, up, top, on)))
     base = heads.encode(**_look(up, top, theme), tooltip=_tooltip(statistics))
     views = [_scatter(base, across, up).properties(name="scatter"), _strip(base, shape).properties(name="strip")]
-    return _configured(alt.vconcat(*views, params=[_choice(["scatter", "strip"])], spacing=24), theme)
+    chart = alt.vconcat(*views, params=[_choice(["scatter", "strip"])], spacing=24)
+    return configured(chart, theme, framed=False, labels=FONT_SIZE - 1)
 
 
 def chosen_heads(points: object, shape: tuple[int, int]) -> set[tuple[int, int]]:
@@ -160,13 +162,3 @@ def _counting_axis(count: int) -> alt.Axis:
 
 def _cells(count: int, *, reverse: bool = False) -> alt.Scale:
     return alt.Scale(domain=[-0.5, count - 0.5], nice=False, zero=False, reverse=reverse)
-
-
-def _configured(chart: alt.VConcatChart, theme: Theme) -> alt.VConcatChart:
-    quiet = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 1}
-    return (
-        chart.configure(background=theme.background)
-        .configure_axis(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal", gridColor=theme.grid)
-        .configure_legend(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal")
-        .configure_view(stroke=None)
-    )

@@ -317,7 +317,7 @@ def _zero(theme: Theme) -> alt.Chart:
 
 def _layered(charts: list[alt.Chart], height: int, theme: Theme) -> alt.LayerChart:
     """In one call: each of Altair's methods copies a chart with all its data."""
-    quiet = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 2}
+    quiet: dict[str, Any] = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 2}
     axis = {**quiet, "titleFontSize": FONT_SIZE - 2, "titleFontWeight": "normal", "gridColor": theme.grid}
     config = alt.Config(
         background=theme.background,

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from viz.theme import FONT_SIZE, LIGHT, Theme
 
-Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
+Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart, alt.VConcatChart)
 
 Line = Sequence[float] | Float[np.ndarray, " place"]
 
@@ -55,15 +55,21 @@ def line_chart(
     return configured(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)
 
 
-def configured(chart: Drawn, theme: Theme) -> Drawn:
-    """The chart in the colours and sizes of the page."""
-    quiet = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 3}
-    return (
-        chart.configure(background=theme.background)
-        .configure_axis(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal", gridColor=theme.grid)
-        .configure_legend(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal")
-        .configure_view(stroke=theme.grid)
+def configured(chart: Drawn, theme: Theme, *, framed: bool = True, labels: int = FONT_SIZE - 3) -> Drawn:
+    """The chart in the colours and sizes of the page.
+
+    Altair's own methods would copy the chart and all its data once for every part.
+    """
+    quiet: dict[str, Any] = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": labels}
+    title: dict[str, Any] = {"titleFontSize": FONT_SIZE - 1, "titleFontWeight": "normal"}
+    dressed = chart.copy(deep=False)
+    dressed["config"] = alt.Config(
+        background=theme.background,
+        axis=alt.AxisConfig(**quiet, **title, gridColor=theme.grid),
+        legend=alt.LegendConfig(**quiet, **title),
+        view=alt.ViewConfig(stroke=theme.grid if framed else None),
     )
+    return dressed
 
 
 def _scale(lines: Mapping[str, object], values: Sequence[Any]) -> alt.Scale:
