@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.lines import configured
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import position_name
 
@@ -44,7 +45,7 @@ def alignment_chart(
     down: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[-0.5, height - 0.5], reverse=True, nice=False)}
     across: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[0, 1], nice=False)}
     rules = (
-        alt.Chart(alt.Data(values=lines))
+        alt.Chart(data_of(lines))
         .mark_rule(color=theme.accent, strokeCap="round")
         .encode(
             x=alt.X("start:Q", **across),
@@ -59,7 +60,7 @@ def alignment_chart(
     sides: list[tuple[Sequence[str], float, Any, int]] = [(sources, LEFT, "right", -5), (targets, RIGHT, "left", 5)]
     for names, place, align, dx in sides:
         rows = [{"x": place, "y": line, "word": name} for line, name in enumerate(names[:MOST_DRAWN])]
-        mark = alt.Chart(alt.Data(values=rows)).mark_text(
+        mark = alt.Chart(data_of(rows)).mark_text(
             align=align, dx=dx, fontSize=FONT_SIZE - 1, color=theme.text, limit=150
         )
         layers.append(mark.encode(x=alt.X("x:Q", **across), y=alt.Y("y:Q", **down), text="word:N"))

@@ -9,6 +9,7 @@ import altair as alt
 
 from model.decoding import Node
 from viz.lines import configured
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import visible
 
@@ -121,13 +122,13 @@ def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) ->
     widest = max((run.level for run in runs), default=0) + ROOM
     across = _axis(0.0, float(widest))
     down = _axis(-0.5, len(runs) - 0.5, reverse=True)
-    forks = alt.Chart(alt.Data(values=[row for row in rows if row["from"] is not None]))
+    forks = alt.Chart(data_of([row for row in rows if row["from"] is not None]))
     rule: dict[str, Any] = {"color": theme.grid, "strokeWidth": 2}
     x, y = alt.X("stem:Q", **across), alt.Y("line:Q", **down)
     upright = forks.mark_rule(**rule).encode(x=x, y=alt.Y("top:Q", **down), y2=alt.Y2("line"))
     level = forks.mark_rule(**rule).encode(x=x, x2=alt.X2("level"), y=y)
     looks = alt.Scale(domain=["chosen", "kept", "dropped"], range=[theme.accent, theme.text, theme.quiet])
-    words = alt.Chart(alt.Data(values=rows)).mark_text(align="left", dx=4, fontSize=FONT_SIZE - 1)
+    words = alt.Chart(data_of(rows)).mark_text(align="left", dx=4, fontSize=FONT_SIZE - 1)
     written = words.encode(
         x=alt.X("level:Q", **across),
         y=y,

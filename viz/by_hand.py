@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.lines import configured
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale, difference_scale
 from viz.tokens import counted
 
@@ -35,7 +36,7 @@ def matrix_chart(
     stops = colour_scale(theme.weights) if weights else [(at * most, colour) for at, colour in difference_scale(theme)]
     scale = alt.Scale(domain=[at for at, _ in stops], range=[colour for _, colour in stops], clamp=True)
     far = f"isValid(datum.number) && abs(datum.number) > {0.35 if weights else 0.45 * most}"
-    base = alt.Chart(alt.Data(values=cells)).encode(
+    base = alt.Chart(data_of(cells)).encode(
         x=alt.X("column:N", sort=None, title=None, axis=alt.Axis(orient="top", labelAngle=0, labelLimit=60)),
         y=alt.Y("row:N", sort=None, title=None, axis=alt.Axis(labelLimit=60)),
         tooltip=["row:N", "column:N", "exact:N"],
@@ -102,7 +103,7 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, l
     named = alt.Legend(title="number", orient="top", format="+.2~f", values=[-most, 0, most], gradientLength=160)
     exact = alt.Tooltip("number:Q", format="+.6g")
     return (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(data_of(rows))
         .mark_rect()
         .encode(
             color=alt.Color("number:Q", scale=scale, legend=named if legend else None),

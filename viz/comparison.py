@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.lines import Drawn, configured
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale, difference_scale
 from viz.tokens import counted, position_name
 
@@ -77,7 +78,7 @@ def distance_chart(distances: Float[np.ndarray, " layer"], *, theme: Theme = LIG
         for layer, distance in enumerate(distances)
     ]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(data_of(rows))
         .mark_line(color=theme.accent, point=alt.OverlayMarkDef(size=70, color=theme.accent, filled=True))
         .encode(
             x=alt.X("layer:O", sort=None, title="after layer", axis=alt.Axis(labelAngle=0)),
@@ -114,8 +115,8 @@ def _names(tokens: Sequence[str]) -> list[str]:
 
 
 def _holding(rows: list[dict], chart: Drawn) -> Drawn:
-    """The finished chart with its data, which every step of making it would have copied."""
-    chart.data = alt.Data(values=rows)
+    """The chart with its data, which all its layers share."""
+    chart.data = data_of(rows)
     return chart
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
 
 COLUMNS = ("step", "training_loss", "validation_loss", "validation_accuracy")
@@ -52,7 +53,7 @@ def accuracy_curve(curve: Mapping[str, Sequence[float]], *, theme: Theme = LIGHT
 def _lines(points: list[dict], field: str, title: str, theme: Theme, percent: bool = False) -> alt.Chart:
     labels = alt.Axis(format="%") if percent else alt.Axis()
     exact = [alt.Tooltip("measured on:N"), alt.Tooltip("step:Q"), alt.Tooltip(f"{field}:Q", format=".6g")]
-    marks = alt.Chart(alt.Data(values=points), height=HEIGHT).mark_line(point=len(points) <= 60)
+    marks = alt.Chart(data_of(points), height=HEIGHT).mark_line(point=len(points) <= 60)
     encoded = marks.encode(
         x=alt.X("step:Q", title="training step"),
         y=alt.Y(f"{field}:Q", title=title, axis=labels, scale=alt.Scale(zero=False)),

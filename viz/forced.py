@@ -6,6 +6,7 @@ import altair as alt
 
 from model.measures.forced import Forced
 from viz.lines import configured
+from viz.rows import data_of
 from viz.shares import AROUND, LINE, ROOM
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent, position_name, visible
@@ -20,7 +21,7 @@ def forced_chart(tokens: Sequence[Forced], pieces: Pieces, *, theme: Theme = LIG
     ValueError where tokens and pieces do not fit together.
     """
     rows = _rows(tokens, pieces)[:MOST_DRAWN]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(data_of(rows)).encode(
         y=alt.Y("token:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, ticks=False, domain=False)),
         x=alt.X("probability:Q", scale=alt.Scale(domain=[0, ROOM]), axis=alt.Axis(values=[0, 0.5, 1])),
         tooltip=[

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.lines import configured
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale
 from viz.tokens import counted
 
@@ -47,7 +48,7 @@ def head_statistics(
     """
     shape = _checked_shape(statistics, {across, up}, on)
     top = 1.0 if up not in MEASURED else float(np.nanmax(statistics[up], initial=0)) or 1.0
-    heads = alt.Chart(alt.Data(values=_rows(statistics, up, top, on)))
+    heads = alt.Chart(data_of(_rows(statistics, up, top, on)))
     base = heads.encode(**_look(up, top, theme), tooltip=_tooltip(statistics))
     views = [_scatter(base, across, up).properties(name="scatter"), _strip(base, shape).properties(name="strip")]
     chart = alt.vconcat(*views, params=[_choice(["scatter", "strip"])], spacing=24)

@@ -9,6 +9,7 @@ import numpy as np
 from altair.utils.schemapi import debug_mode
 from jaxtyping import Bool, Float
 
+from viz.rows import data_of
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import position_name
 
@@ -44,11 +45,11 @@ def sum_bars(terms: Float[np.ndarray, "coordinate"], *, theme: Theme = LIGHT) ->
     rows = [{"coordinate": place, "value": term, "sum so far": total} for place, (term, total) in pairs]
     ends_at = [0.0, *terms.tolist(), *running.tolist()]
     room = 0.15 * ((max(ends_at) - min(ends_at)) or 1.0)
-    line = alt.Chart(alt.Data(values=rows)).encode(
+    line = alt.Chart(data_of(rows)).encode(
         x=_coordinates(len(rows)), y=alt.Y("sum so far:Q"), tooltip=_terms_tooltip("sum so far")
     )
     steps = line.mark_line(color=theme.text, strokeDash=[4, 3], strokeWidth=1.5, interpolate="step")
-    last = alt.Chart(alt.Data(values=[rows[-1] | {"said": f"sum {rows[-1]['sum so far']:.4g}".replace("-", "−")}]))
+    last = alt.Chart(data_of([rows[-1] | {"said": f"sum {rows[-1]['sum so far']:.4g}".replace("-", "−")}]))
     away = 13 if len(running) > 1 and running[-2] > running[-1] else -11  # from where the line comes
     ends = last.mark_point(color=theme.text, filled=True, size=50).encode(
         x=_coordinates(len(rows)), y=alt.Y("sum so far:Q")
@@ -74,7 +75,7 @@ def head_bars(
         {"from": head * width - 0.5, "to": (head + 1) * width - 0.5, "head": head + 1, "low": -reach, "high": reach}
         for head in range(heads)
     ]
-    mine = alt.Chart(alt.Data(values=[edges[chosen] | {"said": f"head {chosen + 1}"}]))
+    mine = alt.Chart(data_of([edges[chosen] | {"said": f"head {chosen + 1}"}]))
     box = mine.mark_rect(fill=theme.surface, stroke=theme.text, strokeWidth=1.5).encode(
         x=alt.X("from:Q", scale=_across(len(rows))), x2=alt.X2("to:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
     )
@@ -138,7 +139,7 @@ def term_grid(
     )
     largest = min(380.0, 24_000 / terms.shape[1])
     marks = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(data_of(rows))
         .mark_point(filled=True, opacity=1)
         .encode(
             x=_coordinates(terms.shape[1]),
@@ -154,7 +155,7 @@ def term_grid(
         )
     )
     mine = [_named(chosen, tokens[chosen], chosen)] if chosen in places else []
-    band = alt.Chart(alt.Data(values=mine)).mark_rect(fill=theme.surface, stroke=theme.text).encode(y=down)
+    band = alt.Chart(data_of(mine)).mark_rect(fill=theme.surface, stroke=theme.text).encode(y=down)
     return _layered([band, marks], ROW_HEIGHT * len(places) + AXES + LEGEND, theme)
 
 
@@ -221,7 +222,7 @@ def _rows_with_numbers(rows: list[dict[str, Any]], title: str, names: str | None
     limits = alt.Scale(domain=[low - (room if low < 0 else 0), high + room], nice=False)
     labels = alt.Axis(labelLimit=190, labelOverlap=False, grid=False, ticks=False, domain=False)
     down = alt.Y("name:N", sort=None, title=names, axis=labels)
-    data = alt.Chart(alt.Data(values=rows))
+    data = alt.Chart(data_of(rows))
     bars = (
         data.transform_filter("isValid(datum.value)")
         .mark_bar(height=13, stroke=theme.text)
@@ -293,7 +294,7 @@ def _coordinate_bars(
             "zero": 0,
         }
     return (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(data_of(rows))
         .mark_rect()
         .encode(
             x=_coordinates(count, "left"),
@@ -312,7 +313,7 @@ def _coordinate_bars(
 
 
 def _zero(theme: Theme) -> alt.Chart:
-    return alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=theme.quiet).encode(y=alt.Y("value:Q"))
+    return alt.Chart(data_of([{"value": 0}])).mark_rule(color=theme.quiet).encode(y=alt.Y("value:Q"))
 
 
 def _layered(charts: list[alt.Chart], height: int, theme: Theme) -> alt.LayerChart:

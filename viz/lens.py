@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from viz.lines import configured
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale
 from viz.tokens import counted, visible
 from viz.written import ink_on, shade
@@ -36,7 +37,7 @@ def lens_chart(
     ]
     stops = colour_scale(theme.weights)
     scale = alt.Scale(domain=[stop for stop, _ in stops], range=[colour for _, colour in stops], interpolate="rgb")
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(data_of(rows)).encode(
         x=alt.X("place:O", sort=None, title="likeliest, second …", axis=alt.Axis(orient="top", labelAngle=0)),
         y=alt.Y("layer:O", sort=None, title="after layer"),
         tooltip=["layer:O", "place:O", "token:N", alt.Tooltip("probability:Q", format=".6f")],

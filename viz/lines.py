@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
 
 Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart, alt.VConcatChart)
@@ -43,7 +44,7 @@ def line_chart(
     across: dict[str, Any] = {"title": titles[0], "axis": alt.Axis(labelAngle=0, labelOverlap=True)}
     scale = alt.Scale(type="log", base=2) if log else alt.Scale(zero=True)
     colour = alt.Color("line:N", scale=_scale(lines, theme.heads), legend=_legend(lines))
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(data_of(rows)).encode(
         x=alt.X("place:Q", scale=scale, **across) if log else alt.X("place:O", sort=None, **across),
         y=alt.Y("value:Q", title=titles[1], scale=scale, axis=alt.Axis(tickCount=5)),
         color=colour,

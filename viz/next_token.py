@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from viz.lines import configured
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent, visible
 
@@ -72,7 +73,7 @@ def _layers(rows: list[dict], names: list[str], titles: list[str], theme: Theme)
     down = alt.Y(
         "token:N", sort=None, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelLimit=130, ticks=False)
     )
-    base = alt.Chart(alt.Data(values=rows)).encode(y=down)
+    base = alt.Chart(data_of(rows)).encode(y=down)
     behind = base.mark_rect(opacity=0, cursor="pointer", aria=False).encode(x=alt.value(0), x2=alt.value("width"))
     bars = base.mark_bar(height=ROW - 8, cursor="pointer").encode(
         x=across,
@@ -85,7 +86,7 @@ def _layers(rows: list[dict], names: list[str], titles: list[str], theme: Theme)
     ).encode(x=across, text=alt.Text("shown:N"))
     heads = [{"from": column, "title": title.strip()} for column, title in enumerate(titles)]
     header = (
-        alt.Chart(alt.Data(values=heads))
+        alt.Chart(data_of(heads))
         .mark_text(align="left", baseline="bottom", dx=4, lineBreak="\n", fontSize=FONT_SIZE - 3, color=theme.quiet)
         .encode(x=across, y=alt.value(-HEADER + 18), text=alt.Text("title:N"))
     )

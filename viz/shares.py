@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from viz.lines import configured
+from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent
 
@@ -26,7 +27,7 @@ def share_chart(
         {"name": name, "share": float(share), "marked": place == marked, "said": said(share, place == marked)}
         for place, (name, share) in enumerate(zip(names, shares, strict=True))
     ]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(data_of(rows)).encode(
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, ticks=False, domain=False)),
         x=alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, ROOM]), axis=alt.Axis(values=[0, 0.5, 1])),
         tooltip=["name:N", alt.Tooltip("share:Q", title=title, format=".4f")],
