@@ -347,6 +347,8 @@ def test_charts_follow_a_change_of_theme(browser, address):
         chart = page.locator("[data-testid=stVegaLiteChart] svg").first
         expect(chart).to_have_css("background-color", rgb(LIGHT.background))
         idle(page)
+        expect(page.locator(".st-key-theme span")).to_be_attached()
+        page.wait_for_timeout(500)  # until what listens has run once
         page.emulate_media(color_scheme="dark")
         expect(chart).to_have_css("background-color", rgb(DARK.background))
 

@@ -3,12 +3,13 @@
 import json
 import re
 import time
+from contextlib import suppress
 from functools import partial
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, TimeoutError, expect
 
 from model import Edits, load_checkpoint
 from pages.parts.subjects import GROUPS
@@ -86,26 +87,23 @@ def test_a_cell_typed_by_hand_moves_every_step_and_stays_in_the_address(browser,
 
 
 def type_cell(page: Page, text: str) -> None:
-    """Into the first cell of the queries."""
-    before = page.url
-    open_cell(page).fill(text)
-    page.keyboard.press("Enter")
-    page.wait_for_function("before => location.href !== before", arg=before)
-    idle(page)
+    """Into the first cell of the queries.
 
-
-def open_cell(page: Page) -> Locator:
-    """Its editor. The grid is one canvas and moves while a message above it comes or goes, so a click may miss it."""
+    The grid is one canvas. While a message above it comes or goes it moves, and its editor closes: then once more.
+    """
+    before, end = page.url, time.monotonic() + PATIENCE
     editor = page.locator("#portal textarea, #portal input").first
-    end = time.monotonic() + PATIENCE
-    while not editor.is_visible():
-        assert time.monotonic() < end, "the cell's editor does not open"
+    while page.url == before:
+        assert time.monotonic() < end, "what was typed does not arrive"
         box = page.locator("[data-testid=stDataFrame]").first.bounding_box()
         assert box is not None
         page.mouse.click(box["x"] + 0.35 * box["width"], box["y"] + 50)
         page.keyboard.press("Enter")
-        page.wait_for_timeout(500)
-    return editor
+        with suppress(TimeoutError):
+            editor.fill(text, timeout=2000)
+            page.keyboard.press("Enter")
+            page.wait_for_url(lambda url: url != before, timeout=4000)
+    idle(page)
 
 
 EVERY = [(name, False) for names in GROUPS.values() for name in names]
