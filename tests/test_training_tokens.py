@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -267,6 +268,23 @@ def test_windows_of_a_pass_follow_one_another_and_next_pass_cuts_elsewhere() -> 
         assert len({row[0] % 10 for row in found}) == 1
     assert rows[0][0][0] % 10 != rows[1][0][0] % 10
     assert torch.equal(windows.at(3), Windows(windows.ids, context=10, tokens=40, seed=0).at(3))
+
+
+def test_in_a_share_of_windows_a_span_comes_again() -> None:
+    plain = Windows(np.arange(40_000, dtype=np.int32), context=32, tokens=3200, seed=0)
+    windows, changed = replace(plain, repeats=0.25), 0
+    for step in range(8):
+        for before, after in zip(plain.at(step).tolist(), windows.at(step).tolist(), strict=True):
+            again = [place for place, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+            changed += bool(again)
+            if again:
+                assert again == list(range(again[0], again[-1] + 1))
+                assert 33 // 16 < len(again) <= 33 // 3
+                first = before.index(after[again[0]])
+                assert first + len(again) <= again[0]
+                assert [after[place] for place in again] == before[first : first + len(again)]
+    assert changed / (8 * 100) == pytest.approx(0.25, abs=0.05)
+    assert torch.equal(windows.at(3), replace(plain, repeats=0.25).at(3))
 
 
 def test_shares_make_up_the_batch() -> None:

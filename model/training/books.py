@@ -20,6 +20,7 @@ BOOKS = "{split}.jsonl.xz"
 HELD_OUT = 20  # one book in so many validates
 FEWEST_BOOKS = 20  # of fewer ones the end of each is held out, for there might be none
 SAFE = 100  # characters of a text below which there is nothing to learn
+SHORTEST, LONGEST = 16, 3  # a span that comes again: from one sixteenth of a window to one third
 
 
 class Book(NamedTuple):
@@ -83,14 +84,16 @@ def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer,
 class Windows:
     """An endless, reproducible row of batches of windows, pass after pass over a text.
 
-    ``at(step)`` depends on nothing but the step and the seed. Every pass cuts the text at other places. Raises
-    InputError where the text is shorter than two windows.
+    ``at(step)`` depends on nothing but the step and the seed. Every pass cuts the text at other places. In a share
+    ``repeats`` of the windows, chosen at random, a span of the text comes a second time. Raises InputError where the
+    text is shorter than two windows.
     """
 
     ids: Int32[np.ndarray, "token"]
     context: int
     tokens: int  # of a batch
     seed: int
+    repeats: float = 0.0
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -116,7 +119,8 @@ class Windows:
         """The batch of one step: windows, and the token after each."""
         number, place = divmod(step, self.steps)
         starts = starts_of_pass(self, number)[place * self.rows : (place + 1) * self.rows]
-        return torch.from_numpy(self.ids[starts[:, None] + np.arange(self.context + 1)].astype(np.int64))
+        found = self.ids[starts[:, None] + np.arange(self.context + 1)].astype(np.int64)
+        return torch.from_numpy(with_repeats(found, self.repeats, np.random.default_rng((self.seed, 1, step))))
 
 
 @lru_cache(maxsize=4)
@@ -125,3 +129,20 @@ def starts_of_pass(windows: Windows, number: int) -> Int64[np.ndarray, "window"]
     rng = np.random.default_rng((windows.seed, number))
     offset = rng.integers(windows.context)
     return offset + windows.context * rng.permutation(windows.count)
+
+
+def with_repeats(
+    windows: Int64[np.ndarray, "window token"], share: float, rng: np.random.Generator
+) -> Int64[np.ndarray, "window token"]:
+    """The windows, in a share of which a random span overwrites a later place of its length, chosen at random.
+
+    Books seldom repeat themselves word for word, and a model that never sees it does not learn to look back for it.
+    """
+    size = windows.shape[1]
+    for row in np.flatnonzero(rng.random(len(windows)) < share):
+        window = windows[row]
+        length = rng.integers(size // SHORTEST + 1, size // LONGEST + 1)
+        first = rng.integers(size - 2 * length + 1)
+        again = rng.integers(first + length, size - length + 1)
+        window[again : again + length] = window[first : first + length]
+    return windows

@@ -72,7 +72,8 @@ def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
     with distributed.leader_first():
         tokenizer, *parts = prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
-    training, held_out = (Windows(rows.ids, options.max_length, options.batch_tokens, options.seed) for rows in parts)
+    sizes = options.max_length, options.batch_tokens, options.seed
+    training, held_out = Windows(parts[0].ids, *sizes, options.repeats), Windows(parts[1].ids, *sizes)
     config = build_config(options, tokenizer.size)
     validated = min(held_out.steps, max(1, options.validation_tokens // options.batch_tokens))
     learning = next_token.learning(
@@ -132,6 +133,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 6, "hidden": 1024, "max-length": 256}
     numbers |= {"batch-tokens": 4096, "validation-tokens": 65536, "rate": 1.5e-3, "weight-decay": 0.05, "dropout": 0.0}
     commands.training_options(training, numbers, DATA, several=True)
+    training.add_argument("--repeats", type=float, default=0.0, help="share of windows in which a span comes again")
     commands.schedule_options(training, "cosine")
     evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     commands.evaluation_options(evaluation, "stories", DATA, several=True)
