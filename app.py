@@ -3,8 +3,10 @@
 import streamlit as st
 
 import pages
+from pages.parts.computed import leave_a_core
 from pages.parts.theme import follow_theme
 
 st.set_page_config(page_title="Headlight", page_icon="🔦", layout="wide")
+leave_a_core()
 pages.route().run()
 follow_theme()

@@ -14,12 +14,11 @@ from model.trace import Trace
 from pages.parts.computed import checkpoint_named, edits_of, reads_pairs, trace_of
 from pages.parts.doors import door
 from pages.parts.downloads import downloads
-from pages.parts.exploring import name_of, show_explorer, show_neighbours, statistics_of, traced
+from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
 from pages.parts.predicting import prediction_of
-from pages.parts.selection import Selection, address_notice, choose, current, fit, remember, selected, shows, take
+from pages.parts.selection import Selection, address_notice, choose, current, remember, selected, shows, take
 from pages.parts.theme import theme
 from viz import answer
-from viz.explorer.kinds import Kind
 from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.table import token_table
 
@@ -61,44 +60,50 @@ def show() -> None:
     pages.strip(selection)
     st.title("Which words does each head look at?", anchor=False)
     with pages.plain_refusals(), st.spinner("Computing what every head looks at"):
-        checkpoint = checkpoint_named(selection.checkpoint)
-        trace, kinds = traced(selection, checkpoint)
-        remember(fit(selection, kinds))
+        remember(attended().selection)
         address_notice()
         show_attention()
-        show_tokens(selection, trace)
 
 
 @st.fragment
 def show_attention() -> None:
     """The answer in one sentence, the explorer and what the model says; this alone runs when the explorer is used."""
-    selection = current()
+    selection, first = current(), "_drawn" not in st.session_state
     with pages.plain_refusals():
-        checkpoint = checkpoint_named(selection.checkpoint)
-        trace, kinds = traced(selection, checkpoint)
-        selection = fit(selection, kinds)
+        shown = attended()
+        selection = shown.selection
         above = st.container()
-        show_explorer(selection, edits_of(selection, checkpoint), kinds)  # sent first: it may be waited for
+        show_explorer(shown, awaited=first)  # sent first: it may be waited for
         with above:
-            show_answer(selection, checkpoint, trace, kinds)
-        st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-        st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
-        show_statistics(selection, checkpoint, kinds[selection.view.attention])
-        show_neighbours(selection, edits_of(selection, checkpoint), kinds)
+            show_answer(shown)
+        if not first:  # a browser that has to start its libraries of charts and tables first draws the explorer later
+            show_below(shown)
     remember(selection)
+    st.session_state["_drawn"] = True
 
 
-def show_answer(selection: Selection, checkpoint: Checkpoint, trace: Trace, kinds: Mapping[str, Kind]) -> None:
+def show_below(shown: Attended) -> None:
+    """How to read the explorer, and what is known of the sentence beside it."""
+    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
+    show_statistics(shown)
+    show_tokens(shown.selection)
+    show_neighbours(shown)
+
+
+def show_answer(shown: Attended) -> None:
     """Where the heads look, in one sentence, and what the model makes of the text; with what acts on both."""
-    kind = kinds[selection.view.attention]
+    selection = shown.selection
+    checkpoint = checkpoint_named(selection.checkpoint)
+    trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 2], gap="large")
     with words:
-        st.markdown(said(selection, kind, trace), help=answer.HELP)
+        st.markdown(said(shown, trace), help=answer.HELP)
         with st.container(horizontal=True, vertical_alignment="center"):
             key = shows("mute", selection.mute)
             st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
-            downloads(selection, any_head=bool(selection.view.heads_on(kind.heads)))
-            door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, kind.heads))
+            downloads(selection, any_head=bool(selection.view.heads_on(shown.kind.heads)))
+            door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, shown.kind.heads))
     with outcome:
         show_prediction(checkpoint, selection, trace)
 
@@ -109,21 +114,21 @@ def open_inside(heads: int) -> None:
     choose(head=on[0] if len(on) == 1 else current().head)
 
 
-def said(selection: Selection, kind: Kind, trace: Trace) -> str:
+def said(shown: Attended, trace: Trace) -> str:
     """Where the heads that are on look, in one sentence, and what of the text was not read."""
-    view, stack = selection.view, getattr(trace, kind.keys.stack)
+    view, kind = shown.selection.view, shown.kind
     heads = view.heads_on(kind.heads)
     if not heads:
         return "No head is on. Press All, or switch one on, to see where it looks."
     mean = answer.mean_of_heads(kind.weights[view.layer], heads)
     one_text = kind.queries is kind.keys
     sentence = answer.sentence(mean, kind.keys.tokens, layer=view.layer, heads=heads, one_text=one_text)
-    return sentence + answer.kept(len(kind.keys.tokens), stack.dropped)
+    return sentence + answer.kept(len(kind.keys.tokens), getattr(trace, kind.keys.stack).dropped)
 
 
-def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) -> None:
+def show_statistics(shown: Attended) -> None:
     """What every head does with this sentence, in numbers; choosing heads here shows them in the explorer."""
-    statistics = statistics_of(selection, edits_of(selection, checkpoint), kind)
+    selection, kind, statistics = shown.selection, shown.kind, statistics_of(shown)
     st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)
     with st.container(horizontal=True):
         axes = [
@@ -131,9 +136,8 @@ def show_statistics(selection: Selection, checkpoint: Checkpoint, kind: Kind) ->
             choose_axis("up", "Up, and as colour", selection.up, list(statistics), place=1),
         ]
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
-    name = name_of(selection, edits_of(selection, checkpoint))
     st.vega_lite_chart(
-        chart_of((name, kind.name, *axes, on, theme()), statistics),
+        chart_of((shown.name, kind.name, *axes, on, theme()), statistics),
         theme=None,
         on_select=partial(take_chosen, kind.layers, kind.heads),
         selection_mode=[CHOSEN],
@@ -186,8 +190,9 @@ def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) 
         st.text(f"Before muting: {before[1]}")
 
 
-def show_tokens(selection: Selection, trace: Trace) -> None:
+def show_tokens(selection: Selection) -> None:
     """Every token with its id and the word that it is a piece of."""
+    trace = trace_of(selection, Edits())
     stack = trace.encoder or trace.decoder
     st.subheader("Tokens", anchor=False, help=TOKENS_HELP)
     if stack is not None and stack.tokens is not None:

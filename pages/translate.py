@@ -5,8 +5,9 @@ from dataclasses import replace
 import streamlit as st
 
 import pages
-from model import Checkpoint, available_checkpoints
+from model import available_checkpoints
 from pages.parts.computed import checkpoint_named
+from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
 from pages.parts.selection import (
     Selection,
     address_notice,
@@ -19,11 +20,11 @@ from pages.parts.selection import (
     with_checkpoint,
     with_example,
 )
-from pages.parts.translated import HOW_TO_READ, show_alignment, show_forced, show_pictures, show_step, show_tree
+from pages.parts.translated import HOW_TO_READ, show_alignment, show_forced, show_step, show_tree
 from pages.parts.translating import Produced, Shown, candidate_of, produce, shown_of
 from pages.parts.translation import SENTENCES, options_of
 from pages.parts.translation_controls import choose_options, fitting, show_outcome
-from viz.explorer.kinds import Kind, kinds_of
+from viz.explorer.kinds import kinds_of
 from viz.tokens import markdown_text
 
 CHECKPOINT = "translate-en-fr"
@@ -74,24 +75,35 @@ def show_translation() -> None:
     """All that is of one translation; this alone runs when the explorer is used or a step is made."""
     selection = current()
     with pages.plain_refusals():
-        checkpoint = checkpoint_named(selection.checkpoint)
-        produced = produce(selection, checkpoint, options_of(selection.translation))
-        shown = shown_of(selection, checkpoint, candidate_of(produced, options_of(selection.translation)))
-        kinds = kinds_of(shown.trace)
-        selection = fitting(fit(selection, kinds), shown, produced)
+        produced, shown = translated(selection)
+        selection = fitting(fit(selection, kinds_of(shown.trace)), shown, produced)
         address_notice()
-        show_parts(selection, checkpoint, (produced, shown), kinds)
+        show_parts(selection, produced, shown)
     remember(selection)
 
 
-def show_parts(
-    selection: Selection, checkpoint: Checkpoint, found: tuple[Produced, Shown], kinds: dict[str, Kind]
-) -> None:
+def translated(selection: Selection) -> tuple[Produced, Shown]:
+    """What decoding came to, and the pass over the one translation that is looked at."""
+    checkpoint, options = checkpoint_named(selection.checkpoint), options_of(selection.translation)
+    produced = produce(selection, checkpoint, options)
+    return produced, shown_of(selection, checkpoint, candidate_of(produced, options))
+
+
+def attended() -> Attended:
+    """The three attentions of that pass."""
+    _, shown = translated(current())
+    kinds = kinds_of(shown.trace)
+    return Attended(fit(current(), kinds), kinds, name_under(shown.key))
+
+
+def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     """The translation, one step of it, the explorer, every token's probability, the alignment and the tree."""
-    (produced, shown), options = found, options_of(selection.translation)
+    checkpoint, options = checkpoint_named(selection.checkpoint), options_of(selection.translation)
     show_outcome(selection, produced, shown)
     show_step(selection, checkpoint, produced, shown)
-    show_pictures(selection, shown, kinds)
+    pictures = Attended(selection, kinds_of(shown.trace), name_under(shown.key))
+    show_explorer(pictures, attended)
+    show_neighbours(pictures)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_forced(selection, checkpoint, shown)
     show_alignment(checkpoint, shown, options)

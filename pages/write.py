@@ -25,7 +25,7 @@ from pages.parts.continuing import (
 )
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
-from pages.parts.exploring import show_explorer, show_neighbours
+from pages.parts.exploring import Attended, show_explorer, show_neighbours
 from pages.parts.selection import (
     Selection,
     address_notice,
@@ -319,19 +319,25 @@ def take_setting(here: Stand, name: str) -> None:
 @st.fragment
 def show_attention() -> None:
     """Every head on the text up to this step; this alone runs when the explorer is used."""
-    selection = adapted(current(), decoders())
     with pages.plain_refusals():
-        here = stand(selection, checkpoint_named(selection.checkpoint))
-        trace = here.trace(here.read)
-        kinds = kinds_of(trace)
-        selection = fit(here.selection, kinds)
-        remember(selection)
-        if selection.view.query is None:
-            selection = changed(selection, query=len(here.read) - 1)
+        shown = attended()
+        remember(shown.selection)
+        if shown.selection.view.query is None:
+            last = len(shown.kind.keys.tokens) - 1
+            shown = shown._replace(selection=changed(shown.selection, query=last))
         st.subheader("What it looks at", anchor=False)
-        show_explorer(selection, here.edits, kinds, here.name)
-        st.toggle("Mute the heads that are off", key=shows("mute", selection.mute), on_change=take_mute, help=MUTE_HELP)
-        show_neighbours(selection, here.edits, kinds, here.name)
+        show_explorer(shown, attended)
+        mute = shows("mute", shown.selection.mute)
+        st.toggle("Mute the heads that are off", key=mute, on_change=take_mute, help=MUTE_HELP)
+        show_neighbours(shown)
+
+
+def attended() -> Attended:
+    """Every head on the text up to this step."""
+    selection = adapted(current(), decoders())
+    here = stand(selection, checkpoint_named(selection.checkpoint))
+    kinds = kinds_of(here.trace(here.read))
+    return Attended(fit(here.selection, kinds), kinds, here.name)
 
 
 def take_mute() -> None:

@@ -24,10 +24,12 @@ ALL_PAGES = sorted(path.name for path in pages.FOLDER.glob("[!_]*.py"))
 SENTENCE = "An odd film, but a good film."
 
 
-def opened(page: str = "explore.py", **address: str) -> AppTest:
-    """The app as a browser opens it at an address."""
+def opened(page: str = "explore.py", *, drawn: bool = True, **address: str) -> AppTest:
+    """The app as a browser opens it at an address, once its explorer has drawn the first picture."""
     app = AppTest.from_file(str(APP), default_timeout=120)
     app.query_params.update(address)
+    if drawn:
+        app.session_state["_drawn"] = True
     app.run()
     return app if page == "explore.py" else app.switch_page(f"pages/{page}").run()
 
@@ -47,12 +49,19 @@ def component(app: AppTest, name: str) -> Any:
     return found[-1] if found else None
 
 
+def told(app: AppTest, what: str) -> Any:
+    """The message to the explorer that holds this."""
+    protos = [element.proto for element in app.get("bidi_component")]
+    said = [json.loads(proto.json) for proto in protos if proto.component_name == "headlight_mailbox" and proto.json]
+    return next(message for message in said if what in message)
+
+
 def picture(app: AppTest) -> Any:
     """The explorer on the screen: header, weights by (kind, layer), and the view that it was told; None without one."""
     proto = component(app, "headlight_explorer")
     if proto is None:
         return None
-    steered = json.loads(component(app, "headlight_mailbox").json)
+    steered = told(app, "view")
     found = unpack(proto.bytes)
     assert found.header["name"] == steered["name"]
     return {"header": found.header, "layers": found.layers, "view": steered["view"], "steered": steered}
@@ -60,11 +69,10 @@ def picture(app: AppTest) -> Any:
 
 def ask(app: AppTest, **changes: Any) -> Any:
     """What the mailbox answers when the explorer has asked for a row."""
-    steered = json.loads(component(app, "headlight_mailbox").json)
-    wanted = {"name": steered["name"], "attention": "encoder", "layer": 0, "off": [], "query": 0}
+    wanted = {"name": told(app, "view")["name"], "attention": "encoder", "layer": 0, "off": [], "query": 0}
     app.session_state["_row"] = json.dumps(wanted | changes)
     app.run()
-    return json.loads(component(app, "headlight_mailbox").json)["exact"]
+    return told(app, "exact")["exact"]
 
 
 def one_refusal(app: AppTest) -> str:
@@ -176,6 +184,17 @@ def test_muting_runs_the_model_without_the_heads_that_are_off(checkpoint):
     ):
         label = max(probabilities, key=probabilities.get)
         assert shown.endswith(f"{label} {100 * probabilities[label]:.1f}\u00a0%")
+
+
+def test_what_is_below_the_explorer_waits_for_its_first_picture(checkpoint):
+    app = opened(drawn=False)
+    assert told(app, "view")["awaited"]
+    assert not app.get("vega_lite_chart")
+    assert not app.dataframe
+    app.run()
+    assert not told(app, "view")["awaited"]
+    assert app.get("vega_lite_chart")
+    assert app.dataframe
 
 
 def test_heads_in_numbers_are_those_of_the_trace(checkpoint):

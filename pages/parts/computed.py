@@ -6,6 +6,7 @@ from threading import Lock
 from typing import Any
 
 import streamlit as st
+import torch
 from torch import Tensor
 
 from model import Checkpoint, CheckpointError, Edits, InputError, available_devices, load_checkpoint
@@ -44,6 +45,17 @@ class Shelf:
     def _free(self, needed: int) -> None:
         while self.values and sum(kept for _, kept in self.values.values()) + needed > self.capacity:
             self.values.popitem(last=False)
+
+
+@st.cache_resource(show_spinner=False)
+def leave_a_core() -> None:
+    """Once a server: one processor core stays with what draws the page.
+
+    The threads of a matrix product wait for one another, thousands of times a second. Where one of them has to share
+    its core, with the server or with a browser on the same machine, all stand still: on two cores a sentence took ten
+    times as long on two threads as on one.
+    """
+    torch.set_num_threads(max(1, torch.get_num_threads() - 1))
 
 
 @st.cache_resource(show_spinner=False)

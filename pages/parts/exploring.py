@@ -2,18 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from model import Checkpoint, Edits
+from model import Checkpoint, CheckpointError, Edits, InputError
 from model.measures.heads import head_statistics, is_punctuation
 from model.trace import Trace
-from pages.parts.computed import Shelf, edits_of, trace_key, trace_of
-from pages.parts.selection import Selection, choose
-from viz.explorer.component import explorer, steer
+from pages.parts.computed import Shelf, checkpoint_named, edits_of, trace_key, trace_of
+from pages.parts.selection import Selection, choose, current, fit
+from viz.explorer.component import answers, explorer, steer
 from viz.explorer.kinds import Kind, kinds_of
 from viz.explorer.packing import is_whole, pack, pack_layer
 from viz.explorer.view import View, exact_row
@@ -35,44 +36,91 @@ def traced(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[st
     return trace, kinds_of(trace)
 
 
-def show_explorer(selection: Selection, edits: Edits, kinds: Mapping[str, Kind], name: str = "") -> None:
-    """The explorer, after the mailbox that tells it what to show.
+class Attended(NamedTuple):
+    """The attention that an explorer shows.
 
-    Of a model whose layers do not all fit into the first message, the chosen one comes as a message of its own. name:
-    what the numbers are called, where they are of another pass than that of the selection's text.
+    selection: fitted to these kinds.
+    name: what the numbers are called; no others have this name.
     """
-    name = name or name_of(selection, edits)
-    kind = kinds[selection.view.attention]
-    message = {"name": name, "revision": st.session_state.get("_revision", 0), "view": selection.view.to_message()}
-    sent = sent_first(name, kinds)
+
+    selection: Selection
+    kinds: Mapping[str, Kind]
+    name: str
+
+    @property
+    def kind(self) -> Kind:
+        """The attention that is looked at."""
+        return self.kinds[self.selection.view.attention]
+
+
+def attended() -> Attended:
+    """The attention of the selection's text. InputError or CheckpointError where there is none."""
+    selection = current()
+    checkpoint = checkpoint_named(selection.checkpoint)
+    _, kinds = traced(selection, checkpoint)
+    return Attended(fit(selection, kinds), kinds, name_of(selection, edits_of(selection, checkpoint)))
+
+
+def show_explorer(shown: Attended, find: Callable[[], Attended] = attended, *, awaited: bool = False) -> None:
+    """The explorer, after the mailboxes that tell it what to show.
+
+    Of a model whose layers do not all fit into the first message, the chosen one comes as a message of its own.
+
+    find: what gives the same again when the explorer asks for some of it.
+    awaited: whether the page, or the fragment that this is called in, shall run again once the picture is seen.
+    """
+    message = {
+        "name": shown.name,
+        "revision": st.session_state.get("_revision", 0),
+        "view": shown.selection.view.to_message(),
+        "awaited": awaited,
+    }
+    st.session_state.pop("_layer", None)
     with st.container(gap=None):
-        steer(key=f"{KEY}_mailbox", message=message | {"exact": answered(name, kinds)})
-        if not is_whole(sent):
-            send_layer(name, kind, selection.view.layer, "chosen")
-        explorer(sent, key=KEY, on_view=take_view, on_row=keep_request)
+        steer(key=f"{KEY}_mailbox", message=message)
+        reply(shown.name, find)
+        explorer(sent_first(shown), key=KEY, on_view=take_view)
 
 
-def show_neighbours(selection: Selection, edits: Edits, kinds: Mapping[str, Kind], name: str = "") -> None:
+@st.fragment
+def reply(name: str, find: Callable[[], Attended]) -> None:
+    """Exact rows and layers that the explorer asked for.
+
+    A fragment of its own, because nothing else on the page changes with them: to run and draw all that is around the
+    explorer takes a browser several times as long as one layer.
+    """
+    try:
+        shown = find()
+    except (CheckpointError, InputError):  # its file is gone, say; the page says so when it is run the next time
+        return
+    if shown.name != name:  # the page is about to be run with what was chosen since
+        return
+    asked = {"on_row": partial(keep_request, "row"), "on_layer": partial(keep_request, "layer")}
+    answers(key=f"{KEY}_answers", message={"exact": exact_answer(shown)}, **asked)
+    if not is_whole(sent_first(shown)):
+        send_layer(shown.name, *wanted_layer(shown), "chosen")
+
+
+def show_neighbours(shown: Attended) -> None:
     """Bring the explorer the layers before and after the chosen one too, so that going to them waits for nothing.
 
     Comes last, for nobody waits for it.
     """
-    name, kind, layer = name or name_of(selection, edits), kinds[selection.view.attention], selection.view.layer
-    if not is_whole(sent_first(name, kinds)):
+    if not is_whole(sent_first(shown)):
         with st.container(gap=None):
             for place, step in (("before", -1), ("after", 1)):
-                send_layer(name, kind, (layer + step) % kind.layers, place)
+                layer = (shown.selection.view.layer + step) % shown.kind.layers
+                send_layer(shown.name, shown.kind, layer, place)
 
 
-def sent_first(name: str, kinds: Mapping[str, Kind]) -> bytes:
+def sent_first(shown: Attended) -> bytes:
     """What the explorer is drawn from."""
-    return packed().get(name, lambda: pack(kinds, name=name), len)
+    return packed().get(shown.name, lambda: pack(shown.kinds, name=shown.name), len)
 
 
 def send_layer(name: str, kind: Kind, layer: int, place: str) -> None:
     """One layer for the explorer."""
-    key = (name, kind.name, layer)
-    message = packed().get(key, lambda: pack_layer(kind, layer, name=name), len)
+    message = packed().get((name, kind.name, layer), lambda: pack_layer(kind, layer, name=name), len)
     steer(key=f"{KEY}_layer_{place}", message=message)
 
 
@@ -84,9 +132,9 @@ def computed_statistics(name: str, attention: str, _kind: Kind) -> dict[str, np.
     return head_statistics(np.stack(_kind.weights), special, punctuation, cross=_kind.queries is not _kind.keys)
 
 
-def statistics_of(selection: Selection, edits: Edits, kind: Kind) -> dict[str, np.ndarray]:
+def statistics_of(shown: Attended) -> dict[str, np.ndarray]:
     """What every head of one attention does with the text."""
-    return computed_statistics(name_of(selection, edits), kind.name, kind)
+    return computed_statistics(shown.name, shown.kind.name, shown.kind)
 
 
 def name_of(selection: Selection, edits: Edits) -> str:
@@ -113,24 +161,41 @@ def take_view() -> None:
     choose(steers=not current_one, **vars(view))
 
 
-def keep_request() -> None:
-    """Note which row is asked for; the page answers while it runs."""
-    if KEY not in st.session_state:
-        return
-    st.session_state["_row"] = st.session_state[KEY].row
+def keep_request(name: str) -> None:
+    """Note what is asked for, a row or a layer; the answer follows."""
+    if f"{KEY}_answers" in st.session_state:
+        st.session_state[f"_{name}"] = st.session_state[f"{KEY}_answers"][name]
 
 
-def answered(name: str, kinds: Mapping[str, Kind]) -> dict[str, Any] | None:
-    """The exact numbers of the row that was asked for; None where there is none, or it is no row of these numbers."""
-    request = st.session_state.get("_row")
+def request_of(shown: Attended, name: str) -> dict[str, Any] | None:
+    """What was asked of these numbers; None where nothing was, or it is no request."""
+    request = st.session_state.get(f"_{name}")
     if not isinstance(request, str) or len(request) > LONGEST_REQUEST:
         return None
     try:
         wanted = json.loads(request)
-        if wanted.pop("name") != name:
-            return None
+        return wanted if wanted.pop("name") == shown.name else None
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def wanted_layer(shown: Attended) -> tuple[Kind, int]:
+    """The layer that was asked for, and the attention that it is of; or else those that are looked at."""
+    wanted = request_of(shown, "layer") or {}
+    kind, layer = shown.kinds.get(str(wanted.get("attention"))), wanted.get("layer")
+    if kind is None or type(layer) is not int or layer not in range(kind.layers):
+        return shown.kind, shown.selection.view.layer
+    return kind, layer
+
+
+def exact_answer(shown: Attended) -> dict[str, Any] | None:
+    """The exact numbers of the row that was asked for; None where there is none, or it is no row of these numbers."""
+    wanted = request_of(shown, "row")
+    if wanted is None:
+        return None
+    try:
         query = wanted.pop("query")
         view = View.from_message(wanted)
-        return {"request": request} | exact_row(kinds[view.attention], view, query)
+        return {"request": st.session_state["_row"]} | exact_row(shown.kinds[view.attention], view, query)
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
         return None

@@ -7,11 +7,10 @@ import pandas as pd
 import streamlit as st
 from jaxtyping import Float
 
-from model import Checkpoint, Edits
+from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, readings, renumbered, word_weights
 from model.measures.forced import log_probability
 from pages.parts.drawing import show_chart
-from pages.parts.exploring import name_under, show_explorer, show_neighbours
 from pages.parts.selection import Selection, choose, current, shows
 from pages.parts.theme import theme
 from pages.parts.translating import Produced, Shown, candidate_of
@@ -22,7 +21,6 @@ from viz.alignment import MOST_DRAWN as MOST_WORDS
 from viz.alignment import alignment_chart, alignment_table, link_rows, word_names
 from viz.beam_tree import MOST_DRAWN as MOST_LINES
 from viz.beam_tree import runs_of, tree_chart, tree_table
-from viz.explorer.kinds import Kind
 from viz.forced import MOST_DRAWN, forced_chart, forced_table
 from viz.shares import largest, share_chart
 from viz.tokens import counted, markdown_text, percent, position_name
@@ -182,13 +180,6 @@ def show_alternatives(checkpoint: Checkpoint, shown: Shown, step: int) -> None:
     shares = [share for _, share in token.likeliest]
     make = partial(share_chart, names, shares, "probability", marked=marked, theme=theme())
     show_chart(("alternatives", shown.key, step), make, "The likeliest tokens of this step and their probabilities.")
-
-
-def show_pictures(selection: Selection, shown: Shown, kinds: dict[str, Kind]) -> None:
-    """The explorer of all three attentions."""
-    name = name_under(shown.key)
-    show_explorer(selection, Edits(), kinds, name)
-    show_neighbours(selection, Edits(), kinds, name)
 
 
 def show_forced(selection: Selection, checkpoint: Checkpoint, shown: Shown) -> None:

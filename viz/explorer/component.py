@@ -8,17 +8,30 @@ import streamlit as st
 from viz.explorer import source
 
 
-def explorer(packed: bytes, *, key: str, on_view: Callable[[], None], on_row: Callable[[], None]) -> None:
-    """Draw it. ``on_view`` is called after the visitor chose something, ``on_row`` when an exact row is asked for.
+def explorer(packed: bytes, *, key: str, on_view: Callable[[], None]) -> None:
+    """Draw it. ``on_view`` is called after the visitor chose something.
 
-    What was chosen, or asked for, then stands in the session state under the key: ``.view`` or ``.row``.
+    What was chosen then stands in the session state under the key as ``.view``. Where the view that it is steered by
+    says that its picture is awaited, it has the page run again once that is seen.
     """
     script, styles = source.script("streamlit"), source.styles()
     component = st.components.v2.component("headlight_explorer", html=source.MARKUP, css=styles, js=script)
-    component(key=key, data=packed, height="content", on_view_change=on_view, on_row_change=on_row)
+    component(key=key, data=packed, height="content", on_view_change=on_view, on_drawn_change=lambda: None)
 
 
 def steer(*, key: str, message: Mapping[str, Any] | bytes) -> None:
-    """Bring the explorer of this page a view and exact numbers (a mapping), or one more layer (bytes)."""
-    component = st.components.v2.component("headlight_mailbox", html="<span></span>", js=source.mailbox())
-    component(key=key, data=message, height=1)
+    """Bring the explorer of this page a view (a mapping) or one more layer (bytes)."""
+    mailbox()(key=key, data=message, height=1)
+
+
+def answers(*, key: str, message: Mapping[str, Any], on_row: Callable[[], None], on_layer: Callable[[], None]) -> None:
+    """Bring the explorer of this page exact numbers; ``on_row`` and ``on_layer`` are called when it asks for some.
+
+    What it asks for then stands in the session state under the key: ``["row"]`` or ``["layer"]``.
+    """
+    mailbox()(key=key, data=message, height=1, on_row_change=on_row, on_layer_change=on_layer)
+
+
+def mailbox() -> Callable[..., Any]:
+    """The small component that the explorer of a page is told things through."""
+    return st.components.v2.component("headlight_mailbox", html="<span></span>", js=source.mailbox())

@@ -84,17 +84,20 @@ async function inflate(stream) {
 // The whole matrix of one head. Of a causal layer only the lower triangle came.
 function headWeights(kind, bytes, head) {
   const [queries, keys] = kind.shape
+  if (!kind.causal) return valuesOf(bytes, head * queries * keys, queries * keys)
   const weights = new Float32Array(queries * keys)
-  if (!kind.causal) {
-    const start = head * weights.length
-    for (let cell = 0; cell < weights.length; cell++) weights[cell] = VALUE[bytes[start + cell]]
-    return weights
-  }
   let from = (head * queries * (queries + 1)) / 2
   for (let query = 0; query < queries; query++) {
     for (let key = 0; key <= query; key++) weights[query * keys + key] = VALUE[bytes[from++]]
   }
   return weights
+}
+
+// The numbers that so many bytes stand for.
+export function valuesOf(bytes, start, count) {
+  const values = new Float32Array(count)
+  for (let cell = 0; cell < count; cell++) values[cell] = VALUE[bytes[start + cell]]
+  return values
 }
 
 // The rows and columns of a view: which positions are left, and which of them make one word.
@@ -159,7 +162,11 @@ export function meanOf(matrices) {
   return mean
 }
 
-export const largestIn = (matrix) => matrix.reduce((largest, weight) => (weight > largest ? weight : largest), 0)
+export function largestIn(matrix) {
+  let largest = 0
+  for (let cell = 0; cell < matrix.length; cell++) if (matrix[cell] > largest) largest = matrix[cell]
+  return largest
+}
 
 // What is drawn of a matrix: weights below the threshold, or beyond the largest so many of a query, become 0.
 export function drawnOf(matrix, width, view) {

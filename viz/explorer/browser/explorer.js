@@ -1,6 +1,6 @@
 // The explorer: one model's attention, one view of it, and all pictures of that view.
 import { Controls, SHOWS, counted } from "./controls.js"
-import { Model, blockOf, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled } from "./data.js"
+import { Model, blockOf, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled, valuesOf } from "./data.js"
 import { Grid } from "./grid.js"
 import { Lines } from "./lines.js"
 import { Matrix } from "./matrix.js"
@@ -19,7 +19,7 @@ export const PLAIN = {
 }
 
 export class Explorer {
-  // `server` may be asked and told: commit(view), exact(request). Without one, what the browser has must do.
+  // `server` may be asked and told: commit(view), exact(request), layer(request), drawn(). Without one, what the browser has must do.
   constructor(root, server = null) {
     this.root = root
     root.explorer = this // where scripts find it
@@ -137,7 +137,8 @@ export class Explorer {
     clearTimeout(this.commitTimer)
     if (!this.server) return
     this.commitTimer = setTimeout(() => this.commit(), REST)
-    if (!this.model.has(this.kind, this.view.layer)) this.flush() // the layer comes with the answer
+    const { attention, layer } = this.view
+    if (!this.model.has(this.kind, layer)) this.server.layer({ attention, layer })
   }
 
   // Tell the server at once what it has not been told yet.
@@ -363,6 +364,7 @@ export class Explorer {
     this.dirty = false
     this.drawOverlays()
     this.painted = (this.painted ?? 0) + 1
+    this.server?.drawn()
   }
 
   draw() {
@@ -527,8 +529,6 @@ const withLargest = (found) => ({ ...found, largest: largestIn(found.tile) })
 function plainTiles({ kind, thumbs }) {
   const [height, width] = kind.thumb_shape
   const count = kind.layers * kind.heads + kind.layers + kind.heads
-  return Array.from({ length: count }, (_, number) => {
-    const bytes = thumbs.subarray(number * height * width, (number + 1) * height * width)
-    return withLargest({ tile: Float32Array.from(bytes, (byte) => (byte / 255) ** 2), height, width })
-  })
+  const size = height * width
+  return Array.from({ length: count }, (_, number) => withLargest({ tile: valuesOf(thumbs, number * size, size), height, width }))
 }

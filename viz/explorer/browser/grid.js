@@ -13,24 +13,29 @@ export class Grid extends Stack {
   constructor(actions) {
     super("grid", "Thumbnails of the attention of every layer and head", actions)
     this.host.tabIndex = 0 // it scrolls sideways where there are many heads
-    this.pictures = []
   }
 
-  // One small picture a tile, made again only where the numbers, the scale or the colours are others.
+  // One picture of all tiles side by side, made again only where the numbers, the scale or the colours are others: a
+  // canvas a tile takes longer to make than to fill.
   setTiles(tiles, scene) {
     const { maximum, scale } = scene.view
     const shared = maximum === "shared" ? Math.max(...tiles.map(({ largest }) => largest)) : 1
+    const { width, height } = tiles[0]
+    this.kind = scene.kind
     this.tiles = tiles
-    this.pictures = tiles.map(({ tile, width, height, largest }) => {
-      const full = maximum === "head" ? largest : shared
-      return picture(height, width, scene.shades, (cell) => strengthOf(tile[cell], full, scale))
+    const across = (this.kind.heads + 1) * width
+    this.sheet = picture((this.kind.layers + 1) * height, across, scene.shades, (cell) => {
+      const row = Math.floor(cell / across)
+      const column = cell % across
+      const found = tiles[this.number(Math.floor(row / height), Math.floor(column / width))]
+      if (!found) return 0
+      return strengthOf(found.tile[(row % height) * width + (column % width)], maximum === "head" ? found.largest : shared, scale)
     })
   }
 
   // The thumbnails of a text that has gone are not to be seen while those of the next are made.
   forget() {
     this.tiles = null
-    this.pictures = []
   }
 
   draw(scene, width) {
@@ -84,14 +89,15 @@ export class Grid extends Stack {
   }
 
   drawTile(context, { kind, theme, off }, layer, head) {
-    const found = this.pictures[this.number(layer, head)]
+    const found = this.tiles?.[this.number(layer, head)]
     if (!found) return
+    const { width, height } = found
     const { x, y } = this.corner(layer, head)
     context.globalAlpha = off.has(`${layer}.${head}`) ? 0.22 : 1
-    context.imageSmoothingEnabled = found.width > this.tile
+    context.imageSmoothingEnabled = width > this.tile
     context.fillStyle = theme.background
     context.fillRect(x, y, this.tile, this.tile)
-    context.drawImage(found, x, y, this.tile, this.tile)
+    context.drawImage(this.sheet, head * width, layer * height, width, height, x, y, this.tile, this.tile)
     context.strokeStyle = theme.grid
     context.lineWidth = 1
     context.strokeRect(x - 0.5, y - 0.5, this.tile + 1, this.tile + 1)

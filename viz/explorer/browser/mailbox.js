@@ -1,7 +1,8 @@
-// Puts what the server says into the page's mailbox, and tells the explorer.
-export default function ({ data, key }) {
+// Puts what the server says into the page's mailbox, tells the explorer, and takes its questions to the server.
+export default function ({ data, key, setTriggerValue }) {
   const box = (window.headlight ??= { layers: new Map() })
   if (data instanceof Uint8Array) box.layers.set(key, data)
-  else box.steer = data
+  else if (data.view) box.steer = data
+  else Object.assign(box, { exact: data.exact, ask: setTriggerValue })
   window.dispatchEvent(new CustomEvent("headlight-explorer"))
 }

@@ -29,7 +29,15 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 function mount(parentElement) {
   const held = { applied: -1 }
   // The revision says which of the server's views the visitor's own was made on.
-  const server = { commit: (view) => held.set("view", { ...view, revision: held.applied }), exact: (request) => held.trigger("row", request) }
+  const server = {
+    commit: (view) => held.set("view", { ...view, revision: held.applied }),
+    exact: (request) => window.headlight.ask?.("row", request),
+    layer: (request) => window.headlight.ask?.("layer", JSON.stringify({ name: held.name, ...request })),
+    drawn: () => {
+      if (held.awaited) held.trigger("drawn", true)
+      held.awaited = false
+    },
+  }
   held.explorer = new Explorer(parentElement.querySelector(".headlight"), server)
   held.read = () => read(held)
   // What was chosen must not be overtaken by a control outside, or lost to a link.
@@ -40,12 +48,13 @@ function mount(parentElement) {
 
 function read(held) {
   const { explorer, data, name } = held
-  const { steer, layers } = window.headlight ?? {}
+  const { steer, layers, exact } = window.headlight ?? {}
   if (steer?.name !== name) return // it speaks of another text: that one's numbers are on their way
+  held.awaited = steer.awaited && held.started !== data
   if (steer.revision > held.applied) explorer.steer(steer.view, data)
   else if (held.started !== data) explorer.receive(data)
   held.applied = steer.revision
   held.started = data
-  if (steer.exact) explorer.answer(steer.exact)
+  if (exact) explorer.answer(exact)
   for (const layer of layers.values()) explorer.addLayer(layer)
 }
