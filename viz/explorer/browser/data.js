@@ -77,8 +77,12 @@ const slice = (body, [start, length]) => body.subarray(start, start + length)
 const sides = (texts, kind) => ({ queryText: texts[kind.queries], keyText: texts[kind.keys] })
 
 async function inflate(stream) {
-  const unzipped = new Blob([stream]).stream().pipeThrough(new DecompressionStream("deflate"))
-  return new Uint8Array(await new Response(unzipped).arrayBuffer())
+  const { readable, writable } = new DecompressionStream("deflate")
+  const writer = writable.getWriter()
+  const written = [writer.write(stream), writer.close()] // waited for only after reading, which makes room for it
+  const bytes = await new Response(readable).arrayBuffer()
+  await Promise.all(written)
+  return new Uint8Array(bytes)
 }
 
 // The whole matrix of one head. Of a causal layer only the lower triangle came.

@@ -97,8 +97,8 @@ export class Explorer {
     return this.receive(packed)
   }
 
-  addLayer(packed) {
-    this.model?.addLayer(packed)
+  addLayers(all) {
+    for (const packed of all) this.model?.addLayer(packed)
     if (this.waiting !== null) return this.refresh() // others come before anybody asks
   }
 

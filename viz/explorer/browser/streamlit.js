@@ -56,5 +56,5 @@ function read(held) {
   held.applied = steer.revision
   held.started = data
   if (exact) explorer.answer(exact)
-  for (const layer of layers.values()) explorer.addLayer(layer)
+  explorer.addLayers(layers.values())
 }
