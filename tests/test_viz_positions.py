@@ -101,7 +101,7 @@ def test_the_parts_of_a_text_lie_on_one_scale_under_their_names():
     figure = positions.text_heatmaps(parts, ["the", "dog", "the"])
     for trace, part in zip(figure.data, parts.values(), strict=True):
         assert np.array_equal(trace.z, part.astype(np.float32))
-        assert np.array_equal(trace.y, [1, 2, 3])
+        assert trace.y == ("1 · the", "2 · dog", "3 · the")
         assert trace.zmax == -trace.zmin == np.abs(3 * table(3)).max()
     assert [note.text for note in figure.layout.annotations] == list(parts)
     assert figure.layout.yaxis2.ticktext == ("1 · the", "2 · dog", "3 · the")
@@ -112,7 +112,14 @@ def test_of_a_long_text_as_many_labels_are_printed_as_fit():
     figure = positions.text_heatmaps({"token vector": table(512)}, ["x"] * 512)
     assert figure.layout.height < 600
     assert len(figure.layout.yaxis.ticktext) < 40
-    assert figure.layout.yaxis.ticktext[1] == f"{figure.layout.yaxis.tickvals[1]} · x"
+    assert figure.layout.yaxis.ticktext[1] == f"{round(figure.layout.yaxis.tickvals[1]) + 1} · x"
+
+
+def test_a_long_token_is_cut_beside_its_row_and_whole_where_one_points():
+    figure = positions.text_heatmaps({"token vector": table(2)}, ["an", "unforgettable"])
+    assert figure.layout.yaxis.ticktext == ("1 · an", "2 · unforgett…")
+    assert figure.data[0].y == ("1 · an", "2 · unforgettable")
+    assert [round(place, 2) for place in figure.layout.yaxis.tickvals] == [0, 1]
 
 
 @pytest.mark.parametrize("tokens", [["a"], ["a", "b", "c"]])

@@ -10,15 +10,16 @@ _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
-def visible(token: str) -> str:
+def visible(token: str, longest: int = LONGEST) -> str:
     """The token as one short line in which nothing is invisible: "U+200B" for a zero-width space, "↵" for a line's end.
 
-    At most 24 characters; text that runs from right to left is isolated, so that it cannot reorder what follows.
+    At most ``longest`` characters; text that runs from right to left is isolated, so that it cannot reorder what
+    follows.
     """
     if not token:
         return "(empty)"
     shown = "".join(_visible_character(token, place) for place in range(len(token)))
-    shown = shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+    shown = shown if len(shown) <= longest else shown[: longest - 1] + "…"
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in shown):
         return f"\u2068{shown}\u2069"
     return shown
@@ -45,9 +46,9 @@ def markdown_text(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
 
 
-def position_name(position: int, token: str) -> str:
+def position_name(position: int, token: str, longest: int = LONGEST) -> str:
     """ "5 · slow": positions are counted from 1 on the screen; the number tells repeated tokens apart."""
-    return f"{position + 1} · {visible(token)}"
+    return f"{position + 1} · {visible(token, longest)}"
 
 
 def counted(index: int) -> str:
