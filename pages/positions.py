@@ -1,7 +1,10 @@
 """Positions: how does the model know the order of words?"""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,19 +17,41 @@ from model.measures import positions as measures
 from model.trace import StackTrace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named, trace_of
-from pages.parts.selection import Selection, address_notice, current, selected, with_example
+from pages.parts.positioning import (
+    LONGEST,
+    LONGEST_SCHEME,
+    LONGEST_SHIFT,
+    STACKS,
+    TABLES,
+    WIDEST,
+    Positioning,
+    fitted,
+    put_back,
+)
+from pages.parts.selection import (
+    READERS,
+    Selection,
+    address_notice,
+    choose,
+    current,
+    remember,
+    selected,
+    shows,
+    unusable,
+    with_example,
+    written,
+)
 from pages.parts.theme import theme
 from viz import export, order
 from viz import positions as figures
 from viz.answer import kept
+from viz.theme import MOST_CURVES
 from viz.tokens import markdown_text, position_name
 
 EXAMPLE = "The dog bit the man"
-LONGEST, WIDEST, LONGEST_PRODUCTS, LONGEST_SCHEME = 5000, 1024, 512, 128
-LONGEST_SHIFT, LONGEST_BEYOND = 1000, 2048
-FIRST_DIMENSIONS = (4, 5, 6, 7)
-FORMULA, OWN = "the formula", "this checkpoint"
-STACKS = ("encoder", "decoder")
+LONGEST_PRODUCTS, LONGEST_BEYOND = 512, 2048
+OWN = "own"
+TABLE_NAMES = {"formula": "the formula", "own": "this checkpoint"}
 
 HOW_TO_READ = """
 - A row of a heatmap is a position, a column one of its numbers: **orange** is below 0, **blue** above, the colour of
@@ -48,7 +73,7 @@ LENGTH_HELP = f"How many positions, from 1 to {LONGEST:,}."
 WIDTH_HELP = (
     f"How many numbers a position has: the width of the model, from 1 to {WIDEST:,}. A checkpoint's is its own."
 )
-DIMENSIONS_HELP = f"Which columns of the table the curves show, at most {figures.MOST_CURVES}. They count from 0."
+DIMENSIONS_HELP = f"Which columns of the table the curves show, at most {MOST_CURVES}. They count from 0."
 WAVES_HELP = "The number of positions after which a sine begins anew: 2π · 10000^(2i/width)."
 PRODUCTS_HELP = (
     "The sum of the products of two position vectors, number by number. A score is such a product, of query and key, "
@@ -89,6 +114,7 @@ def show() -> None:
     pages.strip(selection)
     st.title("How does the model know the order of words?", anchor=False)
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
+        fit_settings()
         address_notice()
         show_sum()
     show_table()
@@ -107,12 +133,42 @@ def draw(figure: go.Figure, key: str) -> None:
 
 
 def chosen() -> tuple[Selection, Checkpoint, str]:
-    """The selection with this page's example, its checkpoint, and the stack that is looked at."""
+    """The selection with this page's example and with settings that fit, its checkpoint, and the stack it looks at.
+
+    The settings are kept, and in the address from now on.
+    """
     selection = with_example(current(), EXAMPLE)
     checkpoint = checkpoint_named(selection.checkpoint)
-    stacks = [name for name in STACKS if getattr(checkpoint.model, name) is not None]
-    name = st.session_state.get("stack", stacks[0])
-    return selection, checkpoint, name if name in stacks else stacks[0]
+    settings, stacks = selection.positioning, [name for name in STACKS if getattr(checkpoint.model, name) is not None]
+    width = checkpoint.config.width if settings.table == OWN else settings.width
+    settings = fitted(settings, stacks=stacks, width=width)
+    remember(replace(current(), positioning=settings))
+    return replace(selection, positioning=settings), checkpoint, settings.stack or stacks[0]
+
+
+def fit_settings() -> None:
+    """What of the settings the checkpoint or the text has no place for is put back and noted."""
+    before = current().positioning
+    selection, _, stack = chosen()
+    settings = selection.positioning
+    if settings.token >= len(getattr(trace_of(selection, Edits()), stack).ids):
+        settings = replace(settings, token=0)
+        remember(replace(current(), positioning=settings))
+    for name in put_back(before, settings):
+        unusable(name)
+
+
+def setting(name: str, wanted: Any, first: int = 0) -> dict[str, Any]:
+    """What makes a control show a setting and change it; ``first``: what the screen calls 0."""
+    return {"key": shows(name, wanted), "on_change": take_setting, "args": (name, first)}
+
+
+def take_setting(name: str, first: int) -> None:
+    """Another value, unless it is one that no address may hold either: a browser can send any."""
+    value: Any = st.session_state[name]
+    value = tuple(value) if isinstance(value, list) else value
+    with suppress(ValueError, TypeError):
+        choose(steers=False, **{name: READERS[name](written(value - first if first else value))})
 
 
 def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
@@ -125,12 +181,12 @@ def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
 
 def show_sum() -> None:
     """Token vector, position vector and sum of every token."""
-    selection, checkpoint, _ = chosen()
+    selection, checkpoint, name = chosen()
     trace = trace_of(selection, Edits())
     stacks = {name: stack for name in STACKS if (stack := getattr(trace, name)) is not None}
     if len(stacks) > 1:
-        st.radio("Stack", list(stacks), key="stack", horizontal=True, help=STACK_HELP)
-    stack = stacks[chosen()[2]]
+        st.radio("Stack", list(stacks), **setting("stack", name), horizontal=True, help=STACK_HELP)
+    stack = stacks[name]
     scheme = checkpoint.config.positions
     st.markdown(" ".join(said(stack, scheme)) + kept(len(stack.ids), stack.dropped))
     show_parts()
@@ -160,7 +216,11 @@ def show_parts() -> None:
         draw(figures.text_heatmaps(parts.names, tokens, theme=theme()), "sum")
         places = range(len(tokens))
         place = st.selectbox(
-            "Numbers of the token", places, format_func=lambda at: position_name(at, tokens[at]), help=SHOWN_HELP
+            "Numbers of the token",
+            places,
+            format_func=lambda at: position_name(at, tokens[at]),
+            help=SHOWN_HELP,
+            **setting("token", selection.positioning.token),
         )
         rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
         numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
@@ -178,8 +238,9 @@ def show_table() -> None:
         st.subheader("The position vectors", anchor=False)
         for line in FORMULA_TEXT:
             st.latex(line)
+        choose_table()
         table, source = chosen_table()
-        show_curves(table)
+        show_curves()
         st.markdown(
             f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {source}." + skipped(table)
         )
@@ -195,18 +256,32 @@ def show_table() -> None:
         show_shift(table.shape[1])
 
 
-def chosen_table() -> tuple[np.ndarray, str]:
-    """The table that the controls ask for, and whose it is."""
-    _, checkpoint, name = chosen()
+def choose_table() -> None:
+    """Whose vectors, and how many of them."""
+    settings = chosen()[0].positioning
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source = st.radio("Vectors of", [FORMULA, OWN], key="table_of", help=TABLE_HELP, horizontal=True)
-        length = st.number_input("Positions", 1, LONGEST, 100, key="length", help=LENGTH_HELP, width=140)
-        width = st.number_input(
-            "Dimensions", 1, WIDEST, 128, key="width", help=WIDTH_HELP, width=140, disabled=source == OWN
+        st.radio(
+            "Vectors of",
+            TABLES,
+            format_func=TABLE_NAMES.__getitem__,
+            help=TABLE_HELP,
+            horizontal=True,
+            **setting("table", settings.table),
         )
-    if source != OWN:
-        return measures.sinusoidal_table(length, width), FORMULA
-    table = measures.own_table(stack_of(checkpoint, name), checkpoint.config, min(length, checkpoint.config.max_length))
+        length, width = setting("length", settings.length), setting("width", settings.width)
+        own = settings.table == OWN
+        st.number_input("Positions", 1, LONGEST, help=LENGTH_HELP, width=140, **length)
+        st.number_input("Dimensions", 1, WIDEST, help=WIDTH_HELP, width=140, disabled=own, **width)
+
+
+def chosen_table() -> tuple[np.ndarray, str]:
+    """The table that the controls ask for, and whose it is. InputError for a checkpoint that has none."""
+    selection, checkpoint, name = chosen()
+    settings = selection.positioning
+    if settings.table != OWN:
+        return measures.sinusoidal_table(settings.length, settings.width), TABLE_NAMES[settings.table]
+    length = min(settings.length, checkpoint.config.max_length)
+    table = measures.own_table(stack_of(checkpoint, name), checkpoint.config, length)
     if table is None:
         raise InputError(f"The checkpoint {checkpoint.name} has no position vectors; choose those of the formula.")
     return table, f"the checkpoint {markdown_text(checkpoint.name)}"
@@ -217,22 +292,22 @@ def skipped(table: np.ndarray) -> str:
     return figures.skipped(*table.shape)
 
 
-def show_curves(table: np.ndarray) -> None:
+@st.fragment
+def show_curves() -> None:
     """Chosen dimensions over the positions."""
-    width = table.shape[1]
-    there = [dimension for dimension in st.session_state.get("dimensions", FIRST_DIMENSIONS) if dimension < width]
-    st.session_state["dimensions"] = there or [0]
-    dimensions = st.multiselect(
-        "Dimensions drawn as curves",
-        range(width),
-        key="dimensions",
-        max_selections=figures.MOST_CURVES,
-        help=DIMENSIONS_HELP,
-    )
-    if dimensions:
-        draw(figures.position_curves(table, dimensions, theme=theme()), "curves")
-    else:
-        st.info("Choose at least one dimension to draw.")
+    with pages.plain_refusals():
+        table, dimensions = chosen_table()[0], chosen()[0].positioning.dimensions
+        st.multiselect(
+            "Dimensions drawn as curves",
+            range(table.shape[1]),
+            max_selections=MOST_CURVES,
+            help=DIMENSIONS_HELP,
+            **setting("dimensions", list(dimensions)),
+        )
+        if dimensions:
+            draw(figures.position_curves(table, dimensions, theme=theme()), "curves")
+        else:
+            st.info("Choose at least one dimension to draw.")
 
 
 def show_products(table: np.ndarray, source: str) -> None:
@@ -270,11 +345,14 @@ def show_shift(width: int) -> None:
         if width < 2:
             st.info("One dimension has no pair to rotate: choose at least 2.")
             return
-        pairs = width // 2
+        settings = chosen()[0].positioning
+        pair, position, shift = settings.pair_of, settings.position, settings.shift
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            pair = st.number_input("Pair", 0, pairs - 1, min(2, pairs - 1), key="pair_of", help=PAIR_HELP, width=140)
-            position = st.number_input("Position", 0, LONGEST_SHIFT, 3, key="position", help=POSITION_HELP, width=140)
-            shift = st.number_input("Shift", 0, LONGEST_SHIFT, 5, key="shift", help=STEPS_HELP, width=140)
+            st.number_input("Pair", 0, width // 2 - 1, help=PAIR_HELP, width=140, **setting("pair_of", pair))
+            st.number_input(
+                "Position", 0, LONGEST_SHIFT, help=POSITION_HELP, width=140, **setting("position", position)
+            )
+            st.number_input("Shift", 0, LONGEST_SHIFT, help=STEPS_HELP, width=140, **setting("shift", shift))
         found = measures.shifted(width, pair, position, shift)
         words, picture = st.columns(2, gap="large")
         with words:
@@ -314,27 +392,35 @@ def show_beyond() -> None:
 def show_schemes() -> None:
     """What each scheme adds to a score, as a function of the two positions."""
     with pages.plain_refusals():
-        _, checkpoint, name = chosen()
+        selection, checkpoint, name = chosen()
+        settings = selection.positioning
         st.subheader("Schemes side by side", anchor=False, help=SCHEMES_HELP)
         st.markdown(order.SIDE_BY_SIDE)
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            length = st.number_input("Tokens", 2, LONGEST_SCHEME, 32, key="tokens", help=TOKENS_HELP, width=140)
-            query = st.number_input(
-                "Query", 0, length - 1, min(20, length - 1), key="of_query", help=QUERY_HELP, width=140
-            )
-            head = st.number_input("Head", 1, measures.HEADS, 1, key="of_head", help=HEAD_HELP, width=140)
-            causal = st.toggle("Hide keys after the query", name == "decoder", key="causal", help=CAUSAL_HELP)
+        causal = name == "decoder" if settings.causal is None else settings.causal
+        choose_comparison(settings, causal=causal)
         of = (stack_of(checkpoint, name), checkpoint.config)
         parts = {
-            scheme: measures.scheme_part(scheme, length, head - 1, causal=causal, of=of) for scheme in measures.SCHEMES
+            scheme: measures.scheme_part(scheme, settings.compared, settings.of_head, causal=causal, of=of)
+            for scheme in measures.SCHEMES
         }
         for column, (scheme, part) in zip(st.columns(len(parts)), parts.items(), strict=True):
             with column:
-                row = min(query, len(part.added) - 1)
+                row = min(settings.of_query, len(part.added) - 1)
                 draw(figures.scheme_figure(part.added, row, order.TITLES[scheme], theme=theme()), scheme)
                 st.markdown(f"{order.DOES[scheme]} {order.number_of(scheme, part.own)} ({order.ORIGIN[scheme]})")
         added = {scheme: part.added for scheme, part in parts.items()}
         take_away("Schemes (NPZ)", "schemes.npz", SCHEMES_FILE_HELP, lambda: added)
+
+
+def choose_comparison(settings: Positioning, *, causal: bool) -> None:
+    """How many positions, and which query and head of them."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        compared, query = setting("compared", settings.compared), setting("of_query", settings.of_query)
+        st.number_input("Tokens", 2, LONGEST_SCHEME, help=TOKENS_HELP, width=140, **compared)
+        st.number_input("Query", 0, settings.compared - 1, help=QUERY_HELP, width=140, **query)
+        head = setting("of_head", settings.of_head + 1, 1)
+        st.number_input("Head", 1, measures.HEADS, help=HEAD_HELP, width=140, **head)
+        st.toggle("Hide keys after the query", help=CAUSAL_HELP, **setting("causal", causal))
 
 
 pages.frame()

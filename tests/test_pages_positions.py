@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import load_checkpoint
-from pages.parts.selection import EXAMPLES
+from pages.parts.selection import EXAMPLES, from_address
 from tests.folders import make_folders
 from tests.test_measures_positions import by_the_paper
 from tests.test_pages import APP, button, opened, typed
@@ -97,6 +97,8 @@ def test_no_dimension_chosen_is_said():
     app = opened(PAGE)
     app.multiselect(key="dimensions").set_value([]).run()
     assert not app.exception
+    assert "Choose at least one dimension to draw." in [info.value for info in app.info]
+    assert "Choose at least one dimension to draw." in [info.value for info in opened(PAGE, dimensions="").info]
 
 
 def test_distances_are_sums_of_cosines():
@@ -109,7 +111,7 @@ def test_distances_are_sums_of_cosines():
 
 def test_the_checkpoints_own_table_is_what_its_trace_adds(embedding):
     app = opened(PAGE)
-    app.radio(key="table_of").set_value("this checkpoint").run()
+    app.radio(key="table").set_value("own").run()
     shown = array(figure(app, "heatmap")["data"][0]["z"])
     assert shown.shape == (100, 128)
     assert np.array_equal(shown[:5], embedding.position.numpy())
@@ -151,28 +153,28 @@ def test_five_schemes_stand_side_by_side():
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "first"),
+    ("key", "value", "least"),
     [
-        ("length", 99_999, 100),
-        ("length", 0, 100),
-        ("width", 5000, 128),
-        ("tokens", 100_000, 32),
+        ("length", 99_999, 1),
+        ("length", 0, 1),
+        ("width", 5000, 1),
+        ("compared", 100_000, 2),
         ("of_head", 9, 1),
-        ("of_query", 32, 20),
-        ("pair_of", 64, 2),
-        ("shift", 1001, 5),
+        ("of_query", 32, 0),
+        ("pair_of", 64, 0),
+        ("shift", 1001, 0),
     ],
 )
-def test_a_number_out_of_bounds_that_a_browser_would_not_send_is_not_taken(key, value, first):
+def test_a_number_out_of_bounds_that_a_browser_would_not_send_is_not_taken(key, value, least):
     app = opened(PAGE)
     app.number_input(key=key).set_value(value).run()
     assert not app.exception
-    assert app.number_input(key=key).value == first
+    assert app.number_input(key=key).value == least
 
 
 def test_fewer_tokens_or_dimensions_take_the_query_and_the_pair_along():
     app = opened(PAGE)
-    app.number_input(key="tokens").set_value(4).run()
+    app.number_input(key="compared").set_value(4).run()
     app.number_input(key="width").set_value(3).run()
     assert not app.exception
     assert app.number_input(key="of_query").value in range(4)
@@ -200,6 +202,108 @@ def test_hostile_tokens_are_labels():
     assert not app.exception
     labels = figure(app, "sum")["layout"]["yaxis"]["ticktext"]
     assert not any(mark in label for label in labels for mark in "<>$")
+
+
+# The address
+
+SET = {
+    "token": "3",
+    "length": "7",
+    "width": "9",
+    "dimensions": "8.0",
+    "pair_of": "1",
+    "position": "12",
+    "shift": "2",
+    "compared": "5",
+    "of_query": "4",
+    "of_head": "2",
+    "causal": "1",
+}
+
+
+def test_an_address_restores_everything_that_the_page_is_set_to(embedding):
+    app = opened(PAGE, **SET)
+    assert not app.info
+    assert np.allclose(array(figure(app, "heatmap")["data"][0]["z"]), by_the_paper(7, 9), atol=1e-7)
+    assert [trace["name"] for trace in figure(app, "curves")["data"]] == ["dimension 8", "dimension 0"]
+    assert [trace["name"] for trace in figure(app, "rotation")["data"]] == ["position 12", "position 14"]
+    assert figure(app, "rotation")["data"][1]["x"][1] == pytest.approx(math.sin(14 / 10_000 ** (2 / 9)))
+    drawn = array(figure(app, "alibi")["data"][0]["z"])
+    assert drawn.shape == (5, 5)
+    assert (drawn[4, 0], np.isnan(drawn[0, 4])) == (-4 / 8, True)
+    assert np.array_equal(app.dataframe[0].value["sum"], embedding.total[3].numpy())
+    assert {name: app.query_params[name] for name in SET} == SET
+
+
+def test_every_control_is_in_the_address():
+    app = opened(PAGE)
+    for name in ("length", "width", "pair_of", "position", "shift", "compared", "of_query", "of_head"):
+        app.number_input(key=name).set_value(int(SET[name]) + (name == "of_head")).run()
+    app.multiselect(key="dimensions").set_value([8, 0]).run()
+    app.toggle(key="causal").set_value(True).run()
+    app.selectbox(key="token").set_value(3).run()
+    assert {name: app.query_params[name] for name in SET} == SET
+    app.radio(key="table").set_value("own").run()
+    assert app.query_params["table"] == "own"
+
+
+def test_the_view_of_an_address_is_kept_over_another_text_and_another_page():
+    app = typed(opened(PAGE, **SET), "A dog saw a cat.").switch_page("pages/explore.py").run()
+    app = app.switch_page("pages/positions.py").run().run()
+    assert app.number_input(key="shift").value == 2
+    assert {name: app.query_params[name] for name in SET if name != "token"} == {
+        name: value for name, value in SET.items() if name != "token"
+    }
+    assert "token" not in app.query_params  # it was of the text before
+
+
+def test_in_a_decoder_alone_later_keys_can_be_seen_by_an_address():
+    app = opened(PAGE, checkpoint="stories", causal="0")
+    assert not np.isnan(array(figure(app, "alibi")["data"][0]["z"])).any()
+    assert app.query_params["causal"] == "0"
+    assert np.isnan(array(figure(opened(PAGE, checkpoint="stories"), "alibi")["data"][0]["z"])[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("length", "0"),
+        ("length", "5001"),
+        ("length", "1e3"),
+        ("width", "1025"),
+        ("width", "-1"),
+        ("table", "mine"),
+        ("stack", "decoder"),
+        ("stack", "head"),
+        ("token", "5"),
+        ("token", "99999"),
+        ("dimensions", "128"),
+        ("dimensions", "4.4"),
+        ("dimensions", "4,5"),
+        ("dimensions", ".".join(map(str, range(13)))),
+        ("pair_of", "64"),
+        ("shift", "1001"),
+        ("position", "１"),
+        ("compared", "1"),
+        ("of_query", "32"),
+        ("of_head", "8"),
+        ("causal", "yes"),
+    ],
+)
+def test_what_an_address_cannot_mean_is_said_and_the_page_is_as_it_opens(name, value):
+    app, read = opened(PAGE, **{name: value}), from_address({name: value})[1]  # Explore, the first to open, may say it
+    assert not app.exception
+    assert read == [name] or [info.value for info in app.info] == [
+        f"The address gives no usable value for {name}; the default is shown."
+    ]
+    assert figure(app, "heatmap")["layout"] == figure(opened(PAGE), "heatmap")["layout"]
+    assert name not in app.query_params or (name, app.query_params[name]) == ("dimensions", "0")
+
+
+def test_what_is_put_back_because_nothing_else_fits_is_not_called_unusable():
+    app = opened(PAGE, width="3", compared="4")
+    assert not app.info
+    assert (app.number_input(key="pair_of").value, app.number_input(key="of_query").value) == (0, 3)
 
 
 # The shared selection
@@ -261,7 +365,7 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
     assert np.array_equal(parts[0], embedding.token.numpy())
     assert np.array_equal(parts[-1], embedding.total.numpy())
     assert any("Nothing is added" in info.value for info in app.info) == (not added)
-    app.radio(key="table_of").set_value("this checkpoint").run()
+    app.radio(key="table").set_value("own").run()
     if added:
         shown = array(figure(app, "heatmap")["data"][0]["z"])
         assert np.array_equal(shown[: len(stack.ids)], embedding.position.numpy())

@@ -14,18 +14,17 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
+from viz.theme import FONT, FONT_SIZE, LIGHT, MOST_CURVES, Theme
 from viz.tokens import LONGEST, position_name
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-MOST_CURVES = 12
 MOST_CELLS = 512  # to a side of a heatmap: about a pixel each; of more, every second or third … is drawn
 HEIGHT = 340
 ROW_HEIGHT, TALLEST = 22, 420  # of the heatmaps of a text
 BETWEEN, AROUND, LINE = 44, 60, 14  # from one of them to the next, about all of them, and what a label takes
 LONGEST_LABEL = 10  # characters of a token beside its row: more would leave a phone no room for the picture
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
-LEGEND = {"showlegend": True, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}}
+LEGEND: dict[str, Any] = {"showlegend": True, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}}
 SCHEME_DOMAINS = ((0.46, 1.0), (0.0, 0.36))  # of the matrix and of the curve below it: shares of the height
 
 
@@ -314,7 +313,7 @@ def _figure(
     x: dict[str, Any],
     y: dict[str, Any],
     domains: Sequence[tuple[float, float]] = ((0, 1),),
-    below: Mapping[str, Any] | None = None,
+    below: dict[str, Any] | None = None,
     **layout: Any,
 ) -> go.Figure:
     """Traces over one axis across, and one upwards for each domain, of which the last may differ in what is ``below``.

@@ -47,6 +47,7 @@ HEADS_DARK = (
     "#5ab4e5", "#ff9a57", "#3ecf9f", "#f0a6cd", "#e0c341", "#9bd3f5",
     "#e07aa8", "#7fd8c8", "#a99cf0", "#cfcf6a", "#6fc98a", "#e08ae0",
 )  # fmt: skip
+MOST_CURVES = len(HEADS_LIGHT)  # in one picture: each has a colour
 
 LIGHT = Theme(
     background="#ffffff",

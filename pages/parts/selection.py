@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from model import Edits, available_checkpoints
-from pages.parts import continuation
+from pages.parts import continuation, positioning
 from pages.parts.continuation import Continuation
 from pages.parts.experiments import EXPERIMENTS
+from pages.parts.positioning import Positioning
 from pages.parts.subjects import ALL
 from pages.parts.translation import options_of
 from viz.explorer import View
@@ -50,24 +51,28 @@ class Selection:
     target: str = ""  # typed by the visitor; "": the model's own
     view: View = field(default_factory=View)
     continuation: Continuation = field(default_factory=Continuation)
+    positioning: Positioning = field(default_factory=Positioning)
 
 
-PARTS = ("view", "continuation")  # fields that hold fields, whose names are all different
+PARTS = ("view", "continuation", "positioning")  # fields that hold fields, whose names are all different
 OWN = tuple(known.name for known in fields(Selection) if known.name not in PARTS)
 
 
 def values_of(selection: Selection) -> dict[str, Any]:
     """Everything in a selection, by the names that stand in an address."""
-    return {name: getattr(selection, name) for name in OWN} | vars(selection.view) | vars(selection.continuation)
+    found = {name: getattr(selection, name) for name in OWN}
+    for part in PARTS:
+        found |= vars(getattr(selection, part))
+    return found
 
 
 def changed(selection: Selection, **changes: Any) -> Selection:
     """The selection with some of these values changed. ValueError for a value that cannot be."""
-    own = {name: value for name, value in changes.items() if name in OWN}
-    written = {name: value for name, value in changes.items() if name in vars(selection.continuation)}
-    of_view = {name: value for name, value in changes.items() if name not in {*own, *written}}
-    view, kept = replace(selection.view, **of_view), replace(selection.continuation, **written)
-    return replace(selection, **own, view=view, continuation=kept)
+    own = dict(changes)
+    for part in PARTS:
+        kept = getattr(selection, part)
+        own[part] = replace(kept, **{name: own.pop(name) for name in vars(kept).keys() & changes.keys()})
+    return replace(selection, **own)
 
 
 def from_address(address: Mapping[str, str]) -> tuple[Selection, list[str]]:
@@ -105,7 +110,7 @@ def written(found: object) -> str:
         return ".".join(map(str, found))
     if isinstance(found, float):
         return f"{found:.6f}".rstrip("0").rstrip(".")
-    return "1" if found is True else str(found)
+    return str(int(found)) if isinstance(found, bool) else str(found)
 
 
 def written_sites(sites: frozenset[tuple[int, int]]) -> str:
@@ -184,6 +189,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "edits": lambda text: Edits.from_text(bounded(text)).to_text(),
     "translation": lambda text: options_of(bounded(text)).to_text(),
     "target": str,
+    "stack": lambda text: one_of(text, positioning.STACKS),
+    "table": lambda text: one_of(text, positioning.TABLES),
+    "causal": switch,
     "show": str,
     "special": str,
     "words": switch,
@@ -194,6 +202,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "maximum": str,
     "colours": str,
     **continuation.READERS,
+    **positioning.READERS,
 }
 
 
@@ -226,7 +235,7 @@ def choose(*, steers: bool = True, **changes: Any) -> None:
     st.session_state["_text_chosen"] = "text" in changes or st.session_state.get("_text_chosen", False)
     selection = st.session_state.get("_selection", Selection())
     if any(name in changes and changes[name] != getattr(selection, name) for name in ("text", "checkpoint")):
-        changes = continuation.OF_TEXT | changes
+        changes = continuation.OF_TEXT | positioning.OF_TEXT | changes
     st.session_state["_selection"] = changed(selection, **changes)
     if steers:
         steer()
@@ -252,7 +261,7 @@ def choose_checkpoint(name: str) -> None:
     """Select a checkpoint. What was chosen of the last one's attention means nothing in it."""
     fresh = {of_view: getattr(View(), of_view) for of_view in ("attention", "layer", "off", "query", "key")}
     st.session_state["_checkpoint_chosen"] = True
-    choose(checkpoint=name, head=0, mute=False, translation="", target="", **fresh)
+    choose(checkpoint=name, head=0, mute=False, translation="", target="", stack="", **fresh)
 
 
 def take(name: str) -> None:
