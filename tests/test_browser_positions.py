@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -66,6 +67,37 @@ def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browse
         expect(page.locator(".st-key-heatmap .hoverlayer")).to_contain_text(
             f"position 49, dimension 64: {math.sin(49 / 10_000**0.5):.6f}"
         )
+
+
+def test_what_is_set_is_in_the_address_and_comes_back_with_it(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        page.get_by_label("Positions", exact=True).fill("7")
+        page.get_by_label("Positions", exact=True).press("Enter")
+        expect(page.get_by_text("All 128 dimensions of 7 positions")).to_be_visible()
+        page.get_by_label("Shift", exact=True).fill("2")
+        page.get_by_label("Shift", exact=True).press("Enter")
+        expect(page.get_by_text("at position 5")).to_be_visible()
+        page.wait_for_url("**/positions?*length=7*")
+        page.wait_for_url("**/positions?*shift=2*")
+        with visitor(browser) as other:
+            other.goto(page.url)
+            expect(other.get_by_text("All 128 dimensions of 7 positions")).to_be_visible()
+            expect(other.get_by_label("Shift", exact=True)).to_have_value("2")
+            expect(other.get_by_text("at position 5")).to_be_visible()
+
+
+def test_a_long_token_leaves_the_picture_most_of_a_phone_and_is_named_whole_where_one_points(browser, address):
+    with visitor(browser, width=390, height=2000) as page:
+        page.goto(f"{address}/positions?{urlencode({'text': 'unforgettable ' + 'x' * 200})}")
+        picture = page.locator(".st-key-sum .nsewdrag").first
+        expect(picture).to_be_visible()
+        idle(page)
+        box = picture.bounding_box()
+        assert box is not None
+        assert box["width"] > 390 / 2
+        picture.hover(position={"x": box["width"] / 2, "y": 4})
+        expect(page.locator(".st-key-sum .hoverlayer")).to_contain_text("token 1 · unforgettable, dimension")
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1440, False), (390, True)], ids=["light", "dark"])

@@ -225,17 +225,18 @@ def scheme_figure(added: Float[np.ndarray, "query key"], query: int, title: str,
     places = np.arange(len(added))
     matrix = _signed(added, theme, "query %{y}, key %{x}: %{z:.6f}", x=places, y=places) | {"showscale": False}
     line = {"color": theme.accent, "width": 2}
-    row = _curve(places, added[query], f"query {query}, key %{{x}}: %{{y:.6f}}", line, mode="lines+markers")
+    mode = "lines" if np.isfinite(added[query]).sum() > 1 else "lines+markers"  # a point for each takes a while
+    row = _curve(places, added[query], f"query {query}, key %{{x}}: %{{y:.6f}}", line, mode=mode)
     return _figure(
         theme,
         400,
-        [matrix, row | {"marker": {"size": 4}, "yaxis": "y2"}],
+        [matrix, row | {"yaxis": "y2"}],
         x={"title": "key", "anchor": "y2"},
         y=_downwards("query"),
         domains=SCHEME_DOMAINS,
         below={"title": "added", "autorange": True},
         shapes=[_line_across(float(query), {"color": theme.second, "width": 1.5, "dash": "dot"})],
-        margin={"l": 48, "r": 8, "t": 34, "b": 44},
+        margin={"l": 60, "r": 8, "t": 34, "b": 44},
         title={"text": title, "x": 0, "xanchor": "left", "font": {"size": FONT_SIZE + 1, "color": theme.text}},
     )
 
@@ -300,6 +301,7 @@ def _token_ticks(tokens: Sequence[str], every: int) -> dict[str, Any]:
     places = range(0, len(tokens), every)
     return {
         "type": "category",
+        "automargin": True,
         "tickvals": [place + 2e-4 * len(tokens) for place in places],
         "ticktext": [label(place, tokens[place], LONGEST_LABEL) for place in places],
     }
@@ -320,7 +322,7 @@ def _figure(
 
     All in one piece: to add and update parts of a figure takes Plotly ten times as long as to read the whole.
     """
-    axis = {"gridcolor": theme.grid, "zeroline": False, "automargin": True}
+    axis = {"gridcolor": theme.grid, "zeroline": False}
     upwards = {
         f"yaxis{place if place > 1 else ''}": axis | y | {"domain": domain} | ((below or {}) if place > 1 else {})
         for place, domain in enumerate(domains, start=1)
