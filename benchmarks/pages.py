@@ -75,7 +75,6 @@ def steps(page: Page, address: str, depth: str) -> dict[str, list[float]]:
     for turn in range(ROUNDS):
         way = [(step, "ArrowRight") for step in order[1:]] + [(step, "ArrowLeft") for step in order[-2::-1]]
         for step, key in way:
-            page.wait_for_timeout(150)  # a key that comes while the buttons are being drawn is not heard
             page.evaluate(f"title => {{ window.took = ({STEP})(title) }}", heading(step))
             page.keyboard.press(key)
             took = float(page.evaluate("window.took"))

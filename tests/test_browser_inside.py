@@ -74,6 +74,19 @@ def test_the_way_is_walked_by_keys_and_buttons_and_shows_the_numbers_of_the_trac
         assert "step=residual" in page.url
 
 
+def test_every_press_counts_however_fast_they_come(browser, address):
+    with visitor(browser) as page:
+        page.goto(f"{address}/inside?{urlencode(PLACE | {'depth': 'numbers'})}")
+        at_step(page, "embedding")
+        for _ in range(7):
+            page.keyboard.press("ArrowRight")
+        at_step(page, list(TITLES)[7])
+        for _ in range(3):
+            page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowRight")
+        at_step(page, list(TITLES)[5])
+
+
 def test_the_recheck_the_files_and_the_choice_of_a_step(browser, address, block):
     with visitor(browser) as page:
         page.goto(f"{address}/inside?{urlencode(PLACE)}")

@@ -8,6 +8,7 @@ import streamlit as st
 from model import Checkpoint
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from model.measures.recheck import Rechecked, recheck
+from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named, edits_of, reads_pairs
 from pages.parts.downloads import button
 from pages.parts.exploring import traced
@@ -100,9 +101,10 @@ def choose_step(selection: Selection) -> None:
             here: Literal["primary", "secondary"] = "primary" if step == selection.step else "secondary"
             st.button(numbered(step), key=f"step_{step}", on_click=choose, kwargs={"step": step}, type=here)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Previous", key="previous", shortcut="Left", on_click=go, args=(-1,), disabled=place == 0)
+        st.button("Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
         last = place == len(ORDER) - 1
-        st.button("Next", key="next", shortcut="Right", on_click=go, args=(1,), disabled=last, help=STEP_HELP)
+        st.button("Next", key="next", on_click=go, args=(1,), disabled=last, help=STEP_HELP)
+        arrow_keys(go)
 
 
 def numbered(step: str) -> str:
