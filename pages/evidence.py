@@ -21,8 +21,8 @@ from viz.tokens import list_of
 
 HOW_TO_READ = """
 - Each row is a kind of number that this app shows. All of that kind, in every layer and head, were compared just now
-  with a **reference**: computed by other code, or a law that has to hold. The row gives **ours** and the reference
-  where they differ most, measured against what is allowed there.
+  with a **reference**, unless the row says for which of them alone: computed by other code, or a law that has to hold.
+  The row gives **ours** and the reference where they differ most, measured against what is allowed there.
 - **Allowed** is mostly 1e-05, that is 0.00001, and as much again times the largest number of the array that the number
   is part of: the model computes with 32-bit numbers, and rounding grows with what is added up. At 0, all is exact.
 - **Does not apply** is no result, and says why. NaN, infinity and a wrong shape count as differing. Tokens, layers and

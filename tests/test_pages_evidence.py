@@ -81,6 +81,18 @@ def test_heads_that_are_muted_are_muted_in_what_is_checked():
     assert any("layer 3, head 6" in row["At"] for row in rows(app) if row["Quantity"] == "the chosen head muted")
 
 
+def test_of_a_long_text_the_row_says_which_heads_the_loop_has_gone_through():
+    checkpoint = load_checkpoint("sentiment")
+    heads = checkpoint.config.layers * checkpoint.config.heads
+    for text in (SENTENCE, "good film " * 120):
+        tokens = len(checkpoint.tokenizer.encode(text).ids)
+        through = 60_000 // tokens**2
+        (row,) = [one for one in rows(opened(PAGE, text=text)) if one["Quantity"].startswith("entropy")]
+        assert (f"only for the first {through} of {heads} heads" in row["Compared with"]) == (through < heads)
+        assert ("only" in row["Compared with"]) == (through < heads)
+        assert row["Numbers"] == str(8 * min(through, heads))
+
+
 def test_what_is_broken_on_another_page_is_said_to_be_left_out():
     assert "is not part of this pass" in words(opened(PAGE, edits="temperature_2"))
     assert "is not part of this pass" not in words(opened(PAGE))

@@ -162,10 +162,16 @@ def row(finding: Finding) -> dict[str, str]:
         "Ours": exactly(finding.ours) if known else "",
         "Reference": exactly(finding.expected) if known else "",
         "At": where(finding) if known else "",
-        "Compared with": finding.reason or check.reference,
+        "Compared with": finding.reason or compared_with(finding),
         "Numbers": f"{finding.count:,}" if finding.count else "",
         "On the screen": check.screen,
     }
+
+
+def compared_with(finding: Finding) -> str:
+    """The reference, and what it was computed for where that is not everything."""
+    only = f"; only for {' and '.join(finding.parts)}" if finding.parts else ""
+    return f"{finding.check.reference}{only}"
 
 
 def exactly(number: float) -> str:
@@ -198,6 +204,6 @@ def findings_csv(findings: Sequence[Finding]) -> bytes:
         place = " ".join(f"{name}={value}" for name, value in finding.place)
         result = {True: "agrees", False: "differs", None: "does not apply"}[finding.passed]
         words = (check.group, check.name, check.quantity, check.screen, result)
-        bounds = (check.absolute, check.relative, finding.count, place, check.reference, finding.reason)
+        bounds = (check.absolute, check.relative, finding.count, place, compared_with(finding), finding.reason)
         writer.writerow([*words, *numbers, *bounds])
     return text.getvalue().encode("utf-8-sig")

@@ -101,9 +101,9 @@ def choose_step(selection: Selection) -> None:
             here: Literal["primary", "secondary"] = "primary" if step == selection.step else "secondary"
             st.button(numbered(step), key=f"step_{step}", on_click=choose, kwargs={"step": step}, type=here)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
+        st.button("← Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
         last = place == len(ORDER) - 1
-        st.button("Next", key="next", on_click=go, args=(1,), disabled=last, help=STEP_HELP)
+        st.button("Next →", key="next", on_click=go, args=(1,), disabled=last, help=STEP_HELP)
         arrow_keys(go)
 
 

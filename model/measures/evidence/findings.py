@@ -31,13 +31,17 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Numbers of one check and what they should be; ``axes`` name what an index counts."""
+    """Numbers of one check and what they should be; ``axes`` name what an index counts.
+
+    part: of which numbers of their kind these are some, and how many; "" where all are compared.
+    """
 
     check: str
     ours: Numbers
     expected: Numbers
     place: Mapping[str, str | int]
     axes: Sequence[str] = ()
+    part: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +56,8 @@ class Skipped:
 class Finding:
     """The result of one check; of all its numbers, that which comes nearest to what is allowed, or exceeds it most.
 
-    ``passed`` is None where the check does not apply, for the ``reason`` given.
+    ``passed`` is None where the check does not apply, for the ``reason`` given. ``parts`` say what was compared, where
+    that was not all.
     """
 
     check: Check
@@ -64,6 +69,7 @@ class Finding:
     difference: float = 0.0
     allowed: float = 0.0
     place: Place = ()
+    parts: tuple[str, ...] = ()
 
     @property
     def share(self) -> float:
@@ -92,7 +98,8 @@ def worse(before: Finding | None, now: Finding) -> Finding:
     if before is None or before.passed is None:
         return now
     chosen = max(before, now, key=lambda one: (one.passed is False, one.share))
-    return replace(chosen, count=before.count + now.count)
+    parts = tuple(dict.fromkeys((*before.parts, *now.parts)))
+    return replace(chosen, count=before.count + now.count, parts=parts)
 
 
 def judged(check: Check, one: Compared) -> Finding:
@@ -117,4 +124,5 @@ def judged(check: Check, one: Compared) -> Finding:
         difference=float(apart[at]),
         allowed=allowed,
         place=place + tuple(zip(one.axes, map(int, at), strict=True)),
+        parts=(one.part,) if one.part else (),
     )

@@ -32,7 +32,10 @@ def statistics_of(one: Pass, place: dict[str, str | int], stack: StackTrace, key
     weights = (stack.cross_weights() if cross else stack.weights()).double().numpy()
     marks = [is_punctuation(token) for token in keys.tokens] if keys.tokens else None
     ours = head_statistics(weights, keys.special, marks, cross=cross)
-    sites = list(product(*map(range, weights.shape[:2])))[: max(1, MOST_WEIGHTS // weights[0, 0].size)]
+    everywhere = list(product(*map(range, weights.shape[:2])))
+    sites = everywhere[: max(1, MOST_WEIGHTS // weights[0, 0].size)]
+    part = f"the first {len(sites)} of {len(everywhere)} heads, layer by layer ({' '.join(map(str, place.values()))})"
+    part = part if len(sites) < len(everywhere) else ""
     for layer, head in sites:
         rows = weights[layer, head].tolist()
         expected = {"entropy": entropy(rows)} | shares(rows, keys.special, marks, one_text=not cross)
@@ -40,7 +43,8 @@ def statistics_of(one: Pass, place: dict[str, str | int], stack: StackTrace, key
             if statistic in ours:
                 at = place | {"layer": layer, "head": head, "statistic": statistic}
                 found = ours[statistic][layer, head]
-                yield Compared(check="statistics", ours=np.array(found), expected=np.array(by_loop), place=at)
+                ours_here, expected_here = np.array(found), np.array(by_loop)
+                yield Compared(check="statistics", ours=ours_here, expected=expected_here, place=at, part=part)
 
 
 def entropy(rows: Weights) -> float:
