@@ -10,6 +10,7 @@ import pytest
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import STEPS
 from pages.parts import walking
+from pages.parts.arrows import steps_between
 from pages.parts.selection import EXAMPLES, Selection, from_address
 from tests.folders import make_folders
 from tests.test_pages import SENTENCE, button, opened
@@ -258,3 +259,11 @@ def test_the_script_names_the_weight_and_what_is_muted():
     written = walking.python(selection)
     assert f"shown = {float(stack.blocks[1].self_attention.weights[3].max())!r}" in written
     assert "HeadSite(stack='encoder', layer=0, head=2, attention='self')" in written
+
+
+def test_steps_are_the_difference_of_two_sums_and_what_a_page_does_not_send_is_none():
+    first, second, anew = ({"mounted": at, "steps": steps} for at, steps in ((1.5, 2), (1.5, -1), (9.5, 1)))
+    assert [steps_between(*pair) for pair in (({}, first), (first, second), (second, anew))] == [2, -3, 1]
+    for sent in (None, "3", [3], {"steps": "3"}, {"steps": 1e9}, {"mounted": 1.5}):
+        assert steps_between(first, sent) == 0
+        assert steps_between(sent, first) == 2

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -20,11 +21,17 @@ def arrow_keys(on_steps: Callable[[int], None]) -> None:
 
 
 def steps_since() -> int:
-    """The steps since the last time. The browser tells a sum, which starts at 0 whenever it draws the page anew."""
-    told, state = st.session_state[KEY].presses, st.session_state
-    mounted, steps = (told.get(name) if isinstance(told, dict) else None for name in ("mounted", "steps"))
-    if not isinstance(steps, int):  # no page of ours sends that
+    """The steps since the last time."""
+    state = st.session_state
+    before = state.get("_steps", {})
+    state["_steps"] = state[KEY].presses
+    return steps_between(before, state["_steps"])
+
+
+def steps_between(before: Any, now: Any) -> int:
+    """From one sum that the browser told to the next; a sum starts at 0 whenever the page is drawn anew."""
+    told = [each if isinstance(each, dict) and isinstance(each.get("steps"), int) else {} for each in (before, now)]
+    if not told[1]:  # no page of ours sends that
         return 0
-    before = state.get("_steps", (None, 0))
-    state["_steps"] = (mounted, steps)
-    return steps - (before[1] if before[0] == mounted else 0)
+    again = bool(told[0]) and told[0].get("mounted") == told[1].get("mounted")
+    return int(told[1]["steps"] - (told[0]["steps"] if again else 0))
