@@ -133,7 +133,11 @@ def test_a_choice_made_while_the_server_is_busy_is_the_same_on_both_sides(browse
         expect(page.locator(".words button").first).to_have_text("b")
         page.wait_for_timeout(1500)
         idle(page)
-        assert explored(page, "explorer.view.off.has('0.1')") == ("off=0.1" in page.url)
+        comes_true(page, partial(same_on_both_sides, page))
+
+
+def same_on_both_sides(page):
+    assert explored(page, "explorer.view.off.has('0.1')") == ("off=0.1" in page.url)
 
 
 def test_a_choice_made_just_before_another_control_is_not_lost(browser, address):
