@@ -1,7 +1,8 @@
 """Weights from safetensors files: headers checked first, then mapped from a private copy, one tensor at a time.
 
 A file is never mapped where it lies: somebody may write to it while it is in use. It is copied once into the cache
-folder, from which the system loads the parts that are used and may drop them again.
+folder, from which the system loads the parts that are used and may drop them again. In the copy every matrix lies row
+by row as the model uses it, also one that is stored as (in, out): a single token is multiplied faster by it that way.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import shutil
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,9 +43,10 @@ STALE = 24 * 3600  # seconds after which a copy that was never finished may go
 
 @dataclass(frozen=True)
 class Stored:
-    """Where a tensor lies, its shape and its type."""
+    """Where a tensor lies, from which byte of the file on, its shape and its type."""
 
     path: Path = field(compare=False)
+    start: int = field(compare=False)
     shape: tuple[int, ...]
     dtype: str
 
@@ -111,7 +113,8 @@ def read_header(path: Path) -> dict[str, Stored]:
     ends = sum(entry["data_offsets"][1] - entry["data_offsets"][0] for entry in header.values())
     if ends != size - 8 - length:
         refuse(path.name, "size", f"{size - 8 - length:,} bytes of numbers", f"{ends:,}")
-    return {name: Stored(path, shape, header[name]["dtype"]) for name, shape in shapes.items()}
+    starts = {name: 8 + length + entry["data_offsets"][0] for name, entry in header.items()}
+    return {name: Stored(path, starts[name], shape, header[name]["dtype"]) for name, shape in shapes.items()}
 
 
 def read_entry(file: str, name: str, entry: Any) -> tuple[int, ...]:
@@ -143,12 +146,13 @@ def load(
     for name, source in sources.items():
         check_shape(model, expected[name], source, stored[source.name])
     check_copies(copies, stored, lambda one, other: stored[one] == stored[other])
-    used = {source.name for source in sources.values()} | copies.keys()
+    used, across = {source.name for source in sources.values()} | copies.keys(), transposed(model, sources, stored)
     states = {path: state_of(path) for path in sorted({entry.path for entry in stored.values()})}
     large = sum(state.size for state in states.values()) >= MAPPED_FROM
     tensors: dict[str, Tensor] = {}
     for path in states:
-        tensors |= read_file(path, {name: stored[name] for name in used if stored[name].path == path}, mapped=large)
+        wanted = {name: stored[name] for name in used if stored[name].path == path}
+        tensors |= read_file(path, wanted, across & wanted.keys(), mapped=large)
     check_copies(copies, stored, lambda one, other: torch.equal(tensors[one], tensors[other]))
     changed = {name: source.change(tensors[source.name], model.config) for name, source in sources.items()}
     model.load_state_dict(
@@ -177,6 +181,20 @@ def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, f
         refuse(file, source.name, f"shape {found.shape}", f"one that gives {expected}")
 
 
+def transposed(model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored]) -> set[str]:
+    """The stored matrices of whose transpose the model's are rows that lie one after the other."""
+
+    def lies(source: Source, tensor: Tensor) -> bool:
+        return source.change(tensor, model.config).is_contiguous()
+
+    found = set()
+    for source in sources.values():
+        empty = torch.empty(stored[source.name].shape, device="meta")
+        if empty.ndim == 2 and not lies(source, empty) and lies(source, empty.mT.contiguous().mT):
+            found.add(source.name)
+    return found
+
+
 def check_copies(copies: Mapping[str, str], stored: Mapping[str, Stored], same: Callable[[str, str], bool]) -> None:
     """Refuse a tensor that should be another one again and is not: nobody could know which is meant."""
     for name, original in copies.items():
@@ -184,10 +202,10 @@ def check_copies(copies: Mapping[str, str], stored: Mapping[str, Stored], same: 
             refuse(stored[name].path.name, name, f"other numbers than in {original}", "the same")
 
 
-def read_file(path: Path, wanted: Mapping[str, Stored], *, mapped: bool) -> dict[str, Tensor]:
-    """These tensors of one file, as they are stored; mapped from our own copy, or read into memory."""
+def read_file(path: Path, wanted: Mapping[str, Stored], across: Set[str], *, mapped: bool) -> dict[str, Tensor]:
+    """These tensors of one file, mapped from our own copy or read into memory; those ``across`` lie column by column."""
     try:
-        copy = private_copy(path, wanted) if mapped else None
+        copy = private_copy(path, wanted, across) if mapped else None
         with safe_open(copy or path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in wanted}
     except CheckpointError:
@@ -195,9 +213,16 @@ def read_file(path: Path, wanted: Mapping[str, Stored], *, mapped: bool) -> dict
     except (SafetensorError, OSError, ValueError):
         refuse(path.name, "file", "something that safetensors refuses", "a safetensors file")
     if copy is None:
-        tensors = {name: tensor.clone() for name, tensor in tensors.items()}
+        tensors = {name: columns(tensor) if name in across else tensor.clone() for name, tensor in tensors.items()}
         check_numbers(path.name, tensors)
-    return tensors
+    else:
+        tensors |= {name: tensors[name].view(tensors[name].shape[::-1]) for name in across}
+    return tensors | {name: tensors[name].mT for name in across}
+
+
+def columns(matrix: Tensor) -> Tensor:
+    """The transpose, with its rows in new memory one after the other."""
+    return matrix.mT.clone(memory_format=torch.contiguous_format)
 
 
 def check_numbers(file: str, tensors: Mapping[str, Tensor]) -> None:
@@ -222,12 +247,13 @@ def cache_folder() -> Path:
     return Path(own) if own else (Path(user) if user else Path.home() / ".cache") / "headlight"
 
 
-def private_copy(path: Path, wanted: Mapping[str, Stored]) -> Path | None:
+def private_copy(path: Path, wanted: Mapping[str, Stored], across: Set[str]) -> Path | None:
     """A copy of a file in our own cache, made once for every state of the file; None where none can be written.
 
-    What lies in the cache under its last name has been checked: header as found before, and numbers.
+    What lies in the cache under its last name has been checked: header as found before, and numbers. The numbers of a
+    matrix ``across`` are in the order of its columns, whatever the header says of its shape.
     """
-    copy = cache_folder() / f"{digest(state_of(path), sorted(wanted))}.safetensors"
+    copy = cache_folder() / f"{digest(state_of(path), sorted(wanted), sorted(across))}.safetensors"
     if copy.exists():
         os.utime(copy)
         return copy
@@ -236,6 +262,7 @@ def private_copy(path: Path, wanted: Mapping[str, Stored]) -> Path | None:
         return None
     try:
         check_copy(part, path.name, wanted)
+        transpose(part, across)
         part.replace(copy)
     finally:
         part.unlink(missing_ok=True)
@@ -299,6 +326,15 @@ def check_copy(part: Path, file: str, wanted: Mapping[str, Stored]) -> None:
     with safe_open(part, framework="pt") as opened:
         for name in wanted:
             check_numbers(file, {name: opened.get_tensor(name)})
+
+
+def transpose(part: Path, across: Set[str]) -> None:
+    """Put the numbers of these matrices in the order of their columns, each where it was in the file."""
+    places = read_header(part)
+    with safe_open(part, framework="pt") as opened, part.open("r+b") as file:
+        for name in across:
+            file.seek(places[name].start)
+            file.write(columns(opened.get_tensor(name)).view(torch.uint8).numpy().tobytes())
 
 
 def make_room(folder: Path, needed: int) -> None:

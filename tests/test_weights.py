@@ -59,6 +59,18 @@ def test_mapped_weights_give_the_numbers_of_the_reference(dtype, cache, tmp_path
     assert {parameter.dtype for parameter in model.parameters() if parameter.ndim == 1} == {torch.float32}
 
 
+@pytest.mark.parametrize("where", ["mapped", "cannot be copied", "small"])
+def test_a_matrix_lies_row_by_row_wherever_it_is_read_and_however_it_is_stored(where, cache, gpt2, monkeypatch):
+    if where == "cannot be copied":
+        cache.write_text("a file where the folder should be")
+    monkeypatch.setattr(weights, "MAPPED_FROM", 1 << 40 if where == "small" else 0)
+    for _ in range(2):  # the second finds the copy of the first
+        model = load_checkpoint(gpt2.folder, device="cpu").model
+        assert all(parameter.is_contiguous() for parameter in model.parameters() if parameter.ndim > 1)
+        reference.assert_same_model(gpt2, IDS)
+    assert len(copies(cache)) == (where == "mapped")
+
+
 def test_a_file_rewritten_or_deleted_while_in_use_changes_nothing(cache, gpt2):
     checkpoint, path = load_checkpoint(gpt2.folder, device="cpu"), gpt2.folder / "model.safetensors"
     before: Any = checkpoint.trace_ids(IDS["input_ids"])
