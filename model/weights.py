@@ -203,7 +203,7 @@ def check_copies(copies: Mapping[str, str], stored: Mapping[str, Stored], same: 
 
 
 def read_file(path: Path, wanted: Mapping[str, Stored], across: Set[str], *, mapped: bool) -> dict[str, Tensor]:
-    """These tensors of one file, mapped from our own copy or read into memory; those ``across`` lie column by column."""
+    """These tensors of one file, mapped from our own copy or read into memory; those ``across``, column by column."""
     try:
         copy = private_copy(path, wanted, across) if mapped else None
         with safe_open(copy or path, framework="pt") as file:
