@@ -114,7 +114,7 @@ def train(
     Raises InputError where the state is of another model.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    optimiser = torch.optim.AdamW(parameter_groups(model, schedule.weight_decay), betas=(0.9, 0.98), fused=True)
+    optimiser = optimiser_of(model, schedule)
     run = resume(model, optimiser, folder / STATE)
     network, first = distributed.spread(model), distributed.leads()
     record = Record(run, schedule, folder) if first else None
@@ -198,6 +198,11 @@ class Recent:
             with torch.no_grad():
                 parameter.copy_(torch.stack([state[name] for state in states]).mean(dim=0))
         return mean
+
+
+def optimiser_of(model: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
+    """Adam with the second beta of "Attention Is All You Need", section 5.3, and decoupled decay, in one kernel."""
+    return torch.optim.AdamW(parameter_groups(model, schedule.weight_decay), betas=(0.9, 0.98), fused=True)
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
