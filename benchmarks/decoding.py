@@ -7,7 +7,8 @@ Models of the shapes of GPT-2 small and BART base with random weights are saved 
 ``load_checkpoint``. Both sides decode the same ids, greedily and with 4 beams, from a cache, in one process, and take
 turns; neither comes to an end token. Theirs keeps attention by ``output_attentions=True,
 return_dict_in_generate=True``; ours ends with the trace of the whole, which is part of its time. What they write is
-compared. Only ratios within a round mean something: other work on the machine moves both.
+compared. Only ratios within a round mean something: other work on the machine moves both, less so with one thread and
+``--clock processor``, which counts the seconds spent computing.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from typing import Any
 import torch
 import transformers
 
-from benchmarks.trace import machine, seconds, spread
+from benchmarks.trace import CLOCKS, add_clock, machine, seconds, spread
 from model import Checkpoint, load_checkpoint
 from model.adjustments import UNCHANGED
 from model.beam import search
@@ -72,15 +73,16 @@ def their_call(folder: Path, ids: tuple[int, ...], tokens: int, width: int) -> C
     return call
 
 
-def row(name: str, folder: Path, width: int, tokens: int, rounds: int) -> str:
+def row(name: str, folder: Path, width: int, options: argparse.Namespace) -> str:
     """One line of the table: medians in tokens a second, and ratios within a round."""
-    ids = tuple(torch.randint(4, 50_000, (SOURCE,)).tolist())
+    ids, tokens = tuple(torch.randint(4, 50_000, (SOURCE,)).tolist()), options.tokens
     ours, theirs = (
         our_call(load_checkpoint(folder, device="cpu"), ids, tokens, width),
         their_call(folder, ids, tokens, width),
     )
     same = sum(one == other for one, other in zip(ours(), theirs(), strict=True))
-    times = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
+    clock = CLOCKS[options.clock]
+    times = [(seconds(ours, clock), seconds(theirs, clock)) for _ in range(options.rounds)]
     speeds = [tokens / statistics.median(column) for column in zip(*times, strict=True)]
     ratio = spread([slow / fast for fast, slow in times])
     return f"| {name} | {width} | {speeds[0]:.1f} | {speeds[1]:.1f} | {ratio} | {same} of {tokens} |"
@@ -94,10 +96,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="rounds counted (7)")
     parser.add_argument("--tokens", type=int, default=48, help="tokens to produce (48)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch threads (its own choice)")
+    add_clock(parser)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     transformers.logging.set_verbosity_error()
-    print(f"{machine()}, transformers {transformers.__version__}; {options.rounds} rounds\n")
+    print(f"{machine()}, transformers {transformers.__version__}; {options.rounds} rounds, {options.clock} clock\n")
     print("| model | beams | ours, tokens/s | transformers, tokens/s | ratio | same tokens |")
     print("|---|---|---|---|---|---|")
     for name in options.models:
@@ -105,7 +108,7 @@ def main() -> None:
             torch.manual_seed(0)
             MODELS[name]().save_pretrained(folder)
             for width in options.beams:
-                print(row(name, Path(folder), width, options.tokens, options.rounds), flush=True)
+                print(row(name, Path(folder), width, options), flush=True)
 
 
 if __name__ == "__main__":

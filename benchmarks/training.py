@@ -8,14 +8,14 @@ projection, sinusoidal positions, post-norm. They learn the same batches of rand
 steps of ``model.training``: same loss, precision, optimiser and cut of the gradient, in one process, and take turns.
 "its own dropout" also drops attention weights and hidden values, as ``nn.Transformer`` does unless one reaches into it;
 "ours" drops what our model drops, embeddings and the output of every sublayer. Tokens are those of the targets. Only
-ratios within a round mean something: other work on the machine moves both.
+ratios within a round mean something: other work on the machine moves both, less so with one thread and
+``--clock processor``, which counts the seconds spent computing.
 """
 
 import argparse
 import math
 import statistics
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.trace import machine, seconds, spread
+from benchmarks.trace import CLOCKS, add_clock, machine, seconds, spread
 from model.checkpoint import CHECKPOINTS
 from model.config import Config
 from model.device import choose_device
@@ -136,15 +136,11 @@ def sides(options: argparse.Namespace) -> dict[str, Callable[[int], int]]:
     return found
 
 
-def speed(step: Callable[[int], int], first: int, steps: int) -> float:
+def speed(step: Callable[[int], int], numbers: range, clock: Callable[[], float]) -> float:
     """Tokens a second over these steps."""
-    tokens = 0
-
-    def take() -> None:
-        nonlocal tokens
-        tokens = sum(step(number) for number in range(first, first + steps))
-
-    return 1 / seconds(take) * tokens
+    found = list[int]()
+    taken = seconds(lambda: found.extend(step(number) for number in numbers), clock)
+    return sum(found) / taken
 
 
 def main() -> None:
@@ -155,17 +151,19 @@ def main() -> None:
     parser.add_argument("--precision", choices=("bfloat16", "float32"), default="bfloat16", help="of matrix products")
     parser.add_argument("--device", default="cpu", help="auto, cuda, mps or cpu (cpu)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch threads (its own choice)")
+    add_clock(parser)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
-    both: Any = sides(options)
+    both = sides(options)
     for step in both.values():  # a first step is not counted
         step(0)
-    found = [
-        [speed(step, 1 + number * options.steps, options.steps) for step in both.values()]
-        for number in range(options.rounds)
-    ]
-    print(f"{machine()}; {options.precision}, {options.rounds} rounds of {options.steps} steps\n")
+    last = 1 + options.rounds * options.steps
+    rounds = [range(first, first + options.steps) for first in range(1, last, options.steps)]
+    found = [[speed(step, numbers, CLOCKS[options.clock]) for step in both.values()] for numbers in rounds]
+    print(
+        f"{machine()}; {options.precision}, {options.rounds} rounds of {options.steps} steps, {options.clock} clock\n"
+    )
     print("| side | tokens/s | ours / it |\n|---|---|---|")
     for side, name in enumerate(both):
         median = statistics.median(row[side] for row in found)

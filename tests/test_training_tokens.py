@@ -16,6 +16,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from benchmarks.training import Theirs
 from model import InputError, load_checkpoint
 from model.tokenizer import END_ID, START_ID, Tokenizer
 from model.training import distributed, language, loop, next_token, translate, translation
@@ -24,6 +25,7 @@ from model.training.commands import Command
 from model.training.kneser_ney import KneserNey, discounts
 from model.training.parallel import Pair, PairBatches, Parallel, augmented, casual, parallel, read_pairs
 from model.training.prediction import best_head, log_probabilities, repeated
+from tests import tiny
 from tests.test_training import curve, weights
 from tests.tiny import transformer
 
@@ -444,3 +446,17 @@ def test_a_head_that_looks_after_the_first_occurrence_is_found() -> None:
         blocks[1][:, 1, query] = F.one_hot(torch.tensor(query - length + 1), 2 * length + 1).float()
     stand_ins = [type("Block", (), {"self_attention": type("Attention", (), {"weights": found})}) for found in blocks]
     assert best_head(stand_ins, length) == (1.0, 1, 1)
+
+
+def test_what_training_is_timed_beside_computes_the_same():
+    ours = transformer("encoder-decoder").train()
+    theirs = Theirs(ours.config, same_dropout=True)
+    theirs.embedding.load_state_dict(ours.embedding.state_dict())
+    sides = ((theirs.transformer.encoder, ours.encoder), (theirs.transformer.decoder, ours.decoder))
+    for layers, blocks in ((one.layers, other.blocks) for one, other in sides):
+        for layer, block in zip(layers, blocks, strict=True):
+            layer.load_state_dict(tiny.torch_layer(block, ours.config).state_dict())
+    source, real, target = tiny.ids(2, 7), tiny.real(7, 4), tiny.ids(2, 5, seed=1)
+    expected = ours(source, real=real, target_ids=target).logits
+    assert torch.allclose(theirs(source, real, target), expected, atol=1e-5)
+    assert sum(one.numel() for one in theirs.parameters()) == ours.parameter_count()
