@@ -43,6 +43,8 @@ PAIRS, SHORTEST, LONGEST, MORE = 20_000, 4, 24, 3  # a target is up to so many t
 class Theirs(nn.Module):
     """The translator as one writes it around ``nn.Transformer``."""
 
+    table: Tensor
+
     def __init__(self, config: Config, *, same_dropout: bool) -> None:
         super().__init__()
         self.width = config.width
