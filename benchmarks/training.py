@@ -157,15 +157,14 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
+    how = f"{options.precision}, {options.rounds} rounds of {options.steps} steps, {options.clock} clock"
+    print(f"{machine()}; {how}\n", flush=True)
     both = sides(options)
     for step in both.values():  # a first step is not counted
         step(0)
     last = 1 + options.rounds * options.steps
     rounds = [range(first, first + options.steps) for first in range(1, last, options.steps)]
     found = [[speed(step, numbers, CLOCKS[options.clock]) for step in both.values()] for numbers in rounds]
-    print(
-        f"{machine()}; {options.precision}, {options.rounds} rounds of {options.steps} steps, {options.clock} clock\n"
-    )
     print("| side | tokens/s | ours / it |\n|---|---|---|")
     for side, name in enumerate(both):
         median = statistics.median(row[side] for row in found)
