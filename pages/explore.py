@@ -59,8 +59,9 @@ def show() -> None:
     selection = selected()
     pages.strip(selection)
     st.title("Which words does each head look at?", anchor=False)
-    with pages.plain_refusals(), st.spinner("Computing what every head looks at"):
-        remember(attended().selection)
+    with pages.plain_refusals():
+        with st.spinner("Computing what every head looks at"):
+            remember(attended().selection)
         address_notice()
         show_attention()
 
