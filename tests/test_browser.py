@@ -160,9 +160,7 @@ def test_layers_of_a_long_text_come_when_they_are_looked_at(browser, address):
         page.goto(f"{address}/?{urlencode({'text': text})}")
         picture_shown(page)
         assert not explored(page, "explorer.model.whole")
-        idle(page)
-        here = "[0, 1, 2, 3].map(layer => explorer.model.has(explorer.kind, layer))"
-        assert explored(page, here) == [True, True, False, True], "the chosen layer and those beside it"
+        comes_true(page, partial(chosen_layer_and_those_beside_it, page))
         for layer in (2, 0, 3):
             page.get_by_role("button", name=f"Layer {layer + 1}", exact=True).click()
             expect(page.locator(".readout")).to_contain_text(f"Layer {layer + 1}, mean of 8 heads")
@@ -174,6 +172,11 @@ def test_layers_of_a_long_text_come_when_they_are_looked_at(browser, address):
             )
             mean = stack.blocks[layer].self_attention.weights.double().mean(dim=0)
             assert exact(page) == pytest.approx(float(mean[query, key]), abs=1e-7)
+
+
+def chosen_layer_and_those_beside_it(page):
+    here = "[0, 1, 2, 3].map(layer => explorer.model.has(explorer.kind, layer))"
+    assert explored(page, here) == [True, True, False, True]
 
 
 def test_cross_attention_of_the_translator_is_that_of_the_trace(browser, address):

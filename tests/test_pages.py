@@ -14,7 +14,9 @@ import pages
 from model import Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import Shelf
+from pages.parts.exploring import Attended, wanted_layer
 from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, from_address, to_address
+from viz.explorer.kinds import kinds_of
 from viz.explorer.packing import unpack
 from viz.explorer.view import View
 from viz.tokens import markdown_text, visible
@@ -24,12 +26,11 @@ ALL_PAGES = sorted(path.name for path in pages.FOLDER.glob("[!_]*.py"))
 SENTENCE = "An odd film, but a good film."
 
 
-def opened(page: str = "explore.py", *, drawn: bool = True, **address: str) -> AppTest:
+def opened(page: str = "explore.py", **address: str) -> AppTest:
     """The app as a browser opens it at an address, once its explorer has drawn the first picture."""
     app = AppTest.from_file(str(APP), default_timeout=120)
     app.query_params.update(address)
-    if drawn:
-        app.session_state["_drawn"] = True
+    app.session_state["_drawn"] = True
     app.run()
     return app if page == "explore.py" else app.switch_page(f"pages/{page}").run()
 
@@ -186,8 +187,28 @@ def test_muting_runs_the_model_without_the_heads_that_are_off(checkpoint):
         assert shown.endswith(f"{label} {100 * probabilities[label]:.1f}\u00a0%")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"attention": "encoder", "layer": 3}, 3),
+        ({}, 1),
+        ({"attention": "encoder", "layer": 4}, 1),
+        ({"attention": "encoder", "layer": -1}, 1),
+        ({"attention": "encoder", "layer": True}, 1),
+        ({"attention": "encoder", "layer": "2"}, 1),
+        ({"attention": "cross", "layer": 2}, 1),
+        ({"attention": ["encoder"], "layer": 2}, 1),
+    ],
+)
+def test_a_layer_that_is_not_there_is_not_sent(checkpoint, wanted, found):
+    kinds = kinds_of(checkpoint.trace(SENTENCE))
+    shown = Attended(Selection(view=View(layer=1)), kinds, "name")
+    kind, layer = wanted_layer(shown, wanted)
+    assert (kind is kinds["encoder"], layer) == (True, found)
+
+
 def test_what_is_below_the_explorer_waits_for_its_first_picture(checkpoint):
-    app = opened(drawn=False)
+    app = AppTest.from_file(str(APP), default_timeout=120).run()
     assert told(app, "view")["awaited"]
     assert not app.get("vega_lite_chart")
     assert not app.dataframe

@@ -95,10 +95,10 @@ def reply(name: str, find: Callable[[], Attended]) -> None:
         return
     if shown.name != name:  # the page is about to be run with what was chosen since
         return
+    if not is_whole(sent_first(shown)):
+        send_layer(shown.name, *wanted_layer(shown, request_of(shown, "layer") or {}), "chosen")
     asked = {"on_row": partial(keep_request, "row"), "on_layer": partial(keep_request, "layer")}
     answers(key=f"{KEY}_answers", message={"exact": exact_answer(shown)}, **asked)
-    if not is_whole(sent_first(shown)):
-        send_layer(shown.name, *wanted_layer(shown), "chosen")
 
 
 def show_neighbours(shown: Attended) -> None:
@@ -174,14 +174,13 @@ def request_of(shown: Attended, name: str) -> dict[str, Any] | None:
         return None
     try:
         wanted = json.loads(request)
-        return wanted if wanted.pop("name") == shown.name else None
+        return dict(wanted) if wanted.pop("name") == shown.name else None
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
         return None
 
 
-def wanted_layer(shown: Attended) -> tuple[Kind, int]:
+def wanted_layer(shown: Attended, wanted: Mapping[str, Any]) -> tuple[Kind, int]:
     """The layer that was asked for, and the attention that it is of; or else those that are looked at."""
-    wanted = request_of(shown, "layer") or {}
     kind, layer = shown.kinds.get(str(wanted.get("attention"))), wanted.get("layer")
     if kind is None or type(layer) is not int or layer not in range(kind.layers):
         return shown.kind, shown.selection.view.layer

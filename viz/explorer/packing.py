@@ -132,12 +132,15 @@ def quantised(weights: Float[np.ndarray, "..."]) -> UInt8[np.ndarray, "..."]:
 
 def compressed(cells: UInt8[np.ndarray, "..."]) -> bytes:
     """A zlib stream. Of many cells each half is compressed on a core of its own: somebody waits for the one layer."""
-    data = memoryview(np.ascontiguousarray(cells)).cast("B")
-    half = len(data) // 2 if len(data) > ONE_CORE else len(data)
-    with ThreadPoolExecutor(2) as pool:
-        halves = list(pool.map(deflated, (data[:half], data[half:]), (zlib.Z_SYNC_FLUSH, zlib.Z_FINISH)))
+    data = np.ascontiguousarray(cells).data.cast("B")
+    half = len(data) // 2
+    if len(data) < ONE_CORE:
+        parts = [deflated(data, zlib.Z_FINISH)]
+    else:
+        with ThreadPoolExecutor(2) as pool:
+            parts = list(pool.map(deflated, (data[:half], data[half:]), (zlib.Z_SYNC_FLUSH, zlib.Z_FINISH)))
     # Header and checksum as in RFC 1950; a part that ends in a synchronising flush may be followed by another.
-    return b"".join([b"\x78\x01", *halves, zlib.adler32(data).to_bytes(4, "big")])
+    return b"".join([b"\x78\x01", *parts, zlib.adler32(data).to_bytes(4, "big")])
 
 
 def deflated(data: memoryview, ending: int) -> bytes:
@@ -161,9 +164,9 @@ def tiles_of(layers: Iterable[Float[np.ndarray, "head query key"]]) -> Float[np.
     heads, means, total = [], [], None
     for weights in layers:
         heads.append(pooled(weights))
-        means.append(pooled(weights.mean(axis=0)[None]))
+        means.append(weights.mean(axis=0))
         total = weights if total is None else total + weights
-    return np.concatenate([*heads, *means, *([] if total is None else [pooled(total / len(heads))])])
+    return np.concatenate([*heads, *([] if total is None else [pooled(np.stack(means)), pooled(total / len(heads))])])
 
 
 def pooled(weights: Float[np.ndarray, "tile query key"]) -> Float[np.ndarray, "tile row column"]:
