@@ -362,6 +362,7 @@ def test_evaluating_a_translator_prints_its_figures_and_writes_them_down(data, t
     assert [row["what"].split(",")[0] for row in card["evaluations"]] == ["BLEU", "chrF", "translations that end"]
     assert all(row["what"] in printed for row in card["evaluations"])
     assert card["evaluations"][0]["signature"] in printed
+    assert card["evaluations"][0]["what"].endswith(f", beam 2, {data[translate].name}")
     with pytest.raises(InputError, match="does not translate"):
         run(translate, "evaluate", data[translate], "--checkpoint", "sentiment")
 

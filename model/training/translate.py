@@ -126,6 +126,8 @@ def evaluate(options: argparse.Namespace) -> None:
     if not pairs:
         raise InputError(f"{options.data[0].name}: found no pairs, expected one or more.")
     search = "greedy" if options.beam == 1 else f"beam {options.beam}"
+    if not bundled:
+        search += f", {options.data[0].name}"
     translate = translator(checkpoint.model, checkpoint.tokenizer, options.beam)
     commands.report(options, "translate", figures(translate, checkpoint.tokenizer, pairs, search))
 
