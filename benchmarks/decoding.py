@@ -42,17 +42,17 @@ SOURCE = 16  # tokens that are there at the start
 def our_call(ours: Checkpoint, ids: tuple[int, ...], tokens: int, width: int) -> Callable[[], list[int]]:
     """Our decoding of ids, and the trace of what it wrote."""
     start = ours._start(ids)
+    most = len(start) + tokens
 
     def call() -> list[int]:
-        decoder = ours._decoder(ids, NO_EDITS, width)
+        decoder = ours._decoder(ids, NO_EDITS, None if width == 1 else width, most)
         if width == 1:
-            found = write(decoder, start, len(start) + tokens, likeliest, UNCHANGED)
-            written = [chosen.token_id for chosen in found]
+            found, rows = list(write(decoder, start, most, likeliest, UNCHANGED)), []
         else:
-            *_, beams = search(decoder, torch.tensor([start]), width, 0.0, len(start) + tokens, recorded=True)
-            written = list(beams.ids(0))
-        ours._trace_written(ids, (*start, *written), NO_EDITS)
-        return written
+            *_, beams = search(decoder, torch.tensor([start]), width, 0.0, most, recorded=True)
+            found, rows = beams.chosen(0, start), beams.rows(0)
+        ours._trace_written(decoder, ids, start, found, rows)
+        return [chosen.token_id for chosen in found]
 
     return call
 

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.decoding import Decoder, Node
+from model.decoding import Chosen, Decoder, Node
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,14 +69,22 @@ class Beams:
 
     def path(self, beam: int, text: int = 0) -> list[Float[Tensor, "vocabulary"]]:
         """What the model said before each of these tokens; of beams that were recorded."""
-        found = list[Float[Tensor, "vocabulary"]]()
+        said = [level.logits for level in self.levels()[1:]]
+        rows = self.rows(beam, text)[: int(self.lengths[text, beam])]
+        return [logits[text, row].cpu() for logits, row in zip(said, rows, strict=False) if logits is not None]
+
+    def chosen(self, beam: int, started: tuple[int, ...], text: int = 0) -> list[Chosen]:
+        """The tokens that were added after ``started``; of beams that were recorded."""
+        ids, path = self.ids(beam, text), self.path(beam, text)
+        read = (started + ids[:count] for count in range(len(ids)))
+        return [Chosen(*one) for one in zip(ids, path, read, strict=True)]
+
+    def rows(self, beam: int, text: int = 0) -> list[int]:
+        """Which of the beams it was before each token, one that it is filled up with among them, and which it is."""
+        found = [beam]
         for level in self.levels()[:0:-1]:
-            assert level.before is not None
             assert level.parents is not None
-            assert level.logits is not None
-            beam = int(level.parents[text, beam])
-            if not level.before.ended[text, beam]:
-                found.append(level.logits[text, beam].cpu())
+            found.append(int(level.parents[text, found[-1]]))
         return found[::-1]
 
     def levels(self) -> list["Beams"]:

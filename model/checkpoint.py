@@ -10,8 +10,9 @@ from torch import Tensor
 
 from model import families, storage
 from model.adjustments import UNCHANGED
+from model.assembled import Part
 from model.config import Config
-from model.decoding import Decoder, Generation, likeliest, most_written, write
+from model.decoding import Chosen, Decoder, Generation, likeliest, most_written, write
 from model.device import choose_device
 from model.edit_checks import complaints, room
 from model.edits import NO_EDITS, Edits
@@ -118,8 +119,9 @@ class Checkpoint:
     def _of_greedy(self, ids: tuple[int, ...], edits: Edits, logits: bool) -> Trace:
         """The trace of a pair whose target is what greedy decoding says."""
         start, most = self._start(ids), self._most(ids, 0, MOST_TOKENS, edits)
-        said = [chosen.token_id for chosen in write(self._decoder(ids, edits), start, most, likeliest, UNCHANGED)]
-        return self._trace_written(ids, (*start, *said), edits, logits)
+        decoder = self._decoder(ids, edits, longest=most)
+        found = list(write(decoder, start, most, likeliest, UNCHANGED))
+        return self._trace_written(decoder, ids, start, found, logits=logits)
 
     def classify(self, text: str, edits: Edits = NO_EDITS) -> dict[str, float]:
         """The probability of every label. Raises InputError where the model has no classifier."""
@@ -183,18 +185,20 @@ class Checkpoint:
         started = (*self._start(kept.ids), *written)
         for ids in (tuple(written), started):
             self._ids(ids or started, "written")
-        width = settings.width if settings.method == "beam" else 1
+        width = settings.width if settings.method == "beam" else None
+        longest = self._most(kept.ids, len(written), max_tokens, edits)
+        decoder = self._decoder(kept.ids, edits, width, longest)
 
-        def traced(found: tuple[int, ...]) -> Trace:
-            trace = self._trace_written(kept.ids, (*started, *found), edits)
+        def traced(found: Sequence[Chosen], rows: Sequence[int]) -> Trace:
+            trace = self._trace_written(decoder, kept.ids, started, found, rows)
             return self._described(trace, kept, len(source.ids) - len(kept.ids))
 
         return Writer(
-            decoder=self._decoder(kept.ids, edits, width),
+            decoder=decoder,
             tokenizer=self.tokenizer,
             settings=settings,
             started=started,
-            longest=self._most(kept.ids, len(written), max_tokens, edits),
+            longest=longest,
             to_trace=traced,
             earlier=len(written),
         ).stream()
@@ -203,26 +207,49 @@ class Checkpoint:
         """What a decoder reads before it produces anything: the text itself, or in a pair the start token."""
         return (int(self.config.start_id or 0),) if self.config.architecture == "encoder-decoder" else ids
 
-    def _decoder(self, ids: tuple[int, ...], edits: Edits, rows: int = 1) -> Decoder:
-        """The decoder, in a pair with the memory of these ids."""
+    def _decoder(self, ids: tuple[int, ...], edits: Edits, rows: int | None = None, longest: int = 0) -> Decoder:
+        """The decoder, in a pair with the memory of these ids, in so many rows of a batch or in none.
+
+        longest: how many ids it may read and keep what it computes of them, where there is the memory for it.
+        """
         both = self.config.architecture == "encoder-decoder"
         self._check_edits(edits, **({"encoder": len(ids)} if both else {}))
-        if not both:
-            return Decoder(model=self.model, edits=edits)
-        with torch.no_grad():
-            memory = self.model.encode(self._ids(ids, "ids"), edits=edits).final
-        return Decoder(model=self.model, memory=memory.expand(rows, -1, -1), edits=edits)
+        encoder = memory = None
+        if both:
+            with torch.no_grad():
+                encoder = self.model.encode(self._ids(ids, "ids"), edits=edits)
+            memory = encoder.final if rows is None else encoder.final.expand(rows, -1, -1)
+        taken = (rows or 1) * trace_bytes(self.config, max(longest, len(ids)))
+        parts = list[Part]() if longest and taken <= TRACE_BYTES else None
+        return Decoder(model=self.model, memory=memory, edits=edits, encoder=encoder, parts=parts)
 
     def _most(self, ids: tuple[int, ...], written: int, max_tokens: int, edits: Edits) -> int:
         """How many ids the decoder may have in all, ``written`` of which are there beside its start."""
         asked = len(self._start(ids)) + most_written(self.config, len(ids), written + max_tokens)
         return min(self.longest, asked, room(edits, self.config, "decoder"))
 
-    def _trace_written(self, ids: tuple[int, ...], read: tuple[int, ...], edits: Edits, logits: bool = True) -> Trace:
-        """The trace of a decoder that has read its start and what it produced; in a pair all but the last of it."""
-        if self.config.architecture != "encoder-decoder":
-            return self.trace_ids(read, edits=edits, logits=logits)
-        return self.trace_ids(ids, read[: max(1, len(read) - 1)], edits=edits, logits=logits)
+    def _trace_written(
+        self,
+        decoder: Decoder,
+        ids: tuple[int, ...],
+        started: tuple[int, ...],
+        found: Sequence[Chosen],
+        rows: Sequence[int] = (),
+        *,
+        logits: bool = True,
+    ) -> Trace:
+        """The trace of a decoder that has read its start and what it produced; in a pair all but the last of it.
+
+        From what the decoder kept, in these rows of its passes where it made them in rows; else of a pass anew.
+        """
+        both = self.config.architecture == "encoder-decoder"
+        read = (*started, *(chosen.token_id for chosen in found))
+        read = read[: max(1, len(read) - 1)] if both else read
+        if decoder.parts:
+            said = [chosen.logits for chosen in found] if logits else None
+            return self._named(map_tensors(decoder.trace(read, said, rows or [0] * len(decoder.parts)), on_cpu))
+        source, target = (ids, read) if both else (read, None)
+        return self.trace_ids(source, target, edits=decoder.edits, logits=logits)
 
     def _target(self, text: str) -> Encoding:
         """A target text as the decoder reads it: the start token, then the text, without the end that it predicts."""

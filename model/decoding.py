@@ -1,6 +1,6 @@
 """Producing text token by token: what is read, which token is taken, and what is kept of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -10,11 +10,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.adjustments import UNCHANGED, Adjustments, Logits
+from model.assembled import Part, assembled, cache_of
 from model.cache import Cache
 from model.config import Config
 from model.edit_checks import incremental
 from model.edits import NO_EDITS, Edits
-from model.trace import Trace
+from model.trace import StackTrace, Trace
 from model.transformer import Transformer
 
 LENGTH_PENALTY = 0.6  # "Attention Is All You Need", section 6.1
@@ -104,8 +105,10 @@ class Generation:
     def trace(self) -> Trace:
         """The attention of every step in one trace: a decoder's with all tokens, a pair's without the last.
 
-        It is of one pass over the finished text, which says the same as the steps did: a token sees none after it.
-        Only edits that let it (``incremental`` names them) make the steps, each a pass of its own, differ from it.
+        It is put together from what the steps computed, and is that of one pass over the finished text: a token sees
+        none after it. Where there is no cache, or where all beams would take too much memory, it is such a pass; only
+        edits that let a token see later ones (``incremental`` names them) make the steps, each a pass of its own,
+        differ from it.
         """
         return self.to_trace()
 
@@ -120,27 +123,60 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Decoder:
-    """A decoder with the memory that it looks at, one row of it for each row of ids.
+    """A decoder with the memory that it looks at, one row of it for each row of ids, or neither of them in rows.
 
     Keys and values are computed once, and kept in a cache, unless ``cached`` is False or the edits do not allow it.
     """
 
     model: Transformer
-    memory: Float[Tensor, "row memory width"] | None = None
-    memory_real: Bool[Tensor, "row memory"] | None = None
+    memory: Float[Tensor, "*row memory width"] | None = None
+    memory_real: Bool[Tensor, "*row memory"] | None = None
     edits: Edits = NO_EDITS
     cached: bool = True
+    encoder: StackTrace | None = None  # the pass that the memory is from
+    parts: list[Part] | None = None  # where what it computes from a cache is kept; None: nowhere
 
     @torch.no_grad()
     def read(
-        self, ids: Int[Tensor, "row position"], past: Cache | None = None
-    ) -> tuple[Float[Tensor, "row vocabulary"], Cache | None]:
+        self, ids: Int[Tensor, "*row position"], past: Cache | None = None
+    ) -> tuple[Float[Tensor, "*row vocabulary"], Cache | None]:
         """What the model says of the token after these ids, and the cache to go on from; ``past`` has the first."""
-        new, memory = (ids, self.memory) if past is None else (ids[:, past.length :], None)
+        new, memory = (ids, self.memory) if past is None else (ids[..., past.length :], None)
         stack = self.model.decode(new, None, memory, self.memory_real, edits=self.edits, past=past)
-        logits = self.model.predict(stack.final[:, -1:])[:, 0].float()
-        kept = self.cached and incremental(self.edits, self.model.config)
-        return logits, Cache.of(stack) if kept else None
+        logits = self.model.predict(stack.final[..., -1:, :])[..., 0, :].float()
+        if not (self.cached and incremental(self.edits, self.model.config)):
+            return logits, None
+        if self.parts is not None:
+            self.parts.append(Part.of(stack))
+        return logits, Cache.of(stack)
+
+    @torch.no_grad()
+    def trace(self, ids: Sequence[int], said: Sequence[Logits] | None, rows: Iterable[int]) -> Trace:
+        """The trace of one pass over these ids, the first of which it has read in passes that were kept.
+
+        rows: in which row of each pass. said: what it said after the first pass and after each that followed, which
+        is not computed again; None: without logits.
+        """
+        parts, known = list[Part](), 0
+        for part, row in zip(self.parts or [], rows, strict=False):
+            if known < len(ids):
+                parts.append(part.row(row))
+                known += len(parts[-1].ids)
+        if known < len(ids):
+            rest = torch.tensor(ids[known:], device=parts[0].ids.device)
+            parts.append(Part.of(self.model.decode(rest, edits=self.edits, past=cache_of(parts))))
+        assert self.model.decoder is not None
+        stack = assembled(self.model.decoder, parts, self.edits)
+        logits = None if said is None else self.predictions(stack.final, len(parts[0].ids) - 1, said)
+        return Trace(encoder=self.encoder, decoder=stack, pooled=None, logits=logits)
+
+    def predictions(
+        self, final: Float[Tensor, "position width"], first: int, said: Sequence[Logits]
+    ) -> Float[Tensor, "position vocabulary"]:
+        """What the model says at every position, where from ``first`` on it is known."""
+        around = (final[:first], final[first + len(said) :])
+        before, after = (self.model.predict(some).float().cpu() for some in around)
+        return torch.cat([before, *(one[None] for one in said), after])
 
 
 def write(
@@ -148,12 +184,13 @@ def write(
 ) -> Iterator[Chosen]:
     """One token after the other, until the end token or ``longest`` ids in all; the end token is included.
 
-    ``take`` chooses by the adjusted logits. Whoever asks for no further token has those that there are.
+    ``take`` chooses by the adjusted logits. A memory is without rows. Whoever asks for no further token has those that
+    there are.
     """
     written, cache, device = list(ids), None, decoder.model.embedding.weight.device
     while len(written) < longest:
-        logits, cache = decoder.read(torch.tensor([written], device=device), cache)
-        said = logits[0].cpu()
+        logits, cache = decoder.read(torch.tensor(written, device=device), cache)
+        said = logits.cpu()
         chosen = take(adjustments.applied(said, written))
         yield Chosen(chosen, said, tuple(written))
         written.append(chosen)

@@ -1,7 +1,7 @@
 """From tokens that a decoder takes to what a person is shown: text, steps, beams, their tree."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -64,7 +64,7 @@ class Writer:
     settings: Settings
     started: tuple[int, ...]  # what the decoder reads first
     longest: int  # ids in all
-    to_trace: Callable[[tuple[int, ...]], Trace]  # of the ids produced
+    to_trace: Callable[[Sequence[Chosen], Sequence[int]], Trace]  # of the tokens produced, in these rows of the passes
     earlier: int = 0  # how many of what the decoder reads first count as produced
 
     def stream(self) -> Iterator[Generation]:
@@ -93,13 +93,11 @@ class Writer:
 
     def beam(self, beams: Beams, beam: int) -> Generation:
         """One of the beams."""
-        ids, path = beams.ids(beam), beams.path(beam)
-        read = (self.started + ids[:count] for count in range(len(ids)))
         score = ranked(beams.scores[0, beam], beams.lengths[0, beam], self.settings.length_penalty)
-        return self.generation([Chosen(*one) for one in zip(ids, path, read, strict=True)], float(score))
+        return self.generation(beams.chosen(beam, self.started), float(score), beams.rows(beam))
 
-    def generation(self, found: list[Chosen], score: float | None = None) -> Generation:
-        """What these tokens come to."""
+    def generation(self, found: list[Chosen], score: float | None = None, rows: Sequence[int] = ()) -> Generation:
+        """What these tokens come to, which were read in these rows; there are none but in a beam search."""
         ids = tuple(chosen.token_id for chosen in found)
         pieces = self.tokenizer.pieces(ids)
         steps = tuple(
@@ -111,6 +109,6 @@ class Writer:
             token_ids=ids,
             steps=steps,
             ended=bool(ids) and ids[-1] == self.decoder.model.config.end_id,
-            to_trace=partial(self.to_trace, ids),
+            to_trace=partial(self.to_trace, tuple(found), rows),
             score=score,
         )

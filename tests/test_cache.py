@@ -74,7 +74,7 @@ def test_decoding_with_a_cache_writes_what_it_writes_without(case, tmp_path):
     found, wanted = (list(write(one, start, 18, likeliest, UNCHANGED)) for one in (decoder, plain))
     assert [one.token_id for one in found] == [one.token_id for one in wanted]
     assert all(torch.allclose(one.logits, other.logits, atol=1e-5) for one, other in zip(found, wanted, strict=True))
-    assert decoder.read(torch.tensor([start]))[1] is not None or case[1] == "counted"
+    assert decoder.read(torch.tensor(start))[1] is not None or case[1] == "counted"
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
