@@ -12,7 +12,6 @@ from model.adjustments import UNCHANGED
 from model.decoding import Generation, likeliest, write
 from model.trace import Trace, map_tensors
 from tests import tiny
-from tests.test_beam import ENDS
 from tests.test_cache import EDITED, cases, made
 from tests.test_decoding import DECODERS, NO_EDITS, writer
 from tests.tiny import TEXT
@@ -42,8 +41,10 @@ def differences(ours: Trace, wanted: Trace) -> list[str]:
 def same(one: Any, other: Any) -> bool:
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         return type(one) is type(other) and one == other
-    alike = (one.shape, one.dtype, one.requires_grad) == (other.shape, other.dtype, other.requires_grad)
-    return alike and torch.allclose(one, other, atol=1e-5)
+    if (one.shape, one.dtype, one.requires_grad) != (other.shape, other.dtype, other.requires_grad):
+        return False
+    largest = float(other[other.isfinite()].float().abs().max())  # sums are rounded in proportion to their terms
+    return torch.allclose(one, other, atol=1e-5 * max(1, largest), rtol=0)
 
 
 def of_a_pass(checkpoint: Any, generation: Generation, text: str, written: tuple[int, ...], edits: Edits) -> Trace:
@@ -83,7 +84,7 @@ def test_the_trace_of_every_beam_is_that_of_one_pass_over_it(case, tmp_path):
 
 @pytest.mark.parametrize("method", ["greedy", "beam"])
 @pytest.mark.parametrize("name", EDITED)
-@pytest.mark.parametrize("case", [*SOME[:2], (DECODERS[0], "relative"), (DECODERS[1], "alibi"), "mistral"], ids=str)
+@pytest.mark.parametrize("case", [("decoder", "rotary"), ("encoder-decoder", "relative"), "mistral"], ids=str)
 def test_the_trace_of_an_edited_generation_is_that_of_an_edited_pass(case, name, method, tmp_path):
     checkpoint, edits = made(case, tmp_path), EDITED[name]
     generation = checkpoint.generate(TEXT, 6, method, edits)
@@ -113,7 +114,8 @@ def test_a_trace_that_ends_early_ends_with_its_end_token(architecture):
 
 @pytest.mark.parametrize("architecture", DECODERS)
 def test_beams_that_ended_before_the_others_have_the_trace_of_what_they_are(architecture):
-    checkpoint = writer(architecture, seed=1, **ENDS)
+    free = writer(architecture, seed=1).generate(TEXT, 8, "beam", width=5)
+    checkpoint = writer(architecture, seed=1, end_id=free.token_ids[3])
     generation = checkpoint.generate(TEXT, 8, "beam", width=5)
     assert len({len(one.token_ids) for one in (generation, *generation.alternatives)}) > 1
     assert wrong(checkpoint, generation) == []
@@ -122,7 +124,8 @@ def test_beams_that_ended_before_the_others_have_the_trace_of_what_they_are(arch
 @pytest.mark.parametrize("architecture", DECODERS)
 @pytest.mark.parametrize("method", ["greedy", "sample", "beam"])
 def test_a_trace_may_be_asked_for_when_decoding_has_gone_on(architecture, method):
-    checkpoint = writer(architecture, seed=1, **ENDS)
+    checkpoint = writer(architecture, seed=1)
+    checkpoint = writer(architecture, seed=1, end_id=checkpoint.generate(TEXT, 6, method).token_ids[3])
     for part in list(checkpoint.stream(TEXT, 6, method)):
         assert wrong(checkpoint, part) == []
 
