@@ -112,6 +112,7 @@ def assembled(stack: Stack, parts: Sequence[Part], edits: Edits) -> StackTrace:
     patterns = stack.patterns(embedding.token, causal_mask(len(ids), ids.device), None, edits, changes)
     x, blocks = embedding.total, list[BlockTrace]()
     for layer, block in enumerate(stack.blocks):
+        assert isinstance(block, Block)
         pattern = patterns[layer in stack.windowed]
         blocks.append(assembled_block(block, [part.blocks[layer] for part in parts], pattern, x))
         x = blocks[-1].stream_out
@@ -122,13 +123,15 @@ def assembled_block(
     block: Block, parts: Sequence[BlockPart], pattern: Pattern, x: Float[Tensor, "position width"]
 ) -> BlockTrace:
     """One layer, into which the stream ``x`` goes."""
-    cross, seen = cross_parts(parts), Pattern(mask=pattern.mask)
-    if cross:
+    own, cross = [part.self_attention for part in parts], cross_parts(parts)
+    memory = None
+    if block.cross_attention is not None:
         seen = Pattern(mask=full_mask(len(x), cross[0].scores.shape[-1], x.device))
+        memory = assembled_attention(block.cross_attention, cross, seen)
     return BlockTrace(
         stream_in=x,
-        self_attention=assembled_attention(block.self_attention, [part.self_attention for part in parts], pattern),
-        cross_attention=assembled_attention(block.cross_attention, cross, seen) if cross else None,
+        self_attention=assembled_attention(block.self_attention, own, pattern),
+        cross_attention=memory,
         feed_forward=joined([part.feed_forward for part in parts]),
         stream_out=lines(parts, "stream_out"),
     )
