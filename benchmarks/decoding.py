@@ -6,9 +6,9 @@
 Models of the shapes of GPT-2 small and BART base with random weights are saved by ``transformers`` and loaded by
 ``load_checkpoint``. Both sides decode the same ids, greedily and with 4 beams, from a cache, in one process, and take
 turns; neither comes to an end token. Theirs keeps attention by ``output_attentions=True,
-return_dict_in_generate=True``; ours ends with the trace of the whole, which is part of its time. What they write is
-compared. Only ratios within a round mean something: other work on the machine moves both, less so with one thread and
-``--clock processor``, which counts the seconds spent computing.
+return_dict_in_generate=True``; ours puts its steps together into the trace of the whole, in time that counts. What they
+write is compared. Only ratios within a round mean something: other work on the machine moves both, less so with one
+thread and ``--clock processor``, which counts the seconds spent computing.
 """
 
 import argparse
