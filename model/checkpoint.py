@@ -117,9 +117,9 @@ class Checkpoint:
         return self.trace_ids(source.ids, type_ids=types, edits=edits, logits=logits)
 
     def _of_greedy(self, ids: tuple[int, ...], edits: Edits, logits: bool) -> Trace:
-        """The trace of a pair whose target is what greedy decoding says."""
+        """The trace of a pair whose target is what greedy decoding says: of one pass, the same to the bit each time."""
         start, most = self._start(ids), self._most(ids, 0, MOST_TOKENS, edits)
-        decoder = self._decoder(ids, edits, longest=most)
+        decoder = self._decoder(ids, edits)
         found = list(write(decoder, start, most, likeliest, UNCHANGED))
         return self._trace_written(decoder, ids, start, found, logits=logits)
 
