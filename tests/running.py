@@ -98,6 +98,18 @@ def open_from_menu(page: Page, group: str, title: str) -> None:
     page.get_by_role("menuitem", name=title, exact=True).click()
 
 
+# In the page itself: decoding may be done before a click from outside arrives. Streamlit's own bar has a Stop too.
+PRESS_STOP = """() => {
+  const pressing = setInterval(() => {
+    const buttons = [...document.querySelectorAll("[data-testid=stMain] button")]
+    const stop = buttons.find((button) => button.textContent.trim() === "Stop")
+    if (!stop) return
+    clearInterval(pressing)
+    stop.click()
+  }, 5)
+}"""
+
+
 def picture_shown(page: Page) -> None:
     """Wait until the explorer is drawn and nothing is being computed."""
     expect(page.locator(".readout .said")).not_to_be_empty()

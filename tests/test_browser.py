@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, Position, expect
+from playwright.sync_api import Page, Position, WebSocketRoute, expect
 
 from model import Edits, HeadSite, load_checkpoint
 from pages import FOLDER, MENU
@@ -96,6 +96,29 @@ def test_hovering_and_switching_heads_ask_the_server_nothing_until_the_pointer_r
         told(page)
         assert len(sent) > 0, "then the address is brought up to date"
         expect(page).to_have_url(re.compile("off=0.1"))
+
+
+def test_what_the_explorer_told_or_asked_is_told_again_where_the_message_was_lost(browser, address, weights):
+    lost = []
+
+    def losing(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def pass_on(message: bytes | str) -> None:
+            said = message if isinstance(message, bytes) else message.encode()
+            found = [name for name in (b'"event":"drawn"', b'"event":"row"') if name in said and name not in lost]
+            lost.extend(found)
+            if not found:
+                server.send(message)
+
+        socket.on_message(pass_on)
+
+    with visitor(browser) as page:
+        page.route_web_socket(re.compile("_stcore/stream"), losing)
+        page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'layer': 2, 'off': '2.1-7', 'query': 1, 'key': 3})}")
+        assert exact(page) == pytest.approx(weights[2, 0, 1, 3], abs=1e-7)
+        expect(page.get_by_role("heading", name="Every head in numbers")).to_be_visible()
+    assert len(lost) == 2
 
 
 def test_a_copied_address_opens_the_same_view_on_a_server_that_has_just_started(browser, address, weights):

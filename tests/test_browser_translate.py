@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import comes_true, explored, idle, picture_shown, visitor
+from tests.running import PRESS_STOP, comes_true, explored, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
 
 SOURCE, TARGET = "The dog bit the man.", "Le chien a mordu l'homme."
@@ -82,7 +82,7 @@ def test_a_long_translation_can_be_stopped_and_leaves_what_it_has(browser, addre
     long = "We were walking along the river when it began to rain, and nobody had brought an umbrella. " * 20
     with visitor(browser) as page:
         page.goto(f"{address}/translate?{urlencode({'text': long, 'translation': 'method.beam~width.8'})}")
-        page.get_by_role("button", name="Stop", exact=True).last.click()
+        page.evaluate(PRESS_STOP)
         expect(page.get_by_text(re.compile(r"Stopped after \d+ tokens; this is what there was\."))).to_be_visible()
         picture_shown(page)
         expect(page.get_by_role("button", name="Produce it to its end")).to_be_visible()

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from model import load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
 from tests import tiny
-from tests.running import comes_true, explored, idle, picture_shown, visitor
+from tests.running import PRESS_STOP, comes_true, explored, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
 
 NAME = "a-random-decoder"  # there while these tests run
@@ -94,16 +94,6 @@ def test_a_text_is_typed_stepped_chosen_and_gone_back_in_with_the_traces_numbers
         expect(tokens(page).first).to_have_attribute("aria-current", "step")
         expect(page).to_have_url(re.compile("at=0"))
         comes_true(page, lambda: compare(page, probabilities(folder, [])))
-
-
-PRESS_STOP = """() => {
-  const pressing = setInterval(() => {
-    const stop = [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "Stop")
-    if (!stop) return
-    clearInterval(pressing)
-    stop.click()
-  }, 5)
-}"""
 
 
 def test_a_long_run_is_stopped_and_leaves_what_it_has(browser, address, folder):

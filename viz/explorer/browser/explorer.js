@@ -119,7 +119,6 @@ export class Explorer {
     const on = this.headsOn(kind)
     this.current = on.length === 1 ? on[0] : Math.min(this.current, kind.heads - 1)
     this.controls.fitTo(model, kind)
-    if (view.query !== null) this.speak() // what an address keeps is asked for as if it had been clicked
     return this.refresh()
   }
 
@@ -318,6 +317,7 @@ export class Explorer {
     this.scene = { ...this.sceneOf(kind, thumbs), ...this.chosen() }
     this.dirty = true
     this.paint() // at once: the next frame shows it, where waiting for that frame would show it one later
+    if (view.query !== null || view.show === "table") this.speak() // what an address keeps is asked for as if it had been clicked
   }
 
   // A copy of what is chosen: a scene shows the numbers of its own layer, whatever is chosen while the next is awaited.

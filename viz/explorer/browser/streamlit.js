@@ -5,6 +5,8 @@ import { Explorer } from "./explorer.js"
 
 const EVENT = "headlight-explorer"
 const PATIENCE = 600 // milliseconds to wait for the view before drawing the default
+const AGAIN = 5000 // milliseconds without an answer before the server is asked another time
+const TIMES = 6
 const mounted = new WeakMap()
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -31,11 +33,15 @@ function mount(parentElement) {
   // The revision says which of the server's views the visitor's own was made on.
   const server = {
     commit: (view) => held.set("view", { ...view, revision: held.applied }),
-    exact: (request) => window.headlight.ask?.("row", request),
+    exact: (request) => {
+      held.row = request
+      insist(() => window.headlight.ask?.("row", request), () => held.row !== request || held.explorer.answers.has(request))
+    },
     layer: (request) => window.headlight.ask?.("layer", JSON.stringify({ name: held.name, ...request })),
     drawn: () => {
-      if (held.awaited) held.trigger("drawn", true)
-      held.awaited = false
+      if (!held.awaited || held.told === held.data) return
+      const seen = (held.told = held.data)
+      insist(() => held.trigger("drawn", true), () => !held.awaited || held.data !== seen)
     },
   }
   held.explorer = new Explorer(parentElement.querySelector(".headlight"), server)
@@ -46,11 +52,18 @@ function mount(parentElement) {
   return held
 }
 
+// A message is lost where the connection breaks, or where Streamlit puts two into one that names one of their fragments.
+function insist(send, done, times = TIMES) {
+  if (!times || done()) return
+  send()
+  setTimeout(() => insist(send, done, times - 1), AGAIN)
+}
+
 function read(held) {
   const { explorer, data, name } = held
   const { steer, layers, exact } = window.headlight ?? {}
   if (steer?.name !== name) return // it speaks of another text: that one's numbers are on their way
-  held.awaited = steer.awaited && held.started !== data
+  held.awaited = steer.awaited
   if (steer.revision > held.applied) explorer.steer(steer.view, data)
   else if (held.started !== data) explorer.receive(data)
   held.applied = steer.revision
