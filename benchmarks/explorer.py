@@ -42,12 +42,17 @@ LAYERS = HEADS = 12
 MILLISECONDS, MEGABYTE = 1e3, 1e6
 LOADS = 7
 SESSIONS = 10
+FAR = "a layer further away, fetched"
+POINTED = 100  # ms that a pointer is over a button before it presses
 PAUSE = 700  # ms between two layers that are fetched, so that the server has told all about the one before
 MEASURE = """
-async ([name, times, pause]) => {
+async ([name, times, pause, pointed = 0]) => {
   const { explorer } = document.querySelector(".headlight")
   const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
-  const press = label => root.querySelector(`button[aria-label="${label}"]`).click()
+  const wait = milliseconds => new Promise(done => setTimeout(done, milliseconds))
+  const button = label => root.querySelector(`button[aria-label="${label}"]`)
+  const press = label => button(label).click()
+  const far = turn => `Layer ${1 + 5 * (turn + 1) % 12}`
   const root = explorer.root
   const over = explorer.matrix.host
   const move = (x, y) => {
@@ -57,7 +62,7 @@ async ([name, times, pause]) => {
   const acts = {
     toggle: turn => press(`Head ${1 + turn % 12}`),
     layer: turn => press(`Layer ${1 + (turn + 1) % 12}`),
-    jump: turn => press(`Layer ${1 + 5 * (turn + 1) % 12}`),
+    jump: turn => press(far(turn)),
     hover: turn => {
       const { left, top, width, height } = explorer.matrix.inner
       move(left + width * (turn % 7) / 7 + 1, top + height * (turn % 5) / 5 + 1)
@@ -65,13 +70,17 @@ async ([name, times, pause]) => {
   }
   const taken = []
   for (let turn = 0; turn < times; turn++) {
+    if (pointed) {
+      button(far(turn)).dispatchEvent(new PointerEvent("pointerover", { bubbles: true }))
+      await wait(pointed)
+    }
     const before = explorer.painted
     const start = performance.now()
     acts[name](turn)
-    while (explorer.painted === before) await new Promise(done => setTimeout(done))
+    while (explorer.painted === before) await wait()
     await frames()
     taken.push(performance.now() - start)
-    await new Promise(done => setTimeout(done, pause))
+    await wait(pause)
   }
   return taken
 }
@@ -214,17 +223,20 @@ def fetched_layers(browser: Browser, address: str) -> None:
     Layers that came once are kept: only the first four jumps lead to layers that were not beside one seen before.
     """
     script = (
-        MEASURE.replace("async ([name, times, pause])", "async (root, [name, times, pause])")
+        MEASURE.replace("async ([name,", "async (root, [name,")
         .replace('document.querySelector(".headlight")', "root")
         .replace("const root = explorer.root\n", "")
     )
-    for start, act in enumerate(("layer", "jump")):
+    ways = [
+        ("layer", 12, 0, "the next layer of 500 tokens, sent ahead"),
+        ("jump", 4, POINTED, f"{FAR}, pointed at before"),
+    ]
+    for start, (act, times, pointed, said) in enumerate([*ways, ("jump", 4, 0, f"{FAR}, pressed by a script")]):
         with visitor(browser) as page:
             open_text(page, address, 500, start)
             picture_shown(page)
             idle(page)
-            taken = page.locator(".headlight").evaluate(script, [act, {"layer": 12, "jump": 4}[act], PAUSE])
-        said = {"layer": "the next layer of 500 tokens, sent ahead", "jump": "a layer further away, fetched"}[act]
+            taken = page.locator(".headlight").evaluate(script, [act, times, PAUSE, pointed])
         print(f"{said}: {spread(taken if act == 'layer' else taken[:1] * 3 + taken)} (goal 150)")
 
 

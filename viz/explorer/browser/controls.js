@@ -33,6 +33,8 @@ export class Controls {
     this.layers = el("div", { className: "choices", role: "group", "aria-label": "Layer" })
     this.heads = el("div", { className: "choices", role: "group", "aria-label": "Heads" })
     this.kindRow = row("Attention", this.kinds)
+    this.layers.onpointerover = this.layers.onfocusin = (event) => this.actions.near(Number(event.target.dataset.name))
+    this.layers.onpointerleave = () => this.actions.near()
     this.top = el("div", { className: "top" }, row("Views", this.shows), this.kindRow, row("Layer", this.layers), row("Heads", this.heads))
     this.side = el("div", { className: "side", role: "group", "aria-label": "Settings of the picture" })
     this.settings = new Map()

@@ -11,6 +11,7 @@ export class Model {
     this.body = body
     this.kinds = new Map(header.kinds.map((kind) => [kind.name, { ...kind, ...sides(header.texts, kind) }]))
     this.inflated = new Map()
+    this.inflating = new Map()
     this.extra = new Map() // layers that came later, still compressed
     this.thumbs = new Map()
     this.matrices = new Map()
@@ -22,8 +23,11 @@ export class Model {
 
   addLayer(packed) {
     const { header, body } = opened(packed)
-    if (header.name !== this.header.name) return // it belongs to a text that has gone
+    const kind = this.kinds.get(header.kind)
+    // It belongs to a text that has gone, or is there already.
+    if (header.name !== this.header.name || this.has(kind, header.layer)) return
     this.extra.set(`${header.kind} ${header.layer}`, slice(body, header.at))
+    this.layer(kind, header.layer) // inflated before it is looked at, which is what it was asked for
   }
 
   has(kind, layer) {
@@ -33,14 +37,18 @@ export class Model {
   // The bytes of one layer, or null where they have not come. Inflating is asynchronous, what was inflated is kept.
   async layer(kind, layer) {
     const key = `${kind.name} ${layer}`
-    if (!this.inflated.has(key)) {
-      const stream = this.extra.get(key) ?? (kind.layers_at[layer] && slice(this.body, kind.layers_at[layer]))
-      if (!stream) return null
-      const bytes = await inflate(stream)
-      this.inflated.set(key, bytes)
-      if (this.inflated.size > KEPT_LAYERS) this.inflated.delete(this.inflated.keys().next().value)
-    }
-    return this.inflated.get(key)
+    if (this.inflated.has(key)) return this.inflated.get(key)
+    const stream = this.extra.get(key) ?? (kind.layers_at[layer] && slice(this.body, kind.layers_at[layer]))
+    if (!stream) return null
+    if (!this.inflating.has(key)) this.inflating.set(key, inflate(stream).then((bytes) => this.keep(key, bytes)))
+    return this.inflating.get(key)
+  }
+
+  keep(key, bytes) {
+    this.inflating.delete(key)
+    this.inflated.set(key, bytes)
+    if (this.inflated.size > KEPT_LAYERS) this.inflated.delete(this.inflated.keys().next().value)
+    return bytes
   }
 
   ready(kind, layer) {

@@ -8,6 +8,7 @@ import { el, shadesOf, themeOf } from "./paint.js"
 import { Table, Words, named } from "./words.js"
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
+const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by
 const THUMB_SIDE = 32
 const MOST_ANSWERS = 300
 const PANELS = ["text", "grid", "lines", "matrix", "table"]
@@ -40,6 +41,7 @@ export class Explorer {
     this.controls = new Controls({
       change: (changes) => this.change(changes),
       kind: (name) => this.changeKind(name),
+      near: (layer) => this.near(layer),
       toggle: (head) => this.toggle(this.view.layer, head),
       heads: (name) => this.chooseHeads(name),
       zoom: (name) => [this.lines, this.matrix].forEach((stack) => stack.inner && stack[name]()),
@@ -138,6 +140,14 @@ export class Explorer {
     this.commitTimer = setTimeout(() => this.commit(), REST)
     const { attention, layer } = this.view
     if (!this.model.has(this.kind, layer)) this.server.layer({ attention, layer })
+  }
+
+  // Whoever points at a layer may open it: its numbers come while the pointer is on its way to press.
+  near(layer) {
+    clearTimeout(this.nearTimer)
+    const { kind, server } = this
+    if (!server || !(layer < kind.layers) || this.model.has(kind, layer)) return
+    this.nearTimer = setTimeout(() => server.layer({ attention: kind.name, layer }), NEAR)
   }
 
   // Tell the server at once what it has not been told yet.
@@ -240,6 +250,7 @@ export class Explorer {
 
   hover(place) {
     this.hovered = place
+    this.near(place?.layer)
     clearTimeout(this.restTimer)
     this.restTimer = setTimeout(() => this.rested(), REST)
     this.scheduleOverlay()
