@@ -64,7 +64,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def visitor(browser: Browser, *, dark: bool = False, width: int = 1440, height: int = 1000) -> Iterator[Page]:
-    """One visitor's page. Fails at the end if anything was asked of another host."""
+    """One visitor's page. Fails at the end if anything was asked of another host, or a script of the page failed."""
     context = browser.new_context(
         color_scheme="dark" if dark else "light",
         viewport={"width": width, "height": height},
@@ -72,9 +72,12 @@ def visitor(browser: Browser, *, dark: bool = False, width: int = 1440, height: 
     )
     context.set_default_timeout(PATIENCE * 1000)
     foreign = watch_for_foreign_requests(context)
+    failed: list[str] = []
+    context.on("weberror", lambda error: failed.append(str(error.error)))
     yield context.new_page()
     context.close()
     assert foreign == [], "the page asked other hosts for something"
+    assert failed == [], "a script of the page failed, of a chart that cannot be drawn for instance"
 
 
 def watch_for_foreign_requests(context: BrowserContext) -> list[str]:

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from model import load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
+from model.measures.lens import lens_logits
 from tests import tiny
 from tests.running import PRESS_STOP, comes_true, explored, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
@@ -19,6 +20,7 @@ from tests.test_explorer_browser import serious
 NAME = "a-random-decoder"  # there while these tests run
 TEXT = "the dog bit"
 BAR = re.compile(r"token: (?:▸ )?(\d+) · (.*?); stage: (.*?); .*?probability: ([0-9.e-]+)$")
+LAYER = re.compile(r"probability: ([0-9.e-]+); layer: (\d+); place: (\d+); ")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,6 +68,19 @@ def compare(page: Page, wanted: list[float]) -> None:
     assert own == pytest.approx(wanted[: len(own)], abs=2e-6)
 
 
+def compare_layers(page: Page, checkpoint: Any, ids: list[int]) -> None:
+    """What each layer would have said: the likeliest tokens' probabilities, the last layer's being the model's own."""
+    labels = page.locator("[data-testid=stVegaLiteChart]").last.locator("path[aria-label*='layer: ']")
+    found = [LAYER.search(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
+    said = {(int(one[2]), int(one[3])): float(one[1]) for one in found if one}
+    decoder = checkpoint.trace_ids([*checkpoint.tokenizer.encode(TEXT).ids, *ids]).decoder
+    wanted = lens_logits(checkpoint.model, decoder).double().softmax(dim=-1).sort(descending=True).values
+    assert {layer for layer, _ in said} == set(range(1, len(wanted) + 1))
+    assert said == {
+        (layer, place): pytest.approx(float(wanted[layer - 1, place - 1]), abs=2e-6) for layer, place in said
+    }
+
+
 def take_third(page: Page) -> None:
     """Click the third row. The chart moves while the text above it grows, so that a click may miss it."""
     row = page.locator("[data-testid=stVegaLiteChart]").first.locator("path[aria-label*=' 3 · ']").first
@@ -84,6 +99,7 @@ def test_a_text_is_typed_stepped_chosen_and_gone_back_in_with_the_traces_numbers
         page.get_by_role("button", name="Step", exact=True).click()
         expect(tokens(page)).to_have_count(1)
         comes_true(page, lambda: compare(page, probabilities(folder, written(page))))
+        comes_true(page, lambda: compare_layers(page, folder, written(page)))
         idle(page)
         assert explored(page, "explorer.view.query") == len(folder.tokenizer.encode(TEXT).ids)
         third = folder.trace_ids([*folder.tokenizer.encode(TEXT).ids, *written(page)]).logits[-1].argsort()[-3]

@@ -92,7 +92,7 @@ def test_the_gradients_on_the_screen_are_those_of_the_text(trace):
         expected = gradient_norms(ids, Fresh(norm_order=order, layers=4, residuals=residuals))
         assert lines[name] == pytest.approx(expected.tolist(), rel=1e-5)
     assert f"pre-norm {lines['pre-norm'][0]:.2f} in the first layer" in measured(app)
-    app.select_slider(key="depth").set_value(2).run()
+    app.selectbox(key="depth").set_value(2).run()
     assert app.query_params["setting"] == "2"
     assert len(by_line(app, 0)["post-norm"]) == 2
 

@@ -49,7 +49,8 @@ def lens_chart(
         ),
     ]
     chart = alt.LayerChart(layer=layers).properties(width="container", height=AROUND + ROW * len(tokens))
-    return configured(chart, theme)
+    # Shared, the shades' scale would be merged with the texts', which have none, and Vega draws nothing.
+    return configured(chart.resolve_scale(color="independent"), theme)
 
 
 def lens_table(

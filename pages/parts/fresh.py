@@ -50,7 +50,7 @@ def show_depth(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
         return
     with beside:
         key = shows("depth", layers)
-        st.select_slider("Layers", DEPTHS, key=key, on_change=take_depth, help=DEPTH_HELP)
+        st.selectbox("Layers", DEPTHS, width=140, key=key, on_change=take_depth, help=DEPTH_HELP)
     lines = {name: gradients(ids, order, layers, kept) for name, (order, kept) in STACKS.items()}
     shallow = {name: gradients(ids, *STACKS[name][:1], DEPTHS[0], True)[-1] for name in ("pre-norm", "post-norm")}
     show_measured(words, depth_said(lines, shallow), DEPTH_HELP)

@@ -45,7 +45,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
     count = chosen_padding(selection, room)
     with beside:
         key = shows("padding_count", count)
-        st.slider("Padding tokens", 1, room, key=key, on_change=take_count, help=COUNT_HELP)
+        st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
     key_of_runs = ("padding", count, *trace_key(selection, NO))
     found: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
     lines = {
