@@ -316,9 +316,28 @@ class Checkpoint:
             trace = replace(trace, encoder=describe(trace.encoder, source, dropped))
         elif trace.decoder is not None and len(source.ids) == len(trace.decoder.ids):
             trace = replace(trace, decoder=describe(trace.decoder, source, dropped))
-        if target is not None and trace.decoder is not None:
+        if trace.encoder is not None and trace.decoder is not None:
+            target = target or self.produced(trace.decoder.ids.tolist())
             trace = replace(trace, decoder=describe(trace.decoder, target, target_dropped))
         return trace
+
+    def produced(self, ids: Sequence[int]) -> Encoding:
+        """What is known of ids that the decoder of a pair has read: the start, then what it produced itself.
+
+        The words are known where the text of the ids is cut into the same tokens again; else every token is its own.
+        """
+        start, *rest = ids
+        text = self.tokenizer.decode(rest)
+        again = self.tokenizer.encode(text) if text.strip() else None
+        same = again is not None and list(again.ids[: len(rest)]) == rest
+        return Encoding(
+            ids=(start, *rest),
+            tokens=self.tokenizer.pieces(list(ids)),
+            spans=(None,) * len(ids),
+            words=(None, *(again.words[: len(rest)] if again is not None and same else range(len(rest)))),
+            special=(True, *(token_id == self.config.end_id for token_id in rest)),
+            segments=(0,) * len(ids),
+        )
 
 
 def describe(stack: StackTrace, encoding: Encoding, dropped: int) -> StackTrace:

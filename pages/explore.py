@@ -1,6 +1,6 @@
 """Explore: which words does each head look at?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,9 @@ HOW_TO_READ = """
 - **Grid**: every head of every layer; click one to see it alone, double-click to open it. **Lines** and **matrix** show
   the heads of the chosen layer that are on, the matrix their mean. **Text** is shaded by the weights.
 - Point at a token in any of them and all show only what it attends to; click to keep it. "≈" marks a number read from
-  the picture; after a moment's rest the exact one takes its place.
+  the picture; of a query the exact one takes its place after a moment's rest.
+- ␣ stands for a space, a token that begins with ## goes on within a word, and names in brackets, such as [START] or
+  [UNK], are tokens of the model's own: a beginning, an end, what it has no token for.
 """
 MUTE_HELP = (
     "Runs the model again without what the heads that are off found: it is set to zero before the layer's output "
@@ -142,7 +144,7 @@ def show_statistics(shown: Attended) -> None:
         theme=None,
         on_select=partial(take_chosen, kind.layers, kind.heads),
         selection_mode=[CHOSEN],
-        key="heads_chart",
+        key=chart_key(selection.view.off),
         alt=f"Scatter and strip of {kind.layers} layers with {kind.heads} heads each, by two statistics.",
     )
     st.markdown(STATISTICS_NOTE)
@@ -167,10 +169,19 @@ def chart_of(key: tuple[Any, ...], _statistics: Mapping[str, np.ndarray]) -> dic
     return head_statistics(_statistics, across, up, on=on, theme=colours).to_dict(validate=False)
 
 
+def chart_key(off: Set[tuple[int, int]]) -> str:
+    """Another one whenever heads were switched elsewhere: what had been chosen in the chart is forgotten with it."""
+    number, known = st.session_state.get("_chart", (0, None))
+    st.session_state["_chart"] = (number if off == known else number + 1, off)
+    return f"heads_chart_{st.session_state['_chart'][0]}"
+
+
 def take_chosen(layers: int, heads: int) -> None:
     """Switch the heads chosen in the chart on, and all others off; none chosen is all."""
-    chosen = chosen_heads(st.session_state["heads_chart"]["selection"][CHOSEN], (layers, heads))
+    number, _ = st.session_state["_chart"]
+    chosen = chosen_heads(st.session_state[f"heads_chart_{number}"]["selection"][CHOSEN], (layers, heads))
     off = frozenset(np.ndindex(layers, heads)) - chosen if chosen else frozenset()
+    st.session_state["_chart"] = (number, off)
     here = {layer for layer, _ in chosen}
     layer = current().view.layer
     choose(off=off, layer=layer if layer in here or not here else min(here))

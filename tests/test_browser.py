@@ -391,6 +391,29 @@ def test_axe_finds_nothing_serious_and_the_pages_fit_the_window(browser, address
             comes_true(page, partial(narrow, page, width))
 
 
+def test_heads_chosen_in_the_chart_and_in_the_explorer_stay_in_step(browser, address):
+    every = {(layer, head) for layer in range(1, 5) for head in range(1, 9)}
+    with visitor(browser, height=2400) as page:
+        page.goto(f"{address}/?off=0.0-6")
+        picture_shown(page)
+        comes_true(page, partial(bright, page, every - {(1, head) for head in range(1, 8)}))
+        page.locator("path[aria-label^='layer 3, head 5:']").last.click(force=True)
+        comes_true(page, partial(bright, page, {(3, 5)}))
+        expect(page).to_have_url(re.compile("off=0.0-7_1.0-7_2.0-3_2.5-7_3.0-7"))
+        picture_shown(page)
+        page.get_by_role("button", name="All heads", exact=True).click()
+        comes_true(page, partial(bright, page, {(3, head) for head in range(1, 9)}))  # of this layer
+
+
+def bright(page: Page, heads: set[tuple[int, int]]) -> None:
+    """The heads whose marks in both parts of the chart are not dimmed, counted from 1."""
+    marks = page.locator("path[aria-label^='layer ']")
+    found = marks.evaluate_all("all => all.map(one => [one.ariaLabel, one.getAttribute('opacity')])")
+    assert len(found) == 2 * 32
+    lit = [tuple(map(int, re.findall(r"\d+", label)[:2])) for label, opacity in found if opacity in (None, "1")]
+    assert sorted(lit) == sorted([*heads, *heads])
+
+
 def narrow(page: Page, width: int) -> None:
     """Nothing reaches beyond the window."""
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -56,7 +56,9 @@ def test_one_choice_of_heads_is_shared_by_both_views():
     assert choice["views"] == [view["name"] for view in drawn["vconcat"]]
     for view in drawn["vconcat"]:
         opacity = view["encoding"]["opacity"]
-        assert opacity["condition"] == {"param": CHOSEN, "value": 1}
+        chosen, on = opacity["condition"]
+        assert chosen == {"param": CHOSEN, "empty": False, "value": 1}
+        assert "datum.shown" in on["test"]
         assert opacity["value"] < 0.5
 
 

@@ -88,6 +88,7 @@ def _rows(
         half = _half_side(numbers[up], top)
         corners = {"left": head - half, "right": head + half, "upper": layer - half, "lower": layer + half}
         names = {"layer name": counted(layer), "head name": counted(head), "on": (layer, head) in on}
+        names["shown"] = not on or (layer, head) in on
         said = f"layer {counted(layer)}, head {counted(head)}: {TITLES[up]} {statistics[up][layer, head]:.4f}"
         rows.append({"layer": layer, "head": head, "said": said, **names, **numbers, **corners})
     return sorted(rows, key=lambda row: row["on"])  # drawn last, an outline is not hidden under a neighbour
@@ -114,14 +115,19 @@ def _look(up: str, top: float, theme: Theme) -> dict:
     """What both views share: the colour, the outline of a head that is on, the dimming, the tooltip."""
     stops = colour_scale(theme.weights)
     scale = alt.Scale(domain=[stop * top for stop, _ in stops], range=list(theme.weights), interpolate="rgb")
-    legend = alt.Legend(title=TITLES[up], format=".3~g", orient="top", gradientLength=180)
+    # Of squares: a gradient is found by the address of the page, which changes.
+    legend = alt.Legend(title=TITLES[up], format=".3~g", orient="top", type="symbol", symbolType="square")
     is_on = alt.datum.on
     return {
         "fill": alt.Fill(f"{up}:Q", scale=scale, legend=legend),
         "stroke": alt.condition(is_on, alt.value(theme.second), alt.value(theme.quiet)),
         "strokeWidth": alt.condition(is_on, alt.value(3), alt.value(1)),
         "description": alt.Description("said:N"),  # what a screen reader says
-        "opacity": alt.condition(alt.selection_point(name=CHOSEN), alt.value(1), alt.value(DIMMED)),
+        "opacity": alt.when(alt.selection_point(name=CHOSEN), empty=False)
+        .then(alt.value(1))
+        .when(f"length(data('{CHOSEN}_store')) == 0 && datum.shown")
+        .then(alt.value(1))
+        .otherwise(alt.value(DIMMED)),
     }
 
 

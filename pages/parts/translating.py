@@ -11,7 +11,6 @@ from model import Checkpoint, InputError, Trace
 from model.checkpoint import describe
 from model.decoding import Generation, Node
 from model.measures.forced import Forced, forced
-from model.tokenizer import Encoding
 from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.selection import Selection
 from pages.parts.translation import Options
@@ -175,23 +174,5 @@ def trace_written(checkpoint: Checkpoint, text: str, ids: tuple[int, ...]) -> Tr
     trace = checkpoint.trace_ids(used.ids, read)
     assert trace.encoder is not None
     assert trace.decoder is not None
-    target = Encoding(
-        ids=read,
-        tokens=trace.decoder.tokens or (),
-        spans=(None,) * len(read),
-        words=words_of(checkpoint, read),
-        special=tuple(place == 0 for place in range(len(read))),
-        segments=(0,) * len(read),
-    )
     encoder = describe(trace.encoder, used, len(source.ids) - len(used.ids))
-    return replace(trace, encoder=encoder, decoder=describe(trace.decoder, target, 0))
-
-
-def words_of(checkpoint: Checkpoint, read: tuple[int, ...]) -> tuple[int | None, ...]:
-    """Which word each id is a piece of; every one its own where the text is cut otherwise."""
-    own = (None, *range(len(read) - 1))
-    text = checkpoint.tokenizer.decode(read[1:])
-    if not text.strip():
-        return own
-    again = checkpoint.tokenizer.encode(text)
-    return (None, *again.words[: len(read) - 1]) if again.ids[: len(read) - 1] == read[1:] else own
+    return replace(trace, encoder=encoder, decoder=describe(trace.decoder, checkpoint.produced(read), 0))

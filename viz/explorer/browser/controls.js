@@ -12,7 +12,7 @@ const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → enco
 const KEYS = [
   ["↑ ↓", "layer before, layer after"],
   ["← →", "head before, head after, alone"],
-  ["Space", "switch the current head on or off"],
+  ["Space", "switch the current head on or off; on a button, press it"],
   ["A N I O", "all heads, none, the others, only the current one"],
   ["L", "switch the whole layer on or off"],
   ["1 – 6", "all views, grid, lines, matrix, text, table"],
@@ -130,6 +130,10 @@ export class Controls {
     return this.keys
   }
 
+  toggleKeys() {
+    if (this.keys.toggleAttribute("open")) this.keys.scrollIntoView({ block: "nearest" })
+  }
+
   show(scene) {
     const { view, kind, off, current, theme } = scene
     const press = (host, on) => {
@@ -154,7 +158,10 @@ export class Controls {
     this.heads.querySelector('[data-name="only"]').textContent = `Only head ${current + 1}`
     this.heads.querySelector('[data-name="layer"]').textContent = scene.heads.length ? "Layer off" : "Layer on"
     this.showSettings(view)
-    this.note.textContent = noteOf(scene)
+  }
+
+  tell(scene, more) {
+    this.note.textContent = noteOf(scene, more)
   }
 
   showSettings(view) {
@@ -178,7 +185,7 @@ function clamped(input) {
 }
 
 // What was done to the numbers, in words, whenever something was.
-function noteOf({ view, kind, frame, heads, tilesPlain }) {
+function noteOf({ view, kind, frame, tilesPlain }, more) {
   const notes = []
   const hides = view.special !== "shown" && [kind.queryText, kind.keyText].some((text) => text.special?.some(Boolean))
   if (hides && view.special === "hidden") notes.push("Special tokens are hidden: rows add up to less than 1.")
@@ -186,7 +193,7 @@ function noteOf({ view, kind, frame, heads, tilesPlain }) {
   if (view.words && (kind.queryText.words || kind.keyText.words)) notes.push("Word pieces are merged: the sum over the pieces of a key, the mean over those of a query.")
   if (frame.key !== "plain" && view.segments !== "all") notes.push(`Only ${view.segments[0]} → ${view.segments[1]}: ${frame.renormalised ? "rows add up to 1 again." : "rows add up to less than 1."}`)
   if (view.threshold > 0 || view.top > 0) notes.push("Weights below the limit are not drawn; the numbers are those of all.")
-  if (frame.rows.length * frame.columns.length * heads.length > MOST_LINES) notes.push(`The ${MOST_LINES.toLocaleString("en")} strongest lines are drawn; of a token that is pointed at, all.`)
+  if (more) notes.push(`The ${MOST_LINES.toLocaleString("en")} strongest lines are drawn; of a token that is pointed at, all.`)
   if (frame.key !== "plain" && tilesPlain) notes.push("The thumbnails show every token: not all layers are in the browser.")
   if (Math.max(...kind.thumb_shape) < Math.max(...kind.shape)) notes.push("A cell of a thumbnail is the largest weight of the block that it stands for.")
   return notes.join(" ")

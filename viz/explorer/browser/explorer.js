@@ -259,7 +259,16 @@ export class Explorer {
   rested() {
     if (!this.scene || this.waiting !== null) return this.speak() // there is nothing yet to ask about
     this.ask()
-    this.live.textContent = this.said.textContent
+    this.live.textContent = this.spoken()
+  }
+
+  // For those who listen: where one is, with its number, and what has changed around it.
+  spoken() {
+    const around = [`${SHOWS[this.scene.view.show]}.`, this.controls.note.textContent]
+    const changed = around.filter((text, place) => text !== this.around?.[place])
+    if (this.around === undefined) changed.shift()
+    this.around = around
+    return [...changed, this.said.textContent, this.exact.textContent].join(" ").trim()
   }
 
   press(event) {
@@ -287,7 +296,7 @@ export class Explorer {
       "-": () => this.controls.actions.zoom("zoomOut"),
       0: () => this.controls.actions.zoom("zoomReset"),
       Escape: () => this.change({ query: null, key: null }),
-      "?": () => this.controls.keys.toggleAttribute("open"),
+      "?": () => this.controls.toggleKeys(),
     }
     Object.assign(act, { ArrowDown: act.ArrowUp, ArrowRight: act.ArrowLeft })
     Object.keys(SHOWS).forEach((show, index) => (act[index + 1] = () => this.change({ show })))
@@ -390,6 +399,7 @@ export class Explorer {
     if (shown.includes("grid")) this.drawGrid(scene)
     if (shown.includes("matrix")) this.matrix.setNumbers(scene)
     for (const name of ["lines", "matrix"]) if (shown.includes(name)) this[name].draw(scene, this[name].host.clientWidth)
+    this.controls.tell(scene, shown.includes("lines") && this.lines.more)
   }
 
   buildWords(scene) {

@@ -36,9 +36,8 @@ export class Lines extends Stack {
     context.font = `${LINES_TYPE}px ${theme.font}`
     context.textBaseline = "middle"
     context.fillStyle = theme.quiet
-    context.textAlign = "right"
-    context.fillText("query attends", this.inner.left - 2, 10)
     context.textAlign = "left"
+    context.fillText("query attends", Math.max(0, this.inner.left - 2 - context.measureText("query attends").width), 10)
     context.fillText("to key", width - this.inner.left + 2, 10)
   }
 
@@ -47,6 +46,7 @@ export class Lines extends Stack {
     const { heads, numbers, full } = this.scene
     const found = heads.flatMap((head) => strongestOf(numbers.get(head)).map(([cell, weight]) => ({ head, cell, weight, full: full(head) })))
     found.sort((left, right) => left.weight - right.weight)
+    this.more = found.length > MOST_LINES
     return found.slice(-MOST_LINES)
   }
 
@@ -184,7 +184,7 @@ function strongestOf(weights) {
     const bits = new Uint32Array(weights.buffer, weights.byteOffset, weights.length)
     const counts = new Uint32Array(1 << 16)
     for (let cell = 0; cell < bits.length; cell++) counts[bits[cell] >>> 15]++
-    let [last, room] = [counts.length - 1, MOST_LINES]
+    let [last, room] = [counts.length - 1, MOST_LINES + 1] // one more, to know whether there are more
     while (last > 0 && counts[last] < room) room -= counts[last--]
     const cells = []
     for (let cell = 0; cell < bits.length; cell++) {
