@@ -9,17 +9,19 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, TimeoutError, expect
 
 from model import Edits, load_checkpoint
 from pages.parts.subjects import GROUPS
 from tests.running import PATIENCE, comes_true, idle, visitor
 from tests.test_explorer_browser import serious
+from tests.test_explorer_pictures import colours_of
+from viz.theme import DARK, LIGHT
 
 SENTENCE = "An odd film, but a good film."
 CHARTS = "[data-testid=stVegaLiteChart]"
-CELL = re.compile(r"key: (\d+) · .*?; query: (\d+) · .*?; .*?(?:weight|after): ([0-9.e-]+)$")
-DIGITS = {0: 1e-6, 1: 1e-6, 2: 5e-5 + 1e-9}  # the chart of the difference names four of both runs
+SIDES = ("left", "top", "width", "height")
 
 
 def weights(edits: Edits) -> np.ndarray:
@@ -36,36 +38,114 @@ def open_at(page: Page, address: str, **wanted: str) -> None:
     idle(page)
 
 
-def numbers(page: Page, place: int) -> np.ndarray:
-    """The weights of one chart, as they are told to whoever cannot see it."""
-    labels = page.locator(CHARTS).nth(place).locator("path[aria-label*='query: ']")
-    found = [CELL.match(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
-    cells = [match.groups() for match in found if match]
-    side = max((int(query) for _, query, _ in cells), default=0)
-    matrix = np.full((side, side), np.nan)
-    for key, query, number in cells:
-        matrix[int(query) - 1, int(key) - 1] = float(number)
-    return matrix
+def numbers(page: Page) -> dict[str, np.ndarray]:
+    """(query, key) of both runs and their difference, from the table for whoever cannot see the pictures."""
+    read = "table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent))"
+    names, *rows = page.locator(".numbers table").evaluate(read)
+    side = int(rows[-1][0].split()[0])
+    assert [(row[0].split()[0], row[1].split()[0]) for row in rows] == [
+        (str(query + 1), str(key + 1)) for query in range(side) for key in range(side)
+    ]
+    return {
+        name: np.array([float(row[at]) for row in rows]).reshape(side, side) for at, name in enumerate(names[2:], 2)
+    }
 
 
-def compare(page: Page, chart: int, wanted: np.ndarray) -> None:
-    found = numbers(page, chart)
-    assert found.shape == wanted.shape
-    assert np.abs(found - wanted).max() <= DIGITS[chart]
+def compare(page: Page, before: np.ndarray, after: np.ndarray) -> None:
+    found = numbers(page)
+    for name, wanted in {"before": before, "after": after, "change": after - before}.items():
+        assert found[name].shape == wanted.shape
+        assert np.abs(found[name] - wanted).max() <= 1e-6
+
+
+def colour_at(page: Page, panel: int, query: int, key: int) -> list[int]:
+    """What is drawn near the corner of a cell, beside any sign; a picture's measures are those of its marked cell."""
+    return (
+        page.locator(".panel")
+        .nth(panel)
+        .evaluate(
+            """(panel, [query, key]) => {
+          const [canvas, style] = [panel.querySelector("canvas"), panel.querySelector(".mark").style]
+          const [left, top, width, height] = ["left", "top", "width", "height"].map(side => parseFloat(style[side]))
+          const [x, y] = [left + width * key + 3, top + height * query + 3].map(place => Math.round(place))
+          return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3)
+        }""",
+            [query, key],
+        )
+    )
 
 
 def test_the_formula_is_broken_with_one_click_and_the_numbers_are_those_of_the_trace(browser, address):
     with visitor(browser) as page:
         open_at(page, address, text=SENTENCE)
+        page.get_by_text("All numbers as a table").click()
         for name, edits in (("scale", Edits(scale=1.0)), ("positions", Edits(unpositioned=frozenset({"encoder"})))):
             if name == "positions":
                 page.locator("label").filter(has_text=re.compile("^No positions$")).click()
                 expect(page.get_by_role("heading", level=3).first).to_have_text("No positions")
                 expect(page).to_have_url(re.compile("experiment=positions"))
                 idle(page)
-            for chart, run in ((0, Edits()), (1, edits), (2, edits)):
-                comes_true(page, partial(compare, page, chart, weights(run)))
+            comes_true(page, partial(compare, page, weights(Edits()), weights(edits)))
         expect(page.get_by_text("who bit whom is lost")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_cells_have_the_colours_of_their_weights_and_of_their_change_in_both_themes(browser, address, dark):
+    theme = DARK if dark else LIGHT
+    before, after = weights(Edits()), weights(Edits(scale=1.0))
+    change, largest = after - before, np.abs(after - before).max()
+    with visitor(browser, dark=not dark) as page:
+        open_at(page, address, text=SENTENCE)
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.locator(".panel").first.press("ArrowRight")
+        for (query, key), shift in np.ndenumerate(change):
+            name, strengths = (
+                "orange" if shift < 0 else "blue",
+                [before[query, key], after[query, key], abs(shift) / largest],
+            )
+            for panel, (scale, strength) in enumerate(zip(("blue", "blue", name), strengths, strict=True)):
+                wanted = colours_of(theme, scale, np.sqrt(np.array(strength)))
+                comes_true(page, partial(coloured, page, panel, (query, key), wanted))
+
+
+def coloured(page: Page, panel: int, cell: tuple[int, int], wanted: np.ndarray) -> None:
+    assert np.abs(np.array(colour_at(page, panel, *cell)) - wanted).max() <= 1.5
+
+
+def test_a_cell_that_is_pointed_at_is_marked_in_all_pictures_and_says_its_numbers(browser, address):
+    before, after = weights(Edits()), weights(Edits(scale=1.0))
+    with visitor(browser) as page:
+        open_at(page, address, text=SENTENCE)
+        panel, said = page.locator(".panel").last, page.get_by_role("status").filter(has_text="attends to")
+        for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown"):
+            panel.press(key)
+        expect(page.locator(".mark:visible")).to_have_count(3)
+        change = f"{after[1, 2] - before[1, 2]:+.4f}".replace("-", "−")
+        numbers_said = f"before {before[1, 2]:.4f}\nafter {after[1, 2]:.4f}\nchange {change}"
+        wanted = f"query 2 · odd\nattends to key 3 · film\n{numbers_said}"
+        assert said.inner_text() == wanted
+        panel.press("Escape")
+        expect(said).to_have_count(0)
+        cell = page.locator(".panel").first.evaluate("panel => panel.querySelector('.mark').style.cssText")
+        left, top, width, height = (float(re.search(rf"{side}: ([0-9.]+)px", cell)[1]) for side in SIDES)  # type: ignore[index]
+        panel.hover(position={"x": left + width / 2, "y": top + height / 2})
+        assert said.inner_text() == wanted
+        page.mouse.move(0, 0)
+        expect(said).to_have_count(0)
+
+
+def test_the_numbers_can_be_copied_and_the_pictures_kept(browser, address):
+    with visitor(browser) as page:
+        open_at(page, address, text=SENTENCE)
+        page.get_by_role("button", name="Copy the numbers").click()
+        names, *rows = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").split("\n")]
+        assert names == ["query", "key", "before", "after", "change"]
+        assert np.abs(np.array([float(row[3]) for row in rows]) - weights(Edits(scale=1.0)).ravel()).max() <= 1e-6
+        with page.expect_download() as kept:
+            page.get_by_role("button", name="Download as PNG", exact=True).click()
+        width = page.locator(".panel canvas").evaluate_all("all => all.reduce((sum, one) => sum + one.width, 0)")
+        with Image.open(kept.value.path()) as picture:
+            assert picture.width == width
 
 
 def test_a_cell_typed_by_hand_moves_every_step_and_stays_in_the_address(browser, address):

@@ -8,7 +8,7 @@ import pytest
 
 from model import Edits, load_checkpoint
 from model.measures import comparison
-from viz.comparison import MOST_DRAWN, difference_chart, distance_chart, weights_chart
+from viz.comparison import MOST_DRAWN, MOST_SIGNED, compared, distance_chart
 from viz.theme import DARK, LIGHT, difference_scale
 
 TOKENS = ["a", "b", "a"]
@@ -89,19 +89,29 @@ def cells(drawn: dict) -> dict:
     return {(cell["query"], cell["key"]): cell for cell in data}
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_charts_hold_the_weights_and_their_signed_difference(theme):
+def test_the_pictures_hold_the_weights_and_their_signed_difference():
     before, after = rows_of_weights(heads=1)[0], rows_of_weights(1, heads=1)[0]
-    shown = cells(json.loads(weights_chart(before, TOKENS, TOKENS, theme=theme).to_json()))
-    changes = cells(json.loads(difference_chart(before, after, TOKENS, TOKENS, theme=theme).to_json()))
-    names = ["1 · a", "2 · b", "3 · a"]
-    assert set(shown) == set(changes) == {(query, key) for query in names for key in names}
+    found = compared(before, after, TOKENS, TOKENS, "weights")
+    assert found["queries"] == found["keys"] == ["1 · a", "2 · b", "3 · a"]
+    assert (found["before"], found["after"]) == (before.tolist(), after.tolist())
     for row, column in np.ndindex(3, 3):
-        query, key = names[row], names[column]
-        assert shown[query, key]["weight"] == before[row, column]
-        change = changes[query, key]["change"]
-        assert change == pytest.approx(float(after[row, column]) - float(before[row, column]), abs=1e-12)
-        assert changes[query, key]["sign"] in ("", "+" if change > 0 else "−")
+        change = float(after[row, column]) - float(before[row, column])
+        assert found["change"][row][column] == pytest.approx(change, abs=1e-12)
+        large = abs(change) >= found["largest"] / 4
+        assert found["signs"][row][column] == (("+" if change > 0 else "−") if large else "")
+
+
+def test_cells_without_room_carry_no_sign():
+    for tokens, signs in ((MOST_SIGNED, {"", "+"}), (MOST_SIGNED + 1, {""})):
+        found = compared(np.zeros((tokens, tokens)), np.eye(tokens), ["x"] * tokens, ["x"] * tokens, "")
+        assert {sign for row in found["signs"] for sign in row} == signs
+
+
+def test_what_is_not_finite_is_said_and_hides_no_other_number():
+    found = compared(np.array([[0.5, np.nan]]), np.array([[0.25, 0.5]]), ["a"], ["a", "b"], "")
+    assert (found["before"], found["after"]) == ([[0.5, None]], [[0.25, 0.5]])
+    assert (found["change"], found["largest"], found["signs"]) == ([[-0.25, None]], 0.25, [["−", ""]])
+    json.dumps(found, allow_nan=False)
 
 
 def test_the_scale_of_differences_has_the_background_in_its_middle():
@@ -114,22 +124,22 @@ def test_the_scale_of_differences_has_the_background_in_its_middle():
 
 def test_the_scale_of_differences_reaches_as_far_below_0_as_above():
     before, after = np.array([[0.9, 0.1]]), np.array([[0.5, 0.5]])
-    drawn = difference_chart(before, after, ["a"], ["a", "b"]).to_dict()
-    domain = drawn["layer"][0]["encoding"]["color"]["scale"]["domain"]
-    assert (domain[0], domain[-1]) == pytest.approx((-0.4, 0.4))
+    assert compared(before, after, ["a"], ["a", "b"], "")["largest"] == pytest.approx(0.4)
+    assert compared(before, before, ["a"], ["a", "b"], "")["largest"] == 1
 
 
 def test_of_a_long_text_the_first_tokens_are_drawn():
     many = ["x"] * (MOST_DRAWN + 5)
-    drawn = cells(weights_chart(np.zeros((len(many), len(many))), many, many).to_dict())
-    assert len(drawn) == MOST_DRAWN**2
+    numbers = np.arange(len(many) ** 2, dtype=float).reshape(len(many), -1)
+    found = compared(numbers, numbers, many, many, "")
+    assert np.array_equal(found["after"], numbers[:MOST_DRAWN, :MOST_DRAWN])
+    assert len(found["queries"]) == len(found["keys"]) == MOST_DRAWN
 
 
-def test_a_chart_refuses_weights_that_do_not_fit_its_tokens():
-    with pytest.raises(ValueError, match="wanted"):
-        weights_chart(np.zeros((2, 3)), TOKENS, TOKENS)
-    with pytest.raises(ValueError, match="wanted"):
-        difference_chart(np.zeros((3, 2)), np.zeros((3, 2)), TOKENS, TOKENS)
+def test_a_picture_refuses_weights_that_do_not_fit_its_tokens():
+    for shape in ((2, 3), (3, 2)):
+        with pytest.raises(ValueError, match="wanted"):
+            compared(np.zeros(shape), np.zeros(shape), TOKENS, TOKENS, "")
     with pytest.raises(ValueError, match="each layer"):
         distance_chart(np.zeros((0,)))
 

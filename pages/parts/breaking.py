@@ -1,6 +1,6 @@
 """An experiment with edits: the original and the edited run of the text, side by side."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -20,8 +20,9 @@ from pages.parts.selection import shows as shows_in
 from pages.parts.subjects import short_name
 from pages.parts.theme import theme
 from viz import answer
-from viz.comparison import MOST_DRAWN, difference_chart, distance_chart, weights_chart
+from viz.comparison import MOST_DRAWN, compared, distance_chart
 from viz.edited_script import edited_script
+from viz.explorer.component import comparison
 from viz.explorer.kinds import TITLES, Kind, kinds_of
 from viz.tokens import counted
 
@@ -74,7 +75,7 @@ def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace,
     with outcome:
         show_predictions(selection, checkpoint, edits, (before, after))
     show_place(selection, kinds)
-    show_attention(selection, (kinds, kinds_of(after)), ("edits", trace_key(selection, edits)))
+    show_attention(selection, (kinds, kinds_of(after)))
     show_distances(selection, edits, run)
     with st.container(horizontal=True, vertical_alignment="center"):
         download_script(selection, checkpoint, edits)
@@ -219,7 +220,7 @@ def take_place(heads: int = 0) -> None:
     choose(**changes)
 
 
-def show_attention(selection: Selection, runs: tuple[Kinds, Kinds], key: Any) -> None:
+def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
     """Both runs' weights and their difference, of the heads that are on; the second may have other heads."""
     view, (kind, other) = selection.view, (kinds[selection.view.attention] for kinds in runs)
     heads = view.heads_on(kind.heads) or tuple(range(kind.heads))
@@ -227,19 +228,8 @@ def show_attention(selection: Selection, runs: tuple[Kinds, Kinds], key: Any) ->
     first, second = (
         answer.mean_of_heads(found.weights[view.layer], on) for found, on in zip((kind, other), seen, strict=True)
     )
-    shown = tuple(side.tokens[:MOST_DRAWN] for side in (kind.queries, kind.keys))
-    rows, columns = map(len, shown)
-    drawn_part = first[:rows, :columns], second[:rows, :columns]
-    makers: dict[str, Callable[[], Any]] = {
-        "Before": lambda: weights_chart(drawn_part[0], *shown, theme=theme()),
-        "After": lambda: weights_chart(drawn_part[1], *shown, theme=theme()),
-        "Difference": lambda: difference_chart(*drawn_part, *shown, theme=theme()),
-    }
-    for place, (title, make) in zip(st.columns(3), makers.items(), strict=True):
-        with place:
-            st.markdown(f"**{title}**")
-            said = f"{title}: attention of layer {counted(view.layer)}, query by key."
-            show_chart((title, key, view.attention, view.layer, heads), make, said)
+    said = f"attention of layer {counted(view.layer)}, query by key"
+    comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, said), key="comparison")
     show_notes(kind, np.array_equal(first, second), max(len(kind.queries.tokens), len(kind.keys.tokens)))
 
 

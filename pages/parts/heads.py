@@ -56,7 +56,7 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     st.dataframe(heads_table(cuts, checkpoint), hide_index=True)
     show_place(selection, kinds)
     st.markdown(f"After: the mean of all that are left, {plural(chosen)}.")
-    show_attention(selection, (kinds, kinds_of(after.trace)), ("heads", chosen, trace_key(selection, NO)))
+    show_attention(selection, (kinds, kinds_of(after.trace)))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 

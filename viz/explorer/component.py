@@ -1,4 +1,4 @@
-"""The explorer as a component of a Streamlit page: the one file of viz that knows Streamlit."""
+"""The explorer, and two runs beside each other, as components of a page: the one file of viz that knows Streamlit."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -30,6 +30,14 @@ def answers(*, key: str, message: Mapping[str, Any], on_row: Callable[[], None],
     What it asks for then stands in the session state under the key: ``["row"]`` or ``["layer"]``.
     """
     mailbox()(key=key, data=message, height=1, on_row_change=on_row, on_layer_change=on_layer)
+
+
+def comparison(compared: Mapping[str, Any], *, key: str) -> None:
+    """Two runs' weights and their difference, as ``viz.comparison.compared`` gives them."""
+    script, styles = source.comparison(), source.styles("comparison")
+    markup = '<div class="compared" role="group" aria-label="Attention before and after"></div>'
+    component = st.components.v2.component("headlight_comparison", html=markup, css=styles, js=script)
+    component(key=key, data=dict(compared), height="content")
 
 
 def mailbox() -> Callable[..., Any]:

@@ -16,12 +16,22 @@ MODULES = ("data", "paint", "stack", "grid", "matrix", "lines", "words", "contro
 MARKUP = '<div class="headlight" role="group" aria-label="Attention explorer"></div>'
 
 
-@cache
 def script(*endings: str) -> str:
     """The modules, and after them the one that starts them: "streamlit" or "standalone"."""
-    texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in (*MODULES, *endings)]
-    joined = "\n".join(re.sub(r"^(import .*\n|export (?!default))", "", text, flags=re.MULTILINE) for text in texts)
-    return f"const THEMES = {json.dumps(themes())}\n{joined}"
+    return joined(*MODULES, *endings)
+
+
+def comparison() -> str:
+    """The script of the component that draws two runs beside each other."""
+    return joined("paint", "comparison")
+
+
+@cache
+def joined(*names: str) -> str:
+    """Modules as one script, after the colours."""
+    texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in names]
+    whole = "\n".join(re.sub(r"^(import .*\n|export (?!default))", "", text, flags=re.MULTILINE) for text in texts)
+    return f"const THEMES = {json.dumps(themes())}\n{whole}"
 
 
 @cache
@@ -31,9 +41,9 @@ def mailbox() -> str:
 
 
 @cache
-def styles() -> str:
-    """The explorer's own style sheet; its colours are Streamlit's variables."""
-    return (FOLDER / "explorer.css").read_text(encoding="utf-8")
+def styles(name: str = "explorer") -> str:
+    """A component's own style sheet; its colours are Streamlit's variables."""
+    return (FOLDER / f"{name}.css").read_text(encoding="utf-8")
 
 
 def themes() -> dict[str, object]:

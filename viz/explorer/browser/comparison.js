@@ -1,0 +1,221 @@
+// The weights of two runs and their signed difference, side by side: query rows, key columns. What is pointed at in one
+// picture is marked in all three.
+import { el, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./paint.js"
+
+const PANELS = { before: "Before", after: "After", change: "Difference" }
+const COMPARED_TYPE = 12 // pixels of type
+const LONGEST_NAME = 90
+const [LOWEST_CELL, LARGEST_SIDE] = [14, 40] // a row has room for its name
+const HEAD = 74 // the title and the scale over the picture
+const RAMP = { top: 42, width: 140, height: 10 }
+const drawn = new WeakMap()
+
+export default function ({ data, parentElement }) {
+  if (!drawn.has(parentElement)) drawn.set(parentElement, new Comparison(parentElement.querySelector(".compared")))
+  drawn.get(parentElement).receive(data) // called for a change of theme as well
+}
+
+class Comparison {
+  constructor(root) {
+    this.root = root
+    this.panels = Object.keys(PANELS).map((name) => this.panel(name))
+    this.said = el("div", { className: "said", role: "status", hidden: true })
+    this.table = el("div", { className: "numbers", tabIndex: 0, role: "region", "aria-label": "All numbers" })
+    this.details = el("details", { ontoggle: () => this.fill() }, el("summary", {}, "All numbers as a table"), this.table)
+    const button = (label, onclick) => el("button", { type: "button", onclick }, label)
+    const tools = el("div", { className: "tools" },
+      button("Copy the numbers", () => navigator.clipboard.writeText(this.lines().map((line) => line.join("\t")).join("\n"))),
+      button("Download as PNG", () => this.download()),
+      button("Full screen", () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen())))
+    root.replaceChildren(el("div", { className: "panels" }, ...this.panels.map(({ host }) => host)), this.said, this.details, tools)
+    new ResizeObserver(() => this.draw()).observe(root)
+  }
+
+  panel(name) {
+    const panel = { name, canvas: el("canvas"), mark: el("div", { className: "mark", hidden: true }) }
+    panel.host = el("div", { className: "panel", role: "img", tabIndex: 0 }, panel.canvas, panel.mark)
+    panel.host.onpointermove = panel.host.onpointerdown = (event) => this.point(panel, this.at(panel, event))
+    panel.host.onpointerleave = panel.host.onblur = () => this.point(panel, null)
+    panel.host.onkeydown = (event) => this.walk(panel, event)
+    return panel
+  }
+
+  receive(data) {
+    this.data = data
+    for (const { name, host } of this.panels) {
+      host.setAttribute("aria-label", `${PANELS[name]}: ${data.said}. Arrow keys go from cell to cell.`)
+    }
+    this.cell = null
+    this.width = 0
+    this.draw()
+    this.fill()
+  }
+
+  // Only where something is different: the observer calls for heights as well.
+  draw() {
+    const width = this.panels[0].host.clientWidth
+    if (!this.data || !width || width === this.width) return
+    this.width = width
+    this.theme = themeOf(this.root)
+    this.shades = { above: shadesOf(this.theme, "blue"), below: shadesOf(this.theme, "orange") }
+    for (const panel of this.panels) this.drawPanel(panel)
+    this.point(null, null)
+  }
+
+  drawPanel({ name, canvas }) {
+    const { queries, keys } = this.data
+    const measure = canvas.getContext("2d")
+    measure.font = `${COMPARED_TYPE}px ${this.theme.font}`
+    const room = (names) => Math.min(Math.max(...names.map((one) => measure.measureText(one).width)), LONGEST_NAME, this.width / 3) + 8
+    const [left, below] = [room(queries) + 16, room(keys) + 20]
+    const across = Math.min((this.width - left - 2) / keys.length, LARGEST_SIDE)
+    this.inner = { left, across, down: Math.max(across, LOWEST_CELL) }
+    const context = prepared(canvas, this.width, HEAD + this.inner.down * queries.length + below)
+    context.fillStyle = this.theme.background
+    context.fillRect(0, 0, canvas.width, canvas.height)
+    this.scale(context, name)
+    this.cells(context, name)
+    this.names(context)
+  }
+
+  // Weights end at 1, differences at the largest of them; colour follows the root, so that small ones can be seen.
+  colour(name, number) {
+    const most = name === "change" ? this.data.largest : 1
+    const shades = number < 0 ? this.shades.below : this.shades.above
+    return [shades, Math.sqrt(Math.min(Math.abs(number) / most, 1))]
+  }
+
+  cells(context, name) {
+    const { left, across, down } = this.inner
+    const edge = (start, size, place) => Math.round(start + size * place)
+    context.font = `bold ${COMPARED_TYPE}px ${this.theme.font}`
+    context.textAlign = "center"
+    context.textBaseline = "middle"
+    this.data[name].forEach((row, query) => row.forEach((number, key) => {
+      if (number === null) return
+      const [x, y] = [edge(left, across, key), edge(HEAD, down, query)]
+      const colour = this.colour(name, number)
+      context.fillStyle = shade(...colour)
+      context.fillRect(x, y, edge(left, across, key + 1) - x, edge(HEAD, down, query + 1) - y)
+      if (name !== "change" || !this.data.signs[query][key]) return
+      context.fillStyle = inkOn(this.theme, ...colour)
+      context.fillText(this.data.signs[query][key], left + across * (key + 0.5), HEAD + down * (query + 0.5))
+    }))
+    context.strokeStyle = this.theme.grid
+    context.strokeRect(Math.round(left) - 0.5, HEAD - 0.5, Math.round(across * this.data.keys.length) + 1, Math.round(down * this.data.queries.length) + 1)
+  }
+
+  // As many keys as fit without touching; the rest are named when they are pointed at.
+  names(context) {
+    const { queries, keys } = this.data
+    const { left, across, down } = this.inner
+    const bottom = HEAD + down * queries.length
+    const every = Math.max(1, Math.ceil((COMPARED_TYPE - 2) / across))
+    context.font = `${COMPARED_TYPE - 1}px ${this.theme.font}`
+    context.fillStyle = this.theme.quiet
+    context.textAlign = "right"
+    queries.forEach((query, row) => context.fillText(fitted(context, query, left - 20), left - 5, HEAD + down * (row + 0.5)))
+    keys.forEach((key, column) => {
+      if (column % every === 0) turned(context, left + across * (column + 0.5), bottom + 5, () => context.fillText(fitted(context, key, LONGEST_NAME), 0, 0))
+    })
+    context.textAlign = "center"
+    context.font = `${COMPARED_TYPE}px ${this.theme.font}`
+    context.fillText("key", left + (across * keys.length) / 2, context.canvas.clientHeight - 8)
+    turned(context, 8, (HEAD + bottom) / 2, () => context.fillText("query", 0, 0))
+  }
+
+  scale(context, name) {
+    const { left } = this.inner
+    const ends = name === "change" ? [-this.data.largest, 0, this.data.largest] : [0, 0.25, 0.5, 1]
+    const [low, high] = [ends[0], ends.at(-1)]
+    const toX = (number) => left + ((number - low) / (high - low)) * RAMP.width
+    for (let x = 0; x < RAMP.width; x++) {
+      context.fillStyle = shade(...this.colour(name, low + ((high - low) * (x + 0.5)) / RAMP.width))
+      context.fillRect(left + x, RAMP.top, 1.5, RAMP.height)
+    }
+    context.strokeStyle = this.theme.grid
+    context.strokeRect(left - 0.5, RAMP.top - 0.5, RAMP.width + 1, RAMP.height + 1)
+    context.textBaseline = "middle"
+    context.fillStyle = this.theme.text
+    context.font = `bold 16px ${this.theme.font}`
+    context.fillText(PANELS[name], 0, 12)
+    context.fillStyle = this.theme.quiet
+    context.font = `${COMPARED_TYPE}px ${this.theme.font}`
+    context.fillText(name === "change" ? "after − before" : "weight", left, RAMP.top - 10)
+    context.textAlign = "center"
+    for (const end of ends) context.fillText(name === "change" && end ? rounded(end) : String(end), toX(end), RAMP.top + RAMP.height + 9)
+  }
+
+  at({ host }, event) {
+    const box = host.getBoundingClientRect()
+    const { left, across, down } = this.inner
+    const [column, row] = [Math.floor((event.clientX - box.left - left) / across), Math.floor((event.clientY - box.top - HEAD) / down)]
+    return row in this.data.queries && column in this.data.keys ? { row, column } : null
+  }
+
+  walk(panel, event) {
+    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key]
+    if (event.key === "Escape") this.point(panel, null)
+    if (!step) return
+    event.preventDefault()
+    const within = (place, names) => Math.min(Math.max(place, 0), names.length - 1)
+    const { row, column } = this.cell ?? { row: -step[0], column: -step[1] }
+    this.point(panel, { row: within(row + step[0], this.data.queries), column: within(column + step[1], this.data.keys) })
+  }
+
+  // Marks the cell in all pictures and says its numbers beside it.
+  point(panel, cell) {
+    this.cell = cell
+    this.said.hidden = !cell
+    for (const { mark } of this.panels) mark.hidden = !cell
+    if (!cell) return
+    const { row, column } = cell
+    const { left, across, down } = this.inner
+    const box = { left: Math.round(left + across * column), top: Math.round(HEAD + down * row), width: across, height: down }
+    for (const { mark } of this.panels) mark.style.outlineColor = this.theme.second
+    for (const { mark } of this.panels) for (const [side, size] of Object.entries(box)) mark.style[side] = `${size}px`
+    const number = (name, show) => (this.data[name][row][column] === null ? "not a number" : show(this.data[name][row][column], 4))
+    this.said.textContent =
+      `query ${this.data.queries[row]}\nattends to key ${this.data.keys[column]}\nbefore ${number("before", plain)}\n` +
+      `after ${number("after", plain)}\nchange ${number("change", signed)}`
+    const { offsetLeft, offsetTop } = panel.host
+    const right = offsetLeft + box.left + across + 10
+    const fits = right + this.said.offsetWidth <= this.root.clientWidth
+    this.said.style.left = `${fits ? right : Math.max(0, offsetLeft + box.left - this.said.offsetWidth - 10)}px`
+    this.said.style.top = `${offsetTop + box.top + down + 6}px`
+  }
+
+  lines() {
+    const { queries, keys, before, after, change } = this.data
+    const cells = queries.flatMap((query, row) => keys.map((key, column) => [query, key, before[row][column], after[row][column], change[row][column]]))
+    return [["query", "key", "before", "after", "change"], ...cells]
+  }
+
+  // Made when it is asked for: a thousand rows take longer than the pictures.
+  fill() {
+    if (!this.details.open) return this.table.replaceChildren()
+    const [names, ...cells] = this.lines()
+    const line = (tag, texts) => el("tr", {}, ...texts.map((text) => el(tag, {}, String(text ?? "not a number"))))
+    this.table.replaceChildren(el("table", {}, el("thead", {}, line("th", names)), el("tbody", {}, ...cells.map((texts) => line("td", texts)))))
+  }
+
+  download() {
+    const canvases = this.panels.map(({ canvas }) => canvas)
+    const whole = el("canvas", { width: canvases.reduce((sum, { width }) => sum + width, 0), height: canvases[0].height })
+    const context = whole.getContext("2d")
+    canvases.reduce((x, canvas) => (context.drawImage(canvas, x, 0), x + canvas.width), 0)
+    el("a", { href: whole.toDataURL(), download: "attention.png" }).click()
+  }
+}
+
+const rounded = (end) => `${end < 0 ? "−" : "+"}${Number(Math.abs(end).toPrecision(2))}`
+const plain = (number, digits) => number.toFixed(digits)
+const signed = (number, digits) => `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(digits)}`
+
+function turned(context, x, y, write) {
+  context.save()
+  context.translate(x, y)
+  context.rotate(-Math.PI / 2)
+  write()
+  context.restore()
+}
