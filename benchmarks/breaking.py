@@ -29,8 +29,18 @@ async ([label, quiet]) => {
   const press = () => [...document.querySelectorAll("label")].find(one => one.innerText.trim() === label).click()
   const frame = () => new Promise(done => requestAnimationFrame(done))
   let last = performance.now()
-  const watch = new MutationObserver(() => { last = performance.now() })
-  watch.observe(app, { subtree: true, childList: true, attributes: true, characterData: true })
+  const watch = new MutationObserver(() => { last = performance.now(); follow() })
+  const every = { subtree: true, childList: true, attributes: true, characterData: true }
+  const followed = new Set()
+  const follow = () => { // what components draw stands in trees of their own
+    for (const { shadowRoot } of app.querySelectorAll("[data-testid^=stBidiComponent]")) {
+      if (!shadowRoot || followed.has(shadowRoot)) continue
+      followed.add(shadowRoot)
+      watch.observe(shadowRoot, every)
+    }
+  }
+  watch.observe(app, every)
+  follow()
   const running = () => app.getAttribute("data-test-script-state") !== "notRunning"
   const start = performance.now()
   press()
