@@ -10,7 +10,7 @@ import pytest
 from model import Edits, load_checkpoint
 from model.measures.comparison import stream_distances
 from tests.running import ROOT
-from viz.by_hand import joined_chart, matrix_chart, split_chart
+from viz.by_hand import joined_chart, matrix_table, split_chart
 from viz.edited_script import edited_script
 from viz.lines import DASHES, line_chart
 from viz.theme import DARK, LIGHT
@@ -44,20 +44,26 @@ def test_lines_refuse_what_does_not_fit():
         line_chart(["1"], {name: [1.0] for name in "abcde"}, ("", ""))
 
 
-@pytest.mark.parametrize("weights", [True, False])
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_small_matrix_shows_every_number_and_keeps_all_digits(theme, weights):
-    numbers = np.array([[1 / 3, -math.inf], [-0.25, 0.0]])
-    found = rows(matrix_chart(numbers, ["q1", "q2"], ["k1", "k2"], weights=weights, theme=theme))
-    assert [cell["shown"] for cell in found] == ["0.333", "−∞", "−0.25", "0"]
-    assert [cell["number"] for cell in found] == [1 / 3, None, -0.25, 0.0]
-    assert float(found[0]["exact"]) == 1 / 3
+@pytest.mark.parametrize(("weights", "most"), [(True, 1), (False, 3.5)])
+def test_a_small_matrix_shows_every_number_and_keeps_all_digits(weights, most):
+    numbers = np.array([[1 / 3, -math.inf], [-3.5, 0.0]])
+    table = matrix_table("Step", numbers, ["q1", "q2"], ["k1", "k2"], weights=weights)
+    assert (table["title"], table["columns"], [row["name"] for row in table["rows"]]) == (
+        "Step",
+        ["k1", "k2"],
+        ["q1", "q2"],
+    )
+    found = [cell for row in table["rows"] for cell in row["cells"]]
+    assert [cell["shown"] for cell in found] == ["0.333", "−∞", "−3.5", "0"]
+    assert [cell["number"] for cell in found] == [1 / 3, None, -3.5, 0.0]
+    assert found[0]["exact"] == f"q1, k1: {1 / 3!r}"
+    assert table["most"] == most
 
 
 def test_a_small_matrix_of_zeros_can_be_drawn_and_one_without_names_cannot():
-    assert rows(matrix_chart(np.zeros((1, 1)), ["q1"], ["k1"]))[0]["number"] == 0
+    assert matrix_table("", np.zeros((1, 1)), ["q1"], ["k1"])["most"] == 1
     with pytest.raises(ValueError, match="wanted"):
-        matrix_chart(np.zeros((1, 2)), ["q1"], ["k1"])
+        matrix_table("", np.zeros((1, 2)), ["q1"], ["k1"])
 
 
 @pytest.mark.parametrize("make", [joined_chart, split_chart])

@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from model import Checkpoint, InputError
 from model.measures.by_hand import Steps, steps_of
 from model.trace import Trace
 from pages.parts.breaking import Kinds
-from pages.parts.drawing import explain, show_chart, show_measured
+from pages.parts.drawing import explain, show_measured
 from pages.parts.selection import Selection, choose, shows, unusable
 from pages.parts.subjects import SUBJECTS
-from pages.parts.theme import theme
-from viz.by_hand import matrix_chart
+from viz.by_hand import matrix_table
+from viz.explorer.component import matrices
 from viz.tokens import percent
 
 MATRICES = ("Q", "K", "V")
@@ -34,8 +33,8 @@ READ = """
 - **Products**: every query with every key, coordinate by coordinate, added up. **Scaled**: divided by √2 = 1.41, since
   d_k is 2 here. **Masked**: −∞ where there is no tick.
 - **Weights**: the softmax of a row; they add up to 1. **Context**: the rows of V, added up by these weights.
-- Point at a cell for all its digits.
 """
+POINT = "Point at a cell for all its digits."
 Cells = tuple[tuple[str, ...], ...]
 
 
@@ -220,18 +219,8 @@ def show_steps(typed: Typed, steps: Steps) -> None:
     """Five matrices, from the products to the context."""
     queries, keys = names(typed.tokens, "q"), names(typed.tokens, "k")
     found = {"Products": steps.products, "Scaled": steps.scaled, "Masked": steps.masked, "Weights": steps.weights}
-    for place, (title, matrix) in zip(st.columns(5), (found | {"Context": steps.context}).items(), strict=True):
-        columns = ["1", "2"] if title == "Context" else keys
-        with place:
-            st.markdown(f"**{title}**")
-            draw(title, matrix, queries, columns)
-
-
-def draw(title: str, matrix: np.ndarray, rows: list[str], columns: list[str]) -> None:
-    """One step."""
-    key = ("bench", title, matrix.tobytes(), tuple(rows))
-    make = partial(matrix_chart, matrix, rows, columns, weights=title == "Weights", theme=theme())
-    show_chart(key, make, f"{title}, every number in its cell.")
+    tables = [matrix_table(name, found[name], queries, keys, weights=name == "Weights") for name in found]
+    matrices([*tables, matrix_table("Context", steps.context, queries, ["1", "2"])], key="steps", hint=POINT)
 
 
 def bench_said(steps: Steps) -> str:

@@ -1,6 +1,6 @@
-"""The explorer, and two runs beside each other, as components of a page: the one file of viz that knows Streamlit."""
+"""The explorer, and what is drawn beside it, as components of a page: the one file of viz that knows Streamlit."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -34,10 +34,20 @@ def answers(*, key: str, message: Mapping[str, Any], on_row: Callable[[], None],
 
 def comparison(compared: Mapping[str, Any], *, key: str) -> None:
     """Two runs' weights and their difference, as ``viz.comparison.compared`` gives them."""
-    script, styles = source.comparison(), source.styles("comparison")
     markup = '<div class="compared" role="group" aria-label="Attention before and after"></div>'
-    component = st.components.v2.component("headlight_comparison", html=markup, css=styles, js=script)
-    component(key=key, data=dict(compared), height="content")
+    drawing("comparison", markup)(key=key, data=dict(compared), height="content")
+
+
+def matrices(tables: Sequence[Mapping[str, Any]], *, key: str, hint: str) -> None:
+    """Small matrices, as ``viz.by_hand.matrix_table`` gives them; the hint stands below until a cell is pointed at."""
+    data = {"matrices": list(tables), "hint": hint}
+    drawing("tables", '<div class="matrices"></div>')(key=key, data=data, height="content")
+
+
+def drawing(name: str, markup: str) -> Callable[..., Any]:
+    """A component that draws what it is given and tells nothing."""
+    script, styles = source.drawing(name), source.styles(name)
+    return st.components.v2.component(f"headlight_{name}", html=markup, css=styles, js=script)
 
 
 def mailbox() -> Callable[..., Any]:

@@ -21,9 +21,9 @@ def script(*endings: str) -> str:
     return joined(*MODULES, *endings)
 
 
-def comparison() -> str:
-    """The script of the component that draws two runs beside each other."""
-    return joined("paint", "comparison")
+def drawing(name: str) -> str:
+    """The script of a component that draws beside the explorer: "comparison" or "tables"."""
+    return joined("paint", name)
 
 
 @cache

@@ -1,0 +1,27 @@
+// Small matrices as tables: every number in its coloured cell, and all digits of the one that is pointed at.
+import { el, inkOn, shade, shadesOf, themeOf } from "./paint.js"
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".matrices")
+  const theme = themeOf(root)
+  const said = el("p", { className: "said", role: "status" }, data.hint)
+  const tables = data.matrices.map((matrix) => tableOf(matrix, theme))
+  root.onpointerover = root.onpointerdown = ({ target }) => (said.textContent = target.title || data.hint)
+  root.onpointerleave = () => (said.textContent = data.hint)
+  root.replaceChildren(el("div", { className: "panels" }, ...tables), said)
+}
+
+function tableOf({ title, columns, rows, most }, theme) {
+  const head = el("tr", {}, el("td"), ...columns.map((name) => el("th", { scope: "col" }, name)))
+  const body = rows.map(({ name, cells }) => el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => cellOf(cell, most, theme))))
+  return el("table", {}, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, ...body))
+}
+
+// Colour follows the root of a number, as in every picture of weights and differences.
+function cellOf({ number, shown, exact }, most, theme) {
+  const colour = [shadesOf(theme, number < 0 ? "orange" : "blue"), Math.sqrt(Math.min(Math.abs(number) / most, 1))]
+  const cell = el("td", { title: exact }, shown)
+  cell.style.backgroundColor = shade(...colour)
+  cell.style.color = inkOn(theme, ...colour)
+  return cell
+}
