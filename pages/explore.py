@@ -48,7 +48,8 @@ STATISTICS_HELP = (
 )
 STATISTICS_NOTE = (
     "Choose heads by clicking on them in either part: the explorer shows those and switches the others off. A double "
-    "click gives all back. Heads that are on are outlined as soon as one is off."
+    "click gives all back. Heads that are on are outlined as soon as one is off. In the lower part a "
+    "larger mark stands for a larger number."
 )
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
