@@ -121,6 +121,15 @@ def hovered_and_switched(page: Page) -> tuple[float, list[str], int, list[str]]:
     return longest, before, sent, after
 
 
+def test_those_who_listen_hear_the_exact_number_and_what_has_changed(browser, address):
+    with visitor(browser) as page:
+        page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'query': 1, 'key': 3})}")
+        exact(page)
+        page.get_by_role("button", name="Matrix", exact=True).click()
+        expect(page.locator(".live")).to_contain_text("Matrix.")
+        expect(page.locator(".live")).to_contain_text(page.locator(".readout .exact").inner_text())
+
+
 def test_what_the_explorer_told_or_asked_is_told_again_where_the_message_was_lost(browser, address, weights):
     lost = []
 

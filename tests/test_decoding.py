@@ -184,3 +184,21 @@ def test_a_generation_says_whether_the_end_token_ended_it():
     checkpoint = writer("decoder", end_id=writer("decoder").generate(TEXT, 8).token_ids[-1])
     assert [part.ended for part in checkpoint.stream(TEXT, 8)][-1]
     assert not checkpoint.generate(TEXT, 1).ended
+
+
+def test_what_a_decoder_produced_is_known_as_if_it_had_been_typed():
+    checkpoint = load_checkpoint("translate-en-fr", device="cpu")
+    own = checkpoint.trace("The dog bit the man.").decoder
+    typed = checkpoint.trace("The dog bit the man.", target=checkpoint.tokenizer.decode(own.ids.tolist())).decoder
+    assert (own.tokens, own.words, own.special) == (typed.tokens, typed.words, typed.special)
+    assert own.special[0]
+    assert not any(own.special[1:])
+    assert len(set(own.words)) < len(own.words), "one of its words has several pieces"
+
+
+def test_what_was_produced_and_is_cut_otherwise_again_has_a_word_for_every_token():
+    checkpoint = load_checkpoint("translate-en-fr", device="cpu")
+    letters = [checkpoint.tokenizer.backend.token_to_id(letter) for letter in "es"]
+    again = checkpoint.produced([checkpoint.config.start_id, *letters, checkpoint.config.end_id])
+    assert again.words == (None, 0, 1, 2)
+    assert again.special == (True, False, False, True)

@@ -24,7 +24,7 @@ class Comparison {
     this.details = el("details", { ontoggle: () => this.fill() }, el("summary", {}, "All numbers as a table"), this.table)
     const button = (label, onclick) => el("button", { type: "button", onclick }, label)
     const tools = el("div", { className: "tools" },
-      button("Copy the numbers", () => navigator.clipboard.writeText(this.lines().map((line) => line.join("\t")).join("\n"))),
+      button("Copy the numbers", ({ target }) => this.copy(target)),
       button("Download as PNG", () => this.download()),
       button("Full screen", () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen())))
     root.replaceChildren(el("div", { className: "panels" }, ...this.panels.map(({ host }) => host)), this.said, this.details, tools)
@@ -197,6 +197,19 @@ class Comparison {
     const [names, ...cells] = this.lines()
     const line = (tag, texts) => el("tr", {}, ...texts.map((text) => el(tag, {}, String(text ?? "not a number"))))
     this.table.replaceChildren(el("table", {}, el("thead", {}, line("th", names)), el("tbody", {}, ...cells.map((texts) => line("td", texts)))))
+  }
+
+  async copy(button) {
+    try {
+      await navigator.clipboard.writeText(this.lines().map((line) => line.join("\t")).join("\n"))
+      button.textContent = "Copied"
+    } catch {
+      this.details.open = true // without a clipboard, an insecure origin say, by hand
+      this.fill()
+      getSelection().selectAllChildren(this.table)
+      button.textContent = "Selected"
+    }
+    setTimeout(() => (button.textContent = "Copy the numbers"), 1500)
   }
 
   download() {
