@@ -27,6 +27,7 @@ TYPE, SMALL = 14, 13
 TALL, GAP, PADDING = 26, 3, 5
 LINE = 22  # of the table
 BETWEEN = 20  # its columns
+WIDEST_FONT = 1.15  # a line in DejaVu Sans, which many machines take, beside the estimate
 AT_REST = "Shaded: the mean weight that each token receives."
 OF_QUERY = "Shaded: what the marked query attends to."
 OF_KEY = "Shaded: which queries attend to the marked key."
@@ -97,7 +98,7 @@ def flowing(texts: Sequence[str], width: Length) -> Iterator[tuple[str, Length, 
 
 def paragraph(text: str, width: Length, theme: Theme) -> Panel:
     """Small text, broken into lines."""
-    rows = wrapped(text, width, SMALL)
+    rows = wrapped(text, width / WIDEST_FONT, SMALL)
     body = "".join(label(row, 0, 9 + 18 * place, SMALL, fill=theme.quiet) for place, row in enumerate(rows))
     return Panel(body, width, 18 * len(rows))
 
