@@ -189,7 +189,11 @@ def test_a_generation_says_whether_the_end_token_ended_it():
 def test_what_a_decoder_produced_is_known_as_if_it_had_been_typed():
     checkpoint = load_checkpoint("translate-en-fr", device="cpu")
     own = checkpoint.trace("The dog bit the man.").decoder
+    assert own is not None
     typed = checkpoint.trace("The dog bit the man.", target=checkpoint.tokenizer.decode(own.ids.tolist())).decoder
+    assert typed is not None
+    assert own.special is not None
+    assert own.words is not None
     assert (own.tokens, own.words, own.special) == (typed.tokens, typed.words, typed.special)
     assert own.special[0]
     assert not any(own.special[1:])
@@ -198,7 +202,8 @@ def test_what_a_decoder_produced_is_known_as_if_it_had_been_typed():
 
 def test_what_was_produced_and_is_cut_otherwise_again_has_a_word_for_every_token():
     checkpoint = load_checkpoint("translate-en-fr", device="cpu")
-    letters = [checkpoint.tokenizer.backend.token_to_id(letter) for letter in "es"]
-    again = checkpoint.produced([checkpoint.config.start_id, *letters, checkpoint.config.end_id])
+    config, id_of = checkpoint.config, checkpoint.tokenizer.backend.token_to_id
+    ids = [int(found or 0) for found in (config.start_id, id_of("e"), id_of("s"), config.end_id)]
+    again = checkpoint.produced(ids)
     assert again.words == (None, 0, 1, 2)
     assert again.special == (True, False, False, True)
