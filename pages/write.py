@@ -40,7 +40,7 @@ from pages.parts.selection import (
 )
 from pages.parts.theme import theme
 from pages.parts.written import KEY, written_tokens
-from viz.answer import kept
+from viz.answer import in_bytes, kept
 from viz.explorer.kinds import kinds_of
 from viz.lens import lens_chart, lens_table
 from viz.next_token import CHOSEN, stage_chart, titles_of
@@ -114,6 +114,7 @@ def show() -> None:
         remember(here.selection)
         address_notice()
         show_text(here, running=running)
+        st.session_state["_said_of"] = here.name
         step = here.step()
         show_choice(here, step)
         show_attention()
@@ -156,7 +157,7 @@ def take_place(here: Stand) -> None:
 def sentence(here: Stand) -> str:
     """Where the text stands and what comes next, in words."""
     step, most = here.step(), here.checkpoint.longest
-    cut = kept(len(here.prompt), here.dropped)
+    cut = kept(len(here.prompt), here.dropped) + in_bytes(here.checkpoint.tokenizer.pieces(here.prompt))
     if here.full:
         return f"The model reads at most {most} tokens, and the text has come to that: it stops here.{cut}"
     if here.ended:
@@ -322,6 +323,8 @@ def show_attention() -> None:
     with pages.plain_refusals():
         shown = attended()
         remember(shown.selection)
+        if shown.name != st.session_state["_said_of"]:  # heads were muted or given back: all else says other numbers
+            st.rerun()
         if shown.selection.view.query is None:
             last = len(shown.kind.keys.tokens) - 1
             shown = shown._replace(selection=changed(shown.selection, query=last))

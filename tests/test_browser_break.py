@@ -204,3 +204,22 @@ def test_axe_finds_nothing_serious_in_any_experiment_that_fits_a_phone(browser, 
         assert serious(page) == []
         page.set_viewport_size({"width": 390, "height": 2600})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+TITLES = """root => [...root.querySelectorAll("canvas")].map(
+  canvas => [...canvas.getContext("2d").getImageData(0, 0, 130, 26).data])"""
+
+
+def test_pictures_that_are_drawn_again_keep_their_titles(browser, address):
+    with visitor(browser) as page:
+        page.goto(f"{address}/break?experiment=scale")
+        expect(page.get_by_text("What to look for.")).to_be_visible()
+        idle(page)
+        pictures = page.locator(".compared")
+        before = pictures.evaluate(TITLES)
+        weights = pictures.evaluate("root => root.querySelectorAll('canvas')[1].toDataURL()")
+        page.locator("label").filter(has_text="Shuffled positions").click()
+        expect(page.get_by_role("heading", name="Shuffled positions")).to_be_visible()
+        idle(page)
+        assert pictures.evaluate("root => root.querySelectorAll('canvas')[1].toDataURL()") != weights
+        assert pictures.evaluate(TITLES) == before

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from model import load_checkpoint, storage
+from model import Edits, HeadSite, load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
 from model.measures.lens import lens_logits
 from tests import tiny
@@ -109,6 +109,21 @@ def test_a_text_is_typed_stepped_chosen_and_gone_back_in_with_the_traces_numbers
         tokens(page).first.click()
         expect(tokens(page).first).to_have_attribute("aria-current", "step")
         expect(page).to_have_url(re.compile("at=0"))
+        comes_true(page, lambda: compare(page, probabilities(folder, [])))
+
+
+def test_muting_a_head_changes_all_that_the_page_says(browser, address, folder):
+    with visitor(browser) as page:
+        open_at(page, address, off="0.0")
+        ids = folder.tokenizer.encode(TEXT).ids
+        muted = folder.trace_ids(ids, edits=Edits(muted=frozenset({HeadSite("decoder", 0, 0)}))).logits[-1]
+        wanted = muted.double().softmax(dim=-1).sort(descending=True).values.tolist()
+        assert wanted != pytest.approx(probabilities(folder, []), abs=1e-4)
+        comes_true(page, lambda: compare(page, probabilities(folder, [])))
+        toggle = page.locator("label").filter(has_text="Mute the heads that are off")
+        toggle.click()
+        comes_true(page, lambda: compare(page, wanted))
+        toggle.click()
         comes_true(page, lambda: compare(page, probabilities(folder, [])))
 
 

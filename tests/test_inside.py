@@ -391,6 +391,20 @@ def test_the_code_of_a_step_is_the_statement_that_computes_it():
     assert "table[:, 0::2] = angle.sin()" in code_of(path, "position")[1].code
 
 
+@pytest.mark.parametrize("segments", [0, 2])
+def test_the_code_of_a_step_leaves_out_what_this_model_has_not(segments):
+    lines = code_of(path_in(tiny.checkpoint(segments=segments)), "position")[-1].code.splitlines()
+    assert ("total = total + segment" in map(str.strip, lines)) == bool(segments)
+
+
+def test_only_the_last_layer_is_called_so():
+    checkpoint = tiny.checkpoint()
+    for layer in range(checkpoint.config.layers):
+        path = path_in(checkpoint, layer=layer)
+        said = steps.said(path, "feed-forward", found_in(path)["feed-forward"])
+        assert ("last layer" in said) == (layer + 1 == checkpoint.config.layers)
+
+
 def test_numbers_are_printed_so_that_python_reads_them_back():
     values = tiny.normal(3, 4).numpy() / 3
     assert np.array_equal(np.array(json.loads(steps.exactly(values).replace(",\n]", "\n]")), np.float32), values)

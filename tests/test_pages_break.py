@@ -120,6 +120,9 @@ def test_the_muted_head_is_the_one_that_is_chosen(checkpoint):
     after = checkpoint.classify(EXAMPLES[0], edits=Edits(muted=frozenset({HeadSite("encoder", 2, 4)})))
     assert f"{100 * after['positive']:.2f}" in measured(app)
     assert any("the same in both runs" in text.value for text in app.markdown)
+    assert "layer 4" in compared(app)["said"]
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[3].self_attention.weights[4]
+    assert np.allclose(compared(app)["before"], weights, atol=1e-6)
     assert app.query_params["off"] == "2.0-3_2.5-7"
 
 

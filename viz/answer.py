@@ -101,3 +101,14 @@ def outcome(probabilities: Mapping[str, float]) -> str:
     """ "positive 93.4 %"."""
     label, probability = prediction(probabilities)
     return f"{visible(label)} {percent(probability, 1)}"
+
+
+def in_bytes(tokens: Sequence[str]) -> str:
+    """A sentence where a text has characters that the vocabulary has no token for; tokens as ``pieces`` gives them."""
+    part = next((token for token in tokens if "\ufffd" in token), None)
+    if part is None:
+        return ""
+    return (
+        f" Some of its characters are no tokens of this model, which reads them byte by byte ({part}) and has "
+        "seldom or never seen them."
+    )

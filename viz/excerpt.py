@@ -24,8 +24,10 @@ class Excerpt:
     code: str
 
 
-def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: str = "") -> Excerpt:
+def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: str = "", skips: str = "") -> Excerpt:
     """The statements of a function that set a variable, of these the ones that read another; all where none does.
+
+    skips: a variable without which the function was called; what reads it did not run.
 
     The docstring is left out. A variable is also set by a method of its own whose name ends in "_", as in torch.
     """
@@ -37,6 +39,7 @@ def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: s
     body = definition.body[1:] if ast.get_docstring(definition) is not None else definition.body
     setting = [statement for statement in simple(body) if writes in written_by(statement)]
     wanted = [statement for statement in setting if reads in ["", *names_in(statement)]]
+    wanted = [statement for statement in wanted if skips not in names_in(statement)]
     chosen = wanted or body
     rows = source.splitlines()
     code = "\n".join("\n".join(rows[each.lineno - 1 : each.end_lineno]) for each in chosen)
@@ -79,13 +82,14 @@ def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dic
     attend, forward, read = scaled_dot_product_attention, type(path.module).forward, type(path.module).keys_values
     positions, residual = type(getattr(path.model, path.site.stack).positions), type(path.residual)
     added: list[Any] = [(each, {}) for each in vectors_of(positions)]
+    unsegmented = {} if path.model.config.segments else {"skips": "segment"}
     turned: list[Any] = [(positions.turn, {})] if path.model.config.positions == "rotary" else []
     adds: list[Any] = [(positions.bias, {}), (attend, {"writes": "scores", "reads": "bias"})]
     biased = adds if path.attention.bias is not None else []
     capped: list[Any] = [(attend, {"writes": "scores", "reads": "cap"})] if path.module.cap is not None else []
     return {
         "embedding": [(type(path.model).vectors, {})],
-        "position": [*added, (Stack.embed, {"writes": "total"})],
+        "position": [*added, (Stack.embed, {"writes": "total"} | unsegmented)],
         "norm": [(residual.before, {})],
         "projection": [(forward, {"writes": "query"}), (read, {"writes": "key"}), *turned],
         "product": [(attend, {"writes": "products"})],

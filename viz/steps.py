@@ -173,9 +173,15 @@ def said(path: WeightPath, step: str, found: Mapping[str, Quantity]) -> str:
         "residual": f"The result is added to what was there: attention changes the vector of {query}, it does not "
         f"replace it.{_normed_after(path)}",
         "feed-forward": f"A small network, the same at every position, reads the vector of {query} and adds what it "
-        "makes of it. What comes out enters the next layer.",
+        f"makes of it. {_goes_on(path)}",
     }
     return sentences[step]
+
+
+def _goes_on(path: WeightPath) -> str:
+    if path.site.layer + 1 < len(getattr(path.model, path.site.stack).blocks):
+        return "What comes out enters the next layer."
+    return "This is the last layer of its stack: what comes out is what the stack has found."
 
 
 def _times_root(path: WeightPath) -> str:

@@ -50,6 +50,7 @@ MORE_WRITTEN = 10  # tokens
 SAME_TARGET = (
     "Both runs read the decoder text that the original run wrote, so that their attentions can be laid over each other."
 )
+LATER = "what was changed acts after them, or in the other stack. Here is the layer after it."
 UNCHANGED = (
     "The weights of this layer are the same in both runs: what was changed acts after them, or in the other stack. Try "
     "a later layer."
@@ -225,10 +226,17 @@ def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
     view, (kind, other) = selection.view, (kinds[selection.view.attention] for kinds in runs)
     heads = view.heads_on(kind.heads) or tuple(range(kind.heads))
     seen = (heads, heads if other.heads == kind.heads else tuple(range(other.heads)))
-    first, second = (
-        answer.mean_of_heads(found.weights[view.layer], on) for found, on in zip((kind, other), seen, strict=True)
-    )
-    said = f"attention of layer {counted(view.layer)}, query by key"
+
+    def means(layer: int) -> list[np.ndarray]:
+        return [answer.mean_of_heads(found.weights[layer], on) for found, on in zip((kind, other), seen, strict=True)]
+
+    layer = view.layer
+    first, second = means(layer)
+    if np.array_equal(first, second) and layer + 1 < kind.layers:  # what acts after the weights is seen in the next
+        st.markdown(f"The weights of layer {counted(layer)} are the same in both runs: {LATER}")
+        layer += 1
+        first, second = means(layer)
+    said = f"attention of layer {counted(layer)}, query by key"
     comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, said), key="comparison")
     show_notes(kind, np.array_equal(first, second), max(len(kind.queries.tokens), len(kind.keys.tokens)))
 

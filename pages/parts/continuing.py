@@ -187,6 +187,7 @@ def settle(here: Stand, **changes: Any) -> None:
 def likeliest(step: Step, count: int) -> list[int]:
     """The tokens to draw: those likeliest to the model, a few that the settings like best, and the one taken."""
     own = [token_id for token_id, _ in step.alternatives(count)]
-    liked = step.after.topk(min(LEAST_DRAWN, len(step.logits))).indices.tolist()
+    shares, ids = step.after.topk(min(LEAST_DRAWN, len(step.logits)))
+    liked = ids[shares > 0].tolist()
     found = {*own, *liked, step.token_id}
     return sorted(found, key=lambda token_id: -float(step.logits[token_id]))

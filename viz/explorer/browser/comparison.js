@@ -136,6 +136,7 @@ class Comparison {
     context.strokeStyle = this.theme.grid
     context.strokeRect(left - 0.5, RAMP.top - 0.5, RAMP.width + 1, RAMP.height + 1)
     context.textBaseline = "middle"
+    context.textAlign = "left" // a canvas of the same size keeps what was set when it was drawn before
     context.fillStyle = this.theme.text
     context.font = `bold 16px ${this.theme.font}`
     context.fillText(PANELS[name], 0, 12)
