@@ -7,10 +7,12 @@ const EVENT = "headlight-explorer"
 const PATIENCE = 600 // milliseconds to wait for the view before drawing the default
 const AGAIN = 5000 // milliseconds without an answer before the server is asked another time
 const TIMES = 6
+const LEAVING = 3000 // milliseconds in which a click on a link may lead away: what is told then could undo it
 const mounted = new WeakMap()
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const held = mounted.get(parentElement) ?? mount(parentElement)
+  held.gone = false
   held.set = setStateValue
   held.trigger = setTriggerValue
   held.data = data
@@ -22,6 +24,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   held.read()
   requestAnimationFrame(() => held.explorer.schedule()) // it is called for a change of theme as well
   return () => {
+    held.gone = true
     held.explorer.flush()
     window.removeEventListener(EVENT, held.read)
     clearTimeout(held.timer)
@@ -29,34 +32,35 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 }
 
 function mount(parentElement) {
-  const held = { applied: -1 }
+  const held = { applied: -1, left: -Infinity }
   // The revision says which of the server's views the visitor's own was made on.
   const server = {
     commit: (view) => held.set("view", { ...view, revision: held.applied }),
     exact: (request) => {
       held.row = request
-      insist(() => window.headlight.ask?.("row", request), () => held.row !== request || held.explorer.answers.has(request))
+      insist(held, () => window.headlight.ask?.("row", request), () => held.row !== request || held.explorer.answers.has(request))
     },
     layer: (request) => window.headlight.ask?.("layer", JSON.stringify({ name: held.name, ...request })),
     drawn: () => {
       if (!held.awaited || held.told === held.data) return
       const seen = (held.told = held.data)
-      insist(() => held.trigger("drawn", true), () => !held.awaited || held.data !== seen)
+      insist(held, () => held.trigger("drawn", true), () => !held.awaited || held.data !== seen)
     },
   }
   held.explorer = new Explorer(parentElement.querySelector(".headlight"), server)
   held.read = () => read(held)
   // What was chosen must not be overtaken by a control outside, or lost to a link.
   window.addEventListener("pointerdown", (event) => event.composedPath().includes(parentElement) || held.explorer.flush(), true)
+  window.addEventListener("click", (event) => event.target.closest?.("a, [role=menuitem]") && (held.left = performance.now()), true)
   mounted.set(parentElement, held)
   return held
 }
 
 // A message is lost where the connection breaks, or where Streamlit puts two into one that names one of their fragments.
-function insist(send, done, times = TIMES) {
-  if (!times || done()) return
-  send()
-  setTimeout(() => insist(send, done, times - 1), AGAIN)
+function insist(held, send, done, times = TIMES) {
+  if (!times || held.gone || done()) return
+  if (performance.now() - held.left > LEAVING) send()
+  setTimeout(() => insist(held, send, done, times - 1), AGAIN)
 }
 
 function read(held) {
