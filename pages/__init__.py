@@ -36,6 +36,7 @@ MENU = (
 )
 FIRST = "explore"
 MOST_UNGROUPED = 4
+TOOLS_HEIGHT = 124  # pixels
 TEXT_HELP = f"At most {LONGEST_TEXT:,} characters and 512 tokens are read. The address of this page holds the text."
 PAIR_HELP = "A second text, which this checkpoint reads after the first as a segment of its own; it may be left empty."
 CHECKPOINT_HELP = "A trained model: its weights, its tokenizer and a card that says where they come from."
@@ -87,19 +88,25 @@ def settle(page: str) -> None:
     gc.freeze()
 
 
-def strip(selection: Selection, among: Sequence[str] | None = None, *, examples: Sequence[str] = EXAMPLES) -> None:
-    """Text, checkpoint (of these alone, where a page cannot use all), device, examples and Share."""
-    words, tools = st.columns([5, 2], gap="large", vertical_alignment="bottom")
+def strip(
+    selection: Selection, among: Sequence[str] | None = None, *, examples: Sequence[str] = EXAMPLES, whole: bool = True
+) -> None:
+    """Text, checkpoint (of these alone, where a page cannot use all), device, examples and Share.
+
+    whole: False leaves their places empty but for the text's, until the page is run again.
+    """
+    words, tools = st.columns([5, 3], gap="large", vertical_alignment="bottom")
     with words, st.form("sentence", border=False):
         st.text_area("Text", key=shows("text", typable(selection.text)), height=76, help=TEXT_HELP)
         if reads_pairs(selection.checkpoint):
             st.text_area("Second text", key=shows("pair", typable(selection.pair)), height=76, help=PAIR_HELP)
         st.form_submit_button("Show", on_click=take_texts, type="primary", help="Or press Ctrl + Enter.")
     with tools:
-        name, device = st.columns([3, 2])
-        with name:
+        if not whole:
+            st.space(TOOLS_HEIGHT)
+            return
+        with st.container(horizontal=True):
             choose_checkpoint(selection, available_checkpoints() if among is None else among)
-        with device:
             choose_device()
         with st.container(horizontal=True, gap="xsmall"):
             st.menu_button("Examples", list(examples), key="example", on_click=take_example)
@@ -139,7 +146,12 @@ def choose_device() -> None:
     """Which processor computes; the list holds what this machine has."""
     devices = available_devices()
     st.selectbox(
-        "Device", devices, key="device", format_func=lambda name: DEVICE_NAMES.get(name, name), help=DEVICE_HELP
+        "Device",
+        devices,
+        key="device",
+        format_func=lambda name: DEVICE_NAMES.get(name, name),
+        help=DEVICE_HELP,
+        width=124,
     )
 
 

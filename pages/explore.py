@@ -51,6 +51,8 @@ STATISTICS_NOTE = (
     "click gives all back. Heads that are on are outlined as soon as one is off. In the lower part a "
     "larger mark stands for a larger number."
 )
+ACTIONS_HEIGHT = 40  # pixels
+PREDICTION_HEIGHT = 76
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
     "in the vocabulary; characters are counted from 0 in the text, end not included."
@@ -58,29 +60,35 @@ TOKENS_HELP = (
 
 
 def show() -> None:
-    """The page, from top to bottom."""
-    selection = selected()
-    pages.strip(selection)
+    """The page, from top to bottom.
+
+    A visitor's first sight of it is the text and the picture alone: a browser that has to start all its controls,
+    charts and tables first draws the picture a third later. They come as soon as it says that it has drawn it.
+    """
+    selection, whole = selected(), "_drawn" in st.session_state
+    pages.strip(selection, whole=whole)
     st.title("Which words does each head look at?", anchor=False)
     with pages.plain_refusals():
         with st.spinner("Computing what every head looks at"):
             remember(attended().selection)
         address_notice()
-        show_attention()
+        show_attention(whole)
 
 
 @st.fragment
-def show_attention() -> None:
+def show_attention(whole: bool) -> None:
     """The answer in one sentence, the explorer and what the model says; this alone runs when the explorer is used."""
-    selection, first = current(), "_drawn" not in st.session_state
+    if not whole and "_drawn" in st.session_state:
+        st.rerun()
+    selection = current()
     with pages.plain_refusals():
         shown = attended()
         selection = shown.selection
         above = st.container()
-        show_explorer(shown, awaited=first)  # sent first: it may be waited for
+        show_explorer(shown, awaited=not whole)  # sent first: it may be waited for
         with above:
-            show_answer(shown)
-        if not first:  # a browser that has to start its libraries of charts and tables first draws the explorer later
+            show_answer(shown, whole)
+        if whole:
             show_below(shown)
     remember(selection)
     st.session_state["_drawn"] = True
@@ -95,21 +103,36 @@ def show_below(shown: Attended) -> None:
     show_neighbours(shown)
 
 
-def show_answer(shown: Attended) -> None:
-    """Where the heads look, in one sentence, and what the model makes of the text; with what acts on both."""
+def show_answer(shown: Attended, whole: bool) -> None:
+    """Where the heads look, in one sentence, and what the model makes of the text; with what acts on both.
+
+    whole: False leaves the places of all but the sentence empty.
+    """
     selection = shown.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     trace = trace_of(selection, edits_of(selection, checkpoint))
-    words, outcome = st.columns([5, 2], gap="large")
+    words, outcome = st.columns([5, 3], gap="large")
     with words:
         st.markdown(said(shown, trace), help=answer.HELP)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            key = shows("mute", selection.mute)
-            st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
-            downloads(selection, any_head=bool(selection.view.heads_on(shown.kind.heads)))
-            door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, shown.kind.heads))
+        if whole:
+            show_actions(shown)
+        else:
+            st.space(ACTIONS_HEIGHT)
     with outcome:
-        show_prediction(checkpoint, selection, trace)
+        if whole:
+            show_prediction(checkpoint, selection, trace)
+        else:
+            st.space(PREDICTION_HEIGHT)
+
+
+def show_actions(shown: Attended) -> None:
+    """What acts on the heads that are on, takes them away, or leads inside them."""
+    selection, heads = shown.selection, shown.kind.heads
+    with st.container(horizontal=True, vertical_alignment="center"):
+        key = shows("mute", selection.mute)
+        st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
+        downloads(selection, any_head=bool(selection.view.heads_on(heads)))
+        door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, heads))
 
 
 def open_inside(heads: int) -> None:

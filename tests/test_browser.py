@@ -89,6 +89,43 @@ def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(brows
         expect(page.get_by_text("The 7 heads of layer 1 that are on, averaged, look")).to_be_visible()
 
 
+def test_the_picture_comes_before_the_controls_and_stays_with_what_is_being_typed(browser, address):
+    held, servers = [], []
+
+    def holding(socket: WebSocketRoute) -> None:
+        servers.append(socket.connect_to_server())
+        socket.on_message(lambda said: held.append(said) if b'"event":"drawn"' in said else servers[0].send(said))
+
+    with visitor(browser) as page:
+        page.route_web_socket(re.compile("_stcore/stream"), holding)
+        page.goto(address)
+        picture_shown(page)
+        expect(page.get_by_text("look most at")).to_be_visible()
+        expect(page.get_by_label("Checkpoint")).to_have_count(0)
+        page.locator(".headlight").evaluate("root => { root.same = root.querySelector('canvas').same = true }")
+        page.get_by_label("Text", exact=True).fill("Not sent yet")
+        before = page.locator(".headlight").bounding_box()
+        while not held:
+            page.wait_for_timeout(50)
+        servers[0].send(held[0])
+        for name in ("Checkpoint", "Device", "Mute the heads that are off"):
+            expect(page.get_by_label(name).first).to_be_visible()
+        expect(page.get_by_role("heading", name="Tokens")).to_be_visible()
+        expect(page.get_by_label("Text", exact=True)).to_have_value("Not sent yet")
+        assert page.locator(".headlight").evaluate("root => root.same && root.querySelector('canvas').same")
+        assert page.locator(".headlight").bounding_box() == before
+
+
+def test_the_controls_come_even_where_nothing_can_be_drawn(browser, address):
+    with visitor(browser) as page:
+        page.add_init_script(
+            "window.DecompressionStream = class { readable = new ReadableStream(); writable = new WritableStream() }"
+        )
+        page.goto(address)
+        expect(page.get_by_label("Checkpoint").first).to_be_visible()
+        assert not explored(page, "explorer.painted")
+
+
 def test_a_text_that_follows_quickly_stays(browser, address):
     with visitor(browser) as page:
         page.goto(address)

@@ -207,15 +207,17 @@ def test_a_layer_that_is_not_there_is_not_sent(checkpoint, wanted, found):
     assert (kind is kinds["encoder"], layer) == (True, found)
 
 
-def test_what_is_below_the_explorer_waits_for_its_first_picture(checkpoint):
+def test_all_but_the_text_and_the_answer_waits_for_the_first_picture(checkpoint):
     app = AppTest.from_file(str(APP), default_timeout=120).run()
     assert told(app, "view")["awaited"]
-    assert not app.get("vega_lite_chart")
-    assert not app.dataframe
+    first = component(app, "headlight_explorer").bytes
+    assert app.text_area(key="text").value == EXAMPLES[0]
+    assert any("look most at" in text.value for text in app.markdown)
+    assert not [*app.selectbox, *app.toggle, *app.metric, *app.get("vega_lite_chart"), *app.dataframe]
     app.run()
     assert not told(app, "view")["awaited"]
-    assert app.get("vega_lite_chart")
-    assert app.dataframe
+    assert all([app.selectbox, app.toggle, app.metric, app.get("vega_lite_chart"), app.dataframe])
+    assert component(app, "headlight_explorer").bytes == first  # else it would be sent, and drawn, a second time
 
 
 def test_heads_in_numbers_are_those_of_the_trace(checkpoint):

@@ -79,9 +79,9 @@ def checkpoint_named(name: str) -> Checkpoint:
 
 def checkpoint_key(name: str) -> tuple[str, str, tuple[int, ...]]:
     """Name, device and the times at which the files were written."""
-    device = st.session_state.get("device")
+    devices, device = available_devices(), st.session_state.get("device")
     times = sorted(file.stat().st_mtime_ns for file in (CHECKPOINTS / name).glob("*"))
-    return name, device if device in available_devices() else "auto", tuple(times)
+    return name, device if device in devices else devices[0], tuple(times)
 
 
 def file_bytes(name: str) -> int:

@@ -7,6 +7,7 @@ const EVENT = "headlight-explorer"
 const PATIENCE = 600 // milliseconds to wait for the view before drawing the default
 const AGAIN = 5000 // milliseconds without an answer before the server is asked another time
 const TIMES = 6
+const UNSEEN = 4000 // milliseconds after which the rest of the page may come, though nothing could be drawn
 const LEAVING = 3000 // milliseconds in which a click on a link may lead away: what is told then could undo it
 const mounted = new WeakMap()
 
@@ -33,6 +34,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 
 function mount(parentElement) {
   const held = { applied: -1, left: -Infinity }
+  setTimeout(() => server.drawn(), UNSEEN)
   // The revision says which of the server's views the visitor's own was made on.
   const server = {
     commit: (view) => held.set("view", { ...view, revision: held.applied }),
