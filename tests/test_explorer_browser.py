@@ -571,6 +571,16 @@ def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
         assert query > 400
 
 
+def test_a_heatmap_alone_takes_the_height_of_the_window(browser, tmp_path):
+    trace = tiny.checkpoint("decoder", max_length=512).trace_ids(tiny.ids(450).tolist())
+    sizes = {}
+    for show in ("all", "matrix"):
+        with explorer_of(browser, trace, tmp_path, View(attention="decoder", show=show)) as page:
+            sizes[show] = page.locator(".stack.matrix canvas").first.bounding_box()["height"]
+    assert sizes["all"] < 600
+    assert 800 < sizes["matrix"] < 1000
+
+
 @pytest.mark.parametrize("tokens", [1, 2])
 def test_a_text_of_one_or_two_tokens_is_drawn(browser, tmp_path, tokens):
     trace = tiny.checkpoint("encoder").trace_ids([5, 9][:tokens])

@@ -4,6 +4,7 @@ import { fitted, picture } from "./paint.js"
 import { Stack } from "./stack.js"
 
 const TALLEST_MATRIX = 560
+const TALLEST_ALONE = 0.85 // of the window
 const WIDEST_LABEL = 104
 const MATRIX_TYPE = 12 // pixels of type
 const LARGEST_CELL = 40
@@ -21,15 +22,16 @@ export class Matrix extends Stack {
   }
 
   draw(scene, width) {
-    const { frame, theme } = scene
+    const { frame, theme, view } = scene
     const [rows, columns] = [frame.rows.length, frame.columns.length]
+    const tallest = view.show === "matrix" ? Math.max(TALLEST_MATRIX, TALLEST_ALONE * window.innerHeight) : TALLEST_MATRIX
     this.scene = scene
     const measure = this.base.getContext("2d")
     measure.font = `${MATRIX_TYPE}px ${theme.font}`
     const longest = (groups) => groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)
     const left = Math.min(longest(frame.rows), WIDEST_LABEL, width / 3) + 12
     const top = Math.min(longest(frame.columns), WIDEST_LABEL) + 12
-    const cell = Math.min((width - left - 2) / columns, LARGEST_CELL, Math.max((TALLEST_MATRIX - top) / rows, 1))
+    const cell = Math.min((width - left - 2) / columns, LARGEST_CELL, Math.max((tallest - top) / rows, 1))
     this.inner = { left, top, width: cell * columns, height: cell * rows }
     const context = this.contexts(width, top + this.inner.height + BELOW)
     this.cells(context, theme)
