@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -489,6 +490,23 @@ def test_a_pdf_is_one_page_with_its_text_as_text():
     assert file.startswith(b"%PDF-")
     assert len(re.findall(rb"/Type\s*/Page\b", file)) == 1
     assert b"/FontFile2" in file
+
+
+def has_typeface() -> bool:
+    listed = shutil.which("fc-list") and subprocess.run(["fc-list"], capture_output=True, text=True, check=True).stdout
+    return "DejaVu Sans:" in (listed or "")
+
+
+@pytest.mark.skipif(
+    not has_typeface(), reason="needs the typeface DejaVu Sans, which Chromium's package brings on Debian"
+)
+def test_a_sign_for_a_space_changes_no_typeface():
+    text = Text(stack="decoder", tokens=(" once", " upon"))
+    kind = Kind(
+        name="decoder", weights=(np.tril(np.ones((1, 2, 2), np.float32)),), queries=text, keys=text, causal=True
+    )
+    file = pdf(svg({"decoder": kind}, View(attention="decoder")))
+    assert {name.split(b"+")[-1] for name in re.findall(rb"/BaseFont ?/(\S+)", file)} == {b"DejaVuSans"}
 
 
 def test_a_very_large_picture_gets_fewer_pixels():
