@@ -17,7 +17,7 @@ from tests import tiny
 from tests.running import ROOT
 from tests.test_pages import component, one_refusal, opened, picture
 from tests.test_pages_families import TEXT, app_folders, folders
-from viz.tokens import visible
+from viz.tokens import percent, visible
 from viz.written_script import written_script
 
 __all__ = ["app_folders", "folders"]  # fixtures
@@ -127,7 +127,7 @@ def test_every_written_token_has_the_probability_that_the_model_gave_it(gpt2):
     for place, token in enumerate((11, 20, 33)):
         logits = gpt2.trace_ids([*ids, *(11, 20, 33)[:place]]).logits[-1].double().numpy()
         piece = visible(gpt2.tokenizer.pieces([token])[0])
-        said = f"Token {place + 1}, {piece}, {100 * softmax(logits)[token]:.1f}\u00a0%"
+        said = f"Token {place + 1}, {piece}, {percent(softmax(logits)[token], 1)}"
         assert shown["tokens"][place]["said"].startswith(said)
 
 

@@ -134,6 +134,26 @@ def test_percentages_are_rounded_for_sentences():
     )
 
 
+def test_what_is_little_is_not_said_to_be_nothing_nor_much_to_be_all():
+    assert (percent(0.0), percent(1e-9), percent(0.0004, 2), percent(0.0006)) == (
+        "0.0\u00a0%",
+        "<\u00a00.1\u00a0%",
+        "0.04\u00a0%",
+        "0.1\u00a0%",
+    )
+    assert (
+        percent(0.998),
+        percent(0.998, 1),
+        percent(0.9997, 1),
+        percent(float(np.float32(1) - np.float32(6e-8))),
+    ) == (
+        ">\u00a099\u00a0%",
+        "99.8\u00a0%",
+        ">\u00a099.9\u00a0%",
+        "100\u00a0%",
+    )
+
+
 # What the page says
 
 

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 
 LONGEST = 24
+ROUNDING = 1e-6  # what a sum of float32 shares may lack of 1
 _JOINER = "\u200d"
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -57,9 +58,18 @@ def counted(index: int) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """ "71 %", with a space that does not break; below 10 % at least one decimal."""
+    """ "71 %", with spaces that do not break; below 10 % at least one decimal.
+
+    What would be rounded to nothing, or to all, without being it, is "< 0.1 %" or "> 99 %".
+    """
     digits = max(digits, 1) if share < 0.0995 else digits
-    return f"{100 * share:.{digits}f}\u00a0%"
+    least = 10.0**-digits
+    rounded = round(100 * share, digits)
+    if share > 0 and rounded == 0:
+        return f"<\u00a0{least:.{digits}f}\u00a0%"
+    if share < 1 - ROUNDING and rounded == 100:
+        return f">\u00a0{100 - least:.{digits}f}\u00a0%"
+    return f"{rounded:.{digits}f}\u00a0%"
 
 
 def list_of(indices: Sequence[int]) -> str:
