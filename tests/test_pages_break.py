@@ -123,9 +123,43 @@ def test_the_muted_head_is_the_one_that_is_chosen(checkpoint):
     assert f"{100 * after['positive']:.2f}" in measured(app)
     assert any("the same in both runs" in text.value for text in app.markdown)
     assert "layer 4" in compared(app)["said"]
-    weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[3].self_attention.weights[4]
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[3].self_attention.weights.double().mean(dim=0)
     assert np.allclose(compared(app)["before"], weights, atol=1e-6)
     assert app.query_params["off"] == "2.0-3_2.5-7"
+
+
+HEADS_ON = {"": range(8), "0.1-7": [0], "0.0": range(1, 8), "0.0-7": range(8), "0.0-1_1.4-7": range(2, 8)}
+
+
+@pytest.mark.parametrize("off", ["", "0.1-7", "0.0"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_control_names_the_head_that_an_experiment_acts_on_or_else_those_that_are_drawn(name, off):
+    app, on = opened_at(name, off=off), HEADS_ON[off]
+    control = app.selectbox(key="compared_head")
+    shown = control.options[control.index]
+    if name == "mute":
+        assert (control.label, app.subheader[0].value) == ("Head to mute", f"Mute head {shown} of layer 1")
+        assert control.options == [str(head) for head in range(1, 9)]
+    else:
+        assert (control.label, shown) == ("Head", "1" if len(on) == 1 else f"mean of {len(on)} heads")
+
+
+@pytest.mark.parametrize("off", HEADS_ON)
+@pytest.mark.parametrize(("name", "layer"), [("scale", 0), ("residual", 1), ("mute", 1)])
+def test_the_words_name_the_heads_that_are_drawn_those_of_the_next_layer_too(name, layer, off, checkpoint):
+    app = opened_at(name, off=off)
+    drawn = HEADS_ON[off] if layer == 0 else range(4 if "1.4-7" in off else 8)
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[layer].self_attention.weights[list(drawn)]
+    assert np.allclose(compared(app)["before"], weights.double().mean(dim=0), atol=1e-6)
+    named = "head 1" if len(drawn) == 1 else f"mean of {len(drawn)} heads"
+    assert compared(app)["said"] == f"attention of layer {layer + 1}, {named}, query by key"
+    assert any(text.value.endswith(f"the layer after it, {named}.") for text in app.markdown) == (layer == 1)
+
+
+def test_a_head_muted_in_the_last_layer_changes_no_weights_and_the_page_says_whose_it_draws():
+    app = opened_at("mute", layer="3")
+    assert app.subheader[0].value == "Mute head 1 of layer 4"
+    assert any(text.value.startswith("The weights drawn (mean of 8 heads) are the same") for text in app.markdown)
 
 
 def test_a_click_on_an_experiment_is_in_the_address():

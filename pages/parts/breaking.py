@@ -22,6 +22,7 @@ from pages.parts.theme import theme
 from viz import answer
 from viz.comparison import MOST_DRAWN, compared, distance_chart
 from viz.edited_script import edited_script
+from viz.explorer import View
 from viz.explorer.component import comparison
 from viz.explorer.kinds import TITLES, Kind, kinds_of
 from viz.tokens import counted
@@ -50,11 +51,8 @@ MORE_WRITTEN = 10  # tokens
 SAME_TARGET = (
     "Both runs read the decoder text that the original run wrote, so that their attentions can be laid over each other."
 )
-LATER = "what was changed acts after them, or in the other stack. Here is the layer after it."
-UNCHANGED = (
-    "The weights of this layer are the same in both runs: what was changed acts after them, or in the other stack. Try "
-    "a later layer."
-)
+LATER = "what was changed acts after them, or in the other stack. Here is the layer after it"
+UNCHANGED = "The weights drawn ({}) are the same in both runs: what was changed acts after them, or in the other stack."
 
 Kinds = Mapping[str, Kind]
 
@@ -193,12 +191,14 @@ def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None
 
 
 def show_head(selection: Selection, kind: Kind) -> None:
-    """One head, or the mean of those that are on."""
-    heads = selection.view.heads_on(kind.heads)
-    key = shows_in("compared_head", heads[0] if len(heads) == 1 else -1)
+    """The head that an experiment acts on; else one head, or the mean of those that are on."""
+    heads, experiment = selection.view.heads_on(kind.heads), EXPERIMENTS.get(selection.experiment)
+    acts = experiment is not None and experiment.on_head
+    chosen = heads[0] if heads else 0  # as in place_of
+    key = shows_in("compared_head", chosen if acts or len(heads) == 1 else -1)
     named = partial(head_name, len(heads) if len(heads) > 1 else kind.heads)
-    options = [-1, *range(kind.heads)]
-    st.selectbox("Head", options, key=key, format_func=named, on_change=take_place, args=(kind.heads,), width=190)
+    label, options = ("Head to mute", range(kind.heads)) if acts else ("Head", range(-1, kind.heads))
+    st.selectbox(label, options, key=key, format_func=named, on_change=take_place, args=(kind.heads,), width=190)
 
 
 def head_name(count: int, head: int) -> str:
@@ -224,27 +224,39 @@ def take_place(heads: int = 0) -> None:
 def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
     """Both runs' weights and their difference, of the heads that are on; the second may have other heads."""
     view, (kind, other) = selection.view, (kinds[selection.view.attention] for kinds in runs)
-    heads = view.heads_on(kind.heads) or tuple(range(kind.heads))
-    seen = (heads, heads if other.heads == kind.heads else tuple(range(other.heads)))
-
-    def means(layer: int) -> list[np.ndarray]:
-        return [answer.mean_of_heads(found.weights[layer], on) for found, on in zip((kind, other), seen, strict=True)]
-
-    layer = view.layer
-    first, second = means(layer)
+    layer, same = view.layer, f"The weights of layer {counted(view.layer)} are the same in both runs: {LATER}"
+    first, second = means(view, (kind, other), layer)
     if np.array_equal(first, second) and layer + 1 < kind.layers:  # what acts after the weights is seen in the next
-        st.markdown(f"The weights of layer {counted(layer)} are the same in both runs: {LATER}")
         layer += 1
-        first, second = means(layer)
-    said = f"attention of layer {counted(layer)}, query by key"
+        first, second = means(view, (kind, other), layer)
+        st.markdown(f"{same}, {name_drawn(view, kind, layer)}.")
+    said = f"attention of layer {counted(layer)}, {name_drawn(view, kind, layer)}, query by key"
     comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, said), key="comparison")
-    show_notes(kind, np.array_equal(first, second), max(len(kind.queries.tokens), len(kind.keys.tokens)))
+    if np.array_equal(first, second):
+        st.markdown(UNCHANGED.format(name_drawn(view, kind, layer)))
+    show_notes(kind, max(len(kind.queries.tokens), len(kind.keys.tokens)))
 
 
-def show_notes(kind: Kind, same: bool, tokens: int) -> None:
+def heads_drawn(view: View, kind: Kind, layer: int) -> tuple[int, ...]:
+    """The heads of a layer that are on; all where none is, for something has to be drawn."""
+    return view.heads_on(kind.heads, layer) or tuple(range(kind.heads))
+
+
+def name_drawn(view: View, kind: Kind, layer: int) -> str:
+    """ "head 3", or "mean of 8 heads"."""
+    heads = heads_drawn(view, kind, layer)
+    return f"head {counted(heads[0])}" if len(heads) == 1 else head_name(len(heads), -1)
+
+
+def means(view: View, kinds: tuple[Kind, Kind], layer: int) -> list[np.ndarray]:
+    """The mean of the heads that are drawn, of both runs; of all, where the second has others."""
+    heads = heads_drawn(view, kinds[0], layer)
+    seen = (heads, heads if kinds[1].heads == kinds[0].heads else tuple(range(kinds[1].heads)))
+    return [answer.mean_of_heads(kind.weights[layer], on) for kind, on in zip(kinds, seen, strict=True)]
+
+
+def show_notes(kind: Kind, tokens: int) -> None:
     """What has to be known of the three charts."""
-    if same:
-        st.markdown(UNCHANGED)
     if tokens > MOST_DRAWN:
         st.markdown(f"The first {MOST_DRAWN} of {tokens} tokens are drawn; the measured numbers are of all.")
     if kind.name != "encoder" and kind.queries is not kind.keys:

@@ -57,6 +57,7 @@ class Experiment:
     edits: Callable[[Config, Place], Edits | str]
     effect: Callable[[Run], str]
     instead: str = "mute"  # what to try where a model has no place for it
+    on_head: bool = False  # whether it acts on the chosen head alone
 
     def title(self, place: Place) -> str:
         """The name, with the layer and head that it acts on."""
@@ -288,5 +289,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         edits=muted,
         effect=of_heads,
+        on_head=True,
     ),
 }
