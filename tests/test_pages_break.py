@@ -110,6 +110,32 @@ def test_without_positions_the_page_says_that_the_order_is_lost(checkpoint):
     assert "who bit whom is lost" in measured(opened_at("positions"))
 
 
+def weights_without_positions(name: str, text: str) -> tuple[list[str], list[np.ndarray]]:
+    """The tokens, and (head, query, key) of every layer."""
+    stack = "encoder" if name == "sentiment" else "decoder"
+    trace = load_checkpoint(name, device="cpu").trace(text, edits=Edits(unpositioned=frozenset({stack})))
+    found: Any = getattr(trace, stack)
+    return found.tokens, [block.self_attention.weights.double().numpy() for block in found.blocks]
+
+
+def unlike(weights: np.ndarray, one: int, other: int) -> float:
+    """The largest difference between the rows, or the columns, of two tokens."""
+    return max(float(np.abs(line[one] - line[other]).max()) for head in weights for line in (head, head.T))
+
+
+def test_a_token_that_stands_twice_is_spoken_of_where_there_is_one_and_looks_alike_unless_a_mask_is_left():
+    said = next(text.value for text in opened_at("positions").markdown if "What to look for" in text.value)
+    assert "Where one text holds a token twice, and no mask" in said
+    tokens, layers = weights_without_positions("sentiment", "An odd film, but a good film.")
+    places = [place for place, token in enumerate(tokens) if token == "film"]
+    assert len(places) == 2
+    assert all(unlike(weights, *places) < 1e-5 < unlike(weights, places[0], 1) for weights in layers)
+    tokens, layers = weights_without_positions("stories", "The dog saw the dog.")
+    places = [place for place, token in enumerate(tokens) if "dog" in token]
+    assert len(places) == 2
+    assert all(unlike(weights, *places) > 0.01 for weights in layers)
+
+
 def test_a_decoder_still_knows_the_order_and_the_page_says_why(app_folders):
     assert "because a mask is left" in measured(opened_at("positions", checkpoint="gpt2", text=TEXT))
 
@@ -136,6 +162,7 @@ HEADS_ON = {"": range(8), "0.1-7": [0], "0.0": range(1, 8), "0.0-7": range(8), "
 def test_the_control_names_the_head_that_an_experiment_acts_on_or_else_those_that_are_drawn(name, off):
     app, on = opened_at(name, off=off), HEADS_ON[off]
     control = app.selectbox(key="compared_head")
+    assert control.index is not None
     shown = control.options[control.index]
     if name == "mute":
         assert (control.label, app.subheader[0].value) == ("Head to mute", f"Mute head {shown} of layer 1")

@@ -189,8 +189,8 @@ EXPERIMENTS: dict[str, Experiment] = {
             "scores. Here they are left out everywhere; the same token is the same vector wherever it stands."
         ),
         look_for=(
-            "Equal columns and equal rows for a word that occurs twice, and patterns such as “the previous token” "
-            "that fall apart."
+            "Patterns such as “the previous token” that fall apart. Where one text holds a token twice, and no mask "
+            "lets one of the two see more than the other, their rows become equal, and their columns."
         ),
         edits=unpositioned,
         instead="scale",
