@@ -134,6 +134,42 @@ def test_a_cell_that_is_pointed_at_is_marked_in_all_pictures_and_says_its_number
         expect(said).to_have_count(0)
 
 
+ROOM = """(root, keys) => {
+  const { left, width } = root.querySelector(".mark").style
+  const beside = root.querySelector(".panel").clientWidth - parseFloat(left) - parseFloat(width) * keys
+  return [parseFloat(width), beside, innerHeight - root.querySelector(".tools").getBoundingClientRect().bottom]
+}"""
+
+
+def room_of(page: Page) -> list[float]:
+    """Pixels: the side of a cell, what is free beside all cells of a picture, and what is free below the buttons."""
+    page.locator(".panel").first.press("ArrowRight")
+    found: list[float] = page.locator(".compared").evaluate(ROOM, len(weights(Edits())))
+    return found
+
+
+def fills_the_screen(page: Page, least: float) -> None:
+    side, beside, below = room_of(page)
+    assert side > least
+    assert min(beside, below) >= 0
+    assert beside < 4 or below < 30
+
+
+@pytest.mark.parametrize(("width", "height", "least"), [(1920, 1080, 57), (2560, 720, 35)])
+def test_in_full_screen_the_pictures_are_as_large_as_fits_and_small_again_after_it(
+    browser, address, width, height, least
+):
+    with visitor(browser, width=width, height=height) as page:
+        open_at(page, address, text=SENTENCE)
+        before = room_of(page)[0]
+        assert before <= 56
+        button = page.get_by_role("button", name="Full screen", exact=True)
+        button.click()
+        comes_true(page, lambda: fills_the_screen(page, least))
+        button.click()
+        comes_true(page, lambda: np.testing.assert_allclose(room_of(page)[0], before))
+
+
 def test_the_numbers_can_be_copied_and_the_pictures_kept(browser, address):
     with visitor(browser) as page:
         open_at(page, address, text=SENTENCE)

@@ -5,7 +5,8 @@ import { el, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./paint.j
 const PANELS = { before: "Before", after: "After", change: "Difference" }
 const COMPARED_TYPE = 12 // pixels of type
 const LONGEST_NAME = 90
-const [LOWEST_CELL, LARGEST_SIDE] = [14, 40] // a row has room for its name
+const [LOWEST_CELL, LARGEST_SIDE] = [14, 56] // a row has room for its name; full screen has room for more
+const UNDER = 120 // what is left under the pictures in full screen, for the table's line and the buttons
 const HEAD = 74 // the title and the scale over the picture
 const RAMP = { top: 42, width: 140, height: 10 }
 const drawn = new WeakMap()
@@ -51,11 +52,11 @@ class Comparison {
     this.fill()
   }
 
-  // Only where something is different: the observer calls for heights as well.
+  // Only where something is different: the observer calls for heights as well. Full screen alone bounds the height.
   draw() {
-    const width = this.panels[0].host.clientWidth
-    if (!this.data || !width || width === this.width) return
-    this.width = width
+    const [width, height] = [this.panels[0].host.clientWidth, this.root.matches(":fullscreen") ? innerHeight - UNDER : 0]
+    if (!this.data || !width || (width === this.width && height === this.height)) return
+    Object.assign(this, { width, height })
     this.theme = themeOf(this.root)
     this.shades = { above: shadesOf(this.theme, "blue"), below: shadesOf(this.theme, "orange") }
     for (const panel of this.panels) this.drawPanel(panel)
@@ -68,7 +69,8 @@ class Comparison {
     measure.font = `${COMPARED_TYPE}px ${this.theme.font}`
     const room = (names) => Math.min(Math.max(...names.map((one) => measure.measureText(one).width)), LONGEST_NAME, this.width / 3) + 8
     const [left, below] = [room(queries) + 16, room(keys) + 20]
-    const across = Math.min((this.width - left - 2) / keys.length, LARGEST_SIDE)
+    const largest = this.height ? Math.max((this.height - HEAD - below) / queries.length, LOWEST_CELL) : LARGEST_SIDE
+    const across = Math.min((this.width - left - 2) / keys.length, largest)
     this.inner = { left, across, down: Math.max(across, LOWEST_CELL) }
     const context = prepared(canvas, this.width, HEAD + this.inner.down * queries.length + below)
     context.fillStyle = this.theme.background
