@@ -1,6 +1,7 @@
 """The page on positions in a real browser."""
 
 import math
+import re
 from functools import partial
 from urllib.parse import urlencode
 
@@ -67,6 +68,32 @@ def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browse
         expect(page.locator(".st-key-heatmap .hoverlayer")).to_contain_text(
             f"position 49, dimension 64: {math.sin(49 / 10_000**0.5):.6f}"
         )
+
+
+def pointed_at(page: Page, key: str, across: float, down: float) -> str:
+    """What a picture says where one points, by shares of its width and height."""
+    area = page.locator(f".st-key-{key} .nsewdrag").first
+    box = area.bounding_box()
+    assert box is not None
+    area.hover(position={"x": across * box["width"], "y": down * box["height"]})
+    said = page.locator(f".st-key-{key} .hoverlayer .hovertext").first
+    expect(said).to_be_visible()
+    return said.text_content() or ""
+
+
+def test_numbers_below_0_have_a_minus_where_one_points(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        for key, down in (("heatmap", 0.9), ("curves", 0.9)):
+            said = pointed_at(page, key, 0.2, down)
+            position, dimension, number = re.findall("[0-9.−-]+", said)
+            waves = (math.sin, math.cos)[int(dimension) % 2]
+            wanted = waves(int(position) / 10_000 ** (int(dimension) // 2 * 2 / 128))
+            assert wanted < 0
+            assert number == f"{wanted:.6f}".replace("-", "−")
+        turned = 8 / 10_000 ** (4 / 128)  # the hand of position 8, in a picture from −1.1 to 1.1
+        across, down = (math.sin(turned) + 1.1) / 2.2, (1.1 - math.cos(turned)) / 2.2
+        assert f"sine −{abs(math.sin(turned)):.6f}, cosine" in pointed_at(page, "rotation", across, down)
 
 
 def test_what_is_set_is_in_the_address_and_comes_back_with_it(browser, address):

@@ -124,7 +124,9 @@ def test_a_shift_is_written_out_as_a_matrix_that_takes_one_pair_to_the_other():
     for value in (math.cos(angle), math.sin(angle), -math.sin(angle)):
         assert f"{value:.6f}" in matrix
     later = 8 / 10_000 ** (4 / 128)
-    assert f"The table holds {math.sin(later):.6f} and {math.cos(later):.6f} at position 8" in words(app)
+    found = f"{math.sin(later):.6f} and {math.cos(later):.6f}"
+    assert found.startswith("-")
+    assert f"The table holds {found.replace('-', '−')} at position 8" in words(app)
     _, hand = figure(app, "rotation")["data"]
     assert (hand["x"][1], hand["y"][1]) == pytest.approx((math.sin(later), math.cos(later)))
 

@@ -179,10 +179,18 @@ def test_the_sentence_on_a_repeated_token_escapes_it_and_counts_from_1():
 
 
 def test_whether_distance_alone_decides_is_said_by_the_numbers():
-    assert order.same_products(8e-14, 64.0).startswith("Distance alone decides")
+    assert order.same_products(8e-14, 64.0) == (
+        "Distance alone decides: pairs at one distance differ by at most 8.0e−14, which is rounding."
+    )
     assert order.same_products(0.5, 64.0) == (
         "Distance does not decide alone: pairs at one distance differ by up to 0.5."
     )
+
+
+def test_a_number_below_0_has_a_minus_in_words():
+    said = order.shift_check(8, np.array([-0.25, 0.5]), 1e-16, 2e-14, 100)
+    assert said.startswith("The table holds −0.250000 and 0.500000 at position 8: a difference of 1.0e−16.")
+    assert said.endswith("2.0e−14 at most.")
 
 
 def test_the_matrix_is_written_out():

@@ -115,7 +115,11 @@ def number_of(scheme: str, own: bool) -> str:
 def same_products(spread: float, largest: float) -> str:
     """Whether distance alone decides the product of two positions."""
     if spread <= 1e-9 * max(largest, 1.0):
-        return f"Distance alone decides: pairs at one distance differ by at most {spread:.1e}, which is rounding."
+        return (
+            f"Distance alone decides: pairs at one distance differ by at most {spread:.1e}, which is rounding.".replace(
+                "-", "−"
+            )
+        )
     return f"Distance does not decide alone: pairs at one distance differ by up to {spread:.3g}."
 
 
@@ -156,7 +160,7 @@ def shift_check(position: int, after: Pair, difference: float, largest: float, p
     return (
         f"The table holds {sine:.6f} and {cosine:.6f} at position {position}: a difference of {difference:.1e}. "
         f"Checked for every pair at the first {positions:,} positions: {largest:.1e} at most."
-    )
+    ).replace("-", "−")
 
 
 def new_numbers(share: float, position: int, known: int) -> str:

@@ -23,6 +23,7 @@ HEIGHT = 340
 ROW_HEIGHT, TALLEST = 22, 420  # of the heatmaps of a text
 BETWEEN, AROUND, LINE = 44, 60, 14  # from one of them to the next, about all of them, and what a label takes
 LONGEST_LABEL = 10  # characters of a token beside its row: more would leave a phone no room for the picture
+DECIMALS = ".6f"  # as an axis writes it, with a minus; in a template's braces it would come with a hyphen
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
 LEGEND: dict[str, Any] = {"showlegend": True, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}}
 SCHEME_DOMAINS = ((0.46, 1.0), (0.0, 0.36))  # of the matrix and of the curve below it: shares of the height
@@ -57,7 +58,7 @@ def position_curves(
         _curve(
             np.arange(len(table)),
             table[:, dimension],
-            f"position %{{x}}, dimension {dimension}: %{{y:.6f}}",
+            f"position %{{x}}, dimension {dimension}: %{{y}}",
             {"color": theme.heads[place], "dash": DASHES[place % len(DASHES)], "width": 2},
             name=f"dimension {dimension}",
             mode="lines+markers" if len(table) == 1 else "lines",
@@ -70,7 +71,7 @@ def position_curves(
 def position_heatmap(table: Float[np.ndarray, "position width"], *, theme: Theme = LIGHT) -> go.Figure:
     """A table, position 0 at the top. Of a large one, every ``step``-th position and dimension."""
     rows, columns = (np.arange(0, count, step(count)) for count in table.shape)
-    hover = "position %{y}, dimension %{x}: %{z:.6f}"
+    hover = "position %{y}, dimension %{x}: %{z}"
     trace = _signed(table[np.ix_(rows, columns)], theme, hover, x=columns, y=rows)
     return _figure(theme, HEIGHT + 80, [trace], x={"title": "dimension"}, y=_downwards("position"))
 
@@ -78,7 +79,7 @@ def position_heatmap(table: Float[np.ndarray, "position width"], *, theme: Theme
 def product_heatmap(products: Float[np.ndarray, "query key"], *, theme: Theme = LIGHT) -> go.Figure:
     """The dot product of every two positions. Of many, every ``step``-th."""
     places = np.arange(0, len(products), step(len(products)))
-    hover = "position %{y} · position %{x} = %{z:.6f}"
+    hover = "position %{y} · position %{x} = %{z}"
     trace = _signed(products[np.ix_(places, places)], theme, hover, x=places, y=places)
     return _figure(theme, HEIGHT, [trace], x={"title": "position"}, y=_downwards("position"))
 
@@ -100,7 +101,7 @@ def distance_curve(
         _curve(
             np.arange(len(mean)),
             values,
-            f"distance %{{x}}, {name}: %{{y:.6f}}",
+            f"distance %{{x}}, {name}: %{{y}}",
             {"color": colour, "dash": dash, "width": 2},
             name=name,
         )
@@ -146,12 +147,12 @@ def rotation_figure(
         _curve(
             [0, sine],
             [0, cosine],
-            f"{name}: sine %{{x:.6f}}, cosine %{{y:.6f}}",
+            f"{name}: sine %{{x}}, cosine %{{y}}",
             {"color": colour, "dash": dash, "width": 3},
             name=name,
             mode="lines+markers",
         )
-        | {"marker": {"size": [0, 10]}}
+        | {"marker": {"size": [0, 10]}, "xhoverformat": DECIMALS}
         for (sine, cosine), name, colour, dash in hands
     ]
     line = {"color": theme.grid, "width": 2}
@@ -198,7 +199,7 @@ def text_heatmaps(
     whole = len(parts) * (height + BETWEEN) - BETWEEN
     tops = {name: whole - place * (height + BETWEEN) for place, name in enumerate(parts)}
     most = max(float(np.abs(part).max()) for part in parts.values())
-    hover = "token %{y}, dimension %{x}: %{z:.6f}"
+    hover = "token %{y}, dimension %{x}: %{z}"
     names = [label(*each) for each in enumerate(tokens)]
     heatmaps = [
         _signed(part, theme, hover, x=np.arange(part.shape[1]), y=names, top=most)
@@ -223,10 +224,10 @@ def scheme_figure(added: Float[np.ndarray, "query key"], query: int, title: str,
     if not 0 <= query < len(added):
         raise ValueError(f"query {query} of {len(added)} positions, wanted one of them, counted from 0")
     places = np.arange(len(added))
-    matrix = _signed(added, theme, "query %{y}, key %{x}: %{z:.6f}", x=places, y=places) | {"showscale": False}
+    matrix = _signed(added, theme, "query %{y}, key %{x}: %{z}", x=places, y=places) | {"showscale": False}
     line = {"color": theme.accent, "width": 2}
     mode = "lines" if np.isfinite(added[query]).sum() > 1 else "lines+markers"  # a point for each takes a while
-    row = _curve(places, added[query], f"query {query}, key %{{x}}: %{{y:.6f}}", line, mode=mode)
+    row = _curve(places, added[query], f"query {query}, key %{{x}}: %{{y}}", line, mode=mode)
     return _figure(
         theme,
         400,
@@ -269,6 +270,7 @@ def _signed(
         "y": y,
         "zmin": -top,
         "zmax": top,
+        "zhoverformat": DECIMALS,
         "colorscale": theme.differences,
         "hovertemplate": f"{hover}<extra></extra>",
         "hoverongaps": False,
@@ -278,8 +280,8 @@ def _signed(
 
 def _curve(x: Any, y: Any, hover: str, line: dict[str, Any], *, name: str = "", mode: str = "lines") -> dict[str, Any]:
     """A line, or points."""
-    hover = f"{hover}<extra></extra>"
-    return {"type": "scatter", "x": x, "y": y, "mode": mode, "name": name, "line": line, "hovertemplate": hover}
+    shown = {"hovertemplate": f"{hover}<extra></extra>", "yhoverformat": DECIMALS}
+    return {"type": "scatter", "x": x, "y": y, "mode": mode, "name": name, "line": line} | shown
 
 
 def _line_across(height: float, line: dict[str, Any]) -> dict[str, Any]:
