@@ -9,8 +9,9 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from model import CheckpointError, InputError, available_checkpoints, available_devices
+from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
 from pages.parts.computed import reads_pairs
+from pages.parts.experiments import said_of
 from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, current, remember, selected, shows, typable
 from pages.parts.selection import choose_checkpoint as select_checkpoint
 from pages.parts.share import share_button
@@ -153,6 +154,13 @@ def choose_device() -> None:
         help=DEVICE_HELP,
         width=124,
     )
+
+
+def say_kept(selection: Selection) -> None:
+    """For a page that makes its passes without them: which edits are kept on the page Break the formula, if any."""
+    if selection.edits:
+        kept = said_of(Edits.from_text(selection.edits))
+        st.info(f"What is kept broken on the page Break the formula is not broken here: {kept}.")
 
 
 @contextmanager

@@ -68,6 +68,7 @@ def show() -> None:
     selection, whole = selected(), "_drawn" in st.session_state
     pages.strip(selection, whole=whole)
     st.title("Which words does each head look at?", anchor=False)
+    pages.say_kept(selection)
     with pages.plain_refusals():
         with st.spinner("Computing what every head looks at"):
             remember(attended().selection)

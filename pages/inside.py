@@ -50,6 +50,7 @@ def show() -> None:
     selection = selected()
     pages.strip(selection)
     st.title("Where does this one number come from?", anchor=False)
+    pages.say_kept(selection)
     with pages.plain_refusals(), st.spinner("Computing every step"):
         _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
         remember(fit(selection, kinds))

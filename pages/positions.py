@@ -113,6 +113,7 @@ def show() -> None:
     selection = with_example(selected(), EXAMPLE)
     pages.strip(selection)
     st.title("How does the model know the order of words?", anchor=False)
+    pages.say_kept(selection)
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
         fit_settings()
         address_notice()

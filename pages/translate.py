@@ -38,6 +38,7 @@ def show() -> None:
     selection = selection if others else opening(selection)
     pages.strip(selection, [*translators, *others], examples=SENTENCES)
     st.title("Which words does it look at while it produces text?", anchor=False)
+    pages.say_kept(selection)
     remember(selection)
     address_notice()
     if others:

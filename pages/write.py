@@ -104,6 +104,7 @@ def show() -> None:
     selection = adapted(selected(), names)
     pages.strip(selection, names)
     st.title("Which words does it look at while it writes?", anchor=False)
+    pages.say_kept(selection)
     if selection.checkpoint not in names:
         show_other(selection, names)
         return

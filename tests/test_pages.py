@@ -40,6 +40,20 @@ def typed(app: AppTest, text: str) -> AppTest:
     return app.button(key="FormSubmitter:sentence-Show").click().run()
 
 
+KEPT = Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
+NOT_HERE = (
+    "What is kept broken on the page Break the formula is not broken here: q·k × 1 in place of ÷ √d_k, no positions."
+)
+
+
+@pytest.mark.parametrize("page", ["explore.py", "inside.py", "positions.py", "translate.py", "write.py"])
+def test_a_page_that_leaves_out_what_is_kept_broken_says_so_and_shows_the_same_as_without_it(page):
+    plain, app = opened(page), opened(page, edits=KEPT.to_text())
+    assert not app.exception
+    assert ([info.value for info in plain.info], [info.value for info in app.info]) == ([], [NOT_HERE])
+    assert [text.value for text in app.markdown] == [text.value for text in plain.markdown]
+
+
 def button(app: AppTest, label: str):
     return next(found for found in app.button if found.label == label)
 
