@@ -115,11 +115,8 @@ def number_of(scheme: str, own: bool) -> str:
 def same_products(spread: float, largest: float) -> str:
     """Whether distance alone decides the product of two positions."""
     if spread <= 1e-9 * max(largest, 1.0):
-        return (
-            f"Distance alone decides: pairs at one distance differ by at most {spread:.1e}, which is rounding.".replace(
-                "-", "−"
-            )
-        )
+        most = f"{spread:.1e}".replace("-", "−")
+        return f"Distance alone decides: pairs at one distance differ by at most {most}, which is rounding."
     return f"Distance does not decide alone: pairs at one distance differ by up to {spread:.3g}."
 
 
