@@ -11,6 +11,7 @@ from model import Edits, load_checkpoint
 from model.measures.comparison import stream_distances
 from tests.running import ROOT
 from viz.by_hand import joined_chart, matrix_table, split_chart
+from viz.comparison import MOST_SIGNED
 from viz.edited_script import edited_script
 from viz.lines import DASHES, line_chart
 from viz.theme import DARK, LIGHT
@@ -73,6 +74,15 @@ def test_the_cut_leaves_every_coordinate_where_it_was(make):
     assert [cell["number"] for cell in found] == list(range(12))
     assert [cell["coordinate"] for cell in found] == list(range(1, 13))
     assert [(cell["head"], cell["within"]) for cell in found[3:5]] == [("1", 4), ("2", 1)]
+
+
+def test_a_coordinate_far_from_0_carries_its_sign_where_a_cell_has_room():
+    joined = np.array([[-8.0, 8.0, -1.9], [2.0, -2.0, 0.0]])
+    drawn = split_chart(joined).to_dict()
+    assert [cell["sign"] for cell in drawn["data"]["values"]] == ["−", "+", "", "+", "−", ""]
+    (signs,) = [layer for layer in drawn["layer"] if layer["mark"]["type"] == "text"]
+    assert signs["encoding"]["text"]["field"] == "sign"
+    assert {cell["sign"] for cell in rows(split_chart(np.ones((1, MOST_SIGNED + 1))))} == {""}
 
 
 def test_the_script_of_a_broken_run_prints_how_far_the_stream_moved():

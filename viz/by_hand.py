@@ -7,13 +7,15 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from viz.comparison import MOST_SIGNED, SIGNED_SHARE
 from viz.lines import configured
 from viz.rows import data_of
-from viz.theme import LIGHT, Theme, difference_scale
+from viz.theme import FONT_SIZE, LIGHT, Theme, difference_scale
 from viz.tokens import counted
 
 CELL, AROUND = 34, 70
 ROW, AROUND_SPLIT = 22, 110
+STRONG = 0.39  # of the largest number: from here colours are so far from the page's that its own is read on them
 
 
 def matrix_table(
@@ -62,13 +64,16 @@ def joined_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme =
     return configured(cells.properties(width="container", height=AROUND + CELL), theme)
 
 
-def split_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme = LIGHT) -> alt.Chart:
-    """The same coordinates cut into heads: one row for each."""
+def split_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme = LIGHT) -> alt.LayerChart:
+    """The same coordinates cut into heads: one row for each. Those far from 0 carry their sign, where it has room."""
     cells = coordinates(joined, theme).encode(
         x=alt.X("within:O", title=f"{joined.shape[1]} coordinates of each head", axis=_axis()),
         y=alt.Y("head:O", sort=None, title="head"),
     )
-    return configured(cells.properties(width="container", height=AROUND_SPLIT + ROW * len(joined)), theme)
+    ink = alt.condition("datum.strong", alt.value(theme.background), alt.value(theme.text))
+    signs = cells.mark_text(fontWeight="bold", fontSize=FONT_SIZE).encode(text="sign:N", color=ink)
+    drawn = alt.LayerChart(layer=[cells, signs])
+    return configured(drawn.properties(width="container", height=AROUND_SPLIT + ROW * len(joined)), theme)
 
 
 def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, legend: bool = True) -> alt.Chart:
@@ -83,6 +88,8 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, l
             "head": counted(head),
             "within": at + 1,
             "number": float(joined[head, at]),
+            "sign": signed(float(joined[head, at]) / most, width),
+            "strong": bool(abs(joined[head, at]) >= STRONG * most),
         }
         for head, at in np.ndindex(joined.shape)
     ]
@@ -96,6 +103,13 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, l
             tooltip=["head:N", "coordinate:Q", "within:Q", exact],
         )
     )
+
+
+def signed(share: float, width: int) -> str:
+    """The sign of a number, given as a share of the largest, unless it is near 0 or in a row of too many."""
+    if abs(share) < SIGNED_SHARE or width > MOST_SIGNED:
+        return ""
+    return "+" if share > 0 else "−"
 
 
 def _axis() -> alt.Axis:
