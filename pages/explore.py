@@ -72,8 +72,11 @@ def show() -> None:
     with pages.plain_refusals():
         with st.spinner("Computing what every head looks at"):
             remember(attended().selection)
-        address_notice()
+        address_notice(last=whole)
         show_attention(whole)
+    if "_drawn" not in st.session_state:  # it was refused: no picture will come, and the controls may help
+        st.session_state["_drawn"] = True
+        st.rerun()
 
 
 @st.fragment
@@ -87,12 +90,12 @@ def show_attention(whole: bool) -> None:
         selection = shown.selection
         above = st.container()
         show_explorer(shown, awaited=not whole)  # sent first: it may be waited for
+        st.session_state["_drawn"] = True
         with above:
             show_answer(shown, whole)
         if whole:
             show_below(shown)
     remember(selection)
-    st.session_state["_drawn"] = True
 
 
 def show_below(shown: Attended) -> None:

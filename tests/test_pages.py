@@ -234,6 +234,24 @@ def test_all_but_the_text_and_the_answer_waits_for_the_first_picture(checkpoint)
     assert component(app, "headlight_explorer").bytes == first  # else it would be sent, and drawn, a second time
 
 
+def test_where_the_first_text_is_refused_the_controls_come_at_once():
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.query_params["text"] = ""
+    app.run()
+    assert [error.value[:27] for error in app.error] == ["There is nothing to compute"]
+    assert app.selectbox(key="checkpoint").value == "sentiment"
+
+
+def test_what_the_first_address_got_wrong_is_still_said_when_the_controls_have_come():
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.query_params["checkpoint"] = "nope"
+    for selects in (0, 4):
+        app.run()
+        assert len(app.selectbox) == selects
+        assert ["checkpoint; the default is shown" in said.value for said in app.info] == [True]
+    assert not app.run().info
+
+
 def test_heads_in_numbers_are_those_of_the_trace(checkpoint):
     app = opened(off="1.2")
     sent = pyarrow.ipc.open_stream(app.get("vega_lite_chart")[0].proto.data.data).read_all()

@@ -323,9 +323,12 @@ def unusable(name: str) -> None:
     st.session_state.setdefault("_unusable", []).append(name)
 
 
-def address_notice() -> None:
-    """One sentence, once, where the address asked for something that does not exist."""
-    names = st.session_state.pop("_unusable", None)
+def address_notice(*, last: bool = True) -> None:
+    """One sentence, once, where the address asked for something that does not exist.
+
+    last: False has it said once more, where the page is about to run again by itself.
+    """
+    names = st.session_state.pop("_unusable", None) if last else st.session_state.get("_unusable")
     if names:
         what = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
         st.info(f"The address gives no usable value for {what}; the default is shown.")
