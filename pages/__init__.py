@@ -134,7 +134,7 @@ def choose_checkpoint(selection: Selection, names: Sequence[str]) -> None:
     """Which model reads the text."""
     if selection.checkpoint not in names:
         return
-    key = shows("checkpoint", selection.checkpoint)
+    key = shows("checkpoint", selection.checkpoint, told=True)
     st.selectbox("Checkpoint", names, key=key, on_change=take_checkpoint, help=CHECKPOINT_HELP)
 
 

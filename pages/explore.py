@@ -133,7 +133,7 @@ def show_actions(shown: Attended) -> None:
     """What acts on the heads that are on, takes them away, or leads inside them."""
     selection, heads = shown.selection, shown.kind.heads
     with st.container(horizontal=True, vertical_alignment="center"):
-        key = shows("mute", selection.mute)
+        key = shows("mute", selection.mute, told=True)
         st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
         downloads(selection, any_head=bool(selection.view.heads_on(heads)))
         door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, heads))
@@ -180,7 +180,7 @@ def show_statistics(shown: Attended) -> None:
 
 def choose_axis(name: str, label: str, wanted: str, there: list[str], *, place: int = 0) -> str:
     """One axis of the chart; a statistic that this attention has not, as cross-attention no distance, gives way."""
-    key = shows(name, wanted if wanted in there else there[place])
+    key = shows(name, wanted if wanted in there else there[place], told=True)
     titled = TITLES.__getitem__
     return st.selectbox(label, there, key=key, on_change=take, args=(name,), format_func=titled, width=260)
 

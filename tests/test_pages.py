@@ -234,6 +234,16 @@ def test_all_but_the_text_and_the_answer_waits_for_the_first_picture(checkpoint)
     assert component(app, "headlight_explorer").bytes == first  # else it would be sent, and drawn, a second time
 
 
+def test_lists_and_switches_say_at_every_run_what_is_chosen():
+    app = opened(checkpoint="stories", up="entropy", across="self")
+    for _ in range(2):
+        chosen = {select.key: select.proto for select in app.selectbox if select.key != "device"}
+        assert {key: proto.raw_value for key, proto in chosen.items() if proto.set_value}.keys() == set(chosen)
+        assert chosen["checkpoint"].raw_value == "stories"
+        assert app.toggle(key="mute").proto.set_value
+        app.run()
+
+
 def test_where_the_first_text_is_refused_the_controls_come_at_once():
     app = AppTest.from_file(str(APP), default_timeout=120)
     app.query_params["text"] = ""

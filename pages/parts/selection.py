@@ -269,14 +269,17 @@ def take(name: str) -> None:
     choose(**{name: st.session_state[name]})
 
 
-def shows(name: str, wanted: object) -> str:
+def shows(name: str, wanted: object, *, told: bool = False) -> str:
     """The key of a control, after making the control show what is selected.
 
     On another page it is another control, which begins empty unless it is told again. Told at every run, a text would
     lose what is being typed.
+
+    told: True tells it at every run. A list or a switch that comes later than the page needs that: a browser that the
+    next run overtakes before it has mounted one would begin at the first entry, and report that as chosen.
     """
     shown, page = st.session_state.setdefault("_shown", {}), st.session_state.get("_at")
-    if st.session_state.get(name) != wanted or shown.get(name) != page:
+    if told or st.session_state.get(name) != wanted or shown.get(name) != page:
         st.session_state[name] = wanted
     shown[name] = page
     return name
