@@ -21,6 +21,7 @@ CONTRACTED = r"'(?:[sdmt]|ll|ve|re)\b"
 WORDS = (
     rf"{CONTRACTED}| ?\p{{L}}+(?:'(?=\p{{L}})(?!{CONTRACTED[1:]}))?| ?\p{{N}}+| ?[^\s\p{{L}}\p{{N}}]+|\n+|\s+(?!\S)|\s+"
 )
+NOTHING = "There is nothing to compute: type a word, not only spaces or invisible characters."
 FAILED = "The tokenizer of this checkpoint failed on this text"
 Result = TypeVar("Result")
 
@@ -67,7 +68,7 @@ class Tokenizer:
             check_text(part)
         encoding = guarded(lambda: self.backend.encode(text, pair), FAILED)
         if not encoding.ids:
-            raise InputError("There is nothing to compute: type a word, not only spaces or invisible characters.")
+            raise InputError(NOTHING)
         texts = (text, pair or "")
         special = tuple(bool(flag) for flag in encoding.special_tokens_mask)
         segments = tuple(encoding.type_ids)

@@ -96,7 +96,7 @@ def strip(
 
     whole: False leaves their places empty but for the text's, until the page is run again.
     """
-    words, tools = st.columns([5, 3], gap="large", vertical_alignment="bottom")
+    words, tools = st.columns([5, 3], vertical_alignment="bottom")
     with words, st.form("sentence", border=False):
         st.text_area("Text", key=shows("text", typable(selection.text)), height=76, help=TEXT_HELP)
         if reads_pairs(selection.checkpoint):

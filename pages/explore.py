@@ -51,7 +51,8 @@ STATISTICS_NOTE = (
     "click gives all back. Heads that are on are outlined as soon as one is off. In the lower part a "
     "larger mark stands for a larger number."
 )
-ACTIONS_HEIGHT = 40  # pixels
+ACTIONS = (234, 99, 128)  # pixels: the widths of what acts on the heads that are on
+ACTIONS_HEIGHT = 40
 PREDICTION_HEIGHT = 76
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
@@ -65,7 +66,7 @@ def show() -> None:
     A visitor's first sight of it is the text and the picture alone: a browser that has to start all its controls,
     charts and tables first draws the picture a third later. They come as soon as it says that it has drawn it.
     """
-    selection, whole = selected(), "_drawn" in st.session_state
+    selection, whole = selected(), "_picture_sent" in st.session_state
     pages.strip(selection, whole=whole)
     st.title("Which words does each head look at?", anchor=False)
     pages.say_kept(selection)
@@ -74,15 +75,15 @@ def show() -> None:
             remember(attended().selection)
         address_notice(last=whole)
         show_attention(whole)
-    if "_drawn" not in st.session_state:  # it was refused: no picture will come, and the controls may help
-        st.session_state["_drawn"] = True
+    if "_picture_sent" not in st.session_state:  # it was refused: no picture will come, and the controls may help
+        st.session_state["_picture_sent"] = True
         st.rerun()
 
 
 @st.fragment
 def show_attention(whole: bool) -> None:
     """The answer in one sentence, the explorer and what the model says; this alone runs when the explorer is used."""
-    if not whole and "_drawn" in st.session_state:
+    if not whole and "_picture_sent" in st.session_state:
         st.rerun()
     selection = current()
     with pages.plain_refusals():
@@ -90,7 +91,7 @@ def show_attention(whole: bool) -> None:
         selection = shown.selection
         above = st.container()
         show_explorer(shown, awaited=not whole)  # sent first: it may be waited for
-        st.session_state["_drawn"] = True
+        st.session_state["_picture_sent"] = True
         with above:
             show_answer(shown, whole)
         if whole:
@@ -115,13 +116,13 @@ def show_answer(shown: Attended, whole: bool) -> None:
     selection = shown.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     trace = trace_of(selection, edits_of(selection, checkpoint))
-    words, outcome = st.columns([5, 3], gap="large")
+    words, outcome = st.columns([5, 3])
     with words:
         st.markdown(said(shown, trace), help=answer.HELP)
         if whole:
             show_actions(shown)
         else:
-            st.space(ACTIONS_HEIGHT)
+            hold_actions()
     with outcome:
         if whole:
             show_prediction(checkpoint, selection, trace)
@@ -137,6 +138,13 @@ def show_actions(shown: Attended) -> None:
         st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
         downloads(selection, any_head=bool(selection.view.heads_on(heads)))
         door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, heads))
+
+
+def hold_actions() -> None:
+    """The places of the actions, which take two lines where there is no room for one."""
+    with st.container(horizontal=True):
+        for width in ACTIONS:
+            st.container(width=width, height=ACTIONS_HEIGHT, border=False)
 
 
 def open_inside(heads: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import pages
-from model import Edits, HeadSite, load_checkpoint
+from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import Shelf
 from pages.parts.exploring import Attended, wanted_layer
@@ -30,7 +30,7 @@ def opened(page: str = "explore.py", **address: str) -> AppTest:
     """The app as a browser opens it at an address, once its explorer has drawn the first picture."""
     app = AppTest.from_file(str(APP), default_timeout=120)
     app.query_params.update(address)
-    app.session_state["_drawn"] = True
+    app.session_state["_picture_sent"] = True
     app.run()
     return app if page == "explore.py" else app.switch_page(f"pages/{page}").run()
 
@@ -279,9 +279,15 @@ def test_every_token_is_listed_with_its_id(checkpoint):
     assert len(table) == len(stack.tokens)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\t\n", "\u200b\u200b", "\x00\x01"])
-def test_a_text_without_a_word_gets_one_sentence_and_is_kept(text):
-    for app in (typed(opened(), text), opened(text=text)):
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("sentiment", text) for text in ("   ", "\t\n", "\u200b\u200b", "\x00\x01")),
+        *((name, "") for name in available_checkpoints()),
+    ],
+)
+def test_a_text_without_a_token_gets_one_sentence_and_is_kept(name, text):
+    for app in (typed(opened(checkpoint=name), text), opened(checkpoint=name, text=text)):
         one_refusal(app)
         assert app.text_area(key="text").value == text
 

@@ -168,7 +168,7 @@ def band(size: int, offset: int, share: float) -> np.ndarray:
 @pytest.mark.parametrize(
     ("weights", "target"),
     [
-        (band(9, 0, 0.8), "itself"),
+        (band(9, 0, 0.8), "the token itself"),
         (band(9, -1, 0.8), "the previous token"),
         (band(9, 1, 0.8), "the next token"),
         (np.eye(9, dtype=np.float32)[np.zeros(9, int)], "the first token"),

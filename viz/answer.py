@@ -42,7 +42,7 @@ def where_it_looks(weights: Float[np.ndarray, "query key"], keys: Sequence[str],
     column_sums = weights.sum(axis=0)
     favourite = int(column_sums.argmax())
     near = {
-        "itself": weights[rows == columns].sum(),
+        "the token itself": weights[rows == columns].sum(),
         "the previous token": weights[rows - 1 == columns].sum(),
         "the next token": weights[rows + 1 == columns].sum(),
     }

@@ -12,6 +12,7 @@ from torch import Tensor
 from model import Checkpoint, CheckpointError, Edits, InputError, available_devices, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from model.edits import HeadSite
+from model.tokenizer import NOTHING
 from model.trace import Trace, map_tensors
 from pages.parts.selection import LONGEST_TEXT, Selection
 
@@ -109,7 +110,16 @@ def trace_of(selection: Selection, edits: Edits) -> Trace:
     checkpoint = checkpoint_named(selection.checkpoint)
     key = trace_key(selection, edits)
     pair = str(key[2]) or None
-    return traces().get(key, lambda: checkpoint.trace(selection.text, pair=pair, edits=edits), bytes_of)
+    trace = traces().get(key, lambda: checkpoint.trace(selection.text, pair=pair, edits=edits), bytes_of)
+    refuse_empty(trace)
+    return trace
+
+
+def refuse_empty(trace: Trace) -> None:
+    """InputError where all that was read are tokens of the model's own, as of a text of spaces."""
+    read = trace.encoder or trace.decoder
+    if read is not None and read.special is not None and all(read.special):
+        raise InputError(NOTHING)
 
 
 def check_lengths(*texts: str) -> None:
