@@ -27,6 +27,16 @@ def block() -> Any:
     return encoder.blocks[1]
 
 
+# The listener for the arrow keys comes a moment after the step's charts.
+WATCH_FOR_LISTENER = """
+const { addEventListener } = document
+document.addEventListener = function (type, listener, ...options) {
+  addEventListener.call(this, type, listener, ...options)
+  window.hearsArrows ||= type === "keydown" && String(listener).includes("presses")
+}
+"""
+
+
 def at_step(page: Page, step: str) -> None:
     """Wait until a step is on the screen with its charts."""
     number = list(TITLES).index(step) + 1
@@ -76,8 +86,10 @@ def test_the_way_is_walked_by_keys_and_buttons_and_shows_the_numbers_of_the_trac
 
 def test_every_press_counts_however_fast_they_come(browser, address):
     with visitor(browser) as page:
+        page.add_init_script(WATCH_FOR_LISTENER)
         page.goto(f"{address}/inside?{urlencode(PLACE | {'depth': 'numbers'})}")
         at_step(page, "embedding")
+        page.wait_for_function("window.hearsArrows")
         for _ in range(7):
             page.keyboard.press("ArrowRight")
         at_step(page, list(TITLES)[7])
