@@ -17,6 +17,7 @@ from pages.parts.downloads import downloads
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
 from pages.parts.predicting import prediction_of
 from pages.parts.selection import Selection, address_notice, choose, current, remember, selected, shows, take
+from pages.parts.switch import switch
 from pages.parts.theme import theme
 from viz import answer
 from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
@@ -51,7 +52,7 @@ STATISTICS_NOTE = (
     "click gives all back. Heads that are on are outlined as soon as one is off. In the lower part a "
     "larger mark stands for a larger number."
 )
-ACTIONS = (234, 99, 128)  # pixels: the widths of what acts on the heads that are on
+ACTIONS = (226, 99, 128)  # pixels: the widths of what acts on the heads that are on
 ACTIONS_HEIGHT = 40
 PREDICTION_HEIGHT = 76
 TOKENS_HELP = (
@@ -135,7 +136,7 @@ def show_actions(shown: Attended) -> None:
     selection, heads = shown.selection, shown.kind.heads
     with st.container(horizontal=True, vertical_alignment="center"):
         key = shows("mute", selection.mute, told=True)
-        st.toggle("Mute the heads that are off", key=key, on_change=take, args=("mute",), help=MUTE_HELP)
+        switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         downloads(selection, any_head=bool(selection.view.heads_on(heads)))
         door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, heads))
 

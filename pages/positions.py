@@ -41,6 +41,7 @@ from pages.parts.selection import (
     with_example,
     written,
 )
+from pages.parts.switch import switch
 from pages.parts.theme import theme
 from viz import export, order
 from viz import positions as figures
@@ -421,7 +422,7 @@ def choose_comparison(settings: Positioning, *, causal: bool) -> None:
         st.number_input("Query", 0, settings.compared - 1, help=QUERY_HELP, width=140, **query)
         head = setting("of_head", settings.of_head + 1, 1)
         st.number_input("Head", 1, measures.HEADS, help=HEAD_HELP, width=140, **head)
-        st.toggle("Hide keys after the query", help=CAUSAL_HELP, **setting("causal", causal))
+        switch("Hide keys after the query", CAUSAL_HELP, **setting("causal", causal))
 
 
 pages.frame()

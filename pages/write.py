@@ -38,6 +38,7 @@ from pages.parts.selection import (
     selected,
     shows,
 )
+from pages.parts.switch import switch
 from pages.parts.theme import theme
 from pages.parts.written import KEY, written_tokens
 from viz.answer import in_bytes, kept
@@ -332,7 +333,7 @@ def show_attention() -> None:
         st.subheader("What it looks at", anchor=False)
         show_explorer(shown, attended)
         mute = shows("mute", shown.selection.mute)
-        st.toggle("Mute the heads that are off", key=mute, on_change=take_mute, help=MUTE_HELP)
+        switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
         show_neighbours(shown)
 
 

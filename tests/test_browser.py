@@ -331,7 +331,12 @@ def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, add
         picture_shown(page)
         page.get_by_role("button", name="None", exact=True).click()
         told(page)
+        mute = page.get_by_role("switch", name="Mute the heads that are off")
+        page.locator("[data-testid=stCheckbox] >> xpath=following::button[1]").click()
+        expect(page.get_by_text("Runs the model again without")).to_be_visible()
+        expect(mute).not_to_be_checked()  # to read what it does switches nothing
         page.get_by_text("Mute the heads that are off").click()
+        expect(mute).to_be_checked()
         expect(page.get_by_text("Before muting")).to_be_visible()
         for probabilities, place in (
             (checkpoint.classify(SENTENCE, edits=edits), page.get_by_test_id("stMetricValue")),

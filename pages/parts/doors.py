@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.measures.one_weight import WeightPath
 from pages.parts.selection import choose, current, shows, to_address
+from pages.parts.switch import switch
 
 FOLDER = Path(__file__).parent.parent
 EXPLORE_HELP = "This head, query and key among all others of the sentence, on the page Explore."
@@ -30,7 +31,7 @@ def doors_of_weight(path: WeightPath) -> None:
         door("See it in Explore", "explore", EXPLORE_HELP, partial(keep_weight, path))
         door("About positions", "positions", POSITIONS_HELP, partial(keep_weight, path))
     key = shows("inside_mute", current().mute and place_of(path) in current().view.off)
-    st.toggle("Mute this head", key=key, on_change=take_mute, args=(path,), help=MUTE_HELP)
+    switch("Mute this head", MUTE_HELP, key=key, on_change=take_mute, args=(path,))
 
 
 def place_of(path: WeightPath) -> tuple[int, int]:
