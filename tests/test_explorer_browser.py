@@ -400,6 +400,31 @@ def test_zooming_keeps_what_is_pointed_at_under_the_pointer(browser, tmp_path):
         assert explored(page, "explorer.matrix.zoom") == 1
 
 
+def test_two_fingers_zoom_what_lies_between_them_and_move_it_along(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path, View(show="matrix"), width=390) as page:
+        host = page.locator(".stack.matrix")
+        host.scroll_into_view_if_needed()
+        box, touched = host.bounding_box(), page.context.new_cdp_session(page)
+        assert box is not None
+        middle = explored(page, "({ x: explorer.matrix.fromX(150), y: explorer.matrix.fromY(160) })")
+
+        def fingers(kind: str, apart: float, down: float = 0.0) -> None:
+            places = [{"x": box["x"] + 150 + side * apart / 2, "y": box["y"] + 160 + down} for side in (-1, 1)]
+            touched.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places if apart else []})
+
+        fingers("touchStart", 60)
+        fingers("touchMove", 90)
+        fingers("touchMove", 120)
+        assert explored(page, "explorer.matrix.zoom") == pytest.approx(2)
+        between = explored(page, f"[explorer.matrix.toX({middle['x']}), explorer.matrix.toY({middle['y']})]")
+        assert between == [pytest.approx(150), pytest.approx(160)]
+        fingers("touchMove", 120, down=-30)
+        assert explored(page, f"explorer.matrix.toY({middle['y']})") == pytest.approx(130)
+        fingers("touchEnd", 0)
+        assert explored(page, "explorer.view.query") is None, "nothing was tapped"
+        assert explored(page, "explorer.matrix.fingers") is None
+
+
 def test_a_zoomed_picture_moves_by_keyboard(browser, tmp_path):
     with explorer_of(browser, trace_of("encoder"), tmp_path, View(show="matrix")) as page:
         page.keyboard.press("Tab")

@@ -19,7 +19,11 @@ export class Stack {
   }
 
   listen() {
-    this.host.onpointermove = (event) => (this.held && event.buttons ? this.drag(event) : this.actions.hover(this.place(event)))
+    this.host.onpointermove = (event) => {
+      if (this.fingers) return
+      if (this.held && event.buttons) this.drag(event)
+      else this.actions.hover(this.place(event))
+    }
     this.host.onpointerleave = () => this.actions.hover(null)
     this.host.onpointerdown = (event) => {
       this.held = { x: event.clientX, y: event.clientY, slipped: false, shiftX: this.shift.x, shiftY: this.shift.y }
@@ -38,6 +42,23 @@ export class Stack {
       event.preventDefault()
       this.zoomBy(event.deltaY < 0 ? 1.2 : 1 / 1.2, this.point(event))
     }
+    this.host.ontouchstart = this.host.ontouchmove = (event) => this.pinch(event)
+    this.host.ontouchend = this.host.ontouchcancel = () => (this.fingers = null)
+  }
+
+  // Two fingers: what lies between them stays there, as large as they are far apart.
+  pinch(event) {
+    if (event.touches.length !== 2 || !this.inner) return
+    event.preventDefault()
+    const [one, other] = [...event.touches].map((touch) => this.point(touch))
+    const now = { apart: Math.hypot(one.x - other.x, one.y - other.y), x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 }
+    if (this.fingers) {
+      this.shift.x -= (now.x - this.fingers.x) / (this.inner.width * this.zoom)
+      this.shift.y -= (now.y - this.fingers.y) / (this.inner.height * this.zoom)
+      this.zoomBy(now.apart / Math.max(this.fingers.apart, 1), now)
+    }
+    this.fingers = now
+    this.held = null // neither finger drags
   }
 
   point(event) {
