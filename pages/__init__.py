@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import streamlit as st
@@ -38,6 +39,7 @@ MENU = (
 FIRST = "explore"
 MOST_UNGROUPED = 4
 TOOLS_HEIGHT = 124  # pixels
+LONGEST_LABEL = 50  # characters
 TEXT_HELP = f"At most {LONGEST_TEXT:,} characters and 512 tokens are read. The address of this page holds the text."
 PAIR_HELP = "A second text, which this checkpoint reads after the first as a segment of its own; it may be left empty."
 CHECKPOINT_HELP = "A trained model: its weights, its tokenizer and a card that says where they come from."
@@ -110,7 +112,7 @@ def strip(
             choose_checkpoint(selection, available_checkpoints() if among is None else among)
             choose_device()
         with st.container(horizontal=True, gap="xsmall"):
-            st.menu_button("Examples", list(examples), key="example", on_click=take_example)
+            st.menu_button("Examples", list(examples), key="example", on_click=take_example, format_func=shortened)
             share_button()
 
 
@@ -123,6 +125,11 @@ def take_texts() -> None:
 def take_example() -> None:
     """One of the example sentences, alone."""
     choose(text=st.session_state["example"], pair="", query=None, key=None, **untranslated())
+
+
+def shortened(example: str) -> str:
+    """So much of an example as a phone is wide."""
+    return shorten(example, LONGEST_LABEL, placeholder=" …")
 
 
 def untranslated() -> dict[str, Any]:

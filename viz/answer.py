@@ -10,7 +10,8 @@ from viz.tokens import counted, list_of, markdown_text, percent, position_name, 
 
 HELP = (
     "Each key's weight is added up over all queries, by where it stands: the token itself, its neighbours, the first, "
-    "the last, or the token with the most. The largest of these sums is named, as a share of all weight."
+    "the last, or the token with the most. The largest of these sums is named, as a share of all weight. Every token "
+    "counts as the model reads it, whatever the picture hides or merges."
 )
 MOSTLY, NOTABLY = 0.5, 0.25  # shares of the weight: "looks mostly at"; "looks most at"; below, it "spreads"
 
