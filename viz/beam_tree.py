@@ -11,7 +11,7 @@ from model.decoding import Node
 from viz.lines import configured
 from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
-from viz.tokens import visible
+from viz.tokens import decimal, visible
 
 LINE = 21  # pixels
 ROOM = 12  # levels that the longest label takes
@@ -109,7 +109,7 @@ def label(run: Run) -> str:
 
 def number(score: float) -> str:
     """ "−2.47"."""
-    return f"{score:.2f}".replace("-", "−")
+    return decimal(score, ".2f")
 
 
 def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) -> alt.LayerChart:

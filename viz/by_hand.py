@@ -11,7 +11,7 @@ from viz.comparison import MOST_SIGNED, SIGNED_SHARE
 from viz.lines import configured
 from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme, difference_scale
-from viz.tokens import counted
+from viz.tokens import counted, decimal
 
 CELL, AROUND = 34, 70
 ROW, AROUND_SPLIT = 22, 110
@@ -51,7 +51,7 @@ def cell(row: str, column: str, number: float) -> dict[str, object]:
     exact = repr(number) if finite else "−∞"
     return {
         "number": number if finite else None,
-        "shown": f"{number:.3g}".replace("-", "−") if finite else "−∞",
+        "shown": decimal(number, ".3g") if finite else "−∞",
         "exact": f"{row}, {column}: {exact}",
     }
 

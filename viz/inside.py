@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from viz.rows import data_of
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
-from viz.tokens import position_name
+from viz.tokens import decimal, position_name
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ def sum_bars(terms: Float[np.ndarray, "coordinate"], *, theme: Theme = LIGHT) ->
         x=_coordinates(len(rows)), y=alt.Y("sum so far:Q"), tooltip=_terms_tooltip("sum so far")
     )
     steps = line.mark_line(color=theme.text, strokeDash=[4, 3], strokeWidth=1.5, interpolate="step")
-    last = alt.Chart(data_of([rows[-1] | {"said": f"sum {rows[-1]['sum so far']:.4g}".replace("-", "−")}]))
+    last = alt.Chart(data_of([rows[-1] | {"said": f"sum {decimal(running[-1], '.4g')}"}]))
     away = 13 if len(running) > 1 and running[-2] > running[-1] else -11  # from where the line comes
     ends = last.mark_point(color=theme.text, filled=True, size=50).encode(
         x=_coordinates(len(rows)), y=alt.Y("sum so far:Q")
@@ -102,7 +102,7 @@ def key_bars(
     _check(values, 1, "key")
     _check_tokens(tokens, len(values))
     places = range(len(values)) if shown is None else shown
-    rows = [_named(key, tokens[key], chosen) | _number(float(values[key]), f"{values[key]:.4g}") for key in places]
+    rows = [_named(key, tokens[key], chosen) | _number(float(values[key]), ".4g") for key in places]
     return _rows_with_numbers([row | {"outlined": row["key"] == chosen} for row in rows], title, "key", theme)
 
 
@@ -176,7 +176,7 @@ def spec(chart: alt.LayerChart) -> dict[str, Any]:
 def part_bars(parts: Mapping[str, float], *, theme: Theme = LIGHT) -> alt.LayerChart:
     """The named parts of a number as bars, with their sum below them."""
     whole = {**parts, "sum": sum(parts.values())}
-    rows = [{"name": name, "outlined": name == "sum"} | _number(part, f"{part:+.4f}") for name, part in whole.items()]
+    rows = [{"name": name, "outlined": name == "sum"} | _number(part, "+.4f") for name, part in whole.items()]
     return _rows_with_numbers(rows, "part of the score", None, theme)
 
 
@@ -207,11 +207,11 @@ def _named(key: int, token: str, chosen: int) -> dict[str, Any]:
     return {"key": key, "name": f"{'▶ ' if key == chosen else ''}{position_name(key, token)}"}
 
 
-def _number(value: float, printed: str) -> dict[str, Any]:
+def _number(value: float, form: str) -> dict[str, Any]:
     """What is drawn and written for a number; minus infinity has no bar, and its word stands at 0."""
     if not np.isfinite(value):
         return {"value": None, "place": 0.0, "sign": _sign(value), "said": MASKED}
-    return {"value": value, "place": value, "sign": _sign(value), "said": printed.replace("-", "−")}
+    return {"value": value, "place": value, "sign": _sign(value), "said": decimal(value, form)}
 
 
 def _rows_with_numbers(rows: list[dict[str, Any]], title: str, names: str | None, theme: Theme) -> alt.LayerChart:

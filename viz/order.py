@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from viz.tokens import markdown_text, percent, visible
+from viz.tokens import decimal, markdown_text, percent, visible
 
 Pair = Float[np.ndarray, "2"]
 
@@ -115,7 +115,7 @@ def number_of(scheme: str, own: bool) -> str:
 def same_products(spread: float, largest: float) -> str:
     """Whether distance alone decides the product of two positions."""
     if spread <= 1e-9 * max(largest, 1.0):
-        most = f"{spread:.1e}".replace("-", "−")
+        most = decimal(spread, ".1e")
         return f"Distance alone decides: pairs at one distance differ by at most {most}, which is rounding."
     return f"Distance does not decide alone: pairs at one distance differ by up to {spread:.3g}."
 
@@ -153,11 +153,11 @@ def shift_exactly(matrix: Float[np.ndarray, "2 2"], before: Pair, rotated: Pair,
 
 def shift_check(position: int, after: Pair, difference: float, largest: float, positions: int) -> str:
     """What the table holds at the later position, and how well all rotations meet it."""
-    sine, cosine = after
+    sine, cosine = (decimal(value, ".6f") for value in after)
     return (
-        f"The table holds {sine:.6f} and {cosine:.6f} at position {position}: a difference of {difference:.1e}. "
-        f"Checked for every pair at the first {positions:,} positions: {largest:.1e} at most."
-    ).replace("-", "−")
+        f"The table holds {sine} and {cosine} at position {position}: a difference of {decimal(difference, '.1e')}. "
+        f"Checked for every pair at the first {positions:,} positions: {decimal(largest, '.1e')} at most."
+    )
 
 
 def new_numbers(share: float, position: int, known: int) -> str:

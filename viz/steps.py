@@ -8,7 +8,7 @@ from model.edits import NO_EDITS, Edits
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.recheck import Rechecked
 from model.measures.score_parts import ScoreParts
-from viz.tokens import counted, markdown_text, percent, position_name
+from viz.tokens import counted, decimal, markdown_text, percent, position_name
 
 TITLES = {
     "embedding": "embedding",
@@ -110,7 +110,7 @@ def exactly(values: np.ndarray) -> str:
 
 def short(number: float) -> str:
     """Four significant digits, for a sentence."""
-    return "minus infinity" if number == -np.inf else f"{number:.4g}".replace("-", "−")
+    return "minus infinity" if number == -np.inf else decimal(number, ".4g")
 
 
 def names_of(path: WeightPath) -> tuple[str, str]:
@@ -433,11 +433,11 @@ def said_of_parts(parts: ScoreParts) -> str:
     """Which part is the largest, and that they sum to the score before bias and mask."""
     named = names_of_parts(parts)
     largest = max(named, key=lambda name: abs(named[name]))
-    whole, sum_of_them = parts.product * parts.scale, sum(named.values())
+    whole, sum_of_them = decimal(parts.product * parts.scale, ".7g"), decimal(sum(named.values()), ".7g")
     return (
-        f"The largest part is **{largest}**, {short(named[largest])}. The parts add up to {sum_of_them:.7g}; the trace "
-        f"has {whole:.7g} for product × scale."
-    ).replace("-", "−")
+        f"The largest part is **{largest}**, {short(named[largest])}. The parts add up to {sum_of_them}; the trace "
+        f"has {whole} for product × scale."
+    )
 
 
 def parts_as_python(parts: ScoreParts) -> str:

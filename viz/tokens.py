@@ -72,6 +72,11 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{rounded:.{digits}f}\u00a0%"
 
 
+def decimal(number: float, form: str) -> str:
+    """ "−2.47" for ".2f": a number in a sentence or a label, with a minus sign where Python writes a hyphen."""
+    return format(number, form).replace("-", "−")
+
+
 def list_of(indices: Sequence[int]) -> str:
     """ "1", "1 and 3", "1, 2 and 5": counted from 1."""
     names = [counted(index) for index in indices]
