@@ -165,6 +165,8 @@ def test_those_who_listen_hear_the_exact_number_and_what_has_changed(browser, ad
         page.get_by_role("button", name="Matrix", exact=True).click()
         expect(page.locator(".live")).to_contain_text("Matrix.")
         expect(page.locator(".live")).to_contain_text(page.locator(".readout .exact").inner_text())
+        type_sentence(page, "Three short words")
+        expect(page.locator(".live")).to_have_text(re.compile(r"^3 tokens\. Layer 1, mean of 8 heads\."))
 
 
 def test_what_the_explorer_told_or_asked_is_told_again_where_the_message_was_lost(browser, address, weights):

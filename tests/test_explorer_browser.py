@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from model import load_checkpoint
 from tests import tiny
 from tests.running import explored
 from tests.test_explorer import random_kind, trace_of
@@ -478,6 +479,24 @@ def test_zooming_a_picture_of_nothing_does_no_harm(browser, tmp_path):
 
 
 # Without a mouse
+
+
+def test_after_a_click_into_a_picture_the_keys_go_to_it(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path, View(show="matrix")) as page:
+        page.locator(".stack.matrix").click(position={"x": 150, "y": 160})
+        assert explored(page, "explorer.view.query") is not None
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Escape")
+        assert explored(page, "[explorer.view.layer, explorer.view.query]") == [1, None]
+
+
+def test_a_key_for_what_the_text_does_not_have_changes_nothing(browser, tmp_path):
+    trace = load_checkpoint("sentiment").trace("No special tokens")
+    with explorer_of(browser, trace, tmp_path) as page:
+        page.keyboard.press("Tab")
+        page.keyboard.press("s")
+        page.keyboard.press("w")
+        assert explored(page, "[explorer.view.special, explorer.view.words]") == ["shown", True]
 
 
 def test_the_main_path_works_by_keyboard_alone(browser, tmp_path):

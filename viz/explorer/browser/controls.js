@@ -8,7 +8,7 @@ const SEGMENTS = { all: "all", AA: "A → A", AB: "A → B", BA: "B → A", BB: 
 const SCALES = { root: "square root", linear: "linear", log: "logarithm" }
 const MAXIMA = { one: "weight 1", shared: "largest of these heads", head: "largest of each head" }
 const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
-const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
+export const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
 const KEYS = [
   ["↑ ↓", "layer before, layer after"],
   ["← →", "head before, head after, alone"],
@@ -18,7 +18,7 @@ const KEYS = [
   ["1 – 6", "all views, grid, lines, matrix, text, table"],
   ["Tab", "to the next control, and into the tokens; ← → there go from token to token, Enter keeps one as the query"],
   ["Shift Enter", "keeps the token as the key of the query that is kept"],
-  ["S W", "special tokens, word pieces"],
+  ["S W", "special tokens, word pieces, where there are any"],
   ["+ − 0", "zoom in, out, back"],
   ["Shift ↑ ↓ ← →", "move the zoomed picture"],
   ["Esc", "let go of the token that is kept"],

@@ -1,5 +1,5 @@
 // The explorer: one model's attention, one view of it, and all pictures of that view.
-import { Controls, SHOWS, counted } from "./controls.js"
+import { Controls, KINDS, SHOWS, counted } from "./controls.js"
 import { Model, blockOf, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled, valuesOf } from "./data.js"
 import { Grid } from "./grid.js"
 import { Lines } from "./lines.js"
@@ -30,6 +30,7 @@ export class Explorer {
     this.current = 0 // the head that the keyboard is at
     this.answers = new Map()
     this.offOf = new Map()
+    this.around = {} // what those who listen have heard of all around the number
     this.waiting = null // the layer that is on its way
     this.build()
   }
@@ -58,7 +59,8 @@ export class Explorer {
     this.panels = new Map(PANELS.map((name) => [name, this.panel(name)]))
     this.views = el("div", { className: "views" }, ...this.panels.values())
     this.readout = el("div", { className: "readout" }, this.said, this.exact, this.copy)
-    this.frameElement = el("div", { className: "explorer", onkeydown: (event) => this.press(event) },
+    // It can be focused, by a click: whoever has clicked into a picture may go on with the keys.
+    this.frameElement = el("div", { className: "explorer", tabIndex: -1, onkeydown: (event) => this.press(event) },
       this.controls.top, this.readout, el("div", { className: "body" }, this.views, this.controls.side), this.live)
     this.root.replaceChildren(this.frameElement)
     this.observer = new ResizeObserver(() => this.schedule())
@@ -84,6 +86,7 @@ export class Explorer {
 
   receive(packed) {
     if (packed !== this.packed) {
+      if (this.packed) this.speak()
       this.packed = packed
       this.model = new Model(packed)
       this.offOf.clear()
@@ -264,11 +267,16 @@ export class Explorer {
 
   // For those who listen: where one is, with its number, and what has changed around it.
   spoken() {
-    const around = [`${SHOWS[this.scene.view.show]}.`, this.controls.note.textContent]
-    const changed = around.filter((text, place) => text !== this.around?.[place])
-    if (this.around === undefined) changed.shift()
+    const { model, kind, view } = this.scene
+    const around = {
+      [model.header.name]: `${kind.queryText.tokens.length} tokens.`,
+      [kind.name]: `Attention: ${KINDS[kind.name]}.`,
+      [view.show]: `${SHOWS[view.show]}.`,
+      [this.controls.note.textContent]: this.controls.note.textContent,
+    }
+    const changed = Object.keys(around).filter((what) => !(what in this.around))
     this.around = around
-    return [...changed, this.said.textContent, this.exact.textContent].join(" ").trim()
+    return [...changed.map((what) => around[what]), this.said.textContent, this.exact.textContent].join(" ").trim()
   }
 
   press(event) {
@@ -280,6 +288,7 @@ export class Explorer {
     if (event.composedPath().includes(this.table.host) && (event.key === " " || event.key.startsWith("Arrow"))) return // it scrolls
     const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[event.key]
     if (event.shiftKey && step) return this.pan(event, step)
+    const has = (setting) => this.controls.settings.has(setting)
     const cycle = { shown: "hidden", hidden: "renormalised", renormalised: "shown" }
     const act = {
       ArrowUp: () => this.change({ layer: wrapped(this.view.layer, step, kind.layers) }),
@@ -290,8 +299,8 @@ export class Explorer {
       i: () => this.chooseHeads("invert"),
       o: () => this.chooseHeads("only"),
       l: () => this.chooseHeads("layer"),
-      s: () => this.change({ special: cycle[this.view.special] }),
-      w: () => this.change({ words: !this.view.words }),
+      s: has("special") && (() => this.change({ special: cycle[this.view.special] })),
+      w: has("words") && (() => this.change({ words: !this.view.words })),
       "+": () => this.controls.actions.zoom("zoomIn"),
       "-": () => this.controls.actions.zoom("zoomOut"),
       0: () => this.controls.actions.zoom("zoomReset"),
