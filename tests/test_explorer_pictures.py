@@ -255,6 +255,22 @@ def test_a_marked_query_has_its_lines_over_the_faded_others_and_its_keys_shaded(
     assert np.abs(np.array([list(fill) for fill in fills]) - colours_of(LIGHT, "blue", np.sqrt(mean))).max() <= 0.51
 
 
+@pytest.mark.parametrize("count", [3, 20, 45])
+def test_a_marked_token_hides_none_of_its_neighbours(count):
+    tokens = [f"word{position}" for position in range(count)]
+    picture = svg(kind_of(tokens, layers=1, heads=1), View(show="lines", query=count // 2))
+    labels = texts(picture, font_size="13", fill=LIGHT.text)
+    assert all(labels.count(token) >= 1 for token in tokens)
+    frame = next(box for box in elements(picture, "rect") if box.get("stroke-width") == "2")
+    place = float(frame.attrib["y"]) + float(frame.attrib["height"]) / 2
+    rows = [
+        float(text.attrib["y"]) - 0.35 * 13 for text in elements(picture, "text") if text.get("text-anchor") == "end"
+    ]
+    others = [abs(row - place) for row in rows[1:] if abs(row - place) > 1]
+    assert len(others) == count - 1
+    assert min(others) >= float(frame.attrib["height"]) - 1e-3
+
+
 # The grid
 
 
@@ -312,6 +328,13 @@ def test_the_text_is_shaded_by_what_the_marked_token_attends_to_or_gets(marked):
     picture = svg(found, View(show="text", **marked))
     assert texts(picture, text_anchor="middle") == list(found["encoder"].keys.tokens)
     assert np.abs(fills_behind_tokens(picture) - colours_of(LIGHT, "blue", np.sqrt(weights))).max() <= 0.51
+
+
+def test_a_word_stays_in_its_box_in_a_wide_typeface():
+    picture = svg(kind_of(["unforgettable", "cinematography"]), View(show="text"))
+    first = next(box for box in elements(picture, "rect") if box.get("rx"))
+    wide = 13962 / 2048 * 14  # in DejaVu Sans, by its table of widths
+    assert float(first.attrib["width"]) > wide + 4
 
 
 def test_queries_and_keys_of_cross_attention_are_two_texts():

@@ -5,6 +5,7 @@ import { Stack } from "./stack.js"
 
 const LINES_ROW = 21
 const SMALLEST_ROW = 13
+const FRAME = 18 // of the token that is marked, or as tall as its row where rows are lower
 const TALLEST_LINES = 600
 const LINES_TOP = 26
 const LINES_TYPE = 13
@@ -155,12 +156,13 @@ export class Lines extends Stack {
   }
 
   chosenToken(context, { theme }, groups, place, side, x, y, wide) {
+    const tall = Math.min(Math.max(this.row, SMALLEST_ROW), FRAME)
     context.fillStyle = theme.background
-    context.fillRect(x, y - 9, wide, 18)
+    context.fillRect(x, y - tall / 2, wide, tall)
     context.strokeStyle = theme.second
     context.setLineDash([])
     context.lineWidth = 2
-    context.strokeRect(x + 1, y - 9, wide - 2, 18)
+    context.strokeRect(x + 1, y - tall / 2, wide - 2, tall)
     context.fillStyle = theme.text
     this.token(context, groups, place, side)
   }

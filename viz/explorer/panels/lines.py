@@ -31,7 +31,7 @@ TYPE = 13
 MOST_LINES = 2500  # at rest; one row or column is always drawn in full
 FADED = 0.14  # the other lines, where a token is marked
 DASHES = ("", "6 3", "2 3", "9 3 2 3")  # after twelve colours, the next dash
-FRAME = 18  # how tall the marked token's frame is
+FRAME = 18  # how tall the marked token's frame is, or as tall as its row where rows are lower
 BAR = 3
 SAMPLE = 18  # the piece of line that names a head's colour
 
@@ -128,20 +128,22 @@ def side(scene: Scene, at_left: bool, room: Length, width: Length, height: Lengt
     parts = [
         plate(colour, at_left, room, width, row_y(place, groups, height), tall) for place, colour in colours.items()
     ]
-    for place in side_places(len(groups), height, chosen):
+    frame = min(max(tall, SMALLEST_ROW), FRAME)
+    for place in side_places(len(groups), height, chosen, frame):
         on_plate = place in colours and tall >= SMALLEST_ROW
         ink = ink_on(scene.theme, colours[place]) if on_plate else scene.theme.text
         parts.append(token(groups[place].label, at_left, room, width, row_y(place, groups, height), ink))
     if chosen is not None:
-        parts.append(framed(scene.theme, groups[chosen].label, at_left, room, width, row_y(chosen, groups, height)))
+        y = row_y(chosen, groups, height)
+        parts.append(framed(scene.theme, groups[chosen].label, at_left, room, width, y, frame))
     return "".join(parts)
 
 
-def side_places(count: int, height: Length, chosen: int | None) -> list[int]:
+def side_places(count: int, height: Length, chosen: int | None, frame: Length) -> list[int]:
     """Which tokens are printed: every so many, and none that would touch the frame of the marked one."""
     every = max(1, -(-SMALLEST_ROW * count // int(height)))
     places = range(0, count, every)
-    return [place for place in places if chosen is None or abs(place - chosen) * height / count >= FRAME]
+    return [place for place in places if chosen is None or abs(place - chosen) * height / count > frame - 1]
 
 
 def side_colours(scene: Scene, at_left: bool) -> dict[int, str]:
@@ -173,10 +175,10 @@ def token(text: str, at_left: bool, room: Length, width: Length, y: Length, ink:
     return label(fitted(text, room - 10, TYPE), x, y, TYPE, text_anchor=anchor, fill=ink)
 
 
-def framed(theme: Theme, text: str, at_left: bool, room: Length, width: Length, y: Length) -> str:
+def framed(theme: Theme, text: str, at_left: bool, room: Length, width: Length, y: Length, tall: Length) -> str:
     """The marked token, over whatever is near."""
     x = 1 if at_left else width - room + 3
-    frame = box(x, y - FRAME / 2, room - 4, FRAME, fill=theme.background, stroke=theme.second, stroke_width=2)
+    frame = box(x, y - tall / 2, room - 4, tall, fill=theme.background, stroke=theme.second, stroke_width=2)
     return frame + token(text, at_left, room, width, y, theme.text)
 
 

@@ -88,8 +88,8 @@ def flowing(texts: Sequence[str], width: Length) -> Iterator[tuple[str, Length, 
     """Each text as it fits, where its box begins, and how wide that is."""
     x = y = 2.0
     for text in texts:
-        shown = fitted(text, width - 2 * PADDING - 4, TYPE)
-        wide = text_width(shown, TYPE) + 2 * PADDING
+        shown = fitted(text, (width - 2 * PADDING - 4) / WIDEST_FONT, TYPE)
+        wide = WIDEST_FONT * text_width(shown, TYPE) + 2 * PADDING
         if x > 2 and x + wide > width - 2:
             x, y = 2.0, y + TALL + GAP
         yield shown, x, y, wide
