@@ -48,9 +48,9 @@ STATISTICS_HELP = (
     "shares of all the weight that the head gives."
 )
 STATISTICS_NOTE = (
-    "Choose heads by clicking on them in either part: the explorer shows those and switches the others off. A double "
-    "click gives all back. Heads that are on are outlined as soon as one is off. In the lower part a "
-    "larger mark stands for a larger number."
+    "Choose heads by clicking on them in either part: the explorer shows those and switches the others off. Another "
+    "click takes one back, a double click gives all back; after heads were switched elsewhere, a choice begins anew. "
+    "Heads that are on are outlined as soon as one is off. In the lower part a larger mark stands for a larger number."
 )
 ACTIONS = (226, 99, 128)  # pixels: the widths of what acts on the heads that are on
 ACTIONS_HEIGHT = 40
@@ -214,13 +214,13 @@ def chart_key(off: Set[tuple[int, int]]) -> str:
 
 
 def take_chosen(layers: int, heads: int) -> None:
-    """Switch the heads chosen in the chart on, and all others off; none chosen is all."""
-    number, _ = st.session_state["_chart"]
+    """Switch the heads chosen in the chart on, and all others off; none chosen is all. The last chosen is seen."""
+    number, before = st.session_state["_chart"]
     chosen = chosen_heads(st.session_state[f"heads_chart_{number}"]["selection"][CHOSEN], (layers, heads))
     off = frozenset(np.ndindex(layers, heads)) - chosen if chosen else frozenset()
     st.session_state["_chart"] = (number, off)
-    here = {layer for layer, _ in chosen}
-    layer = current().view.layer
+    layers_of_new = {layer for layer, head in chosen if not before or (layer, head) in before}
+    here, layer = layers_of_new or {layer for layer, _ in chosen}, current().view.layer
     choose(off=off, layer=layer if layer in here or not here else min(here))
 
 

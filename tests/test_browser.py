@@ -301,10 +301,10 @@ def test_heads_chosen_in_the_chart_are_those_of_the_explorer(browser, address):
         for name in ("layer 2, head 2:", "layer 3, head 7:"):
             page.locator(f"path[aria-label^='{name}']").last.click()
             told(page)
-        assert explored(page, "[explorer.view.layer, ...explorer.scene.heads]") == [1, 1]
-        page.get_by_role("button", name="Layer 3", exact=True).click()
+        assert explored(page, "[explorer.view.layer, ...explorer.scene.heads]") == [2, 6], "the last one is seen"
+        page.get_by_role("button", name="Layer 2", exact=True).click()
         told(page)
-        assert explored(page, "[explorer.view.layer, ...explorer.scene.heads]") == [2, 6]
+        assert explored(page, "[explorer.view.layer, ...explorer.scene.heads]") == [1, 1]
 
 
 @pytest.mark.parametrize("page_name", ["explore", "checkpoints"])
