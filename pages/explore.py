@@ -163,7 +163,8 @@ def said(shown: Attended, trace: Trace) -> str:
     mean = answer.mean_of_heads(kind.weights[view.layer], heads)
     one_text = kind.queries is kind.keys
     sentence = answer.sentence(mean, kind.keys.tokens, layer=view.layer, heads=heads, one_text=one_text)
-    return sentence + answer.kept(len(kind.keys.tokens), getattr(trace, kind.keys.stack).dropped)
+    cut = answer.kept(len(kind.keys.tokens), getattr(trace, kind.keys.stack).dropped)
+    return sentence + cut + answer.in_bytes([*kind.queries.tokens, *kind.keys.tokens])
 
 
 def show_statistics(shown: Attended) -> None:

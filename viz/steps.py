@@ -348,7 +348,7 @@ def symbols(path: WeightPath, step: str) -> str:
 
 
 SCRIPT = '''\
-"""Run this in the folder of Headlight: where one attention weight comes from, twice, and that both agree."""
+"""Save and run this in the folder of Headlight: where one attention weight comes from, twice, and that both agree."""
 
 import numpy as np
 

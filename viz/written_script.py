@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from model import Edits
 
 SCRIPT = '''\
-"""Run this in the folder of Headlight, or in a notebook there."""
+"""Save this in the folder of Headlight and run it from there, or in a notebook there."""
 
 from model import {names}
 

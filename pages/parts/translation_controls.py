@@ -156,15 +156,15 @@ def kept_of(shown: Shown) -> str:
 
 
 def ended(produced: Produced, options: Options, *, typed: bool) -> str:
-    """Why there is no more of it, where that is not its own end."""
+    """Why there is no more of it, where that is not its own end: a sentence that follows others."""
     chosen = produced.candidates[options.choice]
     if typed or chosen.ended:
         return ""
     count = len(chosen.ids)
     if produced.stopped:
-        return f"Stopped after {count} tokens; this is what there was."
+        return f" Stopped after {count} tokens; this is what there was."
     return (
-        f"It came to no end of its own: it was cut after {count} tokens, as many as a source of this length may have."
+        f" It came to no end of its own: it was cut after {count} tokens, as many as a source of this length may have."
     )
 
 

@@ -6,7 +6,7 @@ from model import Edits
 from viz.explorer.view import View
 
 SCRIPT = '''\
-"""Run this in the folder of Headlight, or in a notebook there."""
+"""Save this in the folder of Headlight and run it from there, or in a notebook there."""
 
 from pathlib import Path
 

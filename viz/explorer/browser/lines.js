@@ -9,6 +9,7 @@ const FRAME = 18 // of the token that is marked, or as tall as its row where row
 const TALLEST_LINES = 600
 const LINES_TOP = 26
 const LINES_TYPE = 13
+const BELOW = 8 // for half the frame of the last token
 export const MOST_LINES = 1200 // at rest, more take longer than a frame; one row or column is always drawn in full
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3]] // after twelve colours, the next dash
 
@@ -25,7 +26,7 @@ export class Lines extends Stack {
     const room = Math.min(width * 0.3, 150)
     this.inner = { left: room, top: LINES_TOP, width: width - 2 * room, height }
     this.row = (height * this.zoom) / most
-    const context = this.contexts(width, LINES_TOP + height + 4)
+    const context = this.contexts(width, LINES_TOP + height + BELOW)
     this.heading(context, theme, width)
     this.clipped(context, () => {
       for (const edge of this.strongest()) this.line(context, edge)
