@@ -75,6 +75,15 @@ def cell(page: Page, query: int, key: int) -> Position:
     return {"x": inner["left"] + (key + 0.5) * side, "y": inner["top"] + (query + 0.5) * side}
 
 
+def tile_cell(page: Page, layer: int, head: int, query: int, key: int) -> Position:
+    """Where a cell lies in a thumbnail of the grid."""
+    script = (
+        f"({{ ...explorer.grid.corner({layer}, {head}), cell: explorer.grid.tile / explorer.grid.tiles[0].width }})"
+    )
+    found = explored(page, script)
+    return {"x": found["x"] + (key + 0.5) * found["cell"], "y": found["y"] + (query + 0.5) * found["cell"]}
+
+
 def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(browser, address, weights):
     with visitor(browser) as page:
         page.goto(address)
@@ -87,6 +96,16 @@ def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(brows
         expect(page.locator(".readout")).to_contain_text("attends to key 6")
         assert exact(page) == pytest.approx(expected[2, 5], abs=1e-7)
         expect(page.get_by_text("The 7 heads of layer 1 that are on, averaged, look")).to_be_visible()
+        lines = explored(
+            page, "({ x: explorer.lines.size.width - 20, y: explorer.lines.rowY(5, explorer.scene.frame.columns) })"
+        )
+        page.locator(".stack.lines").hover(position=lines)
+        expect(page.locator(".readout")).to_contain_text("key 6")
+        assert exact(page) == pytest.approx(expected[:, 5].max(), abs=1e-7)
+        for head, of_head in ((4, weights[2, 4]), (8, weights[2].mean(axis=0, dtype=np.float64))):
+            page.locator(".stack.grid").hover(position=tile_cell(page, 2, head, 3, 1))
+            expect(page.locator(".readout")).to_contain_text("query 4")
+            assert exact(page) == pytest.approx(of_head[3, 1], abs=1e-7)
 
 
 def test_the_picture_comes_before_the_controls_and_stays_with_what_is_being_typed(browser, address):

@@ -84,9 +84,10 @@ export class Controls {
   buildSide(kind) {
     const texts = [kind.queryText, kind.keyText]
     const has = (fact) => texts.some((text) => text[fact])
-    const rows = []
+    const [rows, explained] = [[], []]
     const add = (name, label, input, help) => {
       this.settings.set(name, input)
+      explained.push([label, help])
       input.ariaLabel = label // else the options of a select would be part of its name
       rows.push(el("label", { title: help }, el("span", {}, label), input))
     }
@@ -103,18 +104,19 @@ export class Controls {
     number("threshold", "Draw weights from", { min: 0, max: 1, step: 0.01 }, "Smaller weights are left out of the picture; no number changes.")
     number("top", "Largest per query", { min: 0, max: kind.shape[1], step: 1 }, "Only so many keys of each query are drawn; 0 draws all.")
     if (texts.some((text) => text.special?.some(Boolean))) pick("special", "Special tokens", SPECIAL, "Tokens that the tokenizer added.")
-    if (has("words")) this.wordsBox(rows)
+    if (has("words")) this.wordsBox(rows, explained)
     if (kind.queryText.segments && kind.keyText.segments) pick("segments", "Sentence", SEGMENTS, "Queries of the one sentence, keys of the other.")
     pick("scale", "Scale", SCALES, "How colour and width grow with the weight.")
     pick("maximum", "Full colour", MAXIMA, "The weight that is drawn at full strength.")
     pick("colours", "Colours", COLOURS, "From the page's background, weight 0, to full strength.")
-    this.side.replaceChildren(...rows, this.zoomRow(), this.note, this.keyList())
+    this.side.replaceChildren(...rows, this.zoomRow(), this.note, listOf("What these settings do", explained), this.keyList())
   }
 
-  wordsBox(rows) {
+  wordsBox(rows, explained) {
     const input = el("input", { type: "checkbox", onchange: () => this.actions.change({ words: input.checked }) })
     this.settings.set("words", input)
     const help = "Pieces of a word become one: a key's weight is the sum over its pieces, a query's the mean."
+    explained.push(["Whole words", help])
     rows.push(el("label", { title: help }, el("span", {}, "Whole words"), input))
   }
 
@@ -125,8 +127,7 @@ export class Controls {
   }
 
   keyList() {
-    const rows = KEYS.flatMap(([keys, what]) => [el("dt", {}, keys), el("dd", {}, what)])
-    this.keys = el("details", { className: "keys" }, el("summary", {}, "Keyboard (?)"), el("dl", {}, ...rows))
+    this.keys = listOf("Keyboard (?)", KEYS)
     return this.keys
   }
 
@@ -173,6 +174,11 @@ export class Controls {
 }
 
 export const counted = (count) => Array.from({ length: count }, (_, index) => index)
+
+function listOf(title, entries) {
+  const rows = entries.flatMap(([name, what]) => [el("dt", {}, name), el("dd", {}, what)])
+  return el("details", { className: "list" }, el("summary", {}, title), el("dl", {}, ...rows))
+}
 
 const row = (label, content) => el("div", { className: "row" }, el("span", { className: "name", "aria-hidden": "true" }, label), content)
 

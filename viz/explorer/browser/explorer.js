@@ -30,7 +30,7 @@ export class Explorer {
     this.current = 0 // the head that the keyboard is at
     this.answers = new Map()
     this.offOf = new Map()
-    this.around = {} // what those who listen have heard of all around the number
+    this.around = { "zoom 1": "" } // what those who listen have heard of all around the number
     this.waiting = null // the layer that is on its way
     this.build()
   }
@@ -45,7 +45,7 @@ export class Explorer {
       near: (layer) => this.near(layer),
       toggle: (head) => this.toggle(this.view.layer, head),
       heads: (name) => this.chooseHeads(name),
-      zoom: (name) => [this.lines, this.matrix].forEach((stack) => stack.inner && stack[name]()),
+      zoom: (name) => this.zoom(name),
     })
     this.grid = new Grid(tiles)
     this.lines = new Lines(picked)
@@ -272,6 +272,7 @@ export class Explorer {
       [model.header.name]: `${kind.queryText.tokens.length} tokens.`,
       [kind.name]: `Attention: ${KINDS[kind.name]}.`,
       [view.show]: `${SHOWS[view.show]}.`,
+      [`zoom ${this.matrix.zoom}`]: `Zoom ${this.matrix.zoom.toFixed(1)}.`,
       [this.controls.note.textContent]: this.controls.note.textContent,
     }
     const changed = Object.keys(around).filter((what) => !(what in this.around))
@@ -313,6 +314,11 @@ export class Explorer {
     if (!found) return
     event.preventDefault()
     found()
+    this.speak()
+  }
+
+  zoom(name) {
+    for (const stack of [this.lines, this.matrix]) if (stack.inner) stack[name]()
     this.speak()
   }
 
@@ -471,68 +477,101 @@ export class Explorer {
     if (!this.scene) return
     const { scene, active } = this
     const { shown } = this
-    const exact = this.answers.get(this.requestOf(Math.max(active.row, 0)))
     if (shown.includes("text")) this.words.show(scene, active)
-    if (shown.includes("table")) this.table.show(scene, active, exact)
-    const { text, value } = this.sentence(active, exact)
+    if (shown.includes("table")) this.table.show(scene, active, this.answers.get(this.requestOf(Math.max(active.row, 0))))
+    const { text, value } = this.sentence(active)
     this.said.textContent = text
     this.exact.textContent = value ?? ""
     this.exact.hidden = this.copy.hidden = !value
   }
 
   // What the pointer, or the token that is kept, says in words: query attends to key, always in that order.
-  sentence(active, exact) {
+  sentence(active) {
     const { scene } = this
     if (this.waiting !== null) return { text: `Layer ${this.waiting + 1} is on its way.` }
     const { frame, heads, mean, view } = scene
-    if (active.layer !== undefined) return { text: this.tileSentence(active) }
+    if (active.layer !== undefined) return this.tileSentence(active)
     if (!heads.length) return { text: `No head of layer ${view.layer + 1} is on: press All, or switch one on.` }
     const who = heads.length === 1 ? `Layer ${view.layer + 1}, head ${heads[0] + 1}` : `Layer ${view.layer + 1}, mean of ${heads.length} heads`
     const [query, key] = [frame.rows[active.row], frame.columns[active.column]]
     const columns = frame.columns.length
     if (!query && !key) return { text: `${who}. Point at a token or a cell to read its weights, click to keep it.` }
     if (query) {
+      const exact = this.answers.get(this.requestOf(active.row))
       const row = exact ? exact.mean.map(Number) : [...mean.subarray(active.row * columns, (active.row + 1) * columns)]
       const place = key ? active.column : row.indexOf(Math.max(...row))
-      const weight = `${exactly(exact, place) ?? `≈ ${approximately(row[place])}`}`
       const text = `${who}: query ${named(query)} attends ${key ? "to" : "most to"} key ${named(frame.columns[place])}:`
-      return exact ? { text, value: weight } : { text: `${text} ${weight}` }
+      return withValue(text, exact?.mean[place], row[place])
     }
-    const weights = frame.rows.map((_, row) => mean[row * columns + active.column])
-    const row = weights.indexOf(Math.max(...weights))
-    return { text: `${who}: key ${named(key)} gets most from query ${named(frame.rows[row])}: ≈ ${approximately(weights[row])}` }
+    const row = this.rowOfMost(active.column)
+    const text = `${who}: key ${named(key)} gets most from query ${named(frame.rows[row])}:`
+    return withValue(text, this.answers.get(this.requestOf(row))?.mean[active.column], mean[row * columns + active.column])
   }
 
-  tileSentence({ layer, head, block }) {
+  // The query that gives a key most.
+  rowOfMost(column) {
+    const { frame, mean } = this.scene
+    const weights = frame.rows.map((_, row) => mean[row * frame.columns.length + column])
+    return weights.indexOf(Math.max(...weights))
+  }
+
+  tileSentence(active) {
+    const { layer, head, block } = active
     const { kind, frame } = this.scene
     const who = [layer < kind.layers ? `layer ${layer + 1}` : "mean over the layers", head === undefined ? "" : head < kind.heads ? `head ${head + 1}` : "mean of its heads"].filter(Boolean).join(", ")
-    if (!block) return `${who}: click to see all of its heads.`
+    if (!block) return { text: `${who}: click to see all of its heads.` }
     const range = (groups, place, blocks) => {
       const inside = groups.filter((_, index) => blockOf(index, groups.length, blocks) === place)
       return inside.length > 1 ? `tokens ${inside[0].first + 1} to ${inside.at(-1).last + 1}` : inside.length ? named(inside[0]) : ""
     }
-    const [rows, columns] = this.scene.tilesPlain && !frame.plain ? [null, null] : [frame.rows, frame.columns]
-    if (!rows) return `${who}.`
-    const single = block.rows === rows.length && block.columns === columns.length
-    return `${who}: query ${range(rows, block.row, block.rows)} attends to key ${range(columns, block.column, block.columns)}: ${single ? "" : "at most "}≈ ${approximately(block.weight)}`
+    if (this.scene.tilesPlain && !frame.plain) return { text: `${who}.` }
+    const { rows, columns } = frame
+    const text = `${who}: query ${range(rows, block.row, block.rows)} attends to key ${range(columns, block.column, block.columns)}:`
+    if (!this.isCell(block)) return { text: `${text} at most ≈ ${approximately(block.weight)}` }
+    return withValue(text, this.answers.get(this.tileRequest(active))?.mean[block.column], block.weight)
+  }
+
+  // Whether a block of a thumbnail is one query and one key.
+  isCell(block) {
+    const { frame, tilesPlain } = this.scene
+    return (frame.plain || !tilesPlain) && block.rows === frame.rows.length && block.columns === frame.columns.length
   }
 
   // ---- exact numbers
 
   requestOf(row) {
+    const { view } = this.scene
+    const off = [...view.off].map((site) => site.split(".").map(Number)).filter(([of]) => of === view.layer).sort(bySite)
+    return this.requestFor(view.layer, off, row)
+  }
+
+  // The row that a cell of a thumbnail lies in, of its head alone, or of the mean of the heads of its layer.
+  tileRequest({ layer, head, block }) {
+    const { kind } = this.scene
+    if (!block || !this.isCell(block) || layer >= kind.layers) return null
+    const others = head < kind.heads ? counted(kind.heads).filter((other) => other !== head) : []
+    return this.requestFor(layer, others.map((other) => [layer, other]), block.row)
+  }
+
+  requestFor(layer, off, row) {
     const { view, frame } = this.scene
     const group = frame.rows[row]
     if (!group) return null
-    const { attention, layer, special, words, segments } = view
-    const off = [...view.off].map((site) => site.split(".").map(Number)).filter(([of]) => of === layer).sort(bySite)
+    const { attention, special, words, segments } = view
     return JSON.stringify({ name: this.model.header.name, attention, layer, off, special, words, segments, query: group.first })
   }
 
+  // What has to be known in full for what is said, and in the table for what is shown.
+  needed() {
+    const { active, scene } = this
+    if (active.layer !== undefined) return this.tileRequest(active)
+    if (!scene.heads.length) return null
+    if (active.row >= 0 || scene.view.show === "table") return this.requestOf(Math.max(active.row, 0))
+    return active.column >= 0 ? this.requestOf(this.rowOfMost(active.column)) : null
+  }
+
   ask() {
-    if (!this.server || !this.scene?.heads.length) return
-    const { row } = this.active
-    const needed = row >= 0 ? row : this.scene.view.show === "table" ? 0 : -1
-    const request = needed >= 0 ? this.requestOf(needed) : null
+    const request = this.server && this.scene ? this.needed() : null
     if (request && !this.answers.has(request)) this.server.exact(request)
   }
 
@@ -550,7 +589,7 @@ export class Explorer {
 
 const bySite = (left, right) => left[0] - right[0] || left[1] - right[1]
 
-const exactly = (exact, place) => exact?.mean[place]
+const withValue = (text, exact, weight) => (exact ? { text, value: exact } : { text: `${text} ≈ ${approximately(weight)}` })
 
 const approximately = (weight) => (weight >= 0.0005 || weight === 0 ? weight.toFixed(3) : weight.toExponential(0))
 

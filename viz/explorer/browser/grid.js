@@ -7,7 +7,7 @@ const GRID_LEFT = 46
 const GRID_TOP = 20
 const GRID_GAP = 3
 const SMALLEST_TILE = 12
-const LARGEST_TILE = 72
+const LARGEST_TILE = 110
 
 export class Grid extends Stack {
   constructor(actions) {

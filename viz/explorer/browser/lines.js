@@ -5,11 +5,11 @@ import { Stack } from "./stack.js"
 
 const LINES_ROW = 21
 const SMALLEST_ROW = 13
-const FRAME = 18 // of the token that is marked, or as tall as its row where rows are lower
+const LINES_FRAME = 18 // of the token that is marked, or as tall as its row where rows are lower
 const TALLEST_LINES = 600
 const LINES_TOP = 26
 const LINES_TYPE = 13
-const BELOW = 8 // for half the frame of the last token
+const LINES_BELOW = 8 // for half the frame of the last token
 export const MOST_LINES = 1200 // at rest, more take longer than a frame; one row or column is always drawn in full
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3]] // after twelve colours, the next dash
 
@@ -26,7 +26,7 @@ export class Lines extends Stack {
     const room = Math.min(width * 0.3, 150)
     this.inner = { left: room, top: LINES_TOP, width: width - 2 * room, height }
     this.row = (height * this.zoom) / most
-    const context = this.contexts(width, LINES_TOP + height + BELOW)
+    const context = this.contexts(width, LINES_TOP + height + LINES_BELOW)
     this.heading(context, theme, width)
     this.clipped(context, () => {
       for (const edge of this.strongest()) this.line(context, edge)
@@ -157,7 +157,7 @@ export class Lines extends Stack {
   }
 
   chosenToken(context, { theme }, groups, place, side, x, y, wide) {
-    const tall = Math.min(Math.max(this.row, SMALLEST_ROW), FRAME)
+    const tall = Math.min(Math.max(this.row, SMALLEST_ROW), LINES_FRAME)
     context.fillStyle = theme.background
     context.fillRect(x, y - tall / 2, wide, tall)
     context.strokeStyle = theme.second

@@ -13,7 +13,7 @@ from viz.explorer.view import View, largest_of, shown, strength
 from viz.tokens import counted
 
 LEFT, TOP, GAP = 46, 20, 3
-SMALLEST, LARGEST = 12, 72
+SMALLEST, LARGEST = 12, 110
 DIMMED = 0.22  # a head that is off
 
 
