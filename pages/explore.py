@@ -20,6 +20,7 @@ from pages.parts.selection import Selection, address_notice, choose, current, re
 from pages.parts.switch import switch
 from pages.parts.theme import theme
 from viz import answer
+from viz.explorer.view import shown as in_view
 from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.table import token_table
 
@@ -157,12 +158,15 @@ def open_inside(heads: int) -> None:
 def said(shown: Attended, trace: Trace) -> str:
     """Where the heads that are on look, in one sentence, and what of the text was not read."""
     view, kind = shown.selection.view, shown.kind
-    heads = view.heads_on(kind.heads)
-    if not heads:
+    if not view.heads_on(kind.heads):
         return "No head is on. Press All, or switch one on, to see where it looks."
-    mean = answer.mean_of_heads(kind.weights[view.layer], heads)
-    one_text = kind.queries is kind.keys
-    sentence = answer.sentence(mean, kind.keys.tokens, layer=view.layer, heads=heads, one_text=one_text)
+    seen = in_view(kind, view)
+    if not seen.weights.size:
+        return "No token is left to look at: all are hidden."
+    one_text = kind.queries is kind.keys and seen.queries == seen.keys
+    names, unit = [key.name for key in seen.keys], "word" if view.words and kind.keys.words else "token"
+    who = partial(answer.sentence, layer=view.layer, heads=seen.heads)
+    sentence = who(seen.mean, names, one_text=one_text, unit=unit)
     cut = answer.kept(len(kind.keys.tokens), getattr(trace, kind.keys.stack).dropped)
     return sentence + cut + answer.in_bytes([*kind.queries.tokens, *kind.keys.tokens])
 

@@ -313,6 +313,18 @@ def test_cross_attention_of_the_translator_is_that_of_the_trace(browser, address
         expect(page).to_have_url(re.compile("attention=cross"))
 
 
+def test_muted_heads_come_back_with_their_attention(browser, address):
+    with visitor(browser) as page:
+        page.goto(f"{address}/?checkpoint=translate-en-fr&off=0.2&mute=1")
+        picture_shown(page)
+        for attention, heads in (("decoder → encoder", 8), ("encoder", 7)):
+            page.get_by_role("button", name=attention, exact=True).click()
+            told(page)
+            picture_shown(page)
+            assert len(explored(page, "explorer.scene.heads")) == heads
+        expect(page).to_have_url(re.compile(r"off=0\.2"))
+
+
 def test_heads_chosen_in_the_chart_are_those_of_the_explorer(browser, address):
     with visitor(browser, height=2600) as page:
         page.goto(address)

@@ -1,6 +1,7 @@
 """Every page through app.py, as without a browser: what is typed, what the address says, what is shown."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,22 @@ def test_the_address_steers_the_explorer_and_the_sentence_above_it(checkpoint):
     favourite = int(weights.sum(dim=0).argmax())
     assert "The 2 heads of layer 3 that are on, averaged, look" in app.markdown[0].value
     assert f"token {favourite + 1} " in app.markdown[0].value
+
+
+def test_the_sentence_speaks_of_what_the_picture_shows(checkpoint):
+    text = "Unforgettably overcomplicated cinematography bored everyone"
+    stack = checkpoint.trace(text).encoder
+    mean, of_word = stack.weights()[0].double().mean(dim=0), np.array(stack.words)
+    pieces = of_word == 1
+    rows = [mean[of_word == word].mean(dim=0) for word in range(of_word.max() + 1)]
+    share = sum(float(row[pieces].sum()) for row in rows) / len(rows)
+    first, last = np.flatnonzero(pieces)[[0, -1]] + 1
+    (said,) = [line.value for line in opened(text=text, words="1").markdown if "heads of layer 1" in line.value]
+    assert said.endswith(
+        f"look most at word {first}–{last} · overcomplicated: {100 * share:.0f}\u00a0% of their weight."
+    )
+    (plain,) = [line.value for line in opened(text=text).markdown if "heads of layer 1" in line.value]
+    assert re.search(r"goes to token \d+ · ", plain)
 
 
 def test_without_a_head_the_page_says_what_to_do():

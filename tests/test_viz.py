@@ -157,6 +157,9 @@ def test_what_is_little_is_not_said_to_be_nothing_nor_much_to_be_all():
 # What the page says
 
 
+NAMES = [f"{place} · {letter}" for place, letter in enumerate("abcdefghi", 1)]
+
+
 def band(size: int, offset: int, share: float) -> np.ndarray:
     """Every query gives that share to the key at an offset, and the rest evenly to all keys."""
     weights = np.full((size, size), (1 - share) / size, np.float32)
@@ -177,7 +180,7 @@ def band(size: int, offset: int, share: float) -> np.ndarray:
     ],
 )
 def test_a_head_with_a_plain_habit_is_described_by_it(weights, target):
-    look = answer.where_it_looks(weights, list("abcdefghi"))
+    look = answer.where_it_looks(weights, NAMES)
     assert look.target == target
     assert look.share > 0.6
 
@@ -191,12 +194,12 @@ def test_the_share_is_that_part_of_all_weight():
 
 
 def test_the_sentence_names_head_layer_and_share():
-    said = answer.sentence(band(9, -1, 0.8), list("abcdefghi"), layer=2, heads=(1,))
+    said = answer.sentence(band(9, -1, 0.8), NAMES, layer=2, heads=(1,))
     assert said == "Head 2 of layer 3 looks mostly at the previous token: 73\u00a0% of its weight."
 
 
 def test_the_sentence_says_when_it_speaks_of_a_mean():
-    said = answer.sentence(band(9, 0, 0.1), list("abcdefghi"), layer=0, heads=(0, 3))
+    said = answer.sentence(band(9, 0, 0.1), NAMES, layer=0, heads=(0, 3))
     assert said.startswith("The 2 heads of layer 1 that are on, averaged, spread their weight")
 
 
@@ -249,7 +252,7 @@ def test_the_outcome_is_the_most_probable_label():
 def test_a_piece_is_shown_with_its_whole_word():
     spans = [(0, 2), (2, 6), (6, 10), (11, 15)]
     table = token_table(["Unbearably good"], ["un", "##bear", "##ably", "good"], [5, 6, 7, 8], [0, 0, 0, 1], spans)
-    assert table["piece of the word"] == ["Unbearably"] * 3 + ["good"]
+    assert table["piece of the word"] == ["“Unbearably”"] * 3 + ["“good”"]
     assert table["id"] == [5, 6, 7, 8]
     assert table["position"] == [1, 2, 3, 4]
 
@@ -257,7 +260,7 @@ def test_a_piece_is_shown_with_its_whole_word():
 def test_the_pieces_of_two_texts_are_those_of_their_own_text():
     spans = [None, (0, 3), None, (0, 4), None]
     table = token_table(["not bad", "good"], list("abcde"), [1] * 5, [None, 0, None, 0, None], spans, [0, 0, 0, 1, 1])
-    assert table["piece of the word"] == ["–", "not", "–", "good", "–"]
+    assert table["piece of the word"] == ["–", "“not”", "–", "“good”", "–"]
     assert table["text"] == [1, 1, 1, 2, 2]
 
 

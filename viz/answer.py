@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from viz.tokens import counted, list_of, markdown_text, percent, position_name, visible
+from viz.tokens import counted, list_of, markdown_text, percent, visible
 
 HELP = (
     "Each key's weight is added up over all queries, by where it stands: the token itself, its neighbours, the first, "
-    "the last, or the token with the most. The largest of these sums is named, as a share of all weight. Every token "
-    "counts as the model reads it, whatever the picture hides or merges."
+    "the last, or the token with the most. The largest of these sums is named, as a share of all weight. Of "
+    "tokens that the picture hides or merges, this sentence too knows only what is left."
 )
 MOSTLY, NOTABLY = 0.5, 0.25  # shares of the weight: "looks mostly at"; "looks most at"; below, it "spreads"
 
@@ -33,24 +33,28 @@ def mean_of_heads(weights: Float[np.ndarray, "head query key"], heads: Sequence[
     return weights[list(heads)].mean(axis=0, dtype=np.float64).astype(np.float32)
 
 
-def where_it_looks(weights: Float[np.ndarray, "query key"], keys: Sequence[str], *, one_text: bool = True) -> Look:
+def where_it_looks(
+    weights: Float[np.ndarray, "query key"], keys: Sequence[str], *, one_text: bool = True, unit: str = "token"
+) -> Look:
     """The relation between query and key that takes the most weight, summed over all queries.
 
     Candidates: the token itself and its neighbours (where queries and keys are one text), the first and the last
     token, and the one token that most is attended to. Where two take the same, the earlier in that order.
+
+    keys: their names, "5 · slow". unit: what a key is called, a word where tokens were merged.
     """
     rows, columns = np.indices(weights.shape)
     column_sums = weights.sum(axis=0)
     favourite = int(column_sums.argmax())
     near = {
-        "the token itself": weights[rows == columns].sum(),
-        "the previous token": weights[rows - 1 == columns].sum(),
-        "the next token": weights[rows + 1 == columns].sum(),
+        f"the {unit} itself": weights[rows == columns].sum(),
+        f"the previous {unit}": weights[rows - 1 == columns].sum(),
+        f"the next {unit}": weights[rows + 1 == columns].sum(),
     }
     shares = (near if one_text else {}) | {
-        "the first token": column_sums[0],
-        "the last token": column_sums[-1],
-        f"token {position_name(favourite, keys[favourite])}": column_sums[favourite],
+        f"the first {unit}": column_sums[0],
+        f"the last {unit}": column_sums[-1],
+        f"{unit} {keys[favourite]}": column_sums[favourite],
     }
     target = max(shares, key=lambda name: float(shares[name]))
     return Look(target, float(shares[target]) / max(float(weights.sum()), 1e-12))
@@ -63,9 +67,11 @@ def sentence(
     layer: int,
     heads: Sequence[int],
     one_text: bool = True,
+    unit: str = "token",
 ) -> str:
     """ "Head 2 of layer 3 looks mostly at the previous token: 71 % of its weight."; of several heads, their mean.
 
+    keys, one_text and unit as for ``where_it_looks``.
     Markdown: what came from the tokens is escaped.
     """
     who, s, its = (f"Head {list_of(heads)} of layer {counted(layer)}", "s", "its")
@@ -73,8 +79,8 @@ def sentence(
         who, s, its = (f"The {len(heads)} heads of layer {counted(layer)} that are on, averaged, ", "", "their")
         who = who.rstrip()
     if len(keys) == 1:
-        return f"{who} give{s} all {its} weight to the only token there is."
-    look = where_it_looks(weights, keys, one_text=one_text)
+        return f"{who} give{s} all {its} weight to the only {unit} there is."
+    look = where_it_looks(weights, keys, one_text=one_text, unit=unit)
     target, share = markdown_text(look.target), percent(look.share)
     if look.share >= NOTABLY:
         much = "mostly" if look.share >= MOSTLY else "most"

@@ -167,6 +167,6 @@ def tree_table(runs: Sequence[Run]) -> dict[str, list[object]]:
     return {
         "beginning": [run.beginning for run in runs],
         "score": [run.score for run in runs],
-        "last tokens": [shown("".join(run.tokens)) for run in runs],
+        "last tokens": [f"“{shown(''.join(run.tokens))}”" for run in runs],
         "outcome": [run.outcome for run in runs],
     }

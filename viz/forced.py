@@ -9,7 +9,7 @@ from viz.lines import configured
 from viz.rows import data_of
 from viz.shares import AROUND, LINE, ROOM
 from viz.theme import FONT_SIZE, LIGHT, Theme
-from viz.tokens import percent, position_name, visible
+from viz.tokens import percent, position_name, quoted, visible
 
 MOST_DRAWN = 40
 Pieces = Sequence[tuple[str, str]]  # of every token itself, and of the likeliest in its place
@@ -56,7 +56,7 @@ def _rows(tokens: Sequence[Forced], pieces: Pieces) -> list[dict[str, object]]:
             "probability": token.probability,
             "log-probability": token.log_probability,
             "rank": token.rank + 1,
-            "likeliest": visible(best),
+            "likeliest": quoted(best),
             "of the likeliest": token.likeliest[0][1],
             "said": _said(token, best),
         }

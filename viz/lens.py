@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from viz.lines import configured
 from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale
-from viz.tokens import counted, visible
+from viz.tokens import counted, quoted, visible
 from viz.written import ink_on, shade
 
 ROW, AROUND = 30, 46
@@ -62,7 +62,7 @@ def lens_table(
     """One row a layer: its likeliest token with the probability, and those of the token that is followed."""
     return {
         "after layer": [layer + 1 for layer in range(len(tokens))],
-        "likeliest": [visible(token) for token in tokens],
+        "likeliest": [quoted(token) for token in tokens],
         "its probability": [float(value) for value in probabilities],
         "probability of the token": [float(value) for value in of_token],
         "its rank": [int(rank) for rank in ranks],

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from viz.tokens import visible
+from viz.tokens import quoted
 
 
 def token_table(
@@ -21,12 +21,12 @@ def token_table(
         raise ValueError(f"{len(ids)} ids came with {len(tokens)} tokens, wanted one id a token")
     table: dict[str, Sequence[object]] = {
         "position": [position + 1 for position in range(len(tokens))],
-        "token": [visible(token) for token in tokens],
+        "token": [quoted(token) for token in tokens],
         "id": list(ids),
     }
     if words is not None and spans is not None:
         of_text = [0] * len(tokens) if segments is None or len(texts) < 2 else segments
-        table["piece of the word"] = [visible(word) for word in _words(texts, words, spans, of_text)]
+        table["piece of the word"] = _words(texts, words, spans, of_text)
         table["characters"] = ["" if span is None else f"{span[0]} to {span[1]}" for span in spans]
         if len(texts) > 1:
             table["text"] = [segment + 1 for segment in of_text]
@@ -46,4 +46,7 @@ def _words(
         if place is not None and span is not None:
             start, end = reach.get(place, span)
             reach[place] = (min(start, span[0]), max(end, span[1]))
-    return ["–" if place is None or place not in reach else texts[place[0]][slice(*reach[place])] for place in places]
+    return [
+        "–" if place is None or place not in reach else quoted(texts[place[0]][slice(*reach[place])])
+        for place in places
+    ]

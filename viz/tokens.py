@@ -26,6 +26,11 @@ def visible(token: str, longest: int = LONGEST) -> str:
     return shown
 
 
+def quoted(token: str) -> str:
+    """ "“slow”": a token in a cell of a table, which may be saved as CSV: no spreadsheet takes it for a formula."""
+    return f"“{visible(token)}”"
+
+
 def _visible_character(token: str, place: int) -> str:
     character = token[place]
     category = unicodedata.category(character)

@@ -110,6 +110,12 @@ class Group:
     last: int
     label: str
 
+    @property
+    def name(self) -> str:
+        """ "5 · slow", "5–6 · slowly": positions are counted from 1 on the screen."""
+        last = f"–{self.last + 1}" if self.last > self.first else ""
+        return f"{self.first + 1}{last} · {self.label}"
+
 
 @dataclass(frozen=True)
 class Shown:

@@ -9,6 +9,7 @@ const SCALES = { root: "square root", linear: "linear", log: "logarithm" }
 const MAXIMA = { one: "weight 1", shared: "largest of these heads", head: "largest of each head" }
 const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
 export const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
+const MANY = 100 // tokens, whose weights leave a picture nearly as light as the page
 const KEYS = [
   ["↑ ↓", "layer before, layer after"],
   ["← →", "head before, head after, alone"],
@@ -198,6 +199,7 @@ function noteOf({ view, kind, frame, tilesPlain }, more) {
   if (hides && view.special === "renormalised") notes.push("Special tokens are hidden, and each row is divided by what is left of it, so that it adds up to 1.")
   if (view.words && (kind.queryText.words || kind.keyText.words)) notes.push("Word pieces are merged: the sum over the pieces of a key, the mean over those of a query.")
   if (frame.key !== "plain" && view.segments !== "all") notes.push(`Only ${view.segments[0]} → ${view.segments[1]}: ${frame.renormalised ? "rows add up to 1 again." : "rows add up to less than 1."}`)
+  if (view.maximum === "one" && view.scale !== "log" && frame.columns.length >= MANY) notes.push("Among so many tokens most weights are small: “Full colour” and the logarithm under “Scale” bring them out.")
   if (view.threshold > 0 || view.top > 0) notes.push("Weights below the limit are not drawn; the numbers are those of all.")
   if (more) notes.push(`The ${MOST_LINES.toLocaleString("en")} strongest lines are drawn; of a token that is pointed at, all.`)
   if (frame.key !== "plain" && tilesPlain) notes.push("The thumbnails show every token: not all layers are in the browser.")

@@ -88,8 +88,9 @@ export class Explorer {
     if (packed !== this.packed) {
       if (this.packed) this.speak()
       this.packed = packed
+      const before = this.model && shapeOf(this.model)
       this.model = new Model(packed)
-      this.offOf.clear()
+      if (shapeOf(this.model) !== before) this.offOf.clear() // the same heads with other numbers, of muting say, stay off
       this.answers.clear()
       this.hovered = null
     }
@@ -586,6 +587,8 @@ export class Explorer {
     setTimeout(() => (this.copy.textContent = "Copy"), 1500)
   }
 }
+
+const shapeOf = ({ kinds }) => [...kinds.values()].map(({ name, layers, heads }) => `${name} ${layers} ${heads}`).join()
 
 const bySite = (left, right) => left[0] - right[0] || left[1] - right[1]
 

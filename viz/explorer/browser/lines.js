@@ -96,7 +96,7 @@ export class Lines extends Stack {
 
   token(context, groups, place, side) {
     const y = this.rowY(place, groups)
-    if (y < LINES_TOP + 4 || y > LINES_TOP + this.inner.height) return
+    if (y < LINES_TOP || y > LINES_TOP + this.inner.height) return
     const room = this.inner.left - 10
     context.textAlign = side === "left" ? "right" : "left"
     context.fillText(fitted(context, groups[place].label, room), side === "left" ? room + 4 : this.size.width - room - 4, y)
@@ -145,7 +145,7 @@ export class Lines extends Stack {
     groups.forEach((group, place) => {
       const y = this.rowY(place, groups)
       const strength = weightOf ? strengthOf(weightOf(place), fullMean, view.scale) : 0
-      if (y < LINES_TOP + 2 || y > LINES_TOP + this.inner.height) return
+      if (y < LINES_TOP || y > LINES_TOP + this.inner.height) return
       if (strength > 0) {
         context.fillStyle = shade(shades, strength)
         context.fillRect(x, y - tall / 2, wide, tall)

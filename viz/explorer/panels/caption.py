@@ -3,7 +3,7 @@
 from viz.explorer.kinds import TITLES, Kind
 from viz.explorer.packing import THUMB
 from viz.explorer.panels.lines import MOST_LINES
-from viz.explorer.panels.scene import Scene, named
+from viz.explorer.panels.scene import Scene
 from viz.tokens import list_of
 
 SCALES = {
@@ -17,8 +17,8 @@ SEGMENTS = {"A": "the first text", "B": "the second text"}
 def caption(scene: Scene) -> list[str]:
     """Sentences: what is drawn, by which scale, and what was done to the numbers."""
     said = [subject(scene), scale(scene), *changes(scene)]
-    marked = [f"query {named(scene.found.queries[scene.row])}"] if scene.row is not None else []
-    marked += [f"key {named(scene.found.keys[scene.column])}"] if scene.column is not None else []
+    marked = [f"query {scene.found.queries[scene.row].name}"] if scene.row is not None else []
+    marked += [f"key {scene.found.keys[scene.column].name}"] if scene.column is not None else []
     return said + ([f"Marked: {' and '.join(marked)}."] if marked else [])
 
 

@@ -74,9 +74,3 @@ def place_of(groups: Sequence[Group], position: int | None) -> int | None:
     if position is None:
         return None
     return next((place for place, group in enumerate(groups) if group.first <= position <= group.last), None)
-
-
-def named(group: Group) -> str:
-    """ "5 · slow", "5–6 · slowly": positions are counted from 1 on the screen."""
-    last = f"–{group.last + 1}" if group.last > group.first else ""
-    return f"{group.first + 1}{last} · {group.label}"

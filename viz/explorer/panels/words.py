@@ -18,7 +18,7 @@ from viz.explorer.panels.paint import (
     text_width,
     wrapped,
 )
-from viz.explorer.panels.scene import Scene, named
+from viz.explorer.panels.scene import Scene
 from viz.explorer.view import Group, exact_row
 from viz.theme import Theme
 from viz.tokens import counted
@@ -113,7 +113,7 @@ def table(scene: Scene, width: Length) -> Panel:
     if not scene.mean.size or not scene.found.heads:
         return Panel("", width, 0)
     query = scene.found.queries[scene.row or 0]
-    caption = paragraph(f"Query {named(query)} attends to:", width, scene.theme)
+    caption = paragraph(f"Query {query.name} attends to:", width, scene.theme)
     columns = table_columns(scene, query)
     widths = [max(text_width(cell, SMALL) for cell in column) for column in columns]
     ends = np.cumsum([wide + BETWEEN for wide in widths]).tolist()
@@ -129,7 +129,7 @@ def table(scene: Scene, width: Length) -> Panel:
 def table_columns(scene: Scene, query: Group) -> list[list[str]]:
     """Each column with its name on top."""
     exact = exact_row(scene.kind, scene.view, query.first)
-    keys = ["key", *map(named, scene.found.keys)]
+    keys = ["key", *(key.name for key in scene.found.keys)]
     heads = [[f"head {counted(head)}", *exact["heads"][str(head)]] for head in scene.found.heads]
     return [keys, *([["mean", *exact["mean"]]] if len(heads) > 1 else []), *heads]
 
