@@ -60,7 +60,7 @@ def show_sizes(checkpoint: Checkpoint) -> None:
     """How large it is, counted from the weights themselves."""
     config = checkpoint.config
     parameters = sum(weights.numel() for weights in checkpoint.model.parameters())
-    row = st.container(horizontal=True, gap="large")
+    row = st.container(horizontal=True, gap="medium")
     with row:
         st.metric(
             "Parameters", cards.size(parameters), help=f"{PARAMETERS_HELP} Exactly {parameters:,}.", width="content"

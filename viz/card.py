@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from viz.tokens import markdown_text
 
-EVALUATION_COLUMNS = {"what": "what", "result": "result", "examples": "examples"}
+EVALUATION_COLUMNS = {"result": "result", "what": "what", "examples": "examples"}
 WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
 TRAINING_FACTS = ("seed", "steps", "examples", "seconds", "machine", "versions", "notes")
 
