@@ -9,6 +9,7 @@ const LINES_FRAME = 18 // of the token that is marked, or as tall as its row whe
 const TALLEST_LINES = 600
 const LINES_TOP = 26
 const LINES_TYPE = 13
+const LINES_BAR = 3
 const LINES_BELOW = 8 // for half the frame of the last token
 export const MOST_LINES = 1200 // at rest, more take longer than a frame; one row or column is always drawn in full
 const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3]] // after twelve colours, the next dash
@@ -127,7 +128,8 @@ export class Lines extends Stack {
     return found.filter(({ weight }) => weight > 0).sort((left, right) => left.weight - right.weight)
   }
 
-  // The labels again, each with the mean weight between it and the token in question as its shade.
+  // The labels again, each with the mean weight between it and the token in question as its shade; where rows are thinner
+  // than letters, as a bar beside it.
   sides(context, scene, { row, column }) {
     const { frame, drawnMean } = scene
     const width = frame.columns.length
@@ -140,24 +142,33 @@ export class Lines extends Stack {
   shadedTokens(context, scene, groups, side, chosen, weightOf) {
     const { theme, shades, view, fullMean } = scene
     const every = Math.max(1, Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)))
-    const tall = Math.max(Math.min(this.row, LINES_ROW) - 2, 3)
-    const [x, wide] = [side === "left" ? 0 : this.size.width - this.inner.left + 2, this.inner.left - 2]
-    groups.forEach((group, place) => {
-      const y = this.rowY(place, groups)
-      const strength = weightOf ? strengthOf(weightOf(place), fullMean, view.scale) : 0
-      if (y < LINES_TOP || y > LINES_TOP + this.inner.height) return
-      if (strength > 0) {
-        context.fillStyle = shade(shades, strength)
-        context.fillRect(x, y - tall / 2, wide, tall)
-      }
-      context.fillStyle = strength > 0 ? inkOn(theme, shades, strength) : theme.text
-      if (place === chosen) this.chosenToken(context, scene, groups, place, side, x, y, wide)
-      else if (place % every === 0) this.token(context, groups, place, side)
-    })
+    const [room, thin] = [this.inner.left - 2, this.row < SMALLEST_ROW]
+    const [wide, tall] = thin ? [LINES_BAR, Math.max(this.row, 1)] : [room, Math.min(this.row, LINES_ROW) - 2]
+    const start = (width) => (side === "left" ? room - width : this.size.width - room)
+    const y = (place) => this.rowY(place, groups)
+    const seen = groups.map((_, place) => place).filter((place) => y(place) >= LINES_TOP && y(place) <= LINES_TOP + this.inner.height)
+    const strengths = groups.map((_, place) => (weightOf ? strengthOf(weightOf(place), fullMean, view.scale) : 0))
+    for (const place of seen) {
+      if (!(strengths[place] > 0)) continue
+      context.fillStyle = shade(shades, strengths[place])
+      context.fillRect(start(wide), y(place) - tall / 2, wide, tall)
+    }
+    const framed = seen.includes(chosen)
+    const clear = (place) => !framed || Math.abs(y(place) - y(chosen)) > this.frameHeight - 1
+    for (const place of seen.filter((place) => place % every === 0 && clear(place))) {
+      context.fillStyle = strengths[place] > 0 && !thin ? inkOn(theme, shades, strengths[place]) : theme.text
+      this.token(context, groups, place, side)
+    }
+    if (framed) this.chosenToken(context, scene, groups, chosen, side, start(room), room)
   }
 
-  chosenToken(context, { theme }, groups, place, side, x, y, wide) {
-    const tall = Math.min(Math.max(this.row, SMALLEST_ROW), LINES_FRAME)
+  get frameHeight() {
+    return Math.min(Math.max(this.row, SMALLEST_ROW), LINES_FRAME)
+  }
+
+  chosenToken(context, { theme }, groups, place, side, x, wide) {
+    const y = this.rowY(place, groups)
+    const tall = this.frameHeight
     context.fillStyle = theme.background
     context.fillRect(x, y - tall / 2, wide, tall)
     context.strokeStyle = theme.second
