@@ -163,10 +163,14 @@ def said(shown: Attended, trace: Trace) -> str:
     seen = in_view(kind, view)
     if not seen.weights.size:
         return "No token is left to look at: all are hidden."
-    one_text = kind.queries is kind.keys and seen.queries == seen.keys
-    names, unit = [key.name for key in seen.keys], "word" if view.words and kind.keys.words else "token"
-    who = partial(answer.sentence, layer=view.layer, heads=seen.heads)
-    sentence = who(seen.mean, names, one_text=one_text, unit=unit)
+    sentence = answer.sentence(
+        seen.mean,
+        [key.name for key in seen.keys],
+        layer=view.layer,
+        heads=seen.heads,
+        one_text=kind.queries is kind.keys and seen.queries == seen.keys,
+        unit="word" if view.words and kind.keys.words else "token",
+    )
     cut = answer.kept(len(kind.keys.tokens), getattr(trace, kind.keys.stack).dropped)
     return sentence + cut + answer.in_bytes([*kind.queries.tokens, *kind.keys.tokens])
 

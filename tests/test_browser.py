@@ -106,6 +106,8 @@ def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(brows
             page.locator(".stack.grid").hover(position=tile_cell(page, 2, head, 3, 1))
             expect(page.locator(".readout")).to_contain_text("query 4")
             assert exact(page) == pytest.approx(of_head[3, 1], abs=1e-7)
+        page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'key': 5, 'off': '0.0'})}")
+        assert exact(page) == pytest.approx(expected[:, 5].max(), abs=1e-7)
 
 
 def test_the_picture_comes_before_the_controls_and_stays_with_what_is_being_typed(browser, address):

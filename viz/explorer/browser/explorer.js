@@ -353,7 +353,7 @@ export class Explorer {
     this.scene = { ...this.sceneOf(kind, thumbs), ...this.chosen() }
     this.dirty = true
     this.paint() // at once: the next frame shows it, where waiting for that frame would show it one later
-    if (view.query !== null || view.show === "table") this.speak() // what an address keeps is asked for as if it had been clicked
+    if (view.query !== null || view.key !== null || view.show === "table") this.speak() // what an address keeps is asked for as if it had been clicked
   }
 
   // A copy of what is chosen: a scene shows the numbers of its own layer, whatever is chosen while the next is awaited.
