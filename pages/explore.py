@@ -30,7 +30,7 @@ HOW_TO_READ = """
 - **Grid**: every head of every layer; click one to see it alone, double-click to open it. **Lines** and **matrix** show
   the heads of the chosen layer that are on, the matrix their mean. **Text** is shaded by the weights.
 - Point at a token in any of them and all show only what it attends to; click to keep it. "≈" marks a number read from
-  the picture; of a query the exact one takes its place after a moment's rest.
+  the picture; the exact one takes its place after a moment's rest, where a cell stands for one query and key.
 - ␣ stands for a space, a token that begins with ## goes on within a word, and names in brackets, such as [START] or
   [UNK], are tokens of the model's own: a beginning, an end, what it has no token for.
 """
@@ -172,7 +172,8 @@ def said(shown: Attended, trace: Trace) -> str:
         unit="word" if view.words and kind.keys.words else "token",
     )
     cut = answer.kept(len(kind.keys.tokens), getattr(trace, kind.keys.stack).dropped)
-    return sentence + cut + answer.in_bytes([*kind.queries.tokens, *kind.keys.tokens])
+    stacks = [stack for stack in (trace.encoder, trace.decoder) if stack is not None]
+    return sentence + cut + answer.in_bytes([token for stack in stacks for token in stack.tokens or ()])
 
 
 def show_statistics(shown: Attended) -> None:
@@ -229,7 +230,8 @@ def take_chosen(layers: int, heads: int) -> None:
     off = frozenset(np.ndindex(layers, heads)) - chosen if chosen else frozenset()
     st.session_state["_chart"] = (number, off)
     layers_of_new = {layer for layer, head in chosen if not before or (layer, head) in before}
-    here, layer = layers_of_new or {layer for layer, _ in chosen}, current().view.layer
+    here = layers_of_new or {layer for layer, _ in chosen}
+    layer = current().view.layer
     choose(off=off, layer=layer if layer in here or not here else min(here))
 
 

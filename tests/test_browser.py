@@ -100,11 +100,13 @@ def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(brows
             page, "({ x: explorer.lines.size.width - 20, y: explorer.lines.rowY(5, explorer.scene.frame.columns) })"
         )
         page.locator(".stack.lines").hover(position=lines)
-        expect(page.locator(".readout")).to_contain_text("key 6")
+        giver = int(expected[:, 5].argmax()) + 1
+        expect(page.locator(".readout")).to_contain_text(f"gets most from query {giver} · ")
         assert exact(page) == pytest.approx(expected[:, 5].max(), abs=1e-7)
-        for head, of_head in ((4, weights[2, 4]), (8, weights[2].mean(axis=0, dtype=np.float64))):
+        mean = weights[2].mean(axis=0, dtype=np.float64)
+        for head, name, of_head in ((4, "head 5", weights[2, 4]), (8, "mean of its heads", mean)):
             page.locator(".stack.grid").hover(position=tile_cell(page, 2, head, 3, 1))
-            expect(page.locator(".readout")).to_contain_text("query 4")
+            expect(page.locator(".readout")).to_contain_text(f"layer 3, {name}: query 4 · ")
             assert exact(page) == pytest.approx(of_head[3, 1], abs=1e-7)
         page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'key': 5, 'off': '0.0'})}")
         assert exact(page) == pytest.approx(expected[:, 5].max(), abs=1e-7)

@@ -473,9 +473,19 @@ def test_zooming_a_picture_of_nothing_does_no_harm(browser, tmp_path):
     object.__setattr__(trace.encoder, "special", (True,) * 6)
     with explorer_of(browser, trace, tmp_path, View(special="hidden")) as page:
         page.get_by_role("button", name="Zoom in").click()
+        pinch = "explorer.matrix.pinch({ targetTouches: [place, { clientX: 9, clientY: 90 }], cancelable: false })"
+        for x in (10, 60):
+            explored(page, f"[{{ clientX: {x}, clientY: 10 }}].forEach((place) => {pinch})")
+        expect(page.locator(".readout")).to_contain_text("No token is left to look at.")
         page.get_by_label("Special tokens").select_option("shown")
         settled(page)
         assert explored(page, "[explorer.matrix.shift.x, explorer.matrix.shift.y]") == [0, 0]
+
+
+def test_the_zoom_is_said_to_those_who_listen_in_every_view_that_has_one(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path, View(show="lines")) as page:
+        page.get_by_role("button", name="Zoom in").click()
+        expect(page.locator(".live")).to_contain_text("Zoom 1.5.")
 
 
 # Without a mouse

@@ -190,10 +190,22 @@ def test_a_row_that_is_asked_for_comes_back_in_full_precision(checkpoint):
     assert np.array_equal(np.array(found["mean"], np.float32), mean)
 
 
+def test_of_a_key_comes_the_row_of_the_query_that_gives_it_most(checkpoint):
+    app = opened()
+    mean = checkpoint.trace(EXAMPLES[0]).encoder.blocks[2].self_attention.weights.double().mean(dim=0)
+    for key in range(len(mean)):
+        found = ask(app, layer=2, query=None, key=key)
+        assert found["query"] == int(mean[:, key].argmax())
+        assert float(found["mean"][key]) == pytest.approx(float(mean[:, key].max()), abs=1e-7)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"name": "another text"},
+        {"query": None},
+        {"query": None, "key": 99},
+        {"query": None, "key": [1]},
         {"layer": 99},
         {"layer": "one"},
         {"query": 99},

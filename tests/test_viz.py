@@ -208,6 +208,13 @@ def test_the_sentence_about_one_token_says_so():
     assert said == "Head 1 of layer 1 gives all its weight to the only token there is."
 
 
+def test_of_hidden_tokens_no_share_is_made_up():
+    weights = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
+    alone = answer.sentence(weights[:, :1], ["1 · a"], layer=0, heads=(0,))
+    assert alone == "Head 1 of layer 1 gives 38\u00a0% of its weight to the only token that is shown."
+    assert answer.where_it_looks(weights[:, 1:], ["2 · b"], one_text=False).share == pytest.approx(0.625)
+
+
 def test_a_token_cannot_bring_markdown_into_the_sentence():
     weights = np.eye(5, dtype=np.float32)[np.full(5, 2)]
     assert "\\*\\*b\\*\\*" in answer.sentence(weights, ["a", "a", "**b**", "c", "d"], layer=0, heads=(0,))

@@ -1,18 +1,20 @@
 """What the page says in words and single numbers about the weights on it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from viz.tokens import counted, list_of, markdown_text, percent, visible
+from viz.tokens import ROUNDING, counted, list_of, markdown_text, percent, visible
 
 HELP = (
     "Each key's weight is added up over all queries, by where it stands: the token itself, its neighbours, the first, "
-    "the last, or the token with the most. The largest of these sums is named, as a share of all weight. Of "
-    "tokens that the picture hides or merges, this sentence too knows only what is left."
+    "the last, or the token with the most. The largest of these sums is named, as a share of all weight. "
+    "Tokens that the picture hides are not counted, and those that it merges are one."
 )
+_IN_BYTES = re.compile("\ufffd[0-9A-F]{2}")
 MOSTLY, NOTABLY = 0.5, 0.25  # shares of the weight: "looks mostly at"; "looks most at"; below, it "spreads"
 
 
@@ -41,6 +43,8 @@ def where_it_looks(
     Candidates: the token itself and its neighbours (where queries and keys are one text), the first and the last
     token, and the one token that most is attended to. Where two take the same, the earlier in that order.
 
+    The share is of all that the queries give, each 1 in all, to keys that are left out of ``weights`` too.
+
     keys: their names, "5 · slow". unit: what a key is called, a word where tokens were merged.
     """
     rows, columns = np.indices(weights.shape)
@@ -57,7 +61,7 @@ def where_it_looks(
         f"{unit} {keys[favourite]}": column_sums[favourite],
     }
     target = max(shares, key=lambda name: float(shares[name]))
-    return Look(target, float(shares[target]) / max(float(weights.sum()), 1e-12))
+    return Look(target, float(shares[target]) / len(weights))
 
 
 def sentence(
@@ -79,7 +83,9 @@ def sentence(
         who, s, its = (f"The {len(heads)} heads of layer {counted(layer)} that are on, averaged, ", "", "their")
         who = who.rstrip()
     if len(keys) == 1:
-        return f"{who} give{s} all {its} weight to the only {unit} there is."
+        given = float(weights.mean())
+        share, left = ("all", "there is") if given > 1 - ROUNDING else (f"{percent(given)} of", "that is shown")
+        return f"{who} give{s} {share} {its} weight to the only {unit} {left}."
     look = where_it_looks(weights, keys, one_text=one_text, unit=unit)
     target, share = markdown_text(look.target), percent(look.share)
     if look.share >= NOTABLY:
@@ -112,10 +118,10 @@ def outcome(probabilities: Mapping[str, float]) -> str:
 
 def in_bytes(tokens: Sequence[str]) -> str:
     """A sentence where a text has characters that the vocabulary has no token for; tokens as ``pieces`` gives them."""
-    part = next((token for token in tokens if "\ufffd" in token), None)
+    part = next((token for token in tokens if _IN_BYTES.match(token)), None)
     if part is None:
         return ""
     return (
-        f" Some of its characters are no tokens of this model, which reads them byte by byte ({part}) and has "
-        "seldom or never seen them."
+        " Some characters of the text are no tokens of this model, which reads them byte by byte "
+        f"({markdown_text(part)}) and has seldom or never seen them."
     )

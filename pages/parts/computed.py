@@ -116,7 +116,7 @@ def trace_of(selection: Selection, edits: Edits) -> Trace:
 
 
 def refuse_empty(trace: Trace) -> None:
-    """InputError where all that was read are tokens of the model's own, as of a text of spaces."""
+    """InputError where all that was read are tokens of the model's own, as of an empty text."""
     read = trace.encoder or trace.decoder
     if read is not None and read.special is not None and all(read.special):
         raise InputError(NOTHING)

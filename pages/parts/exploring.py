@@ -17,7 +17,7 @@ from pages.parts.selection import Selection, choose, current, fit
 from viz.explorer.component import answers, explorer, steer
 from viz.explorer.kinds import Kind, kinds_of
 from viz.explorer.packing import is_whole, pack, pack_layer
-from viz.explorer.view import View, exact_row
+from viz.explorer.view import View, exact_row, giver
 
 KEY = "explorer"
 PACKED_BYTES = 24_000_000
@@ -188,13 +188,18 @@ def wanted_layer(shown: Attended, wanted: Mapping[str, Any]) -> tuple[Kind, int]
 
 
 def exact_answer(shown: Attended) -> dict[str, Any] | None:
-    """The exact numbers of the row that was asked for; None where there is none, or it is no row of these numbers."""
+    """The exact numbers of the row that was asked for; None where there is none, or it is no row of these numbers.
+
+    Asked for by its query, or by the key that it gives more to than any other does.
+    """
     wanted = request_of(shown, "row")
     if wanted is None:
         return None
     try:
-        query = wanted.pop("query")
+        query, key = wanted.pop("query"), wanted.pop("key", None)
         view = View.from_message(wanted)
-        return {"request": st.session_state["_row"]} | exact_row(shown.kinds[view.attention], view, query)
+        kind = shown.kinds[view.attention]
+        query = giver(kind, view, key) if query is None else query
+        return {"request": st.session_state["_row"], "query": query} | exact_row(kind, view, query)
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
         return None

@@ -252,6 +252,20 @@ def exact_row(kind: Kind, view: View, query: int) -> dict[str, Any]:
     return {"mean": decimals(found.mean[row]), "heads": heads}
 
 
+def giver(kind: Kind, view: View, key: int) -> int:
+    """The first position of the query that gives most to the key whose first position is ``key``.
+
+    ValueError where the view has no such key, layer or head, or no query.
+    """
+    if view.layer >= kind.layers or not view.heads_on(kind.heads):
+        raise ValueError("the view shows no head")
+    found = shown(kind, view)
+    column = next((place for place, group in enumerate(found.keys) if group.first == key), None)
+    if column is None or not found.queries:
+        raise ValueError(f"the view has no column for key {key}")
+    return found.queries[int(found.mean[:, column].argmax())].first
+
+
 def decimals(weights: Float[np.ndarray, "key"]) -> list[str]:
     """The shortest decimal of each that gives the same float back, never in powers of ten."""
     return [np.format_float_positional(weight, unique=True, trim="0") for weight in weights]

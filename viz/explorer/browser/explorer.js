@@ -86,7 +86,6 @@ export class Explorer {
 
   receive(packed) {
     if (packed !== this.packed) {
-      if (this.packed) this.speak()
       this.packed = packed
       const before = this.model && shapeOf(this.model)
       this.model = new Model(packed)
@@ -268,17 +267,19 @@ export class Explorer {
 
   // For those who listen: where one is, with its number, and what has changed around it.
   spoken() {
-    const { model, kind, view } = this.scene
+    const { kind, view } = this.scene
+    const { tokens } = kind.queryText
+    const { zoom } = this.shown.includes("matrix") ? this.matrix : this.lines
     const around = {
-      [model.header.name]: `${kind.queryText.tokens.length} tokens.`,
+      [tokens.join("\n")]: `${tokens.length} tokens.`,
       [kind.name]: `Attention: ${KINDS[kind.name]}.`,
       [view.show]: `${SHOWS[view.show]}.`,
-      [`zoom ${this.matrix.zoom}`]: `Zoom ${this.matrix.zoom.toFixed(1)}.`,
+      [`zoom ${zoom}`]: `Zoom ${zoom.toFixed(1)}.`,
       [this.controls.note.textContent]: this.controls.note.textContent,
     }
     const changed = Object.keys(around).filter((what) => !(what in this.around))
     this.around = around
-    return [...changed.map((what) => around[what]), this.said.textContent, this.exact.textContent].join(" ").trim()
+    return [...changed.map((what) => around[what]), this.said.textContent, this.exact.textContent].filter(Boolean).join(" ")
   }
 
   press(event) {
@@ -350,6 +351,7 @@ export class Explorer {
       return
     }
     if (this.model !== model || model.kinds.get(this.view.attention) !== kind || !model.ready(kind, this.view.layer)) return
+    if (this.scene && this.scene.model !== model) this.speak()
     this.scene = { ...this.sceneOf(kind, thumbs), ...this.chosen() }
     this.dirty = true
     this.paint() // at once: the next frame shows it, where waiting for that frame would show it one later
@@ -496,6 +498,7 @@ export class Explorer {
     const who = heads.length === 1 ? `Layer ${view.layer + 1}, head ${heads[0] + 1}` : `Layer ${view.layer + 1}, mean of ${heads.length} heads`
     const [query, key] = [frame.rows[active.row], frame.columns[active.column]]
     const columns = frame.columns.length
+    if (!frame.rows.length || !columns) return { text: `${who}. No token is left to look at.` }
     if (!query && !key) return { text: `${who}. Point at a token or a cell to read its weights, click to keep it.` }
     if (query) {
       const exact = this.answers.get(this.requestOf(active.row))
@@ -504,16 +507,11 @@ export class Explorer {
       const text = `${who}: query ${named(query)} attends ${key ? "to" : "most to"} key ${named(frame.columns[place])}:`
       return withValue(text, exact?.mean[place], row[place])
     }
-    const row = this.rowOfMost(active.column)
+    const exact = this.answers.get(this.giverOf(active.column))
+    const weights = frame.rows.map((_, row) => mean[row * columns + active.column])
+    const row = exact ? scene.rowOf.get(exact.query) : weights.indexOf(Math.max(...weights)) // of two that are one byte, the first
     const text = `${who}: key ${named(key)} gets most from query ${named(frame.rows[row])}:`
-    return withValue(text, this.answers.get(this.requestOf(row))?.mean[active.column], mean[row * columns + active.column])
-  }
-
-  // The query that gives a key most.
-  rowOfMost(column) {
-    const { frame, mean } = this.scene
-    const weights = frame.rows.map((_, row) => mean[row * frame.columns.length + column])
-    return weights.indexOf(Math.max(...weights))
+    return withValue(text, exact?.mean[active.column], weights[row])
   }
 
   tileSentence(active) {
@@ -541,9 +539,19 @@ export class Explorer {
   // ---- exact numbers
 
   requestOf(row) {
+    const { view, frame } = this.scene
+    return this.requestFor(view.layer, this.offHere(), frame.rows[row])
+  }
+
+  // The row of the query that gives a key most, which only the exact numbers tell.
+  giverOf(column) {
+    const { view, frame } = this.scene
+    return this.requestFor(view.layer, this.offHere(), null, frame.columns[column])
+  }
+
+  offHere() {
     const { view } = this.scene
-    const off = [...view.off].map((site) => site.split(".").map(Number)).filter(([of]) => of === view.layer).sort(bySite)
-    return this.requestFor(view.layer, off, row)
+    return [...view.off].map((site) => site.split(".").map(Number)).filter(([of]) => of === view.layer).sort(bySite)
   }
 
   // The row that a cell of a thumbnail lies in, of its head alone, or of the mean of the heads of its layer.
@@ -551,15 +559,14 @@ export class Explorer {
     const { kind } = this.scene
     if (!block || !this.isCell(block) || layer >= kind.layers) return null
     const others = head < kind.heads ? counted(kind.heads).filter((other) => other !== head) : []
-    return this.requestFor(layer, others.map((other) => [layer, other]), block.row)
+    return this.requestFor(layer, others.map((other) => [layer, other]), this.scene.frame.rows[block.row])
   }
 
-  requestFor(layer, off, row) {
-    const { view, frame } = this.scene
-    const group = frame.rows[row]
-    if (!group) return null
-    const { attention, special, words, segments } = view
-    return JSON.stringify({ name: this.model.header.name, attention, layer, off, special, words, segments, query: group.first })
+  requestFor(layer, off, query, key = null) {
+    if (!query && !key) return null
+    const { attention, special, words, segments } = this.scene.view
+    const asked = key ? { query: null, key: key.first } : { query: query.first }
+    return JSON.stringify({ name: this.model.header.name, attention, layer, off, special, words, segments, ...asked })
   }
 
   // What has to be known in full for what is said, and in the table for what is shown.
@@ -568,7 +575,7 @@ export class Explorer {
     if (active.layer !== undefined) return this.tileRequest(active)
     if (!scene.heads.length) return null
     if (active.row >= 0 || scene.view.show === "table") return this.requestOf(Math.max(active.row, 0))
-    return active.column >= 0 ? this.requestOf(this.rowOfMost(active.column)) : null
+    return active.column >= 0 ? this.giverOf(active.column) : null
   }
 
   ask() {

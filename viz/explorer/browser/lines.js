@@ -142,8 +142,10 @@ export class Lines extends Stack {
   shadedTokens(context, scene, groups, side, chosen, weightOf) {
     const { theme, shades, view, fullMean } = scene
     const every = Math.max(1, Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)))
-    const [room, thin] = [this.inner.left - 2, this.row < SMALLEST_ROW]
-    const [wide, tall] = thin ? [LINES_BAR, Math.max(this.row, 1)] : [room, Math.min(this.row, LINES_ROW) - 2]
+    const row = (this.inner.height * this.zoom) / groups.length
+    const [room, thin] = [this.inner.left - 2, row < SMALLEST_ROW]
+    const [wide, tall] = thin ? [LINES_BAR, Math.max(row, 1)] : [room, Math.min(row, LINES_ROW) - 2]
+    const frameHeight = Math.min(Math.max(row, SMALLEST_ROW), LINES_FRAME)
     const start = (width) => (side === "left" ? room - width : this.size.width - room)
     const y = (place) => this.rowY(place, groups)
     const seen = groups.map((_, place) => place).filter((place) => y(place) >= LINES_TOP && y(place) <= LINES_TOP + this.inner.height)
@@ -154,21 +156,16 @@ export class Lines extends Stack {
       context.fillRect(start(wide), y(place) - tall / 2, wide, tall)
     }
     const framed = seen.includes(chosen)
-    const clear = (place) => !framed || Math.abs(y(place) - y(chosen)) > this.frameHeight - 1
+    const clear = (place) => !framed || Math.abs(y(place) - y(chosen)) > frameHeight - 1
     for (const place of seen.filter((place) => place % every === 0 && clear(place))) {
       context.fillStyle = strengths[place] > 0 && !thin ? inkOn(theme, shades, strengths[place]) : theme.text
       this.token(context, groups, place, side)
     }
-    if (framed) this.chosenToken(context, scene, groups, chosen, side, start(room), room)
+    if (framed) this.chosenToken(context, scene, groups, chosen, side, { x: start(room), wide: room, tall: frameHeight })
   }
 
-  get frameHeight() {
-    return Math.min(Math.max(this.row, SMALLEST_ROW), LINES_FRAME)
-  }
-
-  chosenToken(context, { theme }, groups, place, side, x, wide) {
+  chosenToken(context, { theme }, groups, place, side, { x, wide, tall }) {
     const y = this.rowY(place, groups)
-    const tall = this.frameHeight
     context.fillStyle = theme.background
     context.fillRect(x, y - tall / 2, wide, tall)
     context.strokeStyle = theme.second

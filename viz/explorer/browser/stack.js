@@ -48,9 +48,9 @@ export class Stack {
 
   // Two fingers: what lies between them stays there, as large as they are far apart.
   pinch(event) {
-    if (event.touches.length !== 2 || !this.inner) return
-    event.preventDefault()
-    const [one, other] = [...event.touches].map((touch) => this.point(touch))
+    if (event.targetTouches.length !== 2 || !(this.inner?.width > 0 && this.inner.height > 0)) return
+    if (event.cancelable) event.preventDefault()
+    const [one, other] = [...event.targetTouches].map((touch) => this.point(touch))
     const now = { apart: Math.hypot(one.x - other.x, one.y - other.y), x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 }
     if (this.fingers) {
       this.shift.x -= (now.x - this.fingers.x) / (this.inner.width * this.zoom)
