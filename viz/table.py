@@ -39,7 +39,7 @@ def _words(
     spans: Sequence[tuple[int, int] | None],
     of_text: Sequence[int],
 ) -> list[str]:
-    """For each token the whole word: from where its first piece starts to where its last one ends."""
+    """For each token the whole word, quoted: from where its first piece starts to where its last one ends."""
     reach: dict[tuple[int, int], tuple[int, int]] = {}
     places = [None if word is None else (text, word) for text, word in zip(of_text, words, strict=True)]
     for place, span in zip(places, spans, strict=True):
