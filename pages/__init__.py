@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -13,10 +12,11 @@ from streamlit.navigation.page import Page
 from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
 from pages.parts.computed import reads_pairs
 from pages.parts.experiments import said_of
-from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, choose, current, remember, selected, shows, typable
-from pages.parts.selection import choose_checkpoint as select_checkpoint
 from pages.parts.share import share_button
-from pages.parts.translation import from_the_start
+from pages.parts.state.declared import FIRST
+from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
+from pages.parts.state.session import address_of, choose, remember, selected
+from pages.parts.widgets.bound import bind, select
 from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parent
@@ -36,7 +36,6 @@ MENU = (
     ("Learn", "evidence", "How we know"),
     ("Models", "checkpoints", "Checkpoints"),
 )
-FIRST = "explore"
 MOST_UNGROUPED = 4
 TOOLS_HEIGHT = 124  # pixels
 LONGEST_LABEL = 50  # characters
@@ -63,13 +62,11 @@ def menu() -> dict[str, list[Page]]:
 def route() -> Page:
     """The page that the address names, with the menu above it."""
     st.session_state["_routed"] = True
-    page = st.navigation(menu(), position="top")
-    st.session_state["_at"] = page.url_path
-    return page
+    return st.navigation(menu(), position="top")
 
 
-def frame() -> None:
-    """Every page starts with this: the menu is there, and the selection that the address brought is kept.
+def frame(page: str) -> None:
+    """Every page starts with this, and its name: the menu is there, and the selection that the address brought is kept.
 
     A server that has just started runs a page of this folder alone, without app.py and its menu, when the first
     visitor's address names that page. Naming the pages and starting over brings app.py in.
@@ -77,6 +74,7 @@ def frame() -> None:
     if "_routed" not in st.session_state:
         route()
         st.rerun()
+    st.session_state["_at"] = page
     remember(selected())
 
 
@@ -100,9 +98,9 @@ def strip(
     """
     words, tools = st.columns([5, 3], vertical_alignment="bottom")
     with words, st.form("sentence", border=False):
-        st.text_area("Text", key=shows("text", typable(selection.text)), height=76, help=TEXT_HELP)
+        st.text_area("Text", key=bind("text", typable(selection.text)), height=76, help=TEXT_HELP)
         if reads_pairs(selection.checkpoint):
-            st.text_area("Second text", key=shows("pair", typable(selection.pair)), height=76, help=PAIR_HELP)
+            st.text_area("Second text", key=bind("pair", typable(selection.pair)), height=76, help=PAIR_HELP)
         st.form_submit_button("Show", on_click=take_texts, type="primary", help="Or press Ctrl + Enter.")
     with tools:
         if not whole:
@@ -117,14 +115,13 @@ def strip(
 
 
 def take_texts() -> None:
-    """New texts: the query and the key of the old ones mean nothing in them."""
-    pair = st.session_state.get("pair", "")
-    choose(text=st.session_state["text"], pair=pair, query=None, key=None, **untranslated())
+    """New texts."""
+    choose(text=st.session_state["text"], pair=st.session_state.get("pair", ""))
 
 
 def take_example() -> None:
     """One of the example sentences, alone."""
-    choose(text=st.session_state["example"], pair="", query=None, key=None, **untranslated())
+    choose(text=st.session_state["example"], pair="")
 
 
 def shortened(example: str) -> str:
@@ -132,22 +129,16 @@ def shortened(example: str) -> str:
     return shorten(example, LONGEST_LABEL, placeholder=" …")
 
 
-def untranslated() -> dict[str, Any]:
-    """No typed target, for it was of the old text, and the first step of the new one's."""
-    return {"target": "", "translation": from_the_start(current().translation)}
-
-
 def choose_checkpoint(selection: Selection, names: Sequence[str]) -> None:
     """Which model reads the text."""
     if selection.checkpoint not in names:
         return
-    key = shows("checkpoint", selection.checkpoint, told=True)
-    st.selectbox("Checkpoint", names, key=key, on_change=take_checkpoint, help=CHECKPOINT_HELP)
+    select("Checkpoint", names, selection.checkpoint, take_checkpoint, key="checkpoint", help=CHECKPOINT_HELP)
 
 
-def take_checkpoint() -> None:
-    """Another model may cut the text into other tokens."""
-    select_checkpoint(st.session_state["checkpoint"])
+def take_checkpoint(name: str) -> None:
+    """Another model."""
+    choose(checkpoint=name)
 
 
 def choose_device() -> None:
@@ -163,11 +154,20 @@ def choose_device() -> None:
     )
 
 
+def offer(name: str, page: str) -> None:
+    """A link to this page with a checkpoint that it can use, in place of one that it cannot."""
+    st.page_link(
+        FOLDER / f"{page}.py",
+        label=f"Open {markdown_text(name)}",
+        query_params=address_of(page, checkpoint=name),
+    )
+
+
 def say_kept(selection: Selection) -> None:
     """For a page that makes its passes without them: which edits are kept on the page Break the formula, if any."""
     if selection.edits:
         kept = said_of(Edits.from_text(selection.edits))
-        st.info(f"What is kept broken on the page Break the formula is not broken here: {kept}.")
+        st.info(f"What the experiments of Break the formula keep broken is not broken here: {kept}.")
 
 
 @contextmanager

@@ -7,10 +7,14 @@ import streamlit as st
 import pages
 from model import Edits
 from pages.parts import bench, fresh, heads, padding, word
+from pages.parts.break_settings import Broken
 from pages.parts.breaking import show_experiment, take_experiment
-from pages.parts.computed import checkpoint_named, trace_of
-from pages.parts.selection import Selection, address_notice, fit, remember, selected, shows
+from pages.parts.computed import checkpoint_named
+from pages.parts.passes import trace_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import address_notice, fit, remember, selected
 from pages.parts.subjects import GROUPS, group_of, short_name
+from pages.parts.widgets.bound import radio
 from viz.explorer.kinds import kinds_of
 
 WHERE_HELP = (
@@ -41,36 +45,33 @@ def show() -> None:
         selection = fit(selection, kinds)
         remember(selection)
         place = st.container()
-        SHOWN.get(selection.experiment, show_experiment)(selection, checkpoint, before, kinds)
+        if selection.of(Broken).experiment in SHOWN:
+            pages.say_kept(selection)
+        SHOWN.get(selection.of(Broken).experiment, show_experiment)(selection, checkpoint, before, kinds)
         with place:
             address_notice()
 
 
 def show_choice(selection: Selection) -> None:
     """First where, then what."""
-    group = group_of(selection.experiment)
-    key = shows("group", group)
-    st.radio("Where", list(GROUPS), key=key, on_change=take_group, help=WHERE_HELP, horizontal=True)
-    st.radio(
+    experiment = selection.of(Broken).experiment
+    group = group_of(experiment)
+    radio("Where", list(GROUPS), group, take_group, key="group", help=WHERE_HELP)
+    radio(
         "Take out, change, or measure",
         GROUPS[group],
-        key=shows("experiment", selection.experiment),
+        experiment,
+        take_experiment,
+        key="experiment",
         format_func=short_name,
-        on_change=take_chosen,
-        horizontal=True,
     )
 
 
-def take_group() -> None:
+def take_group(group: str) -> None:
     """The first experiment of another group."""
-    take_experiment(GROUPS[st.session_state["group"]][0])
+    take_experiment(GROUPS[group][0])
 
 
-def take_chosen() -> None:
-    """Another experiment."""
-    take_experiment(st.session_state["experiment"])
-
-
-pages.frame()
+pages.frame("break")
 show()
 pages.settle("break")

@@ -9,7 +9,7 @@ import pages
 from model import Checkpoint, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import checkpoint_named, file_bytes
-from pages.parts.selection import choose_checkpoint
+from pages.parts.doors import door
 from pages.parts.theme import theme
 from viz import card as cards
 from viz.curve import accuracy_curve, loss_curve, read_curve
@@ -19,6 +19,7 @@ PARAMETERS_HELP = "The numbers that training set: embeddings, projections and no
 SHAPE_HELP = "Layers work one after the other, heads side by side in each. The width is how many numbers a token has."
 VOCABULARY_HELP = "How many different tokens the model knows. What it does not know becomes the unknown token."
 LENGTH_HELP = "Tokens beyond this number are left out, and the page says so."
+OPEN_HELP = "The text that is selected, read by this checkpoint."
 LOSS_HELP = (
     "Cross-entropy: minus the logarithm of the probability that the model gave to the right answer, averaged. "
     "The validation part was not trained on."
@@ -43,17 +44,10 @@ def show_checkpoint(checkpoint: Checkpoint) -> None:
     card = checkpoint.card
     st.markdown(markdown_text(cards.text_of(card, "summary") or cards.text_of(card, "task")))
     show_sizes(checkpoint)
-    key = f"open {checkpoint.name}"
-    if st.button("Open in Explore", key=key, type="primary", on_click=open_checkpoint, args=(checkpoint.name,)):
-        st.switch_page(pages.FOLDER / "explore.py")
+    door("Open in Explore", "explore", OPEN_HELP, checkpoint=checkpoint.name)
     show_evaluations(card)
     show_curve(checkpoint.name)
     show_training(card)
-
-
-def open_checkpoint(name: str) -> None:
-    """Select it before the page changes."""
-    choose_checkpoint(name)
 
 
 def show_sizes(checkpoint: Checkpoint) -> None:
@@ -116,6 +110,6 @@ def show_training(card: Mapping[str, object]) -> None:
         st.markdown("\n".join(f"- {markdown_text(limit)}" for limit in cards.limits(card)))
 
 
-pages.frame()
+pages.frame("checkpoints")
 show()
 pages.settle("checkpoints")

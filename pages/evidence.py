@@ -11,9 +11,11 @@ import pages
 from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
-from pages.parts.computed import Shelf, checkpoint_named, edits_of, trace_key
+from pages.parts.computed import Shelf, checkpoint_named
 from pages.parts.exploring import traced
-from pages.parts.selection import Selection, address_notice, fit, remember, selected, to_address
+from pages.parts.passes import edits_of, trace_key
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import address_notice, address_of, fit, remember, selected
 from viz import answer
 from viz import evidence as shown
 from viz.export import SITES
@@ -65,7 +67,7 @@ def show() -> None:
         cut = answer.kept(len(keys.tokens), getattr(trace, keys.stack).dropped)
         st.markdown(f"{shown.sentence(findings)}{cut}")
         show_pass(selection, edits_of(selection, checkpoint))
-        show_findings(findings, urlencode(to_address(selection)))
+        show_findings(findings, urlencode(address_of("explore")))
 
 
 def found(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Finding]:
@@ -118,6 +120,6 @@ def show_findings(findings: Sequence[Finding], address: str) -> None:
     st.markdown(IN_THE_REPOSITORY)
 
 
-pages.frame()
+pages.frame("evidence")
 show()
 pages.settle("evidence")

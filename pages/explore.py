@@ -10,19 +10,28 @@ import streamlit as st
 
 import pages
 from model import Checkpoint, Edits
+from model.measures.one_weight import strongest
 from model.trace import Trace
-from pages.parts.computed import checkpoint_named, edits_of, reads_pairs, trace_of
+from pages.parts.computed import checkpoint_named, reads_pairs
 from pages.parts.doors import door
 from pages.parts.downloads import downloads
+from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
+from pages.parts.passes import edits_of, trace_of
 from pages.parts.predicting import prediction_of
-from pages.parts.selection import Selection, address_notice, choose, current, remember, selected, shows, take
-from pages.parts.switch import switch
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import address_notice, choose, current, remember, selected
 from pages.parts.theme import theme
+from pages.parts.widgets.bound import bind, select, take
+from pages.parts.widgets.switch import switch
 from viz import answer
+from viz.explorer import View
+from viz.explorer.kinds import Kind
+from viz.explorer.view import positions_of
 from viz.explorer.view import shown as in_view
 from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.table import token_table
+from viz.tokens import counted, markdown_text, percent, position_name
 
 HOW_TO_READ = """
 - A **query** is a token that looks, a **key** one that is looked at: query attends to key. The share of the query's
@@ -39,9 +48,11 @@ MUTE_HELP = (
     "projection. The prediction is given before and after."
 )
 INSIDE_HELP = (
-    "Every step from the words to one weight, with its numbers: the query and key kept in the picture, or else those "
-    "of the largest weight; the head that is on, where it is the only one."
+    "Every step from the words to one weight, with its numbers: that of the query and key kept in the picture, or else "
+    "the largest."
 )
+MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Which of them?"
+MOST_DOORS = 8
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
 STATISTICS_HELP = (
     "Of this sentence and this attention. Entropy is how widely a head spreads, in bits, the mean over its queries: 0 "
@@ -136,10 +147,11 @@ def show_actions(shown: Attended) -> None:
     """What acts on the heads that are on, takes them away, or leads inside them."""
     selection, heads = shown.selection, shown.kind.heads
     with st.container(horizontal=True, vertical_alignment="center"):
-        key = shows("mute", selection.mute, told=True)
+        key = bind("mute", selection.mute, told=True)
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         downloads(selection, any_head=bool(selection.view.heads_on(heads)))
-        door("Inside this weight", "inside", INSIDE_HELP, partial(open_inside, heads))
+        show_doors_inside(shown)
+    say_muted(selection)
 
 
 def hold_actions() -> None:
@@ -149,10 +161,50 @@ def hold_actions() -> None:
             st.container(width=width, height=ACTIONS_HEIGHT, border=False)
 
 
-def open_inside(heads: int) -> None:
-    """Look into the head that is on, if it is alone."""
-    on = current().view.heads_on(heads)
-    choose(head=on[0] if len(on) == 1 else current().head)
+def show_doors_inside(shown: Attended) -> None:
+    """To the number in the picture: inside the head that is on; of a mean, inside one of its heads."""
+    view, kind = shown.selection.view, shown.kind
+    on = view.heads_on(kind.heads)
+    if not on:
+        return
+    if len(on) == 1:
+        door("Inside this weight", "inside", INSIDE_HELP, head=on[0])
+        return
+    weights = kind.weights[view.layer]
+    mean = answer.mean_of_heads(weights, on)
+    if (place := place_looked_at(mean, view, kind)) is None:
+        return
+    query, key = place
+    names = [position_name(place, text.tokens[place]) for place, text in ((query, kind.queries), (key, kind.keys))]
+    with st.popover("Inside this weight", help=INSIDE_HELP):
+        st.markdown(MEAN_SAID.format(*map(markdown_text, names), percent(float(mean[query, key]), 1), len(on)))
+        with st.container(height=320 if len(on) > MOST_DOORS else "content", border=False):
+            for head, weight in zip(on, weights[list(on), query, key].tolist(), strict=True):
+                label = f"Head {counted(head)}: {percent(weight, 1)}"
+                door(label, "inside", INSIDE_HELP, head=head, query=query, key=key)
+
+
+def place_looked_at(mean: np.ndarray, view: View, kind: Kind) -> tuple[int, int] | None:
+    """The query and key of the weight that the picture shows: those kept, or of the largest; None where all is hidden.
+
+    mean: (query, key).
+    """
+    rows, columns = positions_of(kind.queries, view, 0), positions_of(kind.keys, view, 1)
+    if not rows or not columns:
+        return None
+    query = rows.index(view.query) if view.query in rows else None
+    key = columns.index(view.key) if view.key in columns else None
+    row, column = strongest(mean[np.ix_(rows, columns)], query, key)
+    return rows[row], columns[column]
+
+
+def say_muted(selection: Selection) -> None:
+    """The heads that are muted though they are on, with a way to give them back."""
+    if selection.muted:
+        heads = ", ".join(f"head {counted(head)} of layer {counted(layer)}" for layer, head in sorted(selection.muted))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"Muted: {heads}.", width="content")
+            st.button("Give back", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
 
 
 def said(shown: Attended, trace: Trace) -> str:
@@ -182,8 +234,8 @@ def show_statistics(shown: Attended) -> None:
     st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)
     with st.container(horizontal=True):
         axes = [
-            choose_axis("across", "Across", selection.across, list(statistics)),
-            choose_axis("up", "Up, and as colour", selection.up, list(statistics), place=1),
+            choose_axis("across", "Across", selection.of(Axes).across, list(statistics)),
+            choose_axis("up", "Up, and as colour", selection.of(Axes).up, list(statistics), place=1),
         ]
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
     st.vega_lite_chart(
@@ -199,9 +251,15 @@ def show_statistics(shown: Attended) -> None:
 
 def choose_axis(name: str, label: str, wanted: str, there: list[str], *, place: int = 0) -> str:
     """One axis of the chart; a statistic that this attention has not, as cross-attention no distance, gives way."""
-    key = shows(name, wanted if wanted in there else there[place], told=True)
-    titled = TITLES.__getitem__
-    return st.selectbox(label, there, key=key, on_change=take, args=(name,), format_func=titled, width=260)
+    chosen = wanted if wanted in there else there[place]
+    take_axis = partial(take_axis_named, name)
+    select(label, there, chosen, take_axis, key=name, format_func=TITLES.__getitem__, width=260)
+    return chosen
+
+
+def take_axis_named(name: str, statistic: str) -> None:
+    """Another statistic on an axis."""
+    choose({name: statistic})
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -263,6 +321,6 @@ def show_tokens(selection: Selection) -> None:
         st.dataframe(pd.DataFrame(rows), hide_index=True)
 
 
-pages.frame()
+pages.frame("explore")
 show()
 pages.settle("explore")

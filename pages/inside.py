@@ -9,9 +9,12 @@ from model.measures.score_parts import score_parts, why_not
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import doors_of_weight
 from pages.parts.exploring import traced
-from pages.parts.selection import DEPTHS, Selection, address_notice, current, fit, remember, selected, shows, take
+from pages.parts.inside_settings import DEPTHS, Walk
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
 from pages.parts.theme import theme
 from pages.parts.walking import choose_step, choose_weight, chosen_path, numbered, rechecked, take_away
+from pages.parts.widgets.bound import radio
 from viz import steps
 from viz.excerpt import code_of
 from viz.inside import part_bars, spec, unchecked
@@ -66,42 +69,42 @@ def show_walk() -> None:
         checkpoint = checkpoint_named(selection.checkpoint)
         _, kinds = traced(selection, checkpoint)
         selection = fit(selection, kinds)
-        path = chosen_path(selection, checkpoint)
+        path, walk = chosen_path(selection, checkpoint), selection.of(Walk)
         st.markdown(steps.answer(path))
         choose_weight(kinds, path.site)
-        choose_step(selection)
-        found = STEPS[selection.step](path)
+        choose_step(walk.step)
+        found = STEPS[walk.step](path)
         show_step(selection, path, found)
         st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-        if selection.step in STEPS_BEFORE_SOFTMAX:
+        if walk.step in STEPS_BEFORE_SOFTMAX:
             show_parts(path)
         show_recheck(selection, checkpoint, path)
-        if selection.depth == "numbers":
-            show_formula(path, selection.step)
+        if walk.depth == "numbers":
+            show_formula(path, walk.step)
             show_numbers(found)
     remember(selection)
 
 
 def show_step(selection: Selection, path: WeightPath, found: Quantities) -> None:
     """What happens, in a sentence and a picture, with what acts on them at the side."""
+    step = selection.of(Walk).step
     picture, side = st.columns([5, 2], gap="large")
     with side:
-        st.radio(
+        radio(
             "Depth",
             DEPTHS,
-            horizontal=True,
+            selection.of(Walk).depth,
+            lambda depth: choose(depth=depth),
+            key="depth",
             format_func=DEPTH_NAMES.__getitem__,
-            key=shows("depth", selection.depth),
-            on_change=take,
-            args=("depth",),
             help=DEPTH_HELP,
         )
         take_away(selection)
         doors_of_weight(path)
     with picture:
-        st.subheader(f"Step {numbered(selection.step).replace(' ', ': ', 1)}", anchor=False)
-        st.markdown(steps.said(path, selection.step, found))
-        for row in specs(path, selection.step, found, theme=theme()):
+        st.subheader(f"Step {numbered(step).replace(' ', ': ', 1)}", anchor=False)
+        st.markdown(steps.said(path, step, found))
+        for row in specs(path, step, found, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
                 place.markdown(title)
                 place.vega_lite_chart(chart, theme=None, alt=alternative(path, title))
@@ -153,6 +156,6 @@ def show_numbers(found: Quantities) -> None:
                 st.code(steps.exactly(quantity.values), language=None, wrap_lines=True)
 
 
-pages.frame()
+pages.frame("inside")
 show()
 pages.settle("inside")

@@ -16,7 +16,8 @@ from model import Checkpoint, Edits, InputError
 from model.measures import positions as measures
 from model.trace import StackTrace
 from model.transformer import Stack
-from pages.parts.computed import checkpoint_named, trace_of
+from pages.parts.computed import checkpoint_named
+from pages.parts.passes import trace_of
 from pages.parts.positioning import (
     LONGEST,
     LONGEST_SCHEME,
@@ -28,28 +29,19 @@ from pages.parts.positioning import (
     fitted,
     put_back,
 )
-from pages.parts.selection import (
-    READERS,
-    Selection,
-    address_notice,
-    choose,
-    current,
-    remember,
-    selected,
-    shows,
-    unusable,
-    with_example,
-    written,
-)
-from pages.parts.switch import switch
+from pages.parts.state.declared import CODEC
+from pages.parts.state.fields import written
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import address_notice, changed, choose, current, remember, selected, unusable
 from pages.parts.theme import theme
+from pages.parts.widgets.bound import bind, radio, select
+from pages.parts.widgets.switch import switch
 from viz import export, order
 from viz import positions as figures
 from viz.answer import kept
 from viz.theme import MOST_CURVES
 from viz.tokens import markdown_text, position_name
 
-EXAMPLE = "The dog bit the man"
 LONGEST_PRODUCTS, LONGEST_BEYOND = 512, 2048
 OWN = "own"
 TABLE_NAMES = {"formula": "the formula", "own": "this checkpoint"}
@@ -111,7 +103,7 @@ SHOWN_HELP = "The token whose numbers the table lists, in full."
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = with_example(selected(), EXAMPLE)
+    selection = selected()
     pages.strip(selection)
     st.title("How does the model know the order of words?", anchor=False)
     pages.say_kept(selection)
@@ -139,38 +131,45 @@ def chosen() -> tuple[Selection, Checkpoint, str]:
 
     The settings are kept, and in the address from now on.
     """
-    selection = with_example(current(), EXAMPLE)
+    selection = current()
     checkpoint = checkpoint_named(selection.checkpoint)
-    settings, stacks = selection.positioning, [name for name in STACKS if getattr(checkpoint.model, name) is not None]
+    settings = selection.of(Positioning)
+    stacks = [name for name in STACKS if getattr(checkpoint.model, name) is not None]
     width = checkpoint.config.width if settings.table == OWN else settings.width
     settings = fitted(settings, stacks=stacks, width=width)
-    remember(replace(current(), positioning=settings))
-    return replace(selection, positioning=settings), checkpoint, settings.stack or stacks[0]
+    selection = changed(selection, **vars(settings))
+    remember(selection)
+    return selection, checkpoint, settings.stack or stacks[0]
 
 
 def fit_settings() -> None:
     """What of the settings the checkpoint or the text has no place for is put back and noted."""
-    before = current().positioning
+    before = current().of(Positioning)
     selection, _, stack = chosen()
-    settings = selection.positioning
+    settings = selection.of(Positioning)
     if settings.token >= len(getattr(trace_of(selection, Edits()), stack).ids):
         settings = replace(settings, token=0)
-        remember(replace(current(), positioning=settings))
+        remember(changed(selection, token=0))
     for name in put_back(before, settings):
         unusable(name)
 
 
 def setting(name: str, wanted: Any, first: int = 0) -> dict[str, Any]:
     """What makes a control show a setting and change it; ``first``: what the screen calls 0."""
-    return {"key": shows(name, wanted), "on_change": take_setting, "args": (name, first)}
+    return {"key": bind(name, wanted), "on_change": take_control, "args": (name, first)}
 
 
-def take_setting(name: str, first: int) -> None:
-    """Another value, unless it is one that no address may hold either: a browser can send any."""
+def take_control(name: str, first: int) -> None:
+    """The value of a control."""
     value: Any = st.session_state[name]
-    value = tuple(value) if isinstance(value, list) else value
-    with suppress(ValueError, TypeError):
-        choose(steers=False, **{name: READERS[name](written(value - first if first else value))})
+    with suppress(TypeError):  # an emptied field is left aside
+        take_setting(name, tuple(value) if isinstance(value, list) else value - first if first else value)
+
+
+def take_setting(name: str, value: Any) -> None:
+    """Another value, unless it is one that no address may hold either: a browser can send any."""
+    with suppress(ValueError):
+        choose(steers=False, **{name: CODEC.parse(name, written(value))})
 
 
 def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
@@ -187,7 +186,7 @@ def show_sum() -> None:
     trace = trace_of(selection, Edits())
     stacks = {name: stack for name in STACKS if (stack := getattr(trace, name)) is not None}
     if len(stacks) > 1:
-        st.radio("Stack", list(stacks), **setting("stack", name), horizontal=True, help=STACK_HELP)
+        radio("Stack", list(stacks), name, partial(take_setting, "stack"), key="stack", help=STACK_HELP)
     stack = stacks[name]
     scheme = checkpoint.config.positions
     st.markdown(" ".join(said(stack, scheme)) + kept(len(stack.ids), stack.dropped))
@@ -217,13 +216,10 @@ def show_parts() -> None:
             st.info(order.NOTHING_ADDED)
         draw(figures.text_heatmaps(parts.names, tokens, theme=theme()), "sum")
         places = range(len(tokens))
-        place = st.selectbox(
-            "Numbers of the token",
-            places,
-            format_func=lambda at: position_name(at, tokens[at]),
-            help=SHOWN_HELP,
-            **setting("token", selection.positioning.token),
-        )
+        place = min(selection.of(Positioning).token, len(tokens) - 1)
+        names = [position_name(at, token) for at, token in enumerate(tokens)]
+        looks = {"format_func": names.__getitem__, "help": SHOWN_HELP}
+        select("Numbers of the token", places, place, partial(take_setting, "token"), key="token", **looks)
         rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
         numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
         st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
@@ -260,16 +256,10 @@ def show_table() -> None:
 
 def choose_table() -> None:
     """Whose vectors, and how many of them."""
-    settings = chosen()[0].positioning
+    settings = chosen()[0].of(Positioning)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.radio(
-            "Vectors of",
-            TABLES,
-            format_func=TABLE_NAMES.__getitem__,
-            help=TABLE_HELP,
-            horizontal=True,
-            **setting("table", settings.table),
-        )
+        looks = {"format_func": TABLE_NAMES.__getitem__, "help": TABLE_HELP}
+        radio("Vectors of", TABLES, settings.table, partial(take_setting, "table"), key="table", **looks)
         length, width = setting("length", settings.length), setting("width", settings.width)
         own = settings.table == OWN
         st.number_input("Positions", 1, LONGEST, help=LENGTH_HELP, width=140, **length)
@@ -279,7 +269,7 @@ def choose_table() -> None:
 def chosen_table() -> tuple[np.ndarray, str]:
     """The table that the controls ask for, and whose it is. InputError for a checkpoint that has none."""
     selection, checkpoint, name = chosen()
-    settings = selection.positioning
+    settings = selection.of(Positioning)
     if settings.table != OWN:
         return measures.sinusoidal_table(settings.length, settings.width), TABLE_NAMES[settings.table]
     length = min(settings.length, checkpoint.config.max_length)
@@ -298,7 +288,7 @@ def skipped(table: np.ndarray) -> str:
 def show_curves() -> None:
     """Chosen dimensions over the positions."""
     with pages.plain_refusals():
-        table, dimensions = chosen_table()[0], chosen()[0].positioning.dimensions
+        table, dimensions = chosen_table()[0], chosen()[0].of(Positioning).dimensions
         st.multiselect(
             "Dimensions drawn as curves",
             range(table.shape[1]),
@@ -347,7 +337,7 @@ def show_shift(width: int) -> None:
         if width < 2:
             st.info("One dimension has no pair to rotate: choose at least 2.")
             return
-        settings = chosen()[0].positioning
+        settings = chosen()[0].of(Positioning)
         pair, position, shift = settings.pair_of, settings.position, settings.shift
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.number_input("Pair", 0, width // 2 - 1, help=PAIR_HELP, width=140, **setting("pair_of", pair))
@@ -395,7 +385,7 @@ def show_schemes() -> None:
     """What each scheme adds to a score, as a function of the two positions."""
     with pages.plain_refusals():
         selection, checkpoint, name = chosen()
-        settings = selection.positioning
+        settings = selection.of(Positioning)
         st.subheader("Schemes side by side", anchor=False, help=SCHEMES_HELP)
         st.markdown(order.SIDE_BY_SIDE)
         causal = name == "decoder" if settings.causal is None else settings.causal
@@ -425,6 +415,6 @@ def choose_comparison(settings: Positioning, *, causal: bool) -> None:
         switch("Hide keys after the query", CAUSAL_HELP, **setting("causal", causal))
 
 
-pages.frame()
+pages.frame("positions")
 show()
 pages.settle("positions")

@@ -12,9 +12,9 @@ from model.decoding import Step
 from model.measures.lens import lens_logits, ranks
 from pages.parts import continuation
 from pages.parts.computed import checkpoint_named
+from pages.parts.continuation import CHECKPOINT
 from pages.parts.continuing import (
     Stand,
-    adapted,
     decoders,
     go,
     likeliest,
@@ -26,20 +26,11 @@ from pages.parts.continuing import (
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, show_explorer, show_neighbours
-from pages.parts.selection import (
-    Selection,
-    address_notice,
-    changed,
-    choose,
-    choose_checkpoint,
-    current,
-    fit,
-    remember,
-    selected,
-    shows,
-)
-from pages.parts.switch import switch
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import address_notice, changed, choose, current, fit, remember, selected
 from pages.parts.theme import theme
+from pages.parts.widgets.bound import bind, radio, select
+from pages.parts.widgets.switch import switch
 from pages.parts.written import KEY, written_tokens
 from viz.answer import in_bytes, kept
 from viz.explorer.kinds import kinds_of
@@ -102,7 +93,7 @@ NONE = (
 def show() -> None:
     """The page, from top to bottom."""
     names = decoders()
-    selection = adapted(selected(), names)
+    selection = selected()
     pages.strip(selection, names)
     st.title("Which words does it look at while it writes?", anchor=False)
     pages.say_kept(selection)
@@ -130,7 +121,7 @@ def show_other(selection: Selection, names: list[str]) -> None:
         st.info(NONE)
         return
     st.info(f"{markdown_text(selection.checkpoint)} continues no text. This page needs a decoder that stands alone.")
-    st.button(f"Write with {markdown_text(names[0])}", on_click=choose_checkpoint, args=(names[0],), type="primary")
+    pages.offer(CHECKPOINT if CHECKPOINT in names else names[0], "write")
 
 
 def show_text(here: Stand, *, running: bool) -> None:
@@ -186,10 +177,10 @@ def show_moves(here: Stand, *, running: bool) -> None:
         if running:
             st.button("Stop", key="stop", on_click=choose, type="primary")
         else:
-            label = f"Run {here.selection.continuation.tokens}"
+            label = f"Run {here.chosen.tokens}"
             st.button(label, key="run", on_click=start, args=(here,), disabled=stuck, type="primary", help=TOKENS_HELP)
         empty = not here.written or running
-        anew: dict[str, Any] = {"kwargs": continuation.OF_TEXT, "disabled": empty, "help": RESET_HELP}
+        anew: dict[str, Any] = {"kwargs": continuation.NOTHING_WRITTEN, "disabled": empty, "help": RESET_HELP}
         st.button("Reset", key="reset", on_click=move, args=(here,), **anew)
         with st.popover("Download"):
             download("As Python", "written.py", partial(script, here), SCRIPT_HELP, disabled=not here.written)
@@ -209,11 +200,11 @@ def start(here: Stand) -> None:
 def run(here: Stand, place: DeltaGenerator) -> None:
     """Write token after token, each kept as it comes: whatever stops this leaves what there is."""
     selection, prompt = here.selection, here.checkpoint.tokenizer.decode(here.prompt)
-    options = here.options | {"max_tokens": selection.continuation.tokens, "edits": here.edits}
+    options = here.options | {"max_tokens": here.chosen.tokens, "edits": here.edits}
     for part in here.checkpoint.stream(selection.text, written=here.written, **options):
-        selection = changed(selection, written=(*here.written, *part.token_ids), at=None)
-        st.session_state["_selection"] = selection
-        place.text(prompt + here.checkpoint.tokenizer.decode(selection.continuation.written))
+        written = (*here.written, *part.token_ids)
+        settle(here, written=written, at=None)
+        place.text(prompt + here.checkpoint.tokenizer.decode(written))
     st.rerun()
 
 
@@ -231,7 +222,7 @@ def show_choice(here: Stand, step: Step) -> None:
 
 def show_stages(here: Stand, step: Step, ids: list[int]) -> None:
     """The chart; a click on a row takes its token."""
-    chosen, theme_now = here.selection.continuation, theme()
+    chosen, theme_now = here.chosen, theme()
     titles = titles_of(stage_settings(chosen))
     stages = {titles[name]: found[ids].tolist() for name, found in step.stages.items()}
     tokens = here.checkpoint.tokenizer.pieces(ids)
@@ -276,31 +267,39 @@ def show_others(here: Stand, step: Step, ids: list[int]) -> None:
         return f"{ids.index(token_id) + 1} · {visible(pieces[token_id])} · {percent(float(step.before[token_id]), 1)}"
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("Another token", ids, key="other", format_func=named, help=OTHER_HELP, width=260)
+        other = other_of(here, ids)
+        keep = partial(keep_other, here)
+        select("Another token", ids, other, keep, key="other", format_func=named, help=OTHER_HELP, width=260)
         stuck = here.full or here.ended
-        st.button("Take it", key="take", on_click=take_other, args=(here, ids), disabled=stuck)
+        st.button("Take it", key="take", on_click=take_token, args=(here, other), disabled=stuck)
 
 
-def take_other(here: Stand, ids: list[int]) -> None:
-    """The token of the list."""
-    if st.session_state["other"] in ids:
-        take_token(here, st.session_state["other"])
+def other_of(here: Stand, ids: list[int]) -> int:
+    """What stands in the list: what was chosen there for this step, or else the first."""
+    name, token_id = st.session_state.get("_other", ("", 0))
+    return token_id if name == here.name and token_id in ids else ids[0]
+
+
+def keep_other(here: Stand, token_id: int) -> None:
+    """Another token in the list; it is written once it is taken."""
+    st.session_state["_other"] = (here.name, token_id)
 
 
 def show_settings(here: Stand) -> None:
     """What is done to the probabilities, in this order, before a token is taken."""
-    chosen = here.selection.continuation
+    chosen = here.chosen
 
     def changes(name: str) -> dict[str, Any]:
-        return {"key": shows(name, getattr(chosen, name)), "on_change": take_setting, "args": (here, name)}
+        return {"key": bind(name, getattr(chosen, name)), "on_change": take_setting, "args": (here, name)}
 
-    st.radio(
+    radio(
         "Take",
         continuation.METHODS,
+        chosen.method,
+        lambda method: settle(here, method=method),
+        key="method",
         format_func=METHOD_NAMES.__getitem__,
-        horizontal=True,
         help=METHOD_HELP,
-        **changes("method"),
     )
     st.number_input("Repetition penalty", 1.0, continuation.HARDEST, step=0.05, help=PENALTY_HELP, **changes("penalty"))
     st.number_input(
@@ -332,14 +331,14 @@ def show_attention() -> None:
             shown = shown._replace(selection=changed(shown.selection, query=last))
         st.subheader("What it looks at", anchor=False)
         show_explorer(shown, attended)
-        mute = shows("mute", shown.selection.mute)
+        mute = bind("mute", shown.selection.mute)
         switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
         show_neighbours(shown)
 
 
 def attended() -> Attended:
     """Every head on the text up to this step."""
-    selection = adapted(current(), decoders())
+    selection = current()
     here = stand(selection, checkpoint_named(selection.checkpoint))
     kinds = kinds_of(here.trace(here.read))
     return Attended(fit(here.selection, kinds), kinds, here.name)
@@ -380,6 +379,6 @@ def script(here: Stand) -> str:
     return written_script(selection.checkpoint, selection.text, here.written, here.by_hand(), here.options, here.edits)
 
 
-pages.frame()
+pages.frame("write")
 show()
 pages.settle("write")

@@ -367,7 +367,7 @@ ADDRESSES = [
             "text": Control("Text", "The acting is not bad at all."),
             "layer": Control("Layer", "4"),
             "off": [Control("Head", "1"), Said("attention of layer 4, head 1, query by key")],
-            "edits": Said("Kept broken: no positions."),
+            "edits": [Said("Still broken besides"), Said("no positions")],
         },
     ),
     Address(
@@ -385,7 +385,7 @@ ADDRESSES = [
         {
             "off": Control("Head", "mean of 6 heads"),
             "experiment": Control("Take out, change, or measure", "Shuffled positions"),
-            "edits": Said("Kept broken: q·k × 0.125 in place of ÷ √d_k, a causal mask."),
+            "edits": [Said("q·k × 0.125 in place of ÷ √d_k"), Said("a causal mask")],
         },
     ),
     Address(
@@ -407,10 +407,17 @@ ADDRESSES = [
         {
             "layer": Control("Layer", "2"),
             "experiment": Control("Take out, change, or measure", "Causal mask"),
-            "edits": Said(
-                "Kept broken: temperature 2.5, shuffled positions, overwritten weights (1), averaged heads (1), "
-                "muted heads (2), muted layers (1), no residual (sublayers: 1), no norm (norms: 1)."
-            ),
+            "edits": [
+                Said("temperature 2.5"),
+                Said("shuffled positions"),
+                Said("overwritten weights (1)"),
+                Said("averaged heads (1)"),
+                Said("head 4 muted in layer 1's attention (encoder)"),
+                Said("head 3 muted in layer 2's attention (encoder)"),
+                Said("all heads muted in layer 2's attention (encoder)"),
+                Said("no residual around layer 3's feed-forward layer (encoder)"),
+                Said("no norm (norms: 1)"),
+            ],
         },
     ),
     Address(
@@ -423,7 +430,7 @@ ADDRESSES = [
             "attention": Said("1 · Once"),
             "layer": [Control("Layer", "5"), Said("No residual around layer 5's attention")],
             "experiment": Control("Take out, change, or measure", "No residual"),
-            "edits": Said("Kept broken: shifted positions, no mask, uniform attention (heads: 2)."),
+            "edits": [Said("shifted positions"), Said("no mask"), Said("uniform attention (heads: 2)")],
         },
     ),
     Address(

@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pyarrow.ipc
@@ -15,8 +16,10 @@ import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import Shelf
+from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, wanted_layer
-from pages.parts.selection import EXAMPLES, LONGEST_TEXT, Selection, from_address, to_address
+from pages.parts.state.declared import CODEC
+from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
 from viz.explorer.kinds import kinds_of
 from viz.explorer.packing import unpack
 from viz.explorer.view import View
@@ -28,12 +31,14 @@ SENTENCE = "An odd film, but a good film."
 
 
 def opened(page: str = "explore.py", **address: str) -> AppTest:
-    """The app as a browser opens it at an address, once its explorer has drawn the first picture."""
+    """A page as a browser opens it at an address, once its explorer has drawn the first picture."""
     app = AppTest.from_file(str(APP), default_timeout=120)
     app.query_params.update(address)
     app.session_state["_picture_sent"] = True
-    app.run()
-    return app if page == "explore.py" else app.switch_page(f"pages/{page}").run()
+    if page == "explore.py":
+        return app.run()
+    app.session_state["_routed"] = True  # as app.py notes; AppTest runs a page of the folder without it
+    return app.switch_page(f"pages/{page}").run()
 
 
 def typed(app: AppTest, text: str) -> AppTest:
@@ -42,9 +47,7 @@ def typed(app: AppTest, text: str) -> AppTest:
 
 
 KEPT = Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
-NOT_HERE = (
-    "What is kept broken on the page Break the formula is not broken here: q·k × 1 in place of ÷ √d_k, no positions."
-)
+NOT_HERE = "What the experiments of Break the formula keep broken is not broken here: q·k × 1 in place of ÷ √d_k, no positions."
 
 
 @pytest.mark.parametrize("page", ["explore.py", "inside.py", "positions.py", "translate.py", "write.py"])
@@ -53,6 +56,19 @@ def test_a_page_that_leaves_out_what_is_kept_broken_says_so_and_shows_the_same_a
     assert not app.exception
     assert ([info.value for info in plain.info], [info.value for info in app.info]) == ([], [NOT_HERE])
     assert [text.value for text in app.markdown] == [text.value for text in plain.markdown]
+
+
+def link(app: AppTest, label: str) -> Any:
+    """A link to a page: where it leads."""
+    return next(found.proto for found in app.get("page_link") if found.proto.label == label)
+
+
+def follow(app: AppTest, label: str) -> AppTest:
+    """The page that a link leads to, at the link's address."""
+    door = link(app, label)
+    app.query_params.clear()
+    app.query_params.update(dict(parse_qsl(door.query_string)))
+    return app.switch_page(f"pages/{door.page.rpartition('/')[2].removesuffix('.py') or 'explore'}.py").run()
 
 
 def button(app: AppTest, label: str):
@@ -330,7 +346,7 @@ def test_ten_thousand_words_get_one_sentence_and_are_kept():
 
 def test_half_a_surrogate_pair_gets_one_sentence():
     app = opened()
-    app.session_state["_selection"] = Selection(text="half \ud800 pair")
+    app.session_state["_chosen"] = {"text": "half \ud800 pair"}
     assert "Character 6" in one_refusal(app.run())
     assert app.text_area(key="text").value == "half ? pair", "it cannot be shown in a browser"
 
@@ -414,10 +430,12 @@ def test_an_address_says_everything_about_a_selection():
     settings: dict[str, Any] = {"scale": "log", "maximum": "head", "colours": "grey", "threshold": 0.05, "top": 3}
     tokens: dict[str, Any] = {"special": "hidden", "words": True, "segments": "AB", "query": 0, "key": 3}
     view = View(attention="cross", layer=2, off=off, show="table", **settings, **tokens)
-    selection = Selection(text="<b> & 50 % é", mute=True, across="self", up="entropy", view=view)
-    assert to_address(selection)["off"] == "0.1_2.0-2_11.7"
-    assert from_address(to_address(selection)) == (selection, [])
-    assert to_address(Selection()) == {}
+    selection = Selection(text="<b> & 50 % é", mute=True, settings=(Axes(across="self", up="entropy"),), view=view)
+    address = CODEC.write(CODEC.values(selection), "explore")
+    assert address["off"] == "0.1_2.0-2_11.7"
+    chosen, unusable = CODEC.read(address)
+    assert (CODEC.values(CODEC.resolve(chosen, "explore")), unusable) == (CODEC.values(selection), [])
+    assert CODEC.write(CODEC.defaults, "explore") == {}
 
 
 def test_the_axes_of_the_chart_are_those_of_the_address_and_go_into_it():
@@ -467,8 +485,7 @@ def test_the_checkpoints_page_shows_every_checkpoint_with_its_size(checkpoint):
 
 
 def test_one_click_opens_a_checkpoint_in_explore():
-    app = opened("checkpoints.py")
-    button(app, "Open in Explore").click().run()
+    app = follow(opened("checkpoints.py"), "Open in Explore")
     assert not app.exception
     assert picture(app) is not None
 

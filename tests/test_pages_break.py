@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, HeadSite, load_checkpoint, storage
 from pages.parts.experiments import EXPERIMENTS, NOTHING, Place, edits_for
-from pages.parts.selection import EXAMPLES
+from pages.parts.state.selection import EXAMPLES
 from tests import reference, tiny
 from tests.kinds import BART
 from tests.test_pages import component, opened

@@ -2,18 +2,19 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from model import Edits, load_checkpoint
+from model import Edits, HeadSite, load_checkpoint
 from model.measures.depth import Fresh, gradient_norms
 from model.measures.spread import WIDTHS, spread_of_products
 from pages.parts.bench import EXAMPLE, Typed, typed_of
 from pages.parts.fresh import STACKS
-from pages.parts.selection import EXAMPLES
+from pages.parts.state.selection import EXAMPLES
 from pages.parts.subjects import ALL, GROUPS, SUBJECTS
 from pages.parts.word import FIRST, SECOND, Two, two_of
 from tests.test_pages import component, opened
@@ -92,7 +93,7 @@ def test_the_gradients_on_the_screen_are_those_of_the_text(trace):
         expected = gradient_norms(ids, Fresh(norm_order=order, layers=4, residuals=residuals))
         assert lines[name] == pytest.approx(expected.tolist(), rel=1e-5)
     assert f"pre-norm {lines['pre-norm'][0]:.2f} in the first layer" in measured(app)
-    app.selectbox(key="depth").set_value(2).run()
+    app.selectbox(key="stack_depth").set_value(2).run()
     assert app.query_params["setting"] == "2"
     assert len(by_line(app, 0)["post-norm"]) == 2
 
@@ -274,10 +275,23 @@ def test_a_broken_part_can_be_kept_while_another_is_broken(checkpoint):
     assert app.query_params["edits"] == "unplace_e"
     app.radio(key="experiment").set_value("scale").run()
     assert not app.exception
-    assert any("Kept broken: no positions" in text.value for text in app.markdown)
+    said = [text.value for text in app.markdown]
+    assert said[said.index("**Still broken besides**, kept from before:") + 1] == "no positions"
     both = Edits(unpositioned=frozenset({"encoder"}), scale=1.0)
     weights = checkpoint.trace(EXAMPLES[0], edits=both).encoder.blocks[0].self_attention.weights
     assert np.allclose(compared(app)["after"], weights.double().mean(dim=0).numpy(), rtol=0, atol=1e-6)
+    app.button(key="mend_0").click().run()
+    assert "edits" not in app.query_params
+
+
+def test_of_several_kept_parts_each_can_be_mended_alone():
+    kept = Edits(muted=frozenset({HeadSite("encoder", 0, 1), HeadSite("encoder", 2, 3)}), scale=1.0)
+    app = opened_at("positions", edits=kept.to_text())
+    parts = {text.value for text in app.markdown if "muted in" in text.value or "q·k ×" in text.value}
+    muted = {"head 2 muted in layer 1's attention (encoder)", "head 4 muted in layer 3's attention (encoder)"}
+    assert parts == {"q·k × 1 in place of ÷ √d_k", *muted}
+    app.button(key="mend_1").click().run()
+    assert Edits.from_text(app.query_params["edits"]) == replace(kept, muted=frozenset({HeadSite("encoder", 2, 3)}))
     app.button(key="mend").click().run()
     assert "edits" not in app.query_params
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.evidence import CHECKS, STAGES, Finding, evidence
-from pages.parts.selection import LONGEST_TEXT, Selection
+from pages.parts.state.selection import LONGEST_TEXT
 from tests import tiny
 from tests.folders import make_folders
 from tests.test_evidence import checkpoint_of, falsified, traced
@@ -131,7 +131,7 @@ def test_a_difference_is_told_first_and_by_name(monkeypatch):
 @pytest.mark.parametrize("text", ["", "   ", "x" * (LONGEST_TEXT + 1), "half \ud800 pair"])
 def test_a_text_that_cannot_be_read_gets_one_sentence(text):
     app = opened(PAGE)
-    app.session_state["_selection"] = Selection(text=text)
+    app.session_state["_chosen"] = {"text": text}
     app.run()
     assert not app.exception
     assert len(app.error) == 1

@@ -11,9 +11,11 @@ from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import STEPS
 from pages.parts import walking
 from pages.parts.arrows import steps_between
-from pages.parts.selection import EXAMPLES, Selection, from_address
+from pages.parts.inside_settings import Walk
+from pages.parts.state.declared import CODEC
+from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
-from tests.test_pages import SENTENCE, button, opened
+from tests.test_pages import SENTENCE, follow, opened
 
 PAGE = "inside.py"
 TEXT = "the dog bit the man ."
@@ -36,6 +38,19 @@ def app_folders(folders, monkeypatch):
 @pytest.fixture(scope="module")
 def encoder() -> Any:
     return load_checkpoint("sentiment").trace(SENTENCE).encoder
+
+
+SITE = ("layer", "head", "query", "key")
+
+
+def selected(**address: str) -> Selection:
+    """What an address selects on the page."""
+    return CODEC.resolve(CODEC.read(address)[0], "inside")
+
+
+def weight_said(app: Any) -> str:
+    """The sentence with the weight."""
+    return whole(app).markdown[0].value
 
 
 def whole(app: Any) -> Any:
@@ -97,8 +112,13 @@ def test_until_one_is_chosen_the_largest_weight_of_the_head_is_shown(encoder):
     assert (app.selectbox(key="inside_query").value, app.selectbox(key="inside_key").value) == (query, key)
     assert f"{100 * float(weights[query, key]):.0f}\u00a0%" in app.markdown[0].value
     app.selectbox(key="inside_head").set_value(0).run()
-    assert [app.selectbox(key=f"inside_{name}").value for name in walking.SITE] == [2, 0, query, key]
-    assert (app.query_params["query"], app.query_params["key"]) == (str(query), str(key))
+    query, key = divmod(int(encoder.blocks[2].self_attention.weights[0].argmax()), weights.shape[1])
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [2, 0, query, key]
+    assert not {"query", "key"} & set(app.query_params)
+    app.selectbox(key="inside_query").set_value(4).run()
+    app.selectbox(key="inside_head").set_value(3).run()
+    key = int(encoder.blocks[2].self_attention.weights[3, 4].argmax())
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [2, 3, 4, key]
 
 
 def test_the_parts_of_the_score_are_told_apart_in_the_first_layer_only(encoder):
@@ -163,10 +183,8 @@ def test_a_bad_value_in_the_address_falls_back_with_one_sentence(name, value):
 
 
 def test_an_address_holds_head_step_and_depth():
-    assert from_address({"head": "3", "step": "softmax", "depth": "numbers"}) == (
-        Selection(head=3, step="softmax", depth="numbers"),
-        [],
-    )
+    selection = selected(head="3", step="softmax", depth="numbers")
+    assert (selection.head, selection.of(Walk)) == (3, Walk(step="softmax", depth="numbers"))
 
 
 def test_a_text_that_cannot_be_read_gets_one_sentence():
@@ -184,31 +202,33 @@ def test_a_masked_weight_and_a_muted_head_are_said_to_be_so(app_folders):
 
 def test_explore_has_a_door_that_takes_the_selection_along():
     app = opened(text=SENTENCE, layer="2", off="2.0-4_2.6-7", query="3", key="1")
-    button(app, "Inside this weight").click().run()
+    follow(app, "Inside this weight")
     assert whole(app).title[0].value == "Where does this one number come from?"
-    assert [app.selectbox(key=f"inside_{name}").value for name in walking.SITE] == [2, 5, 3, 1]
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [2, 5, 3, 1]
 
 
 def test_the_door_back_keeps_the_weight_and_shows_a_hidden_head_alone():
     app = whole(opened(PAGE, text=SENTENCE, layer="2", head="5", off="2.0-5", query="3", key="1"))
-    button(app, "See it in Explore").click().run()
+    follow(app, "See it in Explore")
     assert whole(app).title[0].value == "Which words does each head look at?"
     address = {"text": SENTENCE, "layer": "2", "query": "3", "key": "1", "head": "5", "off": "2.0-4_2.6-7"}
     assert {name: app.query_params.get(name) for name in address} == address
-    button(app, "Inside this weight").click().run()
-    assert [whole(app).selectbox(key=f"inside_{name}").value for name in walking.SITE] == [2, 5, 3, 1]
+    follow(app, "Inside this weight")
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [2, 5, 3, 1]
 
 
-def test_the_door_back_leaves_heads_as_they_are_where_this_one_is_on_or_muted():
-    for address in ({"off": "2.0-4"}, {"off": "2.0-5", "mute": "1"}):
+def test_the_door_back_shows_the_head_alone_and_mutes_no_other_than_before():
+    for address, muted in (({"off": "2.0-4"}, None), ({"off": "0.3_2.0-5", "mute": "1"}, "0.3_2.0-5")):
         app = opened(PAGE, text=SENTENCE, layer="2", head="5", **address)
-        button(app, "See it in Explore").click().run()
-        assert {name: whole(app).query_params.get(name) for name in address} == address
+        before = weight_said(whole(app))
+        follow(app, "See it in Explore")
+        assert (app.query_params["off"], app.query_params.get("muted")) == ("2.0-4_2.6-7", muted)
+        assert weight_said(follow(app, "Inside this weight")) == before
 
 
 def test_the_door_back_keeps_the_weight_that_was_found_where_none_was_chosen(encoder):
     app = opened(PAGE, text=SENTENCE, layer="2", head="5")
-    button(app, "See it in Explore").click().run()
+    follow(app, "See it in Explore")
     weights = encoder.blocks[2].self_attention.weights[5]
     query, key = divmod(int(weights.argmax()), weights.shape[1])
     assert (whole(app).query_params["query"], app.query_params["key"]) == (str(query), str(key))
@@ -216,7 +236,7 @@ def test_the_door_back_keeps_the_weight_that_was_found_where_none_was_chosen(enc
 
 def test_the_door_to_positions_keeps_the_text_even_that_of_the_first_view():
     app = whole(opened(PAGE))
-    button(app, "About positions").click().run()
+    follow(app, "About positions")
     assert whole(app).title[0].value == "How does the model know the order of words?"
     assert app.text_area(key="text").value == app.query_params.get("text", EXAMPLES[0]) == EXAMPLES[0]
 
@@ -233,16 +253,16 @@ def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():
     assert np.array_equal(after.astype(np.float32), stack.blocks[2].self_attention.weights[1, 3].numpy())
     assert not np.allclose(after, before, atol=1e-4)
     assert app.markdown[0].value.endswith("The model ran with head 2 of layer 1 muted.")
-    assert (app.query_params["off"], app.query_params["mute"]) == ("0.1", "1")
+    assert app.query_params["muted"] == "0.1"
     assert not app.toggle(key="inside_mute").value
     app.selectbox(key="inside_layer").set_value(0).run()
     whole(app.toggle(key="inside_mute").set_value(False).run())
     assert "muted" not in app.markdown[0].value
-    assert "mute" not in app.query_params
+    assert not {"mute", "muted"} & set(app.query_params)
 
 
 def test_the_files_hold_the_numbers_of_the_steps(encoder):
-    selection, _ = from_address({"text": SENTENCE, "layer": "1", "head": "3", "query": "2", "key": "4"})
+    selection = selected(text=SENTENCE, layer="1", head="3", query="2", key="4")
     attention = encoder.blocks[1].self_attention
     with np.load(io.BytesIO(walking.npz(selection, ("product",)))) as file:
         assert {name.split("_")[0] for name in file} == {"product"}
@@ -253,7 +273,7 @@ def test_the_files_hold_the_numbers_of_the_steps(encoder):
 
 
 def test_the_script_names_the_weight_and_what_is_muted():
-    selection, _ = from_address({"text": SENTENCE, "layer": "1", "head": "3", "off": "0.2", "mute": "1"})
+    selection = selected(text=SENTENCE, layer="1", head="3", off="0.2", mute="1")
     edits = Edits(muted=frozenset({HeadSite("encoder", 0, 2)}))
     stack: Any = load_checkpoint("sentiment").trace(SENTENCE, edits=edits).encoder
     written = walking.python(selection)

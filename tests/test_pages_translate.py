@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from model import load_checkpoint
-from pages.parts.selection import LONGEST_TEXT, from_address, to_address
+from pages.parts.state.declared import CODEC
+from pages.parts.state.selection import LONGEST_TEXT
 from pages.parts.translation import SENTENCES as EXAMPLES
-from pages.parts.translation import Options, options_of
-from tests.test_pages import one_refusal, opened, picture, typed
+from pages.parts.translation import Options
+from tests.test_pages import follow, one_refusal, opened, picture, typed
 from tests.test_pages_break import values
 from tests.test_pages_families import app_folders, folders
 
@@ -188,7 +189,7 @@ def test_a_checkpoint_that_does_not_translate_is_named_and_the_translator_a_clic
     (info,) = app.info
     assert info.value.replace("\\", "").startswith("sentiment does not translate: this page needs")
     assert picture(app) is None
-    app.button(key="translator").click().run()
+    follow(app, "Open translate\\-en\\-fr")
     assert not app.info
     assert picture(app)["view"]["attention"] == "cross"
 
@@ -236,7 +237,7 @@ def test_hostile_settings_fall_back_with_one_notice(hostile):
     notice = "The address gives no usable value for translation; the default is shown."
     assert [info.value for info in first.info] == [notice]
     app = at(text=TEXT, translation=hostile)
-    assert app.radio(key="method").value == "greedy"
+    assert app.radio(key="translation_method").value == "greedy"
     assert translation(app) == translation(at(text=TEXT))
 
 
@@ -253,15 +254,13 @@ def test_what_this_translation_does_not_have_falls_back_with_one_notice(setting,
 def test_every_option_goes_through_an_address_and_back():
     options = Options(
         method="sample", width=3, length_penalty=1.25, temperature=0.7, top_k=5, top_p=0.9, seed=7, choice=1, step=4,
-        reading="2.7", moment="read", opened=True,
+        reading="2.7", moment="read",
     )  # fmt: skip
-    assert options_of(options.to_text()) == options
-    selection, wrong = from_address(
-        {"translation": options.to_text(), "target": TARGET, "checkpoint": "translate-en-fr"}
-    )
-    assert not wrong
-    assert from_address(to_address(selection)) == (selection, [])
-    assert options_of("") == Options()
+    chosen = {f"translation.{name}": value for name, value in vars(options).items()} | {"target": TARGET}
+    selection = CODEC.resolve(chosen, "translate")
+    again, unusable = CODEC.read(CODEC.write(CODEC.values(selection), "translate"))
+    assert (CODEC.resolve(again, "translate"), unusable) == (selection, [])
+    assert (selection.of(Options), selection.target) == (options, TARGET)
 
 
 def test_the_attention_that_a_visitor_chose_is_in_the_address():

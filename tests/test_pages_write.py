@@ -10,12 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edits, load_checkpoint, storage
-from pages.parts.continuation import READERS
-from pages.parts.continuing import EXAMPLE
-from pages.parts.selection import from_address
+from pages.parts.continuation import EXAMPLE
 from tests import tiny
 from tests.running import ROOT
-from tests.test_pages import component, one_refusal, opened, picture
+from tests.test_pages import component, follow, one_refusal, opened, picture
 from tests.test_pages_families import TEXT, app_folders, folders
 from viz.tokens import percent, visible
 from viz.written_script import written_script
@@ -187,8 +185,8 @@ def test_an_empty_text_is_refused_in_a_sentence(app_folders):
 )  # fmt: skip
 def test_a_hostile_address_falls_back_to_the_default(address, app_folders):
     app = at_gpt2(**address)
-    assert set(READERS) & set(app.query_params) == set()
-    assert from_address(address)[1] or [info.value for info in app.info] == [
+    assert set(address) & set(app.query_params) == set()
+    assert [info.value for info in app.info] == [
         f"The address gives no usable value for {next(iter(address))}; the default is shown."
     ]
 
@@ -203,8 +201,7 @@ def test_another_text_starts_afresh(app_folders):
 def test_an_encoder_is_told_apart_with_one_click_to_a_decoder(app_folders):
     app = opened("write.py", checkpoint="bert", text=TEXT)
     assert "bert continues no text" in app.info[0].value
-    button = next(found for found in app.button if found.label.startswith("Write with"))
-    button.click().run()
+    follow(app, next(found.proto.label for found in app.get("page_link") if found.proto.label.startswith("Open ")))
     assert not app.info
     assert picture(app) is not None
 

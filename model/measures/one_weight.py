@@ -368,6 +368,8 @@ def strongest(
     weights: Float[np.ndarray, "query key"], query: int | None = None, key: int | None = None
 ) -> tuple[int, int]:
     """The query and key with the largest weight, among those of the query or key that is given; the first of equals."""
-    rows = range(len(weights)) if query is None else [query]
-    columns = range(weights.shape[1]) if key is None else [key]
-    return max(((i, j) for i in rows for j in columns), key=lambda place: float(weights[place]))
+    rows = slice(None) if query is None else slice(query, query + 1)
+    columns = slice(None) if key is None else slice(key, key + 1)
+    among = weights[rows, columns]
+    row, column = np.unravel_index(int(np.argmax(among)), among.shape)
+    return int(row) + (query or 0), int(column) + (key or 0)

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ import streamlit as st
 from model import Checkpoint, InputError
 from model.measures.by_hand import Steps, steps_of
 from model.trace import Trace
+from pages.parts.break_settings import Broken
 from pages.parts.breaking import Kinds
 from pages.parts.drawing import explain, show_measured
-from pages.parts.selection import Selection, choose, shows, unusable
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
+from pages.parts.widgets.bound import radio
 from viz.by_hand import matrix_table
 from viz.explorer.component import matrices
 from viz.tokens import percent
@@ -101,11 +105,10 @@ def well_shaped(typed: Typed) -> bool:
 
 def show_bench(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
     """The cells, and every step of attention on them."""
-    subject, typed = SUBJECTS["bench"], typed_of(selection.setting)
+    subject, typed = SUBJECTS["bench"], typed_of(selection.of(Broken).setting)
     words, beside = explain(subject.name, subject.explained, subject.look_for)
     with beside:
-        key = shows("bench_tokens", typed.tokens)
-        st.radio("Tokens", SIZES, key=key, on_change=take_size, args=(typed,), horizontal=True)
+        radio("Tokens", SIZES, typed.tokens, partial(take_size, typed), key="bench_tokens")
         st.button("Start over", key="start_over", on_click=choose, kwargs={"setting": ""}, disabled=typed == EXAMPLE)
     show_cells(typed)
     try:
@@ -176,9 +179,8 @@ def shown(cell: Any) -> str:
     return "" if cell is None else str(cell).strip()
 
 
-def take_size(typed: Typed) -> None:
+def take_size(typed: Typed, count: int) -> None:
     """More tokens start as 0 and see all; fewer are cut off at the end."""
-    count = st.session_state["bench_tokens"]
     grown = [[*matrix, *[("0",) * COORDINATES] * count][:count] for matrix in typed.matrices]
     mask = [[*row, *["0"] * count][:count] for row in (*typed.mask, *[("1",) * count] * count)][:count]
     mask = [row[:count] if place < typed.tokens else ["1"] * count for place, row in enumerate(mask)]

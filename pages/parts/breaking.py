@@ -10,15 +10,19 @@ import streamlit as st
 from model import Checkpoint, Edits
 from model.measures.comparison import stream_distances
 from model.trace import Trace
-from pages.parts.computed import bytes_of, checkpoint_named, reads_pairs, trace_key, trace_of, traces
+from pages.parts.break_settings import Broken
+from pages.parts.computed import bytes_of, checkpoint_named, reads_pairs, traces
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import ORDER_TEXTS, Run, streams
-from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, Place, edits_for, said_of
+from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, Place, edits_for, kept_parts
+from pages.parts.head_switches import one_head_on
+from pages.parts.passes import target_of, trace_key, trace_of, with_text
 from pages.parts.predicting import prediction_of
-from pages.parts.selection import Selection, changed, choose, current
-from pages.parts.selection import shows as shows_in
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, current
 from pages.parts.subjects import short_name
 from pages.parts.theme import theme
+from pages.parts.widgets.bound import select
 from viz import answer
 from viz.comparison import MOST_DRAWN, compared, distance_chart
 from viz.edited_script import edited_script
@@ -59,18 +63,20 @@ Kinds = Mapping[str, Kind]
 
 def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
     """What is changed, what it did, and both runs."""
-    experiment, place = EXPERIMENTS[selection.experiment], place_of(selection, kinds)
+    experiment, place = EXPERIMENTS[selection.of(Broken).experiment], place_of(selection, kinds)
     kept = Edits.from_text(selection.edits)
     edits = edits_for(experiment, checkpoint.config, place, kept)
     words, outcome = explain(experiment.title(place), experiment.explained, experiment.look_for)
     if isinstance(edits, str):
         refuse(edits, experiment.instead)
+        show_kept(kept)
         show_place(selection, kinds)
-        show_kept(kept, None)
         return
     after = aligned(selection, checkpoint, before, edits)
     run = run_of(selection, checkpoint, edits, (before, after), kinds)
     show_measured(words, experiment.effect(run), EFFECT_HELP)
+    with words:
+        show_kept(kept)
     with outcome:
         show_predictions(selection, checkpoint, edits, (before, after))
     show_place(selection, kinds)
@@ -78,7 +84,7 @@ def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace,
     show_distances(selection, edits, run)
     with st.container(horizontal=True, vertical_alignment="center"):
         download_script(selection, checkpoint, edits)
-        show_kept(kept, edits)
+        offer_to_keep(kept, edits)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}{READ_DISTANCE}")
 
 
@@ -93,7 +99,7 @@ def take_experiment(name: str) -> None:
     attention, checkpoint = SEEN.get(name), current().checkpoint
     several = attention is not None and checkpoint_named(checkpoint).config.architecture == "encoder-decoder"
     changes: dict[str, Any] = {"attention": attention} if several else {}
-    choose(experiment=name, setting="", **changes)
+    choose(experiment=name, **changes)
 
 
 def place_of(selection: Selection, kinds: Kinds) -> Place:
@@ -134,7 +140,7 @@ def ordered(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Any:
     """The two sentences of the same words, each before and after; of an encoder where there is one."""
     stacks = []
     for changes in (Edits(), edits):
-        both = [text_trace(changed(selection, text=text, pair=""), checkpoint, changes) for text in ORDER_TEXTS]
+        both = [text_trace(with_text(selection, text), checkpoint, changes) for text in ORDER_TEXTS]
         stacks.append(tuple(trace.encoder or trace.decoder for trace in both))
     return tuple(stacks)
 
@@ -152,6 +158,8 @@ def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits,
     """What the model says of the text before and after."""
     before, after = runs
     if before.encoder is not None and before.decoder is not None:
+        if target_of(selection, checkpoint) is not None:  # typed, searched or sampled: nothing that a run wrote
+            return
         tokens = before.decoder.ids.tolist()
         original = checkpoint.tokenizer.decode(tokens)
         for label, text in (("before", original), ("after", written(selection, checkpoint, edits, len(tokens)))):
@@ -180,45 +188,48 @@ def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None
     view, kind = selection.view, kinds[selection.view.attention]
     with st.container(horizontal=True):
         if len(kinds) > 1:
-            key = shows_in("compared_attention", view.attention)
-            st.selectbox(
-                "Attention", list(kinds), key=key, format_func=TITLES.__getitem__, on_change=take_place, width=300
+            select(
+                "Attention",
+                list(kinds),
+                view.attention,
+                lambda name: choose(attention=name),
+                key="compared_attention",
+                format_func=TITLES.__getitem__,
+                width=300,
             )
-        key = shows_in("compared_layer", view.layer)
-        st.selectbox("Layer", range(kind.layers), key=key, format_func=counted, on_change=take_place, width=120)
+        take = partial(take_layer, kind.heads)
+        select("Layer", range(kind.layers), view.layer, take, key="compared_layer", format_func=counted, width=120)
         if head:
             show_head(selection, kind)
 
 
+def take_layer(heads: int, layer: int) -> None:
+    """Another layer; a head that is looked at alone is looked at alone there too."""
+    on = current().view.heads_on(heads)
+    alone = one_head_on(current(), layer, on[0], heads) if len(on) == 1 < heads else {}
+    choose(layer=layer, **alone)
+
+
 def show_head(selection: Selection, kind: Kind) -> None:
     """The head that an experiment acts on; else one head, or the mean of those that are on."""
-    heads, experiment = selection.view.heads_on(kind.heads), EXPERIMENTS.get(selection.experiment)
-    acts = experiment is not None and experiment.on_head
+    view, experiment = selection.view, EXPERIMENTS.get(selection.of(Broken).experiment)
+    heads, acts = view.heads_on(kind.heads), experiment is not None and experiment.on_head
     chosen = heads[0] if heads else 0  # as in place_of
-    key = shows_in("compared_head", chosen if acts or len(heads) == 1 else -1)
     named = partial(head_name, len(heads) if len(heads) > 1 else kind.heads)
     label, options = ("Head to mute", range(kind.heads)) if acts else ("Head", range(-1, kind.heads))
-    st.selectbox(label, options, key=key, format_func=named, on_change=take_place, args=(kind.heads,), width=190)
+    shown, take = chosen if acts or len(heads) == 1 else -1, partial(take_head, kind.heads)
+    select(label, options, shown, take, key="compared_head", format_func=named, width=190)
+
+
+def take_head(heads: int, head: int) -> None:
+    """Another head, the only one of its layer that is on, as in Explore; or all of them."""
+    selection = current()
+    choose(**one_head_on(selection, selection.view.layer, None if head < 0 else head, heads))
 
 
 def head_name(count: int, head: int) -> str:
     """A head in the list; before the first, the mean of several."""
     return f"mean of {count} heads" if head < 0 else counted(head)
-
-
-def take_place(heads: int = 0) -> None:
-    """Another attention, layer or head; one head is the layer's only one on, as in Explore."""
-    state = st.session_state
-    changes: dict[str, Any] = {"layer": state["compared_layer"]}
-    if "compared_attention" in state:
-        changes["attention"] = state["compared_attention"]
-    if heads:
-        layer, head = state["compared_layer"], state["compared_head"]
-        elsewhere = {site for site in current().view.off if site[0] != layer}
-        changes["off"] = frozenset(
-            elsewhere | {(layer, other) for other in range(heads) if head >= 0 and other != head}
-        )
-    choose(**changes)
 
 
 def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
@@ -271,14 +282,25 @@ def show_distances(selection: Selection, edits: Edits, run: Run) -> None:
     show_chart(key, lambda: distance_chart(distances, theme=theme()), "Relative distance of the stream by layer.")
 
 
-def show_kept(kept: Edits, edits: Edits | None) -> None:
-    """What is broken besides, to be mended; what is broken now, to be kept."""
-    if edits is not None and edits != kept:
+def show_kept(kept: Edits) -> None:
+    """What is broken besides, beside the verdict that it is part of; each can be mended alone."""
+    parts = list(kept_parts(kept))
+    if not parts:
+        return
+    st.markdown("**Still broken besides**, kept from before:")
+    for place, (what, rest) in enumerate(parts):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.button("Mend", key=f"mend_{place}", on_click=choose, kwargs={"edits": rest.to_text()})
+            st.markdown(what, width="content")
+    if len(parts) > 1:
+        st.button("Mend all that was kept", key="mend", on_click=choose, kwargs={"edits": ""})
+
+
+def offer_to_keep(kept: Edits, edits: Edits) -> None:
+    """What is broken now, to be kept while others are tried."""
+    if edits != kept:
         now = edits.to_text()
         st.button("Keep this broken", key="keep", on_click=choose, kwargs={"edits": now}, help=KEEP_HELP)
-    if kept != Edits():
-        st.button("Mend all that was kept", key="mend", on_click=choose, kwargs={"edits": ""})
-        st.markdown(f"Kept broken: {said_of(kept)}.")
 
 
 def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> None:

@@ -1,4 +1,4 @@
-"""Checkpoints and traces, computed once and shared by all visitors; bounded by bytes, made one at a time."""
+"""What is computed once and shared by all visitors: checkpoints and traces, bounded by bytes, made one at a time."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -9,12 +9,10 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from model import Checkpoint, CheckpointError, Edits, InputError, available_devices, load_checkpoint
+from model import Checkpoint, CheckpointError, InputError, available_devices, load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from model.edits import HeadSite
-from model.tokenizer import NOTHING
 from model.trace import Trace, map_tensors
-from pages.parts.selection import LONGEST_TEXT, Selection
+from pages.parts.state.selection import LONGEST_TEXT
 
 # Beside nearly 400 MB of imports, on hosts that promise 690 MB.
 CHECKPOINT_BYTES = 64_000_000
@@ -98,30 +96,6 @@ def reads_pairs(name: str) -> bool:
         return False
 
 
-def trace_key(selection: Selection, edits: Edits) -> tuple[object, ...]:
-    """What decides all numbers of a pass."""
-    pair = selection.pair if reads_pairs(selection.checkpoint) else ""
-    return checkpoint_key(selection.checkpoint), selection.text, pair, edits
-
-
-def trace_of(selection: Selection, edits: Edits) -> Trace:
-    """The forward pass of the selection's text. InputError where the text cannot be read."""
-    check_lengths(selection.text, selection.pair)
-    checkpoint = checkpoint_named(selection.checkpoint)
-    key = trace_key(selection, edits)
-    pair = str(key[2]) or None
-    trace = traces().get(key, lambda: checkpoint.trace(selection.text, pair=pair, edits=edits), bytes_of)
-    refuse_empty(trace)
-    return trace
-
-
-def refuse_empty(trace: Trace) -> None:
-    """InputError where all that was read are tokens of the model's own, as of an empty text."""
-    read = trace.encoder or trace.decoder
-    if read is not None and read.special is not None and all(read.special):
-        raise InputError(NOTHING)
-
-
 def check_lengths(*texts: str) -> None:
     """InputError for a text that is longer than a page reads."""
     for text in texts:
@@ -139,15 +113,3 @@ def bytes_of(trace: Trace) -> int:
 
     map_tensors(trace, weigh)
     return sum(sizes)
-
-
-def edits_of(selection: Selection, checkpoint: Checkpoint) -> Edits:
-    """What the selection changes in the forward pass: heads that are off are muted, if it says so."""
-    if not selection.mute:
-        return Edits()
-    both = checkpoint.config.architecture == "encoder-decoder"
-    of_encoder = checkpoint.config.architecture == "encoder" or (both and selection.view.attention == "encoder")
-    stack, kind = "encoder" if of_encoder else "decoder", "cross" if selection.view.attention == "cross" else "self"
-    sizes = checkpoint.config if of_encoder or not both else checkpoint.config.of_decoder()
-    there = ((layer, head) for layer, head in selection.view.off if layer < sizes.layers and head < sizes.heads)
-    return Edits(muted=frozenset(HeadSite(stack, layer, head, kind) for layer, head in there))

@@ -1,6 +1,6 @@
 """Where a continued text stands: what has been read, what the model says next, and what changes it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from model import Checkpoint, Edits, available_checkpoints
@@ -8,12 +8,13 @@ from model.decoding import Settings, Step, retaken, taking
 from model.measures.lens import token_probabilities
 from model.trace import Trace
 from model.writing import make_settings
-from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, edits_of, traces
-from pages.parts.continuation import OF_TEXT
+from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, traces
+from pages.parts.continuation import NOTHING_WRITTEN, Continuation
 from pages.parts.exploring import name_under
-from pages.parts.selection import Selection, changed, choose, unusable, with_example
+from pages.parts.passes import edits_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import changed, choose, unusable
 
-EXAMPLE = "Once upon a time there was a little girl who"
 LEAST_DRAWN = 4  # of those that the settings like best, beside the model's own
 
 
@@ -28,14 +29,19 @@ class Stand:
     dropped: int  # tokens of the prompt that did not fit
 
     @property
+    def chosen(self) -> Continuation:
+        """What has been written, and the settings."""
+        return self.selection.of(Continuation)
+
+    @property
     def written(self) -> tuple[int, ...]:
         """All ids written so far."""
-        return self.selection.continuation.written
+        return self.chosen.written
 
     @property
     def at(self) -> int:
         """How many of them have been read at this step."""
-        at = self.selection.continuation.at
+        at = self.chosen.at
         return len(self.written) if at is None else at
 
     @property
@@ -71,7 +77,7 @@ class Stand:
     @property
     def options(self) -> dict[str, Any]:
         """The same as ``Checkpoint.generate`` takes it."""
-        chosen = self.selection.continuation
+        chosen = self.chosen
         return {
             "method": chosen.method,
             "seed": chosen.seed,
@@ -128,25 +134,18 @@ def decoders() -> list[str]:
     return available_checkpoints("decoder")
 
 
-def adapted(selection: Selection, names: list[str]) -> Selection:
-    """The selection with a text that wants to go on and a model that continues it, where none was chosen."""
-    selection = with_example(selection, EXAMPLE)
-    if names and selection.checkpoint not in names and selection.checkpoint == Selection().checkpoint:
-        selection = replace(selection, checkpoint=names[0])
-    return selection
-
-
 def stand(selection: Selection, checkpoint: Checkpoint) -> Stand:
     """Where the text stands. What of the written tokens cannot be is left out and noted; InputError for no text."""
     check_lengths(selection.text)
     whole = checkpoint.tokenizer.encode(selection.text).ids
     prompt = checkpoint.tokenizer.encode(selection.text).cut(checkpoint.longest).ids
-    chosen = selection.continuation
+    chosen = selection.of(Continuation)
     fits = len(chosen.written) <= checkpoint.longest - len(prompt)
     if not fits or any(number >= checkpoint.config.vocabulary for number in chosen.written):
         unusable("written")
-        selection = changed(selection, **OF_TEXT)
-    if (selection.continuation.at or 0) > len(selection.continuation.written):
+        selection = changed(selection, **NOTHING_WRITTEN)
+    chosen = selection.of(Continuation)
+    if (chosen.at or 0) > len(chosen.written):
         unusable("at")
         selection = changed(selection, at=None)
     edits = edits_of(selection, checkpoint)
@@ -178,10 +177,9 @@ def move(here: Stand, **changes: Any) -> None:
 
 
 def settle(here: Stand, **changes: Any) -> None:
-    """Change the selection; the text and the model on the screen are chosen from now on."""
-    selection = here.selection
-    shown = {"text": selection.text, "checkpoint": selection.checkpoint}
-    choose(**shown | {name: getattr(selection.continuation, name) for name in OF_TEXT} | changes)
+    """Change the selection; the text and the model on the screen are chosen from now on, and what is written stays."""
+    shown = {"text": here.selection.text, "checkpoint": here.selection.checkpoint}
+    choose(**shown | {name: getattr(here.chosen, name) for name in NOTHING_WRITTEN} | changes)
 
 
 def likeliest(step: Step, count: int) -> list[int]:

@@ -1,14 +1,15 @@
-"""Doors from page to page: what is selected goes along, and stands in the address that is opened."""
+"""Links from page to page: what is on the screen goes along, in the address that is opened."""
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from model.measures.one_weight import WeightPath
-from pages.parts.selection import choose, current, shows, to_address
-from pages.parts.switch import switch
+from pages.parts.head_switches import muted_heads, one_head_on
+from pages.parts.state.session import address_of, choose, current
+from pages.parts.widgets.bound import bind
+from pages.parts.widgets.switch import switch
 
 FOLDER = Path(__file__).parent.parent
 EXPLORE_HELP = "This head, query and key among all others of the sentence, on the page Explore."
@@ -19,18 +20,27 @@ MUTE_HELP = (
 )
 
 
-def door(label: str, page: str, explained: str, before: Callable[[], None]) -> None:
-    """A button that opens another page; ``before`` puts what that page shall show into the selection."""
-    if st.button(label, key=f"door_{page}", help=explained, on_click=before):
-        st.switch_page(FOLDER / f"{page}.py", query_params=to_address(current()))
+def door(label: str, page: str, explained: str, **changes: Any) -> None:
+    """A link to another page, which shows there what is on the screen here, with these changes.
+
+    A link and not a button: a button that changes page and address makes two entries in the browser's history.
+    """
+    st.page_link(
+        FOLDER / f"{page}.py",
+        label=label,
+        icon=":material/arrow_forward:",
+        help=explained,
+        query_params=address_of(page, **changes),
+    )
 
 
 def doors_of_weight(path: WeightPath) -> None:
     """From a weight: to its place among the others, to what positions are, and what is left without its head."""
     with st.container(horizontal=True):
-        door("See it in Explore", "explore", EXPLORE_HELP, partial(keep_weight, path))
-        door("About positions", "positions", POSITIONS_HELP, partial(keep_weight, path))
-    key = shows("inside_mute", current().mute and place_of(path) in current().view.off)
+        door("See it in Explore", "explore", EXPLORE_HELP, **alone(path))
+        door("About positions", "positions", POSITIONS_HELP)
+    muted = place_of(path) in muted_heads(current())
+    key = bind("inside_mute", muted, told=True)
     switch("Mute this head", MUTE_HELP, key=key, on_change=take_mute, args=(path,))
 
 
@@ -39,18 +49,15 @@ def place_of(path: WeightPath) -> tuple[int, int]:
     return path.site.layer, path.site.head
 
 
-def keep_weight(path: WeightPath) -> None:
-    """The text, query and key that are shown are chosen from now on; a head that was hidden is shown alone."""
-    selection, site = current(), path.site
-    off = selection.view.off
-    if place_of(path) in off and not selection.mute:
-        off = (off | {(site.layer, head) for head in range(path.module.heads)}) - {place_of(path)}
-    choose(text=selection.text, query=site.query, key=site.key, off=off)
+def alone(path: WeightPath) -> dict[str, Any]:
+    """The weight's head as the only one of its layer that is on, with its query and key kept."""
+    on = one_head_on(current(), path.site.layer, path.site.head, path.module.heads)
+    return on | {"query": path.site.query, "key": path.site.key}
 
 
 def take_mute(path: WeightPath) -> None:
     """Mute the head beside those that are muted, or give it back."""
-    muted = current().view.off if current().mute else frozenset()
-    here = frozenset({place_of(path)})
-    muted = muted | here if st.session_state["inside_mute"] else muted - here
-    choose(off=muted, mute=bool(muted))
+    others = muted_heads(current()) - {place_of(path)}
+    muted = others | {place_of(path)} if st.session_state["inside_mute"] else others
+    off = frozenset() if current().mute else current().view.off
+    choose(muted=muted, mute=False, off=off)

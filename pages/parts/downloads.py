@@ -5,9 +5,10 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.computed import checkpoint_named, edits_of, reads_pairs
+from pages.parts.computed import checkpoint_named, reads_pairs
 from pages.parts.exploring import traced
-from pages.parts.selection import Selection
+from pages.parts.passes import edits_of
+from pages.parts.state.selection import Selection
 from pages.parts.theme import theme
 from viz import export
 from viz.explorer import html_page

@@ -1,7 +1,8 @@
 """Break the formula: what can be taken out of it with one click, why it is there, and what the loss did here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from model import Config, Edits, HeadSite, NormSite, Shuffle, SublayerSite
 from model.edit_checks import complaints, has_norm, sizes_of, sublayers
@@ -34,6 +35,13 @@ SAID = {
     "muted_layers": "muted layers ({})",
     "without_residual": "no residual (sublayers: {})",
     "without_norm": "no norm (norms: {})",
+}
+MOST_APART = 12  # parts of one kind that are said one by one
+SUBLAYERS = {"self": "attention", "cross": "cross-attention", "feed-forward": "feed-forward layer"}
+SAID_OF_EACH: dict[str, Callable[..., str]] = {
+    "muted": lambda site: f"head {counted(site.head)} muted in {sublayer_name(site, site.attention)}",
+    "muted_layers": lambda site: f"all heads muted in {sublayer_name(site, site.sublayer)}",
+    "without_residual": lambda site: f"no residual around {sublayer_name(site, site.sublayer)}",
 }
 NOTHING = "This checkpoint has no place for the experiment: "
 
@@ -83,10 +91,40 @@ def together(kept: Edits, added: Edits) -> Edits:
 
 def said_of(edits: Edits) -> str:
     """What edits change, in a few words."""
-    said = [] if edits.scale is None else [f"q·k × {edits.scale:g} in place of ÷ √d_k"]
-    said += [] if edits.temperature == 1 else [f"temperature {edits.temperature:g}"]
-    sets = {name: len(value) for name, value in vars(edits).items() if isinstance(value, frozenset) and value}
-    return ", ".join([*said, *(SAID[name].format(count) for name, count in sets.items())])
+    return ", ".join([*numbers_said(edits), *(SAID[name].format(len(sites)) for name, sites in sets_of(edits).items())])
+
+
+def numbers_said(edits: Edits) -> dict[str, str]:
+    """The numbers that edits change, in words, with the name of each."""
+    said = {} if edits.scale is None else {f"q·k × {edits.scale:g} in place of ÷ √d_k": "scale"}
+    return said if edits.temperature == 1 else said | {f"temperature {edits.temperature:g}": "temperature"}
+
+
+def sets_of(edits: Edits) -> dict[str, frozenset]:
+    """The sets of places that edits change."""
+    return {name: value for name, value in vars(edits).items() if isinstance(value, frozenset) and value}
+
+
+def sublayer_name(site: HeadSite | SublayerSite, sublayer: str) -> str:
+    """ "layer 2's attention (encoder)"."""
+    return f"layer {counted(site.layer)}'s {SUBLAYERS[sublayer]} ({site.stack})"
+
+
+def without(edits: Edits, name: str, rest: Any) -> Edits:
+    """The edits with a part of one kind left."""
+    return replace(edits, **{name: rest})
+
+
+def kept_parts(edits: Edits) -> Iterator[tuple[str, Edits]]:
+    """Each part of edits, in words, with the edits that are left without it; a head or layer is a part of its own."""
+    for said, name in numbers_said(edits).items():
+        yield said, without(edits, name, getattr(NO, name))
+    for name, sites in sets_of(edits).items():
+        if name in SAID_OF_EACH and len(sites) <= MOST_APART:
+            for site in sorted(sites):
+                yield SAID_OF_EACH[name](site), without(edits, name, sites - {site})
+        else:
+            yield SAID[name].format(len(sites)), without(edits, name, frozenset())
 
 
 def stacks_of(config: Config) -> list[str]:

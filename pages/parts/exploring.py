@@ -12,8 +12,10 @@ import streamlit as st
 from model import Checkpoint, CheckpointError, Edits, InputError
 from model.measures.heads import head_statistics, is_punctuation
 from model.trace import Trace
-from pages.parts.computed import Shelf, checkpoint_named, edits_of, trace_key, trace_of
-from pages.parts.selection import Selection, choose, current, fit
+from pages.parts.computed import Shelf, checkpoint_named
+from pages.parts.passes import edits_of, trace_key, trace_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, current, fit
 from viz.explorer.component import answers, explorer, steer
 from viz.explorer.kinds import Kind, kinds_of
 from viz.explorer.packing import is_whole, pack, pack_layer

@@ -9,12 +9,15 @@ from model import Checkpoint
 from model.measures.depth import MOST_TOKENS, Fresh, gradient_norms
 from model.measures.spread import WIDTHS, Spread, deviation, spread_of_products
 from model.trace import Trace
+from pages.parts.break_settings import Broken
 from pages.parts.breaking import Kinds, show_place
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import ATTENTIONS
-from pages.parts.selection import Selection, choose, shows, unusable
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
+from pages.parts.widgets.bound import select
 from viz.lines import line_chart
 from viz.tokens import counted, percent
 
@@ -49,8 +52,7 @@ def show_depth(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
         st.info(TOO_SHORT)
         return
     with beside:
-        key = shows("depth", layers)
-        st.selectbox("Layers", DEPTHS, width=140, key=key, on_change=take_depth, help=DEPTH_HELP)
+        select("Layers", DEPTHS, layers, take_depth, key="stack_depth", width=140, help=DEPTH_HELP)
     lines = {name: gradients(ids, order, layers, kept) for name, (order, kept) in STACKS.items()}
     shallow = {name: gradients(ids, *STACKS[name][:1], DEPTHS[0], True)[-1] for name in ("pre-norm", "post-norm")}
     show_measured(words, depth_said(lines, shallow), DEPTH_HELP)
@@ -62,16 +64,16 @@ def show_depth(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
 
 def chosen_depth(selection: Selection) -> int:
     """How many layers; the setting is that number."""
-    if selection.setting in map(str, DEPTHS):
-        return int(selection.setting)
-    if selection.setting:
+    if selection.of(Broken).setting in map(str, DEPTHS):
+        return int(selection.of(Broken).setting)
+    if selection.of(Broken).setting:
         unusable("setting")
     return USUAL_DEPTH
 
 
-def take_depth() -> None:
+def take_depth(layers: int) -> None:
     """Another depth."""
-    choose(setting=str(st.session_state["depth"]))
+    choose(setting=str(layers))
 
 
 @st.cache_data(show_spinner=False, max_entries=256)
@@ -101,7 +103,7 @@ def spreads() -> Sequence[Spread]:
 
 def show_spread(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
     """√d_k measured, and what the softmax makes of it; beside it the products of the text."""
-    if selection.setting:
+    if selection.of(Broken).setting:
         unusable("setting")
     subject, found = SUBJECTS["spread"], spreads()
     words, beside = explain(subject.name, subject.explained, subject.look_for)

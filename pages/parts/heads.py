@@ -10,14 +10,18 @@ from model import Checkpoint, Config
 from model.measures import comparison
 from model.measures.one_head import favourites, head_counts, why_not, with_heads
 from model.trace import AttentionTrace, Trace
+from pages.parts.break_settings import Broken
 from pages.parts.breaking import HOW_TO_READ, Kinds, refuse, show_attention, show_place
-from pages.parts.computed import bytes_of, trace_key, traces
+from pages.parts.computed import bytes_of, traces
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import ATTENTIONS, NO, NOTHING
+from pages.parts.passes import trace_key
 from pages.parts.predicting import prediction_of
-from pages.parts.selection import Selection, choose, shows, unusable
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
+from pages.parts.widgets.bound import radio, select
 from viz.by_hand import joined_chart, split_chart
 from viz.explorer.kinds import kinds_of
 from viz.tokens import counted, percent, position_name
@@ -48,8 +52,7 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
         return
     chosen = chosen_count(selection, checkpoint.config)
     with beside:
-        key = shows("heads_count", chosen)
-        st.radio("Heads after", counts[:-1], key=key, on_change=take_count, help=HEADS_HELP, horizontal=True)
+        radio("Heads after", counts[:-1], chosen, take_setting, key="heads_count", help=HEADS_HELP)
     cuts = [cut_of(selection, checkpoint, before, count) for count in counts]
     after = next(cut for cut in cuts if cut.heads == chosen)
     show_measured(words, heads_said(cuts[-1], after, selection), TABLE_HELP)
@@ -63,16 +66,16 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
 def chosen_count(selection: Selection, config: Config) -> int:
     """How many heads after; the setting is that number."""
     counts = head_counts(config)[:-1]
-    if selection.setting in map(str, counts):
-        return int(selection.setting)
-    if selection.setting:
+    if selection.of(Broken).setting in map(str, counts):
+        return int(selection.of(Broken).setting)
+    if selection.of(Broken).setting:
         unusable("setting")
     return counts[0]
 
 
-def take_count() -> None:
-    """Another number of heads."""
-    choose(setting=str(st.session_state["heads_count"]))
+def take_setting(number: int) -> None:
+    """Another number of heads, or another token."""
+    choose(setting=str(number))
 
 
 def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: int) -> Cut:
@@ -134,8 +137,7 @@ def show_split(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     query = np.asarray(trace.query[:, token])
     with beside:
         names = [position_name(place, name) for place, name in enumerate(kind.queries.tokens)]
-        key = shows("token", token)
-        st.selectbox("Token", range(len(names)), key=key, format_func=names.__getitem__, on_change=take_token)
+        select("Token", range(len(names)), token, take_setting, key="split_token", format_func=names.__getitem__)
     show_measured(words, split_said(query, checkpoint.config.width))
     show_place(selection, kinds, head=False)
     key_of_chart = ("split", trace_key(selection, NO), selection.view.attention, selection.view.layer, token)
@@ -147,16 +149,11 @@ def show_split(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
 
 def chosen_token(selection: Selection, tokens: int) -> int:
     """Whose query is drawn; the setting is its position."""
-    if selection.setting in map(str, range(tokens)):
-        return int(selection.setting)
-    if selection.setting:
+    if selection.of(Broken).setting in map(str, range(tokens)):
+        return int(selection.of(Broken).setting)
+    if selection.of(Broken).setting:
         unusable("setting")
     return 0
-
-
-def take_token() -> None:
-    """Another token."""
-    choose(setting=str(st.session_state["token"]))
 
 
 def split_said(query: np.ndarray, width: int) -> str:

@@ -7,14 +7,18 @@ import streamlit as st
 from model import Checkpoint
 from model.measures.padding import Padded, largest_leak, padded, weight_on_padding
 from model.trace import Trace
+from pages.parts.break_settings import Broken
 from pages.parts.breaking import Kinds
-from pages.parts.computed import bytes_of, trace_key, traces
+from pages.parts.computed import bytes_of, traces
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import SAME, decimal
 from pages.parts.experiments import NO
-from pages.parts.selection import Selection, choose, shows, unusable
+from pages.parts.passes import trace_key
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
+from pages.parts.widgets.bound import bind
 from viz.answer import outcome
 from viz.lines import line_chart
 from viz.tokens import counted, percent
@@ -44,7 +48,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
         return
     count = chosen_padding(selection, room)
     with beside:
-        key = shows("padding_count", count)
+        key = bind("padding_count", count)
         st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
     key_of_runs = ("padding", count, *trace_key(selection, NO))
     found: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
@@ -61,9 +65,9 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
 
 def chosen_padding(selection: Selection, room: int) -> int:
     """How many padding tokens; the setting is that number."""
-    if selection.setting in map(str, range(1, room + 1)):
-        return int(selection.setting)
-    if selection.setting:
+    if selection.of(Broken).setting in map(str, range(1, room + 1)):
+        return int(selection.of(Broken).setting)
+    if selection.of(Broken).setting:
         unusable("setting")
     return min(USUAL, room)
 

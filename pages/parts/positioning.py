@@ -1,12 +1,14 @@
 """What the page Positions is set to: a table and what is drawn of it, a shift in it, and schemes side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from model.measures.positions import HEADS
-from pages.parts.continuation import whole
+from pages.parts.state.codec import PageState
+from pages.parts.state.fields import OF_CHECKPOINT, OF_TEXT, declared, one_of, switch, whole, whole_numbers
 from viz.theme import MOST_CURVES
+
+EXAMPLE = "The dog bit the man"
 
 STACKS = ("encoder", "decoder")
 TABLES = ("formula", "own")
@@ -15,24 +17,32 @@ LONGEST, WIDEST, LONGEST_SHIFT, LONGEST_SCHEME, MOST_TOKENS = 5000, 1024, 1000, 
 
 @dataclass(frozen=True, kw_only=True)
 class Positioning:
-    """Every field is a plain value, as in a selection; the names are those of an address. Places count from 0."""
+    """Every field is a plain value; the names are those of an address. Places count from 0.
 
-    stack: str = ""  # whose tokens are looked at, where there are two; "": those of the first
-    token: int = 0  # whose numbers are listed
-    table: str = TABLES[0]
-    length: int = 100
-    width: int = 128  # of the formula's table; a checkpoint's has its own
-    dimensions: tuple[int, ...] = (4, 5, 6, 7)  # drawn as curves
-    pair_of: int = 2  # a sine and its cosine, which a shift turns
-    position: int = 3
-    shift: int = 5
-    compared: int = 32  # positions that each picture of a scheme compares
-    of_query: int = 20
-    of_head: int = 0
-    causal: bool | None = None  # whether later keys are hidden; None: as the stack does
+    stack: whose tokens are looked at, where there are two; "": those of the first.
+    token: whose numbers are listed.
+    width: of the formula's table; a checkpoint's has its own.
+    dimensions: drawn as curves. pair_of: a sine and its cosine, which a shift rotates.
+    compared: positions that each picture of a scheme compares.
+    causal: whether later keys are hidden; None: as the stack does.
+    """
+
+    stack: str = declared("", one_of(("", *STACKS)), reset_by=OF_CHECKPOINT)
+    token: int = declared(0, whole(0, MOST_TOKENS - 1), reset_by=OF_TEXT)
+    table: str = declared(TABLES[0], one_of(TABLES))
+    length: int = declared(100, whole(1, LONGEST))
+    width: int = declared(128, whole(1, WIDEST))
+    dimensions: tuple[int, ...] = declared((4, 5, 6, 7), whole_numbers(MOST_CURVES, WIDEST - 1, once=True))
+    pair_of: int = declared(2, whole(0, WIDEST // 2 - 1))
+    position: int = declared(3, whole(0, LONGEST_SHIFT))
+    shift: int = declared(5, whole(0, LONGEST_SHIFT))
+    compared: int = declared(32, whole(2, LONGEST_SCHEME))
+    of_query: int = declared(20, whole(0, LONGEST_SCHEME - 1))
+    of_head: int = declared(0, whole(0, HEADS - 1))
+    causal: bool | None = declared(None, switch)
 
 
-OF_TEXT = {"token": 0}  # what belongs to one text as one checkpoint reads it
+STATE = PageState(settings=Positioning, opening={"text": EXAMPLE})
 
 
 def fitted(chosen: Positioning, *, stacks: Sequence[str], width: int, tokens: int = MOST_TOKENS) -> Positioning:
@@ -56,25 +66,3 @@ def put_back(chosen: Positioning, fitting: Positioning) -> list[str]:
     """The names of settings that did not fit, but for those that nobody chose."""
     before, after, plain = vars(chosen), vars(fitting), vars(Positioning())
     return [name for name in before if before[name] != after[name] and before[name] != plain[name]]
-
-
-def dimensions(text: str) -> tuple[int, ...]:
-    """ "4.5": what ``Positioning.dimensions`` is in an address; "" for none."""
-    found = tuple(map(whole(0, WIDEST - 1), text.split("."))) if text else ()
-    if len(found) > MOST_CURVES or len(set(found)) < len(found):
-        raise ValueError(f"wanted at most {MOST_CURVES} dimensions, each once")
-    return found
-
-
-READERS: dict[str, Callable[[str], Any]] = {
-    "token": whole(0, MOST_TOKENS - 1),
-    "length": whole(1, LONGEST),
-    "width": whole(1, WIDEST),
-    "dimensions": dimensions,
-    "pair_of": whole(0, WIDEST // 2 - 1),
-    "position": whole(0, LONGEST_SHIFT),
-    "shift": whole(0, LONGEST_SHIFT),
-    "compared": whole(2, LONGEST_SCHEME),
-    "of_query": whole(0, LONGEST_SCHEME - 1),
-    "of_head": whole(0, HEADS - 1),
-}

@@ -11,11 +11,13 @@ from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, readings, renumbered, word_weights
 from model.measures.forced import log_probability
 from pages.parts.drawing import show_chart
-from pages.parts.selection import Selection, choose, current, shows
+from pages.parts.productions import Produced, candidate_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, current
 from pages.parts.theme import theme
-from pages.parts.translating import Produced, Shown, candidate_of
-from pages.parts.translation import Options, options_of
-from pages.parts.translation_controls import put
+from pages.parts.translating import Shown
+from pages.parts.translation import MOMENTS, Options
+from pages.parts.widgets.bound import radio, select
 from viz import card as cards
 from viz.alignment import MOST_DRAWN as MOST_WORDS
 from viz.alignment import alignment_chart, alignment_table, link_rows, word_names
@@ -44,7 +46,7 @@ ALIGNMENT_HELP = (
     "Every word of the translation with the source word that it looks at most, the pieces of a word taken together: "
     "weights of a source word's pieces are added up, those of a translated word's pieces are averaged."
 )
-MOMENTS = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
+MOMENT_NAMES = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
 MOMENT_HELP = (
     "A word is produced by the position before it and read by its own. Some heads look at a word's counterpart to "
     "produce it, others only once it is there."
@@ -67,7 +69,7 @@ def step_of(selection: Selection, shown: Shown) -> int:
     view = selection.view
     if view.attention == "cross" and view.query is not None and view.query < len(shown.predicted):
         return view.query
-    return options_of(selection.translation).step
+    return selection.of(Options).step
 
 
 def weights_of(shown: Shown) -> Float[np.ndarray, "layer head query key"]:
@@ -86,7 +88,7 @@ def reading_name(reading: str) -> str:
 
 def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, shown: Shown) -> None:
     """One token: where it comes from, how probable it was, and what else might have stood there."""
-    options, step = options_of(selection.translation), step_of(selection, shown)
+    options, step = selection.of(Options), step_of(selection, shown)
     names = [position_name(place, piece) for place, piece in enumerate(checkpoint.tokenizer.pieces(shown.predicted))]
     weights = weights_of(shown)
     st.subheader("Step by step", anchor=False)
@@ -105,36 +107,27 @@ def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, 
 def show_walk(step: int, names: list[str]) -> None:
     """Back, the token, and on."""
     st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
-    key, every = shows("walked", step), range(len(names))
-    st.selectbox("Token that is produced", every, key=key, format_func=names.__getitem__, on_change=walk, width=220)
+    every = range(len(names))
+    select("Token that is produced", every, step, go_to, key="walked", format_func=names.__getitem__, width=220)
     st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
-
-
-def walk() -> None:
-    """The token that was chosen in the list."""
-    go_to(st.session_state["walked"])
 
 
 def go_to(step: int) -> None:
     """Another step; the picture of cross-attention keeps its row."""
-    put(step=step)
-    if current().view.attention == "cross":
-        choose(query=step, key=None)
+    row = {"query": step, "key": None} if current().view.attention == "cross" else {}
+    choose({"translation.step": step} | row)
 
 
 def show_reading(options: Options, layers: int, heads: int) -> None:
     """Which heads the step and the alignment are of."""
     every = [".".join(map(str, reading)) for reading in readings(layers, heads)]
-    key = shows("reading", options.reading)
-    st.selectbox(
-        "Heads", every, key=key, format_func=reading_name, on_change=take_option, args=("reading",), help=READING_HELP,
-        width=300,
-    )  # fmt: skip
+    looks = {"format_func": reading_name, "help": READING_HELP, "width": 300}
+    select("Heads", every, options.reading, partial(take_option, "reading"), key="reading", **looks)
 
 
-def take_option(name: str) -> None:
-    """What a control of an option says."""
-    put(**{name: st.session_state[name]})
+def take_option(name: str, value: str) -> None:
+    """Another option of how the step and the alignment are looked at."""
+    choose({f"translation.{name}": value})
 
 
 def said(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Shown, step: int) -> str:
@@ -202,11 +195,8 @@ def show_forced(selection: Selection, checkpoint: Checkpoint, shown: Shown) -> N
 def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options) -> None:
     """Every word with the one that it looks at most, and how good such links are."""
     st.subheader("Which word comes from which", anchor=False, help=ALIGNMENT_HELP)
-    key = shows("moment", options.moment)
-    st.radio(
-        "Weights", list(MOMENTS), key=key, format_func=MOMENTS.__getitem__, on_change=take_option, args=("moment",),
-        help=MOMENT_HELP, horizontal=True,
-    )  # fmt: skip
+    looks = {"format_func": MOMENT_NAMES.__getitem__, "help": MOMENT_HELP}
+    radio("Weights", MOMENTS, options.moment, partial(take_option, "moment"), key="moment", **looks)
     st.markdown(f"Read off {reading_name(options.reading)}; choose the heads under “Step by step”.")
     decoder, encoder = shown.trace.decoder, shown.trace.encoder
     assert decoder is not None

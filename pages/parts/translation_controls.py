@@ -1,12 +1,13 @@
 """The controls of the page Translate: how to produce, which translation, what to type instead."""
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from pages.parts.selection import Selection, changed, choose, current, shows, typable, unusable
-from pages.parts.translating import Produced, Shown, go_on, production_key
+from pages.parts.productions import Produced, production_key
+from pages.parts.state.selection import Selection, typable
+from pages.parts.state.session import changed, choose, current, unusable
+from pages.parts.translating import Shown, go_on
 from pages.parts.translation import (
     HOTTEST,
     LARGEST_PENALTY,
@@ -16,8 +17,8 @@ from pages.parts.translation import (
     SETTINGS,
     WIDEST,
     Options,
-    options_of,
 )
+from pages.parts.widgets.bound import bind, radio
 from viz import answer
 from viz.beam_tree import number
 from viz.tokens import markdown_text
@@ -26,6 +27,8 @@ METHOD_HELP = (
     "Greedy takes the most probable token each time. Beam search follows several beginnings at once and keeps the "
     "best. Sampled draws each token by its probability, so that another seed gives another text."
 )
+FIRST_STEP = {"choice": 0, "step": 0}
+BEGINNING: dict[str, Any] = {"translation.step": 0, "query": None, "key": None}
 NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "width": ("Beams", "How many beginnings are followed at a time.", {"min_value": 1, "max_value": WIDEST, "step": 1}),
     "length_penalty": (
@@ -66,53 +69,41 @@ TYPE_HELP = (
 )
 
 
-def put(**changes: Any) -> None:
-    """Change some of the options; what is looked at in the target stays only where the target does."""
-    options = replace(options_of(current().translation), **changes)
-    choose(translation=options.to_text())
-
-
 def produce_anew(**changes: Any) -> None:
-    """Change how it is produced, and look at the result from its beginning."""
-    put(**changes, choice=0, step=0)
-    choose(target="", query=None, key=None)
+    """Change how it is produced, and look at the result from its beginning; what was typed goes."""
+    options = {f"translation.{name}": value for name, value in (FIRST_STEP | changes).items()}
+    choose(target="", query=None, key=None, **options)
 
 
 def choose_options(options: Options) -> None:
     """The method and its settings."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = shows("method", options.method)
-        st.radio(
+        radio(
             "How to produce",
             list(METHODS),
-            key=key,
+            options.method,
+            lambda method: produce_anew(method=method),
+            key="translation_method",
             format_func=METHODS.__getitem__,
-            on_change=take_method,
             help=METHOD_HELP,
-            horizontal=True,
             width="content",
         )
         for name in SETTINGS[options.method]:
             label, explained, limits = NUMBERS[name]
-            shows(name, getattr(options, name))
-            st.number_input(label, key=name, help=explained, on_change=take_number, args=(name,), width=130, **limits)
-
-
-def take_method() -> None:
-    """Another method."""
-    produce_anew(method=st.session_state["method"])
+            key = bind(f"translation_{name}", getattr(options, name))
+            st.number_input(label, key=key, help=explained, on_change=take_number, args=(name,), width=130, **limits)
 
 
 def take_number(name: str) -> None:
     """Another setting; an emptied field is left aside."""
-    found = st.session_state[name]
-    if found is not None:
-        produce_anew(**{name: found})
+    value = st.session_state[f"translation_{name}"]
+    if value is not None:
+        produce_anew(**{name: value})
 
 
 def fitting(selection: Selection, shown: Shown, produced: Produced) -> Selection:
     """The selection with a translation, step and reading that there are; what had to go is noted."""
-    options, decoder = options_of(selection.translation), shown.trace.decoder
+    options, decoder = selection.of(Options), shown.trace.decoder
     assert decoder is not None
     layers, heads = decoder.cross_weights().shape[:2]
     limits = [layers, heads]
@@ -121,15 +112,15 @@ def fitting(selection: Selection, shown: Shown, produced: Produced) -> Selection
         "step": options.step >= len(shown.predicted),
         "reading": any(place >= limit for place, limit in zip(options.place(), limits, strict=False)),
     }
-    for name in [name for name, is_wrong in wrong.items() if is_wrong]:
+    names = [name for name, is_wrong in wrong.items() if is_wrong]
+    for name in names:
         unusable(name)
-        options = replace(options, **{name: getattr(Options(), name)})
-    return changed(selection, translation=options.to_text())
+    return changed(selection, **{f"translation.{name}": getattr(Options(), name) for name in names})
 
 
 def show_outcome(selection: Selection, produced: Produced, shown: Shown) -> None:
     """The translation, its rivals, and the field to type another."""
-    options = options_of(selection.translation)
+    options = selection.of(Options)
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown("**Typed translation**" if selection.target.strip() else "**Translation**")
@@ -170,28 +161,23 @@ def ended(produced: Produced, options: Options, *, typed: bool) -> str:
 
 def show_rivals(produced: Produced, options: Options) -> None:
     """The translations that a beam search ended with."""
-    key = shows("choice", options.choice)
     named = [f"{number(one.score or 0.0)} · {answer.text_line(one.text)}" for one in produced.candidates]
-    st.radio(
+    radio(
         "Translations by score",
         range(len(named)),
-        key=key,
+        options.choice,
+        lambda place: produce_anew(choice=place),
+        key="choice",
         format_func=lambda place: markdown_text(named[place]),
-        on_change=take_choice,
         help=SCORE_HELP,
+        horizontal=False,
     )
-
-
-def take_choice() -> None:
-    """Another of them."""
-    put(choice=st.session_state["choice"], step=0)
-    choose(target="", query=None, key=None)
 
 
 def show_field(selection: Selection, text: str) -> None:
     """Where another translation can be typed."""
     with st.form("typed", border=False):
-        key = shows("target", typable(selection.target) or text)
+        key = bind("target", typable(selection.target) or text)
         st.text_area("Type the translation yourself", key=key, height=76, help=TYPE_HELP)
         st.form_submit_button("Read this", on_click=take_target)
     if selection.target.strip():
@@ -199,12 +185,11 @@ def show_field(selection: Selection, text: str) -> None:
 
 
 def take_target() -> None:
-    """What was typed is read from its beginning."""
-    put(step=0)
-    choose(target=st.session_state["target"], query=None, key=None)
+    """What was typed is read from its beginning, as a target of the text and by the model on the screen."""
+    shown = current()
+    choose(text=shown.text, checkpoint=shown.checkpoint, target=st.session_state["target"], **BEGINNING)
 
 
 def take_own() -> None:
     """The model's own again."""
-    put(step=0)
-    choose(target="", query=None, key=None)
+    choose(target="", **BEGINNING)

@@ -9,10 +9,14 @@ from model import Checkpoint
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from model.measures.recheck import Rechecked, recheck
 from pages.parts.arrows import arrow_keys
-from pages.parts.computed import checkpoint_named, edits_of, reads_pairs
+from pages.parts.computed import checkpoint_named, reads_pairs
 from pages.parts.downloads import button
 from pages.parts.exploring import traced
-from pages.parts.selection import Selection, choose, current, fit, shows
+from pages.parts.inside_settings import Walk
+from pages.parts.passes import edits_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, current, fit
+from pages.parts.widgets.bound import select
 from viz import export
 from viz.explorer.kinds import TITLES as ATTENTIONS
 from viz.explorer.kinds import Kind
@@ -20,7 +24,6 @@ from viz.steps import TITLES, named, script
 from viz.tokens import counted, position_name
 
 ORDER = tuple(STEPS)
-SITE = ("layer", "head", "query", "key")
 ATTENTION_HELP = "Which attention: among the words of one text, or from the words being written to those being read."
 LAYER_HELP = "Layers work one after the other; counted from 1 here, from 0 in code and addresses."
 HEAD_HELP = "Heads work side by side in a layer; counted from 1 here, from 0 in code and addresses."
@@ -50,12 +53,13 @@ def choose_weight(kinds: dict[str, Kind], site: WeightSite) -> None:
     kind = kinds[site.attention]
     with st.container(horizontal=True):
         if len(kinds) > 1:
-            st.selectbox(
+            select(
                 "Attention",
                 list(kinds),
+                site.attention,
+                take_attention,
+                key="inside_attention",
                 format_func=ATTENTIONS.__getitem__,
-                key=shows("inside_attention", site.attention),
-                on_change=take_attention,
                 help=ATTENTION_HELP,
                 width=290,
             )
@@ -72,33 +76,29 @@ def names(tokens: tuple[str, ...]) -> list[str]:
 
 def choose_place(label: str, name: str, printed: list[str], chosen: int, explained: str, width: int) -> None:
     """One of some places, by its name on the screen."""
-    st.selectbox(
+    select(
         label,
         range(len(printed)),
-        format_func=lambda place: printed[place],
-        key=shows(f"inside_{name}", chosen),
-        on_change=take_site,
+        chosen,
+        lambda place: choose({name: place}),
+        key=f"inside_{name}",
+        format_func=printed.__getitem__,
         help=explained,
         width=width,
     )
 
 
-def take_attention() -> None:
-    """Another attention has other layers, heads and tokens."""
-    choose(attention=st.session_state["inside_attention"], layer=0, head=0, query=None, key=None, off=frozenset())
+def take_attention(name: str) -> None:
+    """Another attention, which has other layers, heads and tokens."""
+    choose(attention=name, head=0)
 
 
-def take_site() -> None:
-    """All four places as they stand: to change one leaves the others."""
-    choose(**{name: st.session_state[f"inside_{name}"] for name in SITE})
-
-
-def choose_step(selection: Selection) -> None:
+def choose_step(chosen: str) -> None:
     """The whole way, and a step back or on."""
-    place = ORDER.index(selection.step)
+    place = ORDER.index(chosen)
     with st.container(horizontal=True, gap="xsmall"):
         for step in ORDER:
-            here: Literal["primary", "secondary"] = "primary" if step == selection.step else "secondary"
+            here: Literal["primary", "secondary"] = "primary" if step == chosen else "secondary"
             st.button(numbered(step), key=f"step_{step}", on_click=choose, kwargs={"step": step}, type=here)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("← Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
@@ -114,7 +114,7 @@ def numbered(step: str) -> str:
 
 def go(steps: int) -> None:
     """Some steps on, or back; not beyond the ends."""
-    place = ORDER.index(current().step) + steps
+    place = ORDER.index(current().of(Walk).step) + steps
     choose(step=ORDER[min(max(place, 0), len(ORDER) - 1)])
 
 
@@ -127,8 +127,9 @@ def rechecked(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
 def take_away(selection: Selection) -> None:
     """A list of files."""
     with st.popover("Download"):
-        stem = f"{selection.step}.npz"
-        button("This step (NPZ)", stem, partial(npz, selection, (selection.step,)), STEP_FILE_HELP)
+        step = selection.of(Walk).step
+        stem = f"{step}.npz"
+        button("This step (NPZ)", stem, partial(npz, selection, (step,)), STEP_FILE_HELP)
         button("Every step (NPZ)", "steps.npz", partial(npz, selection, ORDER), FILE_HELP)
         button("As Python", "weight.py", partial(python, selection), SCRIPT_HELP)
 

@@ -10,12 +10,16 @@ import streamlit as st
 from model import Checkpoint, InputError
 from model.measures.contexts import Apart, apart, places_of, shared_words, vectors_of
 from model.trace import Trace
+from pages.parts.break_settings import Broken
 from pages.parts.breaking import Kinds, text_trace
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import NO
-from pages.parts.selection import LONGEST_TEXT, Selection, changed, choose, shows, typable, unusable
+from pages.parts.passes import with_text
+from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
+from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
+from pages.parts.widgets.bound import bind, select
 from viz.lines import line_chart
 from viz.tokens import counted
 
@@ -65,7 +69,7 @@ def two_of(setting: str) -> Two:
 
 def show_word(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
     """The distance of a word's vectors, layer by layer."""
-    subject, two = SUBJECTS["word"], two_of(selection.setting)
+    subject, two = SUBJECTS["word"], two_of(selection.of(Broken).setting)
     words, _ = explain(subject.name, subject.explained, subject.look_for)
     shared = shared_words(two.first, two.second)
     word = two.word if two.word in shared else (max(shared, key=len) if shared else "")
@@ -90,12 +94,11 @@ def ask(two: Two, shared: list[str], word: str) -> None:
     """The two texts and the word."""
     with st.form("two_texts", border=False):
         left, right = st.columns(2)
-        left.text_input("First text", key=shows("first_text", two.first), max_chars=LONGEST)
-        right.text_input("Second text", key=shows("second_text", two.second), max_chars=LONGEST)
+        left.text_input("First text", key=bind("first_text", two.first), max_chars=LONGEST)
+        right.text_input("Second text", key=bind("second_text", two.second), max_chars=LONGEST)
         st.form_submit_button("Compare", on_click=take_texts)
     if shared:
-        key = shows("shared_word", word)
-        st.selectbox("Word in both", shared, key=key, on_change=take_word, width=260)
+        select("Word in both", shared, word, take_word, key="shared_word", width=260)
 
 
 def take_texts() -> None:
@@ -104,10 +107,10 @@ def take_texts() -> None:
     take(replace(Two(), first=state["first_text"], second=state["second_text"], word=state.get("shared_word", "")))
 
 
-def take_word() -> None:
+def take_word(word: str) -> None:
     """Another word of the same texts."""
     state = st.session_state
-    take(Two(state["first_text"], state["second_text"], state["shared_word"]))
+    take(Two(state["first_text"], state["second_text"], word))
 
 
 def take(two: Two) -> None:
@@ -119,7 +122,7 @@ def distances(selection: Selection, checkpoint: Checkpoint, two: Two, word: str)
     """The word's vectors in both texts against each other. InputError where the model read none of it."""
     vectors = list[np.ndarray]()
     for text in (two.first, two.second):
-        trace = text_trace(changed(selection, text=text, pair=""), checkpoint, NO)
+        trace = text_trace(with_text(selection, text), checkpoint, NO)
         stack = trace.encoder or trace.decoder
         places = [] if stack is None else places_of(word, text, stack)
         if stack is None or not places:

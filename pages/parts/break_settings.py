@@ -1,0 +1,20 @@
+"""What the page Break the formula shows: an experiment or a subject, and how that is set."""
+
+from dataclasses import dataclass
+
+from pages.parts.experiments import EXPERIMENTS
+from pages.parts.state.codec import PageState
+from pages.parts.state.fields import bounded, declared, one_of
+from pages.parts.state.selection import LONGEST_TEXT
+from pages.parts.subjects import ALL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken:
+    """What is taken out or measured. setting: of that alone, as the part that shows it writes it."""
+
+    experiment: str = declared(next(iter(EXPERIMENTS)), one_of(ALL))
+    setting: str = declared("", bounded(LONGEST_TEXT), reset_by={"experiment"})
+
+
+STATE = PageState(settings=Broken)

@@ -1,0 +1,20 @@
+"""Where the page Inside a head stands: a step of the computation, and how much is said of it."""
+
+from dataclasses import dataclass
+
+from pages.parts.state.codec import PageState
+from pages.parts.state.fields import declared, one_of
+from viz.steps import TITLES as STEPS
+
+DEPTHS = ("idea", "numbers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    """One step of the way to a weight, and whether it is shown as an idea or in all numbers."""
+
+    step: str = declared(next(iter(STEPS)), one_of(STEPS))
+    depth: str = declared(DEPTHS[0], one_of(DEPTHS))
+
+
+STATE = PageState(settings=Walk)

@@ -1,0 +1,94 @@
+"""The forward pass over what is selected: its text, the target of a decoder beside an encoder, and what is muted."""
+
+from dataclasses import replace
+
+from model import Checkpoint, Edits, InputError
+from model.checkpoint import describe
+from model.edits import NO_EDITS, HeadSite
+from model.tokenizer import NOTHING
+from model.trace import Trace
+from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
+from pages.parts.head_switches import muted_heads
+from pages.parts.productions import candidate_of, produced_of, source_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import changed
+from pages.parts.translation import Options
+
+
+def trace_of(selection: Selection, edits: Edits) -> Trace:
+    """The forward pass of the selection's text. InputError where the text cannot be read."""
+    check_lengths(selection.text, selection.pair, selection.target)
+    checkpoint = checkpoint_named(selection.checkpoint)
+    pair, target = pair_of(selection), target_of(selection, checkpoint)
+
+    def run() -> Trace:
+        if isinstance(target, tuple):
+            return trace_written(checkpoint, selection.text, target, edits)
+        return checkpoint.trace(selection.text, pair=pair, target=target, edits=edits)
+
+    trace: Trace = traces().get(trace_key(selection, edits), run, bytes_of)
+    refuse_empty(trace)
+    return trace
+
+
+def trace_key(selection: Selection, edits: Edits) -> tuple[object, ...]:
+    """What decides all numbers of a pass."""
+    target = target_of(selection, checkpoint_named(selection.checkpoint))
+    return checkpoint_key(selection.checkpoint), selection.text, pair_of(selection), target, edits
+
+
+def pair_of(selection: Selection) -> str | None:
+    """The second text, where the checkpoint reads one."""
+    return (selection.pair if reads_pairs(selection.checkpoint) else "") or None
+
+
+def target_of(selection: Selection, checkpoint: Checkpoint) -> str | tuple[int, ...] | None:
+    """What a decoder beside an encoder reads: a typed text, or the ids of a searched or sampled translation.
+
+    None: what greedy decoding says; and where there is no such decoder.
+    """
+    options = selection.of(Options)
+    if checkpoint.config.architecture != "encoder-decoder":
+        return None
+    if selection.target.strip():
+        return selection.target
+    if options.method == Options().method:
+        return None
+    return candidate_of(produced_of(selection, checkpoint, options), options).ids
+
+
+def with_text(selection: Selection, text: str) -> Selection:
+    """The selection with another text alone, whose target is the model's own."""
+    return changed(selection, text=text, pair="", target="", **{"translation.method": Options().method})
+
+
+def trace_written(checkpoint: Checkpoint, text: str, ids: tuple[int, ...], edits: Edits = NO_EDITS) -> Trace:
+    """The pass in which the decoder has read its start and all but the last of these ids, with the facts of both texts.
+
+    The target's words are known where its text is cut into the same tokens again.
+    """
+    source = checkpoint.tokenizer.encode(source_of(text))
+    used = source.cut(checkpoint.longest)
+    read = (int(checkpoint.config.start_id or 0), *ids[:-1])
+    trace = checkpoint.trace_ids(used.ids, read, edits=edits)
+    assert trace.encoder is not None
+    assert trace.decoder is not None
+    encoder = describe(trace.encoder, used, len(source.ids) - len(used.ids))
+    return replace(trace, encoder=encoder, decoder=describe(trace.decoder, checkpoint.produced(read), 0))
+
+
+def refuse_empty(trace: Trace) -> None:
+    """InputError where all that was read are tokens of the model's own, as of an empty text."""
+    read = trace.encoder or trace.decoder
+    if read is not None and read.special is not None and all(read.special):
+        raise InputError(NOTHING)
+
+
+def edits_of(selection: Selection, checkpoint: Checkpoint) -> Edits:
+    """The heads that are muted: those chosen, and those that are off, if the selection says so."""
+    both = checkpoint.config.architecture == "encoder-decoder"
+    of_encoder = checkpoint.config.architecture == "encoder" or (both and selection.view.attention == "encoder")
+    stack, kind = "encoder" if of_encoder else "decoder", "cross" if selection.view.attention == "cross" else "self"
+    sizes = checkpoint.config if of_encoder or not both else checkpoint.config.of_decoder()
+    there = ((layer, head) for layer, head in muted_heads(selection) if layer < sizes.layers and head < sizes.heads)
+    return Edits(muted=frozenset(HeadSite(stack, layer, head, kind) for layer, head in there))

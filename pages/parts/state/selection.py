@@ -1,0 +1,96 @@
+"""What every page shares of what is looked at: the text, the model, the place in it, and what is changed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from model import Edits, available_checkpoints
+from pages.parts.state.fields import (
+    OF_CHECKPOINT,
+    OF_TEXT,
+    Field,
+    bounded,
+    decimal,
+    declared,
+    index,
+    one_of,
+    sites,
+    switch,
+)
+from viz.explorer import View
+from viz.explorer.view import CHOICES
+
+EXAMPLES = (
+    "The film was slow and far too long, but I loved every minute of it.",
+    "The acting is not bad at all.",
+    "I wanted to like it, but the plot makes no sense.",
+    "Nobody who saw it with me was bored.",
+    "A great cast, a big budget, and nothing to say.",
+)
+LONGEST_TEXT = 2000  # characters
+TEXTS = ("text", "pair", "target")
+OF_ATTENTION = OF_CHECKPOINT | {"attention"}
+
+Settings = TypeVar("Settings")
+
+
+def an_available_checkpoint(text: str) -> str:
+    """The name of a checkpoint that is there now."""
+    return one_of(available_checkpoints())(text)
+
+
+def edits_text(text: str) -> str:
+    """Edits, as ``Edits.to_text`` writes them."""
+    return Edits.from_text(bounded(LONGEST_TEXT)(text)).to_text()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """What a page shows: every field is a plain value, so that it can be a cache key and an address.
+
+    settings: each page's own, a value of its dataclass; ``of`` gives one by its class.
+    """
+
+    text: str = declared(EXAMPLES[0], str)
+    pair: str = declared("", str)  # the second text, for checkpoints that read two
+    checkpoint: str = declared("sentiment", an_available_checkpoint)
+    target: str = declared("", str, reset_by=OF_TEXT)  # the decoder's text, typed; "": the model's own
+    mute: bool = declared(False, switch, reset_by=OF_CHECKPOINT)  # whether the heads that are off are muted
+    muted: frozenset[tuple[int, int]] = declared(frozenset(), sites, reset_by=OF_ATTENTION)  # beside those
+    head: int = declared(0, index, reset_by=OF_CHECKPOINT)  # the one that is looked into, whichever are on
+    edits: str = declared("", edits_text)  # kept on the page Break the formula, as Edits.to_text
+    view: View = field(default_factory=View)
+    settings: tuple[Any, ...] = ()
+
+    def of(self, kind: type[Settings]) -> Settings:
+        """A page's own settings."""
+        return next((settings for settings in self.settings if type(settings) is kind), None) or kind()
+
+
+def choice(name: str) -> Callable[[str], str]:
+    """One of a view's words."""
+    return one_of(CHOICES[name])
+
+
+# The view belongs to the explorer, which knows nothing of addresses.
+VIEW_FIELDS = {
+    "attention": Field(parse=choice("attention"), reset_by=OF_CHECKPOINT),
+    "layer": Field(parse=index, reset_by=OF_ATTENTION),
+    "off": Field(parse=sites, reset_by=OF_ATTENTION),
+    "query": Field(parse=index, reset_by=OF_TEXT | OF_ATTENTION),
+    "key": Field(parse=index, reset_by=OF_TEXT | OF_ATTENTION),
+    "show": Field(parse=choice("show")),
+    "special": Field(parse=choice("special")),
+    "words": Field(parse=switch),
+    "segments": Field(parse=choice("segments")),
+    "threshold": Field(parse=decimal(0, 1)),
+    "top": Field(parse=index),
+    "scale": Field(parse=choice("scale")),
+    "maximum": Field(parse=choice("maximum")),
+    "colours": Field(parse=choice("colours")),
+}
+
+
+def typable(text: str) -> str:
+    """The text as a browser can hold it: half of a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,176 @@
+"""The selection of one visitor: chosen by controls and addresses, kept in the session, written in the address."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from pages.parts.state.declared import CODEC, FIRST
+from pages.parts.state.selection import Selection
+from viz.explorer.kinds import Kind
+
+ALWAYS_KEPT = ("text", "pair", "checkpoint")  # as chosen, even where the page would show the same
+
+
+def page_of(url: str | None) -> str:
+    """The page that a URL names: the last part of its path, or the first page."""
+    name = urlsplit(url or "").path.rstrip("/").rpartition("/")[2]
+    return name if name in CODEC.pages else FIRST
+
+
+def carry() -> None:
+    """A link of the menu names a page alone: the visitor's selection goes along, in the address too.
+
+    Called before the navigation, which then makes one entry of page and address in the browser's history; written
+    later, the address would be an entry of its own, and going back would need two steps.
+    """
+    state, url = st.session_state, st.context.url
+    if "_chosen" in state and url != state.get("_url") and not st.query_params and page_of(url) != state.get("_page"):
+        arrive(page_of(url))
+        write_address()
+    state["_url"] = url
+
+
+def selected() -> Selection:
+    """The current selection: the visitor's own, or the address's where the visitor came by one or went back to one.
+
+    An address other than the one last written is news, unless a control was touched on the same page, for then it is
+    only the older copy that the browser sent along.
+    """
+    state, address, page = st.session_state, st.query_params.to_dict(), st.session_state["_at"]
+    touched, moved = state.pop("_touched", False), state.get("_page") != page
+    if "_chosen" not in state or (address != state.get("_address") and (moved or not touched)):
+        open_address(address, page)
+    elif moved:
+        arrive(page)
+    state["_selection"] = CODEC.resolve(state["_chosen"], page)
+    return state["_selection"]
+
+
+def open_address(address: Mapping[str, str], page: str) -> None:
+    """Choose what an address names. What it leaves out because the page shows it anyway stays chosen, if it was."""
+    state, opening = st.session_state, CODEC.opening(page)
+    kept = {name: value for name, value in state.get("_chosen", {}).items() if value == opening[name]}
+    named, state["_unusable"] = CODEC.read(address)
+    state["_chosen"], state["_page"] = kept | named, page
+    state["_named"] = {name.rpartition(".")[2] for name in named}
+    steer()
+
+
+def arrive(page: str) -> None:
+    """Go to a page with what was chosen. Where it opens on another text or model, what was of the old one is gone."""
+    state = st.session_state
+    before = CODEC.values(CODEC.resolve(state["_chosen"], state["_page"]))
+    after = CODEC.values(CODEC.resolve(state["_chosen"], page))
+    changed = {name for name in ALWAYS_KEPT if before[name] != after[name]}
+    state["_chosen"], state["_page"] = CODEC.reset(state["_chosen"], changed), page
+    state["_selection"] = CODEC.resolve(state["_chosen"], page)
+    steer()
+
+
+def choose(by_name: Mapping[str, Any] | None = None, /, *, steers: bool = True, **changes: Any) -> None:
+    """Change the selection; for the callbacks of controls, which run before the page does.
+
+    steers: whether the explorer has to be told. What it reported itself it knows, and may have gone on since.
+    changes: by the names of the codec, those that are no words of Python in ``by_name``. ValueError for a value that
+    cannot be, and then nothing is changed.
+    """
+    state = st.session_state
+    chosen = after(changes | dict(by_name or {}))
+    selection = CODEC.resolve(chosen, state["_page"])
+    state["_touched"], state["_chosen"], state["_selection"] = True, chosen, selection
+    state["_named"] = set()  # what does not fit from now on is no address's fault
+    if steers:
+        steer()
+
+
+def after(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What is chosen once these values are. One that is on the screen already is not chosen by being told again."""
+    chosen, shown = st.session_state["_chosen"], CODEC.values(st.session_state["_selection"])
+    new = {name for name, value in changes.items() if value != shown[name]}
+    kept = {name: value for name, value in changes.items() if name in new or name in chosen or name in ALWAYS_KEPT}
+    return CODEC.reset(chosen, new, but=changes) | kept
+
+
+def address_of(page: str, **changes: Any) -> dict[str, str]:
+    """The address at which a page shows all that is on the screen now, with these changes."""
+    shown = CODEC.values(current())
+    new = {name for name, value in changes.items() if value != shown[name]}
+    values = CODEC.reset(shown, new, but=changes)
+    return CODEC.write(CODEC.opening(page) | values | changes, page)
+
+
+def current() -> Selection:
+    """What is selected, for a part of a page that runs alone after ``selected`` has looked at the address."""
+    st.session_state.pop("_touched", None)
+    return st.session_state["_selection"]
+
+
+def remember(selection: Selection) -> None:
+    """Keep what is shown, which may be less than was chosen, and write the address.
+
+    What a page only fits to the model, without anybody's choice, does not become a choice.
+    """
+    state = st.session_state
+    differing = CODEC.differing(CODEC.values(selection), CODEC.values(CODEC.resolve(state["_chosen"], state["_page"])))
+    state["_chosen"] |= {name: value for name, value in differing.items() if name in state["_chosen"]}
+    state["_selection"] = selection
+    write_address()
+
+
+def write_address() -> None:
+    """Write what is chosen into the address, as far as the page would not show it anyway."""
+    state, page = st.session_state, st.session_state["_page"]
+    state["_address"] = CODEC.write(CODEC.opening(page) | state["_chosen"], page)
+    if st.query_params.to_dict() != state["_address"]:
+        st.query_params.from_dict(state["_address"])
+
+
+def changed(selection: Selection, **changes: Any) -> Selection:
+    """A selection with some of its values changed. ValueError for a value that cannot be."""
+    return CODEC.changed(selection, **changes)
+
+
+def steer() -> None:
+    """The explorer is to show what is selected, whatever it showed until now."""
+    st.session_state["_revision"] = st.session_state.get("_revision", 0) + 1
+
+
+def fit(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
+    """The selection with an attention, layer, heads, query and key that the trace has; what had to go is noted."""
+    if selection.view.attention not in kinds:
+        unusable("attention")
+        selection = changed(selection, attention=next(iter(kinds)))
+    kind = kinds[selection.view.attention]
+    queries, keys = kind.weights[0].shape[1:]
+    for name, limit in (("layer", kind.layers), ("query", queries), ("key", keys)):
+        if (getattr(selection.view, name) or 0) >= limit:
+            selection = changed(selection, **{name: CODEC.defaults[name]})
+            unusable(name)
+    if selection.head >= kind.heads:
+        selection = changed(selection, head=0)
+        unusable("head")
+    for name, sites in (("off", selection.view.off), ("muted", selection.muted)):
+        there = frozenset(site for site in sites if site[0] < kind.layers and site[1] < kind.heads)
+        if there != sites:
+            selection = changed(selection, **{name: there})
+            unusable(name)
+    return selection
+
+
+def unusable(name: str) -> None:
+    """Note that a value could not be used, where an address named it; what a page puts back by itself is no news."""
+    if name in st.session_state.get("_named", ()):
+        st.session_state.setdefault("_unusable", []).append(name)
+
+
+def address_notice(*, last: bool = True) -> None:
+    """One sentence, once, where the address asked for something that does not exist.
+
+    last: False has it said once more, where the page is about to run again by itself.
+    """
+    names = st.session_state.pop("_unusable", None) if last else st.session_state.get("_unusable")
+    if names:
+        what = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        st.info(f"The address gives no usable value for {what}; the default is shown.")
