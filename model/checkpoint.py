@@ -29,13 +29,17 @@ TRACE_BYTES = 1 << 30
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A model on its device, in evaluation mode. ``card`` says how it was made and what was measured."""
+    """A model on its device, in evaluation mode. ``card`` says how it was made and what was measured.
+
+    family: the kind of checkpoint that its files are of.
+    """
 
     name: str
     model: Transformer
     tokenizer: Tokenizer
     card: dict[str, Any]
     device: torch.device
+    family: families.Family = families.OWN
 
     @property
     def config(self) -> Config:
@@ -395,7 +399,8 @@ def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
     values = storage.read_config(folder)
     model = storage.read_model(folder, values)
     tokenizer = storage.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))
-    return Checkpoint(folder.name, model.to(chosen), tokenizer, storage.read_card(folder), chosen)
+    card, family = storage.read_card(folder), families.family_of(values)
+    return Checkpoint(folder.name, model.to(chosen), tokenizer, card, chosen, family)
 
 
 def is_folder(path: Path) -> bool:

@@ -42,7 +42,7 @@ def show() -> None:
 def show_checkpoint(checkpoint: Checkpoint) -> None:
     """One card: what it is, its sizes, how it was trained, measured and where it fails."""
     card = checkpoint.card
-    st.markdown(markdown_text(cards.text_of(card, "summary") or cards.text_of(card, "task")))
+    st.markdown("\n\n".join(map(markdown_text, cards.about(checkpoint.config, card, checkpoint.family))))
     show_sizes(checkpoint)
     door("Open in Explore", "explore", OPEN_HELP, checkpoint=checkpoint.name)
     show_evaluations(card)

@@ -484,6 +484,18 @@ def test_the_checkpoints_page_shows_every_checkpoint_with_its_size(checkpoint):
     assert f"{parameters:,}" in app.metric[0].help
 
 
+def test_a_folder_that_is_put_in_while_the_app_runs_appears_without_its_card(tmp_path, monkeypatch):
+    shutil.copytree(CHECKPOINTS / "sentiment", tmp_path / "first")
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
+    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", tmp_path)
+    app = opened("checkpoints.py")
+    shutil.copytree(CHECKPOINTS / "stories", tmp_path / "second", ignore=shutil.ignore_patterns("card.json"))
+    app.run()
+    assert not app.exception
+    assert [header.value for header in app.header] == ["first", "second"]
+    assert app.markdown[-1].value.startswith("Decoder\\, 6 layers × 8 heads")
+
+
 def test_one_click_opens_a_checkpoint_in_explore():
     app = follow(opened("checkpoints.py"), "Open in Explore")
     assert not app.exception

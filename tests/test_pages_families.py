@@ -9,6 +9,7 @@ from model import load_checkpoint
 from tests.folders import KINDS, make_folders
 from tests.test_pages import opened, picture
 from viz.explorer.kinds import kinds_of
+from viz.tokens import markdown_text
 
 TEXT = "the dog bit the man ."
 
@@ -46,6 +47,11 @@ def test_the_checkpoints_page_shows_every_family(app_folders):
     assert not app.exception
     assert not app.error
     assert len(app.header) == len(KINDS) + 1
+    texts = [markdown.value for markdown in app.markdown]
+    (gpt2,) = [text for text in texts if text.startswith(markdown_text("GPT-2 family: decoder, 3 layers × 3 heads"))]
+    assert gpt2.endswith(markdown_text("There is no card: no data, training or evaluation is known."))
+    assert sum("There is no card" in text for text in texts) == len(KINDS) + 1
+    assert not any("<b>" in text.replace(markdown_text("<b>"), "") for text in texts), "a label is shown as it is spelt"
 
 
 def test_explore_names_the_next_token_of_a_decoder_and_its_probability(app_folders):

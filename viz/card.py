@@ -1,13 +1,146 @@
-"""A checkpoint's card as tables and lines. A card may come from anywhere: what is missing or odd in it is left out."""
+"""A checkpoint's card as tables and lines. A card may come from anywhere: what is missing or odd in it is left out.
+
+What a model is and does can be read off its config, with a card or without.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 
-from viz.tokens import markdown_text
+from model import Config
+from model.families import OWN, Family
+from viz.tokens import markdown_text, visible
+
+NO_CARD: Mapping[str, object] = {}
+ON_RECORD = {"data": "data", "training": "training", "evaluations": "evaluation"}
+MOST_LABELS = 4
+NORMS = {"layer": "LayerNorm", "rms": "RMSNorm"}
+NORM_ORDERS = {
+    "post": "post-norm {}",
+    "pre": "pre-norm {}",
+    "both": "{} before and after each sublayer",
+    "parallel": "pre-norm {}, attention and feed-forward in parallel",
+}
+POSITIONS = {
+    "sinusoidal": "sinusoidal positions",
+    "sinusoidal-halves": "sinusoidal positions",
+    "learned": "learned positions",
+    "counted": "learned positions",  # whose rows are counted from the first token that is no padding
+    "rotary": "rotary positions",
+    "relative": "relative position bias",
+    "alibi": "ALiBi position bias",
+    "none": "no positions",
+}
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "silu": "SiLU"}
 
 EVALUATION_COLUMNS = {"result": "result", "what": "what", "examples": "examples"}
 WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
 TRAINING_FACTS = ("seed", "steps", "examples", "seconds", "machine", "versions", "notes")
+
+
+def about(config: Config, card: Mapping[str, object] = NO_CARD, family: Family = OWN) -> list[str]:
+    """What a checkpoint is, in plain text, one line for each of three: its purpose, its parts, what nobody says of it.
+
+    The first is the card's, and left out where it has none; the second is the card's or else the config's.
+    """
+    summary = _sentence_at(card, "summary") or _sentence_at(card, "task")
+    parts = _sentence_at(card, "architecture") or architecture(config, family)
+    return [line for line in (summary, parts, _missing(card)) if line]
+
+
+def purpose(config: Config, card: Mapping[str, object] = NO_CARD, family: Family = OWN) -> str:
+    """What a checkpoint does, in a few words of plain text: "writes on", "judges texts: negative / positive".
+
+    That an encoder-decoder translates is known from its family, or from the task that its card names.
+    """
+    if config.labels:
+        return f"judges texts: {_labels(config)}"
+    if config.word_head:
+        return "fills in masked words"
+    if config.architecture == "encoder-decoder":
+        translates = family.translates or "translat" in text_of(card, "task").lower()
+        return "translates" if translates else "turns one text into another"
+    return "writes on" if config.architecture == "decoder" else "reads (no head)"
+
+
+def architecture(config: Config, family: Family = OWN) -> str:
+    """The parts of a model as one plain sentence: family, stacks, width, norms, positions, feed-forward, head.
+
+    "GPT-2 family: decoder, 12 layers × 12 heads, 768 wide, pre-norm LayerNorm, learned positions, GELU feed-forward,
+    predicts the next token."
+    """
+    gated = "gated " if config.gated else ""
+    parts = [
+        config.architecture,
+        _stacks(config),
+        f"{config.width:,} wide",
+        *_attention(config),
+        NORM_ORDERS[config.norm_order].format(NORMS[config.norm]),
+        POSITIONS[config.positions],
+        f"{gated}{ACTIVATIONS[config.activation]} feed-forward",
+        _head(config),
+    ]
+    return _sentence((f"{family.name} family: " if family.name else "") + ", ".join(parts))
+
+
+def _stacks(config: Config) -> str:
+    """ "3 + 3 layers × 8 heads"; "2 layers × 3 heads + 3 layers × 2 heads" where the stacks have other heads."""
+    both = config.architecture == "encoder-decoder"
+    stacks = [config, config.of_decoder()] if both else [config]
+    if both and stacks[0].heads == stacks[1].heads:
+        return f"{stacks[0].layers} + {stacks[1].layers} layers × {_number_of(config.heads, 'head')}"
+    return " + ".join(f"{_number_of(one.layers, 'layer')} × {_number_of(one.heads, 'head')}" for one in stacks)
+
+
+def _attention(config: Config) -> list[str]:
+    """Where attention is not plain: shared keys and values, normed queries and keys, windows."""
+    shared = config.kv_heads if config.kv_heads != config.heads else None
+    windowed = len(set(config.windowed_layers) & set(range(config.layers)))
+    layers = "every layer" if windowed == config.layers else f"{windowed} of {config.layers} layers"
+    parts = {
+        f"{_number_of(shared or 0, 'head')} of keys and values": shared,
+        "RMSNorm on queries and keys": config.query_key_norm,
+        f"a window of {_number_of(config.window or 0, 'token')} in {layers}": windowed,
+    }
+    return [part for part, present in parts.items() if present]
+
+
+def _head(config: Config) -> str:
+    if config.labels:
+        return f"chooses between {_labels(config)}"
+    if config.word_head:
+        return "predicts masked tokens"
+    if config.architecture == "encoder":
+        return "no head"
+    return "predicts the next token" + (" of the target" if config.architecture == "encoder-decoder" else "")
+
+
+def _labels(config: Config) -> str:
+    shown, more = config.labels[:MOST_LABELS], len(config.labels) - MOST_LABELS
+    return " / ".join(visible(label) for label in shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _missing(card: Mapping[str, object]) -> str:
+    """What can be known from a card alone and is not: "Its card names no training or evaluation."; "" for nothing."""
+    if not card:
+        return "There is no card: no data, training or evaluation is known."
+    names = [name for field, name in ON_RECORD.items() if not card.get(field)]
+    listed = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f"Its card names no {listed}." if names else ""
+
+
+def _sentence_at(card: Mapping[str, object], name: str) -> str:
+    """A text of the card as a sentence; "" where there is none."""
+    text = card.get(name)
+    return _sentence(text.strip()) if isinstance(text, str) and text.strip() else ""
+
+
+def _sentence(text: str) -> str:
+    """The text with a capital and a full stop."""
+    return text[0].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def _number_of(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def evaluations_by_command(card: Mapping[str, object]) -> dict[str, dict[str, list[str]]]:

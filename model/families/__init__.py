@@ -7,9 +7,9 @@ from model.errors import CheckpointError, printable
 from model.families import bart, bert, distilbert, gemma, gpt2, gpt_neo, gpt_neox, llama, roberta, t5
 from model.families.family import Family, Fields, Source
 
-__all__ = ["Family", "Fields", "Source", "family_of", "is_foreign", "supported"]
+__all__ = ["OWN", "Family", "Fields", "Source", "family_of", "is_foreign", "supported"]
 
-OWN = Family(model_types=(), config=lambda fields, stored: Config.from_json(dict(fields.values)), table=None)
+OWN = Family(name="", model_types=(), config=lambda fields, stored: Config.from_json(dict(fields.values)), table=None)
 FOREIGN = (
     gpt2.FAMILY, bert.FAMILY, roberta.FAMILY, distilbert.FAMILY, *llama.FAMILIES, *bart.FAMILIES, t5.FAMILY,
     gpt_neox.FAMILY, gpt_neo.FAMILY, *gemma.FAMILIES,

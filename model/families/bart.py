@@ -135,13 +135,23 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 COPIES = (r"(encoder|decoder)\.embed_tokens\.weight",)
 UNUSED = (r"shared\.weight", r"(encoder|decoder)\.version")  # the table of two that have their own; a remnant
 FAMILIES = (
-    Family(model_types=("bart",), config=read_bart, table=table, prefixes=("model.",), ignored=UNUSED, copies=COPIES),
     Family(
+        name="BART",
+        model_types=("bart",),
+        config=read_bart,
+        table=table,
+        prefixes=("model.",),
+        ignored=UNUSED,
+        copies=COPIES,
+    ),
+    Family(
+        name="Marian",
         model_types=("marian",),
         config=read_marian,
         table=table,
         prefixes=("model.",),
         ignored=(*UNUSED, r"(encoder|decoder)\.embed_positions\.weight"),
         copies=COPIES,
+        translates=True,
     ),
 )

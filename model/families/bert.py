@@ -78,6 +78,7 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 
 # The guess whether one sentence follows another has no place in a trace.
 FAMILY = Family(
+    name="BERT",
     model_types=("bert",),
     config=read,
     table=table,

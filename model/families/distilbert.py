@@ -59,6 +59,7 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 
 
 FAMILY = Family(
+    name="DistilBERT",
     model_types=("distilbert",),
     config=read,
     table=table,

@@ -133,13 +133,16 @@ Table = Mapping[str, str | Source]
 class Family:
     """One kind of foreign checkpoint.
 
+    name: as its papers spell it; none for our own kind.
     config: from the fields of config.json and the names of the stored tensors, without the prefix.
     table: of a config and the stored names, our modules, ``{}`` for the layer, to theirs; a parameter's full name
     stands for itself alone. None: the names are ours.
     prefixes: what may stand before every name. ignored: patterns of names that need not be used. copies: patterns of
     names that need not either, but hold the token table again. renamed: old spellings of a part of a name.
+    translates: whether every checkpoint of it is a translator, which no config says.
     """
 
+    name: str
     model_types: tuple[str, ...]
     config: Callable[[Fields, frozenset[str]], Config]
     table: Callable[[Config, frozenset[str]], Table] | None
@@ -147,6 +150,7 @@ class Family:
     ignored: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
+    translates: bool = False
 
     def bare(self, stored: str) -> str:
         """A stored tensor's name as the table has it."""

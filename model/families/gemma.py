@@ -134,7 +134,7 @@ def table_of_four(config: Config, stored: frozenset[str]) -> Table:
 
 
 FAMILIES = (
-    Family(model_types=("gemma",), config=read_gemma, table=table, prefixes=("model.",)),
-    Family(model_types=("gemma2",), config=read_gemma2, table=table_of_four, prefixes=("model.",)),
-    Family(model_types=("gemma3_text",), config=read_gemma3, table=table_of_four, prefixes=("model.",)),
+    Family(name="Gemma", model_types=("gemma",), config=read_gemma, table=table, prefixes=("model.",)),
+    Family(name="Gemma 2", model_types=("gemma2",), config=read_gemma2, table=table_of_four, prefixes=("model.",)),
+    Family(name="Gemma 3", model_types=("gemma3_text",), config=read_gemma3, table=table_of_four, prefixes=("model.",)),
 )

@@ -67,5 +67,10 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 
 
 FAMILY = Family(
-    model_types=("gpt2",), config=read, table=table, prefixes=("transformer.",), ignored=(r"h\.\d+\.attn\.bias",)
+    name="GPT-2",
+    model_types=("gpt2",),
+    config=read,
+    table=table,
+    prefixes=("transformer.",),
+    ignored=(r"h\.\d+\.attn\.bias",),
 )

@@ -83,6 +83,7 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 
 
 FAMILY = Family(
+    name="GPT-Neo",
     model_types=("gpt_neo",),
     config=read,
     table=table,

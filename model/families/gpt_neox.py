@@ -71,6 +71,7 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 
 
 FAMILY = Family(
+    name="GPT-NeoX",
     model_types=("gpt_neox",),
     config=read,
     table=table,

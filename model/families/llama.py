@@ -114,11 +114,11 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 
 
 FAMILIES = tuple(
-    Family(model_types=(name,), config=read, table=table, prefixes=("model.",))
-    for name, read in {
-        "llama": read_llama,
-        "mistral": read_mistral,
-        "qwen2": read_qwen2,
-        "qwen3": read_qwen3,
+    Family(name=name, model_types=(model_type,), config=read, table=table, prefixes=("model.",))
+    for model_type, (name, read) in {
+        "llama": ("Llama", read_llama),
+        "mistral": ("Mistral", read_mistral),
+        "qwen2": ("Qwen 2", read_qwen2),
+        "qwen3": ("Qwen 3", read_qwen3),
     }.items()
 )

@@ -43,6 +43,7 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 
 
 FAMILY = Family(
+    name="RoBERTa",
     model_types=("roberta",),
     config=read,
     table=table,

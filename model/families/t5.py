@@ -114,6 +114,7 @@ def table(config: Config, stored: frozenset[str]) -> Table:
 
 
 FAMILY = Family(
+    name="T5",
     model_types=("t5",),
     config=read,
     table=table,
