@@ -5,7 +5,9 @@ names and shapes, then the numbers themselves. Every refusal is a CheckpointErro
 expected …".
 """
 
+import fnmatch
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,15 @@ from model.errors import CheckpointError, printable
 from model.files import LARGEST_JSON, read_bytes, refuse, strict_json
 from model.tokenizer import NoTokenizer, Tokenizer
 from model.transformer import Transformer
-from model.weights import WEIGHTS
+from model.weights import INDEX, WEIGHTS
 
 CONFIG, TOKENIZER, CARD = "config.json", "tokenizer.json", "card.json"
 MARIAN_PIECES = "source.spm"
 LARGEST_TOKENIZER = 64 << 20
+# How PyTorch's pickled weights are called, the usual name first; what a training leaves beside them is called so too.
+PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "*.bin", "*.pt", "*.pth")
+NO_WEIGHTS = ("training_args.bin", "optimizer.bin", "optimizer.pt", "scheduler.bin", "scheduler.pt")
+CLASS_NAME = re.compile(r"[A-Za-z]\w{0,35}", re.ASCII)
 
 
 def read_card(folder: Path) -> dict[str, Any]:
@@ -77,11 +83,35 @@ def read_model(folder: Path, values: dict[str, Any]) -> Transformer:
 def read_parts(folder: Path, values: dict[str, Any]) -> tuple[families.Family, dict[str, weights.Stored], Config]:
     """The family that a config belongs to, the headers of the stored tensors, and the config as ours."""
     family = families.family_of(values)
+    refuse_pickled(folder, values)
     stored = weights.read_headers(folder)
     try:
         return family, stored, family.config(families.Fields(values), frozenset(map(family.bare, stored)))
     except ValueError as error:
         raise CheckpointError(f"{CONFIG}: {error}.") from None
+
+
+def refuse_pickled(folder: Path, values: dict[str, Any]) -> None:
+    """CheckpointError where a folder's weights are pickled alone; their names tell, and none of them is opened."""
+    if any((folder / name).exists() for name in (WEIGHTS, INDEX)):
+        return
+    present = sorted(path.name for path in folder.glob("*") if path.name not in NO_WEIGHTS)
+    pickled = [name for pattern in PICKLED for name in fnmatch.filter(present, pattern)]
+    if pickled:
+        why = "Headlight opens no pickled file, because loading one can run code"
+        raise CheckpointError(f"{printable(pickled[0], 40)}: {why}; {conversion(values)}.")
+
+
+def conversion(values: dict[str, Any]) -> str:
+    """How pickled weights become safetensors; with the class that the config names, for another may drop the head."""
+    if not families.is_foreign(values):
+        return f"where you trust it, convert it to {WEIGHTS}"
+    named = values.get("architectures")
+    kind = named[0] if isinstance(named, list) and len(named) == 1 else None
+    if not isinstance(kind, str) or not CLASS_NAME.fullmatch(kind):
+        return "where you trust it, load it with transformers, whose save_pretrained writes safetensors"
+    command = f"from transformers import {kind} as M; M.from_pretrained('.').save_pretrained('.')"
+    return f'where you trust it, run in its folder: python -c "{command}", which writes safetensors'
 
 
 def save_checkpoint(

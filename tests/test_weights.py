@@ -1,4 +1,4 @@
-"""Weights from files: shards, the private copy of a large file, half precision, and what is refused."""
+"""Weights from files: shards, the private copy of a large file, half precision, pickles, and what is refused."""
 
 import json
 import os
@@ -10,9 +10,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.modules.module import register_module_forward_hook
 
-from model import CheckpointError, load_checkpoint, weights
+from model import CheckpointError, load_checkpoint, storage, weights
 from model.transformer import Transformer
-from tests import reference
+from tests import reference, tiny
 from tests.kinds import GPT2, LLAMA
 
 IDS = {"input_ids": reference.ids(30, 90)}
@@ -163,6 +163,69 @@ def test_large_finite_numbers_whose_sum_overflows_are_finite():
     assert weights.finite(torch.full((10,), 3e38))
     assert not weights.finite(torch.tensor([1.0, float("inf"), 2.0]))
     assert not weights.finite(torch.tensor([float("inf"), float("-inf")]))
+
+
+# Pickled weights
+
+
+def pickled_alone(folder: Path, *names: str) -> Path:
+    """The folder with links that lead nowhere in place of its weights: what opens one fails."""
+    (folder / "model.safetensors").unlink()
+    for name in names:
+        (folder / name).symlink_to("nowhere")
+    return folder
+
+
+@pytest.mark.parametrize(("names", "named"), [
+    (["pytorch_model.bin"], "pytorch_model.bin"),
+    (["a.bin", "pytorch_model.bin", "a.pt"], "pytorch_model.bin"),
+    (["pytorch_model-00001-of-00002.bin", "pytorch_model.bin.index.json"], "pytorch_model.bin.index.json"),
+    (["training_args.bin", "weights.bin"], "weights.bin"),
+    (["model.pt", "optimizer.pt"], "model.pt"),
+    (["consolidated.00.pth"], "consolidated.00.pth"),
+])  # fmt: skip
+def test_pickled_weights_alone_are_named_and_never_opened(names, named, gpt2):
+    said = refusal(pickled_alone(gpt2.folder, *names))
+    command = "from transformers import GPT2LMHeadModel as M; M.from_pretrained('.').save_pretrained('.')"
+    assert said == (
+        f"{named}: Headlight opens no pickled file, because loading one can run code; where you trust it, run in its "
+        f'folder: python -c "{command}", which writes safetensors.'
+    )
+
+
+@pytest.mark.parametrize("named", [None, [], ["A", "B"], "GPT2LMHeadModel", ["os; import os"], ["A" * 37], [7], {}])
+def test_a_conversion_names_only_what_can_be_a_class(named, gpt2):
+    path = gpt2.folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"architectures": named}))
+    said = refusal(pickled_alone(gpt2.folder, "pytorch_model.bin"))
+    assert said.endswith("load it with transformers, whose save_pretrained writes safetensors.")
+
+
+def test_the_longest_refusal_of_pickled_weights_is_one_short_line(gpt2):
+    path = gpt2.folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"architectures": ["A" * 36]}))
+    said = refusal(pickled_alone(gpt2.folder, "x" * 100 + "\n.bin"))
+    assert "A" * 36 in said
+    assert said.isprintable()
+    assert len(said) <= 300
+
+
+def test_pickled_weights_of_our_own_kind_are_refused_without_a_command_of_transformers(tmp_path):
+    storage.save_checkpoint(tmp_path / "own", tiny.transformer(), tiny.tokenizer(), {})
+    said = refusal(pickled_alone(tmp_path / "own", "model.pt"))
+    assert said.startswith("model.pt: Headlight opens no pickled file")
+    assert said.endswith("; where you trust it, convert it to model.safetensors.")
+
+
+@pytest.mark.parametrize("names", [[], ["training_args.bin", "optimizer.pt", "scheduler.pt"], ["notes.txt"]])
+def test_a_folder_without_any_weights_is_refused_as_before(names, gpt2):
+    said = refusal(pickled_alone(gpt2.folder, *names))
+    assert said == "model.safetensors: file: found nothing, expected a regular file."
+
+
+def test_pickled_weights_beside_safetensors_are_left_alone(gpt2):
+    (gpt2.folder / "pytorch_model.bin").symlink_to("nowhere")
+    reference.assert_same_model(gpt2, IDS)
 
 
 # Shards
