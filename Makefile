@@ -1,4 +1,5 @@
 # make run     the app, in the browser
+# make dev     the same for those who edit it: a saved file runs the page again
 # make test    everything that must hold: format, lint, types, all tests, a real browser among them
 # make check   format, lint and types alone
 #
@@ -17,10 +18,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 
-.PHONY: run test check
+.PHONY: run dev test check
 
 run: $(INSTALLED)
 	$(BIN)/streamlit run app.py
+
+dev: $(INSTALLED)
+	$(BIN)/streamlit run app.py --server.fileWatcherType auto --server.runOnSave true
 
 test: check
 	$(BIN)/python -m tests.browser
