@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 LONGEST = 24
 ROUNDING = 1e-6  # what a sum of float32 shares may lack of 1
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _JOINER = "\u200d"
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -24,6 +25,11 @@ def visible(token: str, longest: int = LONGEST) -> str:
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in shown):
         return f"\u2068{shown}\u2069"
     return shown
+
+
+def spelled(text: str) -> str:
+    """The text with every character that XML does not know as its number, "U+FFFE"."""
+    return NOT_XML.sub(lambda found: f"U+{ord(found[0]):04X}", text)
 
 
 def quoted(token: str) -> str:

@@ -1,24 +1,24 @@
 """SVG by hand: elements, rasters, colours, and about how much room a text takes."""
 
 import base64
-import re
 import struct
 import unicodedata
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from xml.sax.saxutils import escape
 
 import numpy as np
 from jaxtyping import Float, UInt8
 
 from viz.theme import Theme
+from viz.tokens import NOT_XML, spelled
 
 Length = int | float  # the check of types while testing takes no int for a float
 SHADES = 256
 READABLE = 4.5  # the contrast that letters need
 MIDDLE = 0.35  # of the type's size, from the middle of a line down to where its letters stand
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 
 # Helvetica's widths of the characters from space to tilde, in thousandths of the type's size. Other sans-serif faces
@@ -60,7 +60,7 @@ def number(value: Length) -> str:
 
 def safe(text: str) -> str:
     """Text inside an element or an attribute; a character that XML does not know as its number."""
-    return escape(_NOT_XML.sub(lambda found: f"U+{ord(found[0]):04X}", text), {'"': "&quot;"})
+    return escape(spelled(text), {'"': "&quot;"})
 
 
 def label(text: str, x: Length, y: Length, size: Length, **attributes: str | Length) -> str:
@@ -169,10 +169,11 @@ def png_of(colours: UInt8[np.ndarray, "row column channel"]) -> bytes:
     lines = b"".join(b"\0" + row.tobytes() for row in colours)
     header = struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)
     chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, body) for name, body in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(name, body) for name, body in chunks)
 
 
-def _chunk(name: bytes, body: bytes) -> bytes:
+def chunk(name: bytes, body: bytes) -> bytes:
+    """One chunk of a PNG file."""
     return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
 
 
@@ -185,7 +186,7 @@ def text_width(text: str, size: Length) -> Length:
 def _character_width(character: str) -> int:
     if " " <= character <= "~":
         return _WIDTHS[ord(character) - ord(" ")]
-    if _NOT_XML.match(character):
+    if NOT_XML.match(character):
         return 4200  # it is printed as "U+FFFE"
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
@@ -204,12 +205,23 @@ def fitted(text: str, room: Length, size: Length) -> str:
 
 
 def wrapped(text: str, room: Length, size: Length) -> list[str]:
-    """Lines that fit, broken at spaces."""
+    """Lines that fit, broken at spaces; within a word where it fills a line alone."""
     lines = [""]
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines[-1] else word
+    for piece in chain.from_iterable(broken(word, room, size) for word in text.split(" ")):
+        longer = f"{lines[-1]} {piece}" if lines[-1] else piece
         if lines[-1] and text_width(longer, size) > room:
-            lines.append(word)
+            lines.append(piece)
         else:
             lines[-1] = longer
     return lines
+
+
+def broken(word: str, room: Length, size: Length) -> list[str]:
+    """The word in pieces that fit; no piece is empty but that of an empty word."""
+    pieces = [word[:1]]
+    for character in word[1:]:
+        if text_width(pieces[-1] + character, size) > room:
+            pieces.append(character)
+        else:
+            pieces[-1] += character
+    return pieces
