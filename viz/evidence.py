@@ -1,6 +1,5 @@
 """What was checked, as a sentence, tables and a file; and the checks of what viz itself makes of a trace."""
 
-import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +9,8 @@ from model import Trace
 from model.measures.evidence import Check, Compared, Finding, Skipped, gather
 from viz.explorer.kinds import Kind, kinds_of
 from viz.explorer.packing import pack, pack_layer, unpack, unpack_layer
-from viz.export import trace_npz
+from viz.export import csv_file, trace_npz
+from viz.provenance import Provenance, facts_of
 from viz.tokens import counted, markdown_text
 
 GROUPS = {
@@ -188,22 +188,23 @@ def where(finding: Finding) -> str:
     return ", ".join(said)
 
 
-def findings_csv(findings: Sequence[Finding]) -> bytes:
-    """One line for every check, numbers in full, places from 0; UTF-8 with a byte-order mark."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([
+def findings_csv(findings: Sequence[Finding], *, provenance: Provenance | None = None) -> bytes:
+    """One line for every check, numbers in full, places from 0; as ``export.csv_file`` writes them."""
+    header = [
         "group", "check", "quantity", "on_the_screen", "result", "ours", "reference", "largest_difference", "allowed",
         "absolute_tolerance", "relative_tolerance", "numbers_compared", "place", "compared_with", "reason",
-    ])  # fmt: skip
-    for finding in findings:
-        check, numbers = finding.check, ("", "", "", "")
-        if finding.passed is not None:
-            shown = (finding.ours, finding.expected, finding.difference, finding.allowed)
-            numbers = tuple(map(exactly, shown))  # type: ignore[assignment]  # four of them, too
-        place = " ".join(f"{name}={value}" for name, value in finding.place)
-        result = {True: "agrees", False: "differs", None: "does not apply"}[finding.passed]
-        words = (check.group, check.name, check.quantity, check.screen, result)
-        bounds = (check.absolute, check.relative, finding.count, place, compared_with(finding), finding.reason)
-        writer.writerow([*words, *numbers, *bounds])
-    return text.getvalue().encode("utf-8-sig")
+    ]  # fmt: skip
+    return csv_file([header], map(csv_row, findings), facts=facts_of(provenance))
+
+
+def csv_row(finding: Finding) -> tuple[object, ...]:
+    """One check."""
+    check, numbers = finding.check, ("", "", "", "")
+    if finding.passed is not None:
+        shown = (finding.ours, finding.expected, finding.difference, finding.allowed)
+        numbers = tuple(map(exactly, shown))  # type: ignore[assignment]  # four of them, too
+    place = " ".join(f"{name}={value}" for name, value in finding.place)
+    result = {True: "agrees", False: "differs", None: "does not apply"}[finding.passed]
+    words = (check.group, check.name, check.quantity, check.screen, result)
+    bounds = (check.absolute, check.relative, finding.count, place, compared_with(finding), finding.reason)
+    return (*words, *numbers, *bounds)

@@ -4,6 +4,7 @@ Matrices are rasters of one pixel a cell inside the file, all else is lines and 
 outside.
 """
 
+import json
 from collections.abc import Mapping
 
 from viz.explorer.kinds import Kind
@@ -15,6 +16,7 @@ from viz.explorer.panels.paint import Length, Panel, beside, box, element, moved
 from viz.explorer.panels.scene import Scene, scene_of
 from viz.explorer.panels.words import paragraph, table, titled, words
 from viz.explorer.view import View
+from viz.provenance import Provenance
 from viz.theme import FONT, LIGHT, Theme
 
 PANELS = {"grid": grid, "lines": lines, "matrix": matrix, "text": words, "table": table}
@@ -26,16 +28,26 @@ TITLES = {"grid": "All heads", "lines": "Lines", "matrix": "Matrix", "text": "Te
 NAMESPACES = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
 
 
-def svg(kinds: Mapping[str, Kind], view: View, *, theme: Theme = LIGHT, width: int | None = None) -> str:
+def svg(
+    kinds: Mapping[str, Kind],
+    view: View,
+    *,
+    theme: Theme = LIGHT,
+    width: int | None = None,
+    provenance: Provenance | None = None,
+) -> str:
     """The view as an SVG document ``width`` pixels wide; wider where what it holds cannot be any narrower.
 
-    kinds: those of ``kinds_of(trace)``. Raises ValueError where they lack the view's attention or layer.
+    kinds: those of ``kinds_of(trace)``. provenance: a line under the caption says it, and ``<metadata>`` has its facts
+    as JSON. Raises ValueError where the kinds lack the view's attention or layer.
     """
     scene = scene_of(kinds, view, theme)
     inner = (width or WIDTHS.get(view.show, WIDTH)) - 2 * MARGIN
     said = caption(scene)
     body = together(scene, inner) if view.show == "all" else PANELS[view.show](scene, inner)
-    return document(stacked([body, paragraph(" ".join(said), body.width, theme)], GAP), said[0], theme)
+    lines = [" ".join(said), *([provenance.sentence()] if provenance is not None else [])]
+    parts = [body, *(paragraph(line, body.width, theme) for line in lines)]
+    return document(stacked(parts, GAP), said[0], theme, provenance)
 
 
 def together(scene: Scene, width: Length) -> Panel:
@@ -58,12 +70,20 @@ def panel(name: str, scene: Scene, width: Length) -> Panel:
     return titled(TITLES[name], PANELS[name](scene, width), scene.theme)
 
 
-def document(body: Panel, title: str, theme: Theme) -> str:
+def document(body: Panel, title: str, theme: Theme, provenance: Provenance | None = None) -> str:
     """The whole file: as large as its body, on the page's background."""
+    about = [element("title", safe(title))] if provenance is None else described(title, provenance)
     wide, tall = body.width + 2 * MARGIN, body.height + 2 * MARGIN
     size = {"width": f"{wide:.0f}", "height": f"{tall:.0f}", "viewBox": f"0 0 {wide:.0f} {tall:.0f}"}
     ground = box(0, 0, round(wide), round(tall), fill=theme.background)
-    parts = [element("title", safe(title)), ground, moved(body.body, MARGIN, MARGIN)]
+    parts = [*about, ground, moved(body.body, MARGIN, MARGIN)]
     return (
         element("svg", *parts, **NAMESPACES, **size, **{"xml:space": "preserve"}, font_family=FONT, role="img") + "\n"
     )
+
+
+def described(title: str, provenance: Provenance) -> list[str]:
+    """What the file says of itself; the facts as JSON, which is ASCII alone, so that no reader changes a line's end."""
+    facts = json.dumps(provenance.facts(1))
+    said = {"title": f"{provenance.checkpoint}: {title}", "desc": provenance.sentence(), "metadata": facts}
+    return [element(name, safe(text)) for name, text in said.items()]
