@@ -1,5 +1,7 @@
 """The figures of a translation hold the numbers that they were given, and refuse what does not fit together."""
 
+import csv
+import io
 import math
 
 import numpy as np
@@ -9,9 +11,10 @@ import torch
 from model.decoding import Node
 from model.measures.forced import forced, log_probability
 from tests import tiny
-from viz.alignment import alignment_chart, alignment_table, link_rows, word_names
+from viz.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
 from viz.beam_tree import MOST_DRAWN, label, runs_of, tree_chart, tree_table
 from viz.forced import forced_chart, forced_table
+from viz.provenance import Provenance
 from viz.shares import largest, share_chart
 from viz.theme import DARK
 
@@ -127,5 +130,43 @@ def test_the_lines_of_an_alignment_hold_their_weights():
         alignment_chart(weights, targets[:1], sources, links)
 
 
+def test_the_file_of_an_alignment_gives_back_every_weight_and_counts_words_from_0():
+    weights = np.random.default_rng(0).dirichlet(np.ones(3), size=2)
+    targets, sources = ["un", "=chat"], ["a", 'big, "old"', "c" * 40]
+    links = frozenset({(2, 0), (1, 1), (0, 1)})
+    rows = list(csv.DictReader(io.StringIO(alignment_csv(weights, targets, sources, links).decode("utf-8-sig"))))
+    places = [(int(row["target"]), int(row["source"])) for row in rows]
+    assert places == [(0, 2), (1, 0), (1, 1)]
+    assert [float(row["weight"]) for row in rows] == [weights[place] for place in places]
+    assert [row["target_word"] for row in rows] == ["un", "'=chat", "'=chat"]
+    assert [row["source_word"] for row in rows] == ["c" * 40, "a", 'big, "old"']
+    assert [row["weight"] for row in link_rows(weights, targets, sources, links)] == [
+        weights[place] for place in places
+    ]
+    with pytest.raises(ValueError, match=r"wanted \(1 targets, 3 sources\)"):
+        alignment_csv(weights, targets[:1], sources, links)
+
+
+@pytest.mark.parametrize(
+    ("reading", "heads"),
+    [
+        ((), "mean of all layers and heads"),
+        ((1,), "layer 1, mean of its heads"),
+        ((1, 3), "layer 1, head 3"),
+    ],
+)
+def test_the_file_of_an_alignment_says_what_it_was_read_off(reading, heads):
+    facts = {"reading": reading, "moment": "produced", "provenance": Provenance(checkpoint="a", text="b")}
+    lines = alignment_csv(np.ones((1, 1)), ["x"], ["y"], frozenset({(0, 0)}), **facts).decode("utf-8-sig").split("\n")
+    assert lines[0] == "# read: pandas.read_csv(file, skiprows=8)"
+    assert lines[6:10] == [
+        f"# heads: {heads}",
+        "# moment: while the word is produced",
+        "target,target_word,source,source_word,weight",
+        "0,x,0,y,1.0",
+    ]
+
+
 def test_pieces_make_words():
+    assert words_of(["[START]", "un", "##like", " dog"], [None, 0, 0, 1]) == ["unlike", "dog"]
     assert word_names(["[START]", " play", "##ing", " dog", "s"], [None, 0, 0, 1, 1]) == ["1 · playing", "2 · dogs"]
