@@ -1,16 +1,18 @@
 """An edited run beside the original as the few lines of Python that make both again."""
 
 from model import Edits
+from viz.provenance import Provenance, comment
+from viz.trace_code import Target, trace_code
 
 SCRIPT = '''\
 """Save this in the folder of Headlight and run it from there, or in a notebook there."""
 
-from model import {names}
+{facts}from model import {names}
 from model.measures.comparison import stream_distances
 
 checkpoint = load_checkpoint({checkpoint!r})
 edits = {edits}
-before = checkpoint.trace({text!r}{pair})
+{before}
 {after}
 
 for name in ("encoder", "decoder"):
@@ -20,9 +22,8 @@ for name in ("encoder", "decoder"):
         for layer, distance in enumerate(moved):
             print(f"{{name}}, layer {{layer}}: the stream moved by {{distance:.6f}} of its length")
 {prediction}'''
-SAME_TEXT = "after = checkpoint.trace({text!r}{pair}, edits=edits)"
 SAME_TARGET = """\
-# Both runs read the decoder text that the original one wrote:
+# Both runs read the decoder text that the original one {did}:
 after = checkpoint.trace_ids(before.encoder.ids.tolist(), before.decoder.ids.tolist(), edits=edits)"""
 PREDICTION = """
 for trace in (before, after):
@@ -31,19 +32,31 @@ for trace in (before, after):
 
 
 def edited_script(
-    checkpoint: str, text: str, edits: Edits, *, pair: str = "", writes: bool = False, labels: bool = False
+    checkpoint: str,
+    text: str,
+    edits: Edits,
+    target: Target | None = None,
+    provenance: Provenance | None = None,
+    /,
+    *,
+    pair: str = "",
+    writes: bool = False,
+    labels: bool = False,
 ) -> str:
     """A script that traces the text twice and prints how far every layer's stream moved.
 
     writes: the model is an encoder–decoder, whose decoder reads what the original run wrote. labels: it has classes,
-    whose probabilities are printed too.
+    whose probabilities are printed too. target: what such a decoder reads where it is not the greedy text.
     """
-    fields = {"text": text, "pair": f", pair={pair!r}" if pair else ""}
+    after = trace_code(text, ", edits=edits", pair=pair, name="after")
+    if writes or target is not None:
+        after = SAME_TARGET.format(did="wrote" if target is None else "read")
     return SCRIPT.format(
         names=", ".join([*edits.class_names(), "load_checkpoint"]),
         checkpoint=checkpoint,
         edits=repr(edits),
-        after=SAME_TARGET if writes else SAME_TEXT.format(**fields),
+        facts=comment(provenance),
+        before=trace_code(text, pair=pair, target=target, name="before"),
+        after=after,
         prediction=PREDICTION if labels else "",
-        **fields,
     )

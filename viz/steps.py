@@ -1,6 +1,6 @@
 """What the steps to one weight are called, what they do in a sentence, and their formulas: words of ours alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -8,7 +8,9 @@ from model.edits import NO_EDITS, Edits
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.recheck import Rechecked
 from model.measures.score_parts import ScoreParts
+from viz.provenance import Provenance, comment
 from viz.tokens import counted, decimal, markdown_text, percent, position_name
+from viz.trace_code import Target, trace_code
 
 TITLES = {
     "embedding": "embedding",
@@ -350,7 +352,7 @@ def symbols(path: WeightPath, step: str) -> str:
 SCRIPT = '''\
 """Save and run this in the folder of Headlight: where one attention weight comes from, twice, and that both agree."""
 
-import numpy as np
+{facts}import numpy as np
 
 from model import {names}
 from model.edits import NO_EDITS, Edits
@@ -359,7 +361,7 @@ from model.measures.recheck import recheck
 
 checkpoint = load_checkpoint({checkpoint!r})
 edits = {edits}
-trace = checkpoint.trace({text!r}{pair}, edits=edits)
+{trace}
 site = {site!r}  # all counted from 0
 path = path_of(checkpoint.model, trace, site, edits)
 attention = path.attention
@@ -394,10 +396,20 @@ assert abs(by_hand - shown) < 1e-4
 """
 
 
-def script(path: WeightPath, *, checkpoint: str, text: str, pair: str) -> str:
+def script(
+    path: WeightPath,
+    *,
+    checkpoint: str,
+    text: str,
+    pair: str,
+    target: Target | None = None,
+    written: Sequence[int] | None = None,
+    provenance: Provenance | None = None,
+) -> str:
     """Python that computes the weight from the checkpoint of this name and asserts that it is the one shown.
 
-    What is computed by hand is the softmax; it is left out where an edit sets the weights instead.
+    What is computed by hand is the softmax; it is left out where an edit sets the weights instead. target, written:
+    what the decoder read besides, as in ``trace_code``.
     """
     return SCRIPT.format(
         names=", ".join([*path.edits.class_names(), "load_checkpoint"]),
@@ -405,8 +417,8 @@ def script(path: WeightPath, *, checkpoint: str, text: str, pair: str) -> str:
         edits=repr(path.edits),
         by_hand="" if path.replaced else BY_HAND,
         compared="" if path.replaced else COMPARED,
-        text=text,
-        pair=f", pair={pair!r}" if pair else "",
+        facts=comment(provenance),
+        trace=trace_code(text, ", edits=edits", pair=pair, target=target, written=written),
         site=path.site,
         weight=path.weight(),
     )

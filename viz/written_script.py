@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from model import Edits
+from viz.provenance import Provenance, comment
 
 SCRIPT = '''\
 """Save this in the folder of Headlight and run it from there, or in a notebook there."""
 
-from model import {names}
+{facts}from model import {names}
 
 checkpoint = load_checkpoint({checkpoint!r})
 text = {text!r}
@@ -36,6 +37,8 @@ def written_script(
     chosen: Mapping[int, int],
     options: Mapping[str, object],
     edits: Edits,
+    *,
+    provenance: Provenance | None = None,
 ) -> str:
     """A script that prints the continued text and the ids of what was written.
 
@@ -44,6 +47,7 @@ def written_script(
     changed = edits != Edits()
     return SCRIPT.format(
         names=", ".join([*(edits.class_names() if changed else []), "load_checkpoint"]),
+        facts=comment(provenance),
         checkpoint=checkpoint,
         text=text,
         options=dict(options),

@@ -1,20 +1,23 @@
 """A view of the explorer as the few lines of Python that make it again."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 
 from model import Edits
 from viz.explorer.view import View
+from viz.provenance import Provenance, comment
+from viz.trace_code import Target, trace_code
 
 SCRIPT = '''\
 """Save this in the folder of Headlight and run it from there, or in a notebook there."""
 
-from pathlib import Path
+{facts}from pathlib import Path
 
 from model import {names}
 from viz.explorer import View, html_page, show
 
 checkpoint = load_checkpoint({checkpoint!r})
-trace = checkpoint.trace({text!r}{pair}{edits})
+{trace}
 view = View({view})
 
 # As a web page of its own, which needs no network:
@@ -25,16 +28,28 @@ show(trace, view)
 '''
 
 
-def snippet(checkpoint: str, text: str, view: View, edits: Edits, *, pair: str = "") -> str:
-    """A script that loads the checkpoint of this name, traces the text (and its pair) and shows the view of it."""
+def snippet(
+    checkpoint: str,
+    text: str,
+    view: View,
+    edits: Edits,
+    *,
+    pair: str = "",
+    target: Target | None = None,
+    written: Sequence[int] | None = None,
+    provenance: Provenance | None = None,
+) -> str:
+    """A script that loads the checkpoint of this name, traces the text (and its pair) and shows the view of it.
+
+    target, written: what the decoder read besides, as in ``trace_code``.
+    """
     changed = edits != Edits()
     names = [*(edits.class_names() if changed else []), "load_checkpoint"]
     return SCRIPT.format(
         names=", ".join(names),
         checkpoint=checkpoint,
-        text=text,
-        pair=f", pair={pair!r}" if pair else "",
-        edits=f", edits={edits!r}" if changed else "",
+        facts=comment(provenance),
+        trace=trace_code(text, f", edits={edits!r}" if changed else "", pair=pair, target=target, written=written),
         view=settings(view),
     )
 
