@@ -20,6 +20,7 @@ from viz.explorer.kinds import Kind, Text, kinds_of
 from viz.explorer.packing import pack, unpack
 from viz.explorer.page import page_of
 from viz.explorer.view import drawn, shown, strength
+from viz.provenance import Provenance
 from viz.theme import DARK
 
 FADING = 3000  # milliseconds, longer than anything takes
@@ -224,6 +225,22 @@ def test_a_pair_of_sentences_stands_in_two_strips_where_one_attends_to_the_other
         assert number(said) == near(row.max())
         page.get_by_label("Sentence", exact=True).select_option("all")
         expect(page.locator(".tokens")).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+def test_the_line_under_the_explorer_is_text_that_stays_on_the_page(browser, tmp_path, width):
+    text = 'a\r\nb\n"</script><img src=x onerror=fail()> שלום \u202e ' + "W" * 2000
+    made = Provenance(checkpoint="tiny", text=text, target=text, target_by="typed")
+    page_with_line = html_page(trace_of("encoder"), provenance=made)
+    with opened_page(browser, page_with_line, tmp_path, width=width) as page:
+        expect(page.locator("p").last).to_have_text(made.sentence())
+        expect(page.locator("p").last).to_be_visible()
+        assert page.locator("meta[name='headlight:text']").get_attribute("content") == text
+        box, above = page.locator("p").last.bounding_box(), page.locator(".headlight").bounding_box()
+        assert box is not None
+        assert above is not None
+        assert box["y"] >= above["y"] + above["height"]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_hovering_marks_the_same_token_in_every_view(browser, tmp_path):
