@@ -12,13 +12,15 @@ from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_named
+from pages.parts.downloads import named
 from pages.parts.exploring import traced
-from pages.parts.passes import edits_of, trace_key
+from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, fit, remember, selected
 from viz import answer
 from viz import evidence as shown
 from viz.export import SITES
+from viz.provenance import Provenance
 from viz.tokens import list_of
 
 HOW_TO_READ = """
@@ -67,7 +69,8 @@ def show() -> None:
         cut = answer.kept(len(keys.tokens), getattr(trace, keys.stack).dropped)
         st.markdown(f"{shown.sentence(findings)}{cut}")
         show_pass(selection, edits_of(selection, checkpoint))
-        show_findings(findings, urlencode(address_of("explore")))
+        source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
+        show_findings(findings, urlencode(address_of("explore")), source)
 
 
 def found(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Finding]:
@@ -107,10 +110,10 @@ def show_pass(selection: Selection, edits: Edits) -> None:
         st.info(EDITED_ELSEWHERE)
 
 
-def show_findings(findings: Sequence[Finding], address: str) -> None:
+def show_findings(findings: Sequence[Finding], address: str, source: Provenance) -> None:
     """A table for each group of what the visitor saw."""
-    make = partial(shown.findings_csv, findings)
-    st.download_button("Table (CSV)", make, "evidence.csv", on_click="ignore", help=CSV_HELP)
+    make = partial(shown.findings_csv, findings, provenance=source)
+    st.download_button("Table (CSV)", make, named("evidence", "csv"), on_click="ignore", help=CSV_HELP)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     for group, title in shown.GROUPS.items():
         rows = [finding for finding in findings if finding.check.group == group]

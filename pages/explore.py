@@ -14,7 +14,7 @@ from model.measures.one_weight import strongest
 from model.trace import Trace
 from pages.parts.computed import checkpoint_named, reads_pairs
 from pages.parts.doors import door
-from pages.parts.downloads import downloads
+from pages.parts.downloads import downloads, selected_pass
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
 from pages.parts.passes import edits_of, trace_of
@@ -149,7 +149,8 @@ def show_actions(shown: Attended) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         key = bind("mute", selection.mute, told=True)
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
-        downloads(selection, any_head=bool(selection.view.heads_on(heads)))
+        with st.popover("Download"):
+            downloads("explore", partial(selected_pass, selection), any_head=bool(selection.view.heads_on(heads)))
         show_doors_inside(shown)
     say_muted(selection)
 

@@ -13,11 +13,13 @@ import streamlit as st
 
 import pages
 from model import Checkpoint, Edits, InputError
+from model.edits import NO_EDITS
 from model.measures import positions as measures
 from model.trace import StackTrace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named
-from pages.parts.passes import trace_of
+from pages.parts.downloads import named
+from pages.parts.passes import provenance_of, trace_of
 from pages.parts.positioning import (
     LONGEST,
     LONGEST_SCHEME,
@@ -116,9 +118,15 @@ def show() -> None:
     show_schemes()
 
 
-def take_away(label: str, name: str, explained: str, arrays: Callable[[], dict[str, np.ndarray]]) -> None:
+def take_away(label: str, part: str, explained: str, arrays: Callable[[], dict[str, np.ndarray]]) -> None:
     """A file of numbers in full, made when it is asked for."""
-    st.download_button(label, lambda: export.npz(arrays()), name, on_click="ignore", help=explained)
+    selection = current()
+
+    def make() -> bytes:
+        source = provenance_of(selection, checkpoint_named(selection.checkpoint), NO_EDITS)
+        return export.npz(arrays(), provenance=source)
+
+    st.download_button(label, make, named("positions", "npz", part), on_click="ignore", help=explained)
 
 
 def draw(figure: go.Figure, key: str) -> None:
@@ -223,7 +231,7 @@ def show_parts() -> None:
         rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
         numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
         st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
-        take_away("Vectors (NPZ)", "vectors.npz", VECTORS_HELP, lambda: measures.vectors(parts))
+        take_away("Vectors (NPZ)", "vectors", VECTORS_HELP, lambda: measures.vectors(parts))
 
 
 # The table of position vectors
@@ -245,10 +253,14 @@ def show_table() -> None:
         draw(figures.position_heatmap(table, theme=theme()), "heatmap")
         with st.container(horizontal=True):
             st.download_button(
-                "Table (CSV)", partial(figures.table_csv, table), "positions.csv", on_click="ignore", help=CSV_HELP
+                "Table (CSV)",
+                partial(figures.table_csv, table),
+                named("positions", "csv", "table"),
+                on_click="ignore",
+                help=CSV_HELP,
             )
             numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
-            take_away("Numbers (NPZ)", "positions.npz", NUMBERS_HELP, numbers)
+            take_away("Numbers (NPZ)", "table", NUMBERS_HELP, numbers)
         show_products(table, source)
         show_waves(table.shape[1])
         show_shift(table.shape[1])
@@ -401,7 +413,7 @@ def show_schemes() -> None:
                 draw(figures.scheme_figure(part.added, row, order.TITLES[scheme], theme=theme()), scheme)
                 st.markdown(f"{order.DOES[scheme]} {order.number_of(scheme, part.own)} ({order.ORIGIN[scheme]})")
         added = {scheme: part.added for scheme, part in parts.items()}
-        take_away("Schemes (NPZ)", "schemes.npz", SCHEMES_FILE_HELP, lambda: added)
+        take_away("Schemes (NPZ)", "schemes", SCHEMES_FILE_HELP, lambda: added)
 
 
 def choose_comparison(settings: Positioning, *, causal: bool) -> None:

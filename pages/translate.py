@@ -1,12 +1,15 @@
 """Translate: which words does it look at while it produces text?"""
 
+from functools import partial
+
 import streamlit as st
 
 import pages
 from model import available_checkpoints
 from pages.parts.computed import checkpoint_named
+from pages.parts.downloads import Taken, downloads
 from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
-from pages.parts.productions import Produced, candidate_of
+from pages.parts.productions import Produced, candidate_of, target_said
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, selected
 from pages.parts.translated import HOW_TO_READ, show_alignment, show_forced, show_step, show_tree
@@ -14,6 +17,7 @@ from pages.parts.translating import Shown, produce, shown_of
 from pages.parts.translation import CHECKPOINT, SENTENCES, Options
 from pages.parts.translation_controls import choose_options, fitting, show_outcome
 from viz.explorer.kinds import kinds_of
+from viz.provenance import Provenance
 from viz.tokens import markdown_text
 
 
@@ -75,17 +79,28 @@ def attended() -> Attended:
     return Attended(fit(current(), kinds), kinds, name_under(shown.key))
 
 
+def taken(selection: Selection, produced: Produced, shown: Shown) -> Taken:
+    """What files of the translation on the screen are made of."""
+    options = selection.of(Options)
+    target = target_said(selection, options, candidate_of(produced, options), stopped=produced.stopped)
+    source = Provenance(checkpoint=selection.checkpoint, text=selection.text, target=target.text, target_by=target.by)
+    return Taken(trace=shown.trace, view=selection.view, provenance=source, for_script={"target": target})
+
+
 def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     """The translation, one step of it, the explorer, every token's probability, the alignment and the tree."""
     checkpoint, options = checkpoint_named(selection.checkpoint), selection.of(Options)
     show_outcome(selection, produced, shown)
     show_step(selection, checkpoint, produced, shown)
     pictures = Attended(selection, kinds_of(shown.trace), name_under(shown.key))
+    with st.popover("Download"):
+        any_head = bool(selection.view.heads_on(pictures.kind.heads))
+        downloads("translate", partial(taken, selection, produced, shown), any_head=any_head)
     show_explorer(pictures, attended)
     show_neighbours(pictures)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_forced(selection, checkpoint, shown)
-    show_alignment(checkpoint, shown, options)
+    show_alignment(checkpoint, shown, options, taken(selection, produced, shown).provenance)
     if options.method == "beam":
         show_tree(produced, options)
 

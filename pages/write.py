@@ -23,6 +23,7 @@ from pages.parts.continuing import (
     stand,
     take_token,
 )
+from pages.parts.downloads import Taken, downloads, named
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, show_explorer, show_neighbours
@@ -36,6 +37,7 @@ from viz.answer import in_bytes, kept
 from viz.explorer.kinds import kinds_of
 from viz.lens import lens_chart, lens_table
 from viz.next_token import CHOSEN, stage_chart, titles_of
+from viz.provenance import Provenance
 from viz.tokens import markdown_text, percent, visible
 from viz.written import written_row
 from viz.written_script import written_script
@@ -80,6 +82,7 @@ LENS_HELP = (
     "so; what they say is a hint at when the answer takes shape, no more. The last row is the model's own answer."
 )
 SCRIPT_HELP = "The few lines that write this text again, token for token, with these settings."
+WRITTEN_BY = "written after the text, token by token"
 MUTE_HELP = (
     "Runs the model without what the heads that are off in the explorer found: it then writes, and says every "
     "probability here, without them."
@@ -183,7 +186,29 @@ def show_moves(here: Stand, *, running: bool) -> None:
         anew: dict[str, Any] = {"kwargs": continuation.NOTHING_WRITTEN, "disabled": empty, "help": RESET_HELP}
         st.button("Reset", key="reset", on_click=move, args=(here,), **anew)
         with st.popover("Download"):
-            download("As Python", "written.py", partial(script, here), SCRIPT_HELP, disabled=not here.written)
+            name = named("write", "py", "text")
+            download("Text as Python", name, partial(script, here), SCRIPT_HELP, disabled=not here.written)
+            downloads("write", partial(step_taken, here), any_head=any_head(here))
+
+
+def any_head(here: Stand) -> bool:
+    """Whether a head is on in the layer that the explorer shows."""
+    return bool(here.selection.view.heads_on(here.checkpoint.config.heads))
+
+
+def step_taken(here: Stand) -> Taken:
+    """The pass over the text up to this step, as the explorer shows it."""
+    trace = here.trace(here.read)
+    read = here.written[: here.at]
+    source = Provenance(
+        checkpoint=here.checkpoint.name,
+        text=here.selection.text,
+        target=here.checkpoint.tokenizer.decode(read) if read else "",
+        target_by=WRITTEN_BY,
+        edits=here.edits,
+    )
+    view = from_last_token(attended()).selection.view
+    return Taken(trace=trace, view=view, provenance=source, for_script={"written": read})
 
 
 def step_on(here: Stand) -> None:
@@ -326,14 +351,20 @@ def show_attention() -> None:
         remember(shown.selection)
         if shown.name != st.session_state["_said_of"]:  # heads were muted or given back: all else says other numbers
             st.rerun()
-        if shown.selection.view.query is None:
-            last = len(shown.kind.keys.tokens) - 1
-            shown = shown._replace(selection=changed(shown.selection, query=last))
+        shown = from_last_token(shown)
         st.subheader("What it looks at", anchor=False)
         show_explorer(shown, attended)
         mute = bind("mute", shown.selection.mute)
         switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
         show_neighbours(shown)
+
+
+def from_last_token(shown: Attended) -> Attended:
+    """The same with the last token that has been read as the query, where none was chosen."""
+    if shown.selection.view.query is not None:
+        return shown
+    last = len(shown.kind.keys.tokens) - 1
+    return shown._replace(selection=changed(shown.selection, query=last))
 
 
 def attended() -> Attended:

@@ -1,6 +1,7 @@
 """An experiment with edits: the original and the edited run of the text, side by side."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,11 +13,12 @@ from model.measures.comparison import stream_distances
 from model.trace import Trace
 from pages.parts.break_settings import Broken
 from pages.parts.computed import bytes_of, checkpoint_named, reads_pairs, traces
+from pages.parts.downloads import named
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import ORDER_TEXTS, Run, streams
-from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, Place, edits_for, kept_parts
+from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.head_switches import one_head_on
-from pages.parts.passes import target_of, trace_key, trace_of, with_text
+from pages.parts.passes import provenance_of, target_of, target_told, trace_key, trace_of, with_text
 from pages.parts.predicting import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current
@@ -158,7 +160,7 @@ def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits,
     """What the model says of the text before and after."""
     before, after = runs
     if before.encoder is not None and before.decoder is not None:
-        if target_of(selection, checkpoint) is not None:  # typed, searched or sampled: nothing that a run wrote
+        if target_of(selection, checkpoint, NO) is not None:  # typed, searched or sampled: nothing that a run wrote
             return
         tokens = before.decoder.ids.tolist()
         original = checkpoint.tokenizer.decode(tokens)
@@ -308,5 +310,8 @@ def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) 
     config = checkpoint.config
     pair = selection.pair if reads_pairs(selection.checkpoint) else ""
     facts = {"writes": config.architecture == "encoder-decoder", "labels": bool(config.labels)}
-    made = partial(edited_script, selection.checkpoint, selection.text, edits, pair=pair, **facts)
-    st.download_button("As Python", made, "broken.py", on_click="ignore", help=PYTHON_HELP)
+    target, source = target_told(selection, checkpoint, NO), provenance_of(selection, checkpoint, NO)
+    source = replace(source, edits=edits)
+    made = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
+    name = named("break", "py", selection.of(Broken).experiment)
+    st.download_button("As Python", made, name, on_click="ignore", help=PYTHON_HELP)

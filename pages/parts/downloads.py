@@ -1,26 +1,36 @@
 """What can be taken away of the view on the screen; each file is computed when it is asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.parts.computed import checkpoint_named, reads_pairs
+from model import Trace
+from pages.parts.computed import checkpoint_named
 from pages.parts.exploring import traced
-from pages.parts.passes import edits_of
+from pages.parts.passes import edits_of, provenance_of, target_told
 from pages.parts.state.selection import Selection
+from pages.parts.state.session import address_of, current
 from pages.parts.theme import theme
 from viz import export
 from viz.explorer import html_page
+from viz.explorer.kinds import kinds_of
 from viz.explorer.picture import svg
 from viz.explorer.printing import pdf, png
 from viz.explorer.snippet import snippet
+from viz.explorer.view import View
+from viz.provenance import Provenance, file_name
 from viz.theme import LIGHT, Theme
 
-Maker = Callable[[Selection], bytes | str]
 NPZ_HELP = "Every layer and head of every attention as float32, with tokens and ids, for numpy.load. Indices from 0."
-CSV_HELP = "The heads that are on, of the layer on the screen: a line for every query and key. Indices from 0."
-JSON_HELP = "The same numbers, with the settings of the view."
+CSV_HELP = (
+    "The heads that are on, of the layer on the screen: a line for every query and key. Indices from 0. The first "
+    "lines say where the numbers come from, and how to skip them."
+)
+JSON_HELP = "The same numbers, with the settings of the view and where they come from."
 HTML_HELP = (
     "A page of its own with every head of every layer, which works without a network: views, hovering, switches."
 )
@@ -29,17 +39,58 @@ PICTURE_HELP = "The view as it is on the screen, for print."
 FONTS_HELP = " Its letters come from the server's fonts: a box stands for one that they lack; the SVG has all of them."
 
 
-def downloads(selection: Selection, *, any_head: bool) -> None:
-    """A list of files: pictures of the view, a page of its own, numbers, a script."""
-    colours = theme()
-    with st.popover("Download"):
-        for label, name, make, explained in pictures(colours):
-            button(label, name, partial(make, selection), explained)
-        button("Web page (HTML)", "attention.html", partial(page, selection), HTML_HELP)
-        button("All weights (NPZ)", "attention.npz", partial(npz, selection), NPZ_HELP)
-        button("This view (CSV)", "attention.csv", partial(csv, selection), CSV_HELP, disabled=not any_head)
-        button("This view (JSON)", "attention.json", partial(json, selection), JSON_HELP, disabled=not any_head)
-        button("As Python", "attention.py", partial(script, selection), PYTHON_HELP)
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What the files are made of: a pass, the view of it, where both come from, and what more a script needs."""
+
+    trace: Trace
+    view: View
+    provenance: Provenance
+    for_script: Mapping[str, Any]  # of ``snippet``: the target, or the ids that were written
+
+
+Maker = Callable[[Taken], bytes | str]
+
+
+def selected_pass(selection: Selection) -> Taken:
+    """The pass of what is selected."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    edits, (trace, _) = edits_of(selection, checkpoint), traced(selection, checkpoint)
+    target = target_told(selection, checkpoint, edits)
+    return Taken(
+        trace=trace,
+        view=selection.view,
+        provenance=provenance_of(selection, checkpoint, edits),
+        for_script={"target": target},
+    )
+
+
+def downloads(page: str, take: Callable[[], Taken], *, any_head: bool) -> None:
+    """A list of files: pictures of the view, a page of its own, numbers, a script.
+
+    take: what they are made of, when one is asked for.
+    """
+    for label, ending, make, explained in pictures(theme()):
+        button(label, named(page, ending), partial(made, make, take), explained)
+    files: list[tuple[str, str, Maker, str, bool]] = [
+        ("Web page (HTML)", "html", web_page, HTML_HELP, False),
+        ("All weights (NPZ)", "npz", npz, NPZ_HELP, False),
+        ("This view (CSV)", "csv", csv, CSV_HELP, not any_head),
+        ("This view (JSON)", "json", json, JSON_HELP, not any_head),
+        ("As Python", "py", script, PYTHON_HELP, False),
+    ]
+    for label, ending, make, explained, disabled in files:
+        button(label, named(page, ending), partial(made, make, take), explained, disabled=disabled)
+
+
+def made(make: Maker, take: Callable[[], Taken]) -> bytes | str:
+    """One file of what is taken now."""
+    return make(take())
+
+
+def named(page: str, ending: str, part: str = "") -> str:
+    """The name of a file: page, checkpoint, and digits of what is selected. part: of what the page shows."""
+    return file_name(f"{page} {part}", current().checkpoint, urlencode(address_of(page)), ending)
 
 
 def button(label: str, name: str, make: Callable[[], bytes | str], explained: str, *, disabled: bool = False) -> None:
@@ -49,46 +100,56 @@ def button(label: str, name: str, make: Callable[[], bytes | str], explained: st
 
 def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
     """SVG and PNG in the colours of the page; PDF on white, for paper."""
+
+    def as_png(taken: Taken) -> bytes:
+        return png(picture(theme, taken), provenance=taken.provenance)
+
+    def as_pdf(taken: Taken) -> bytes:
+        return pdf(picture(LIGHT, taken), provenance=taken.provenance)
+
     return [
-        ("Picture (SVG)", "attention.svg", lambda selection: picture(selection, theme), PICTURE_HELP),
-        ("Picture (PDF)", "attention.pdf", lambda selection: pdf(picture(selection, LIGHT)), PICTURE_HELP + FONTS_HELP),
-        ("Picture (PNG)", "attention.png", lambda selection: png(picture(selection, theme)), PICTURE_HELP + FONTS_HELP),
+        ("Picture (SVG)", "svg", partial(picture, theme), PICTURE_HELP),
+        ("Picture (PDF)", "pdf", as_pdf, PICTURE_HELP + FONTS_HELP),
+        ("Picture (PNG)", "png", as_png, PICTURE_HELP + FONTS_HELP),
     ]
 
 
-def picture(selection: Selection, theme: Theme) -> str:
+def picture(theme: Theme, taken: Taken) -> str:
     """The view as SVG."""
-    _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
-    return svg(kinds, selection.view, theme=theme)
+    return svg(kinds_of(taken.trace), taken.view, theme=theme, provenance=taken.provenance)
 
 
-def page(selection: Selection) -> str:
+def web_page(taken: Taken) -> str:
     """The explorer in a file."""
-    trace, _ = traced(selection, checkpoint_named(selection.checkpoint))
-    return html_page(trace, selection.view, title=f"Attention: {selection.checkpoint}")
+    return html_page(taken.trace, taken.view, provenance=taken.provenance)
 
 
-def npz(selection: Selection) -> bytes:
-    """The pass on the screen; muted heads are listed in the file."""
-    checkpoint = checkpoint_named(selection.checkpoint)
-    trace, _ = traced(selection, checkpoint)
-    return export.trace_npz(trace, edits=edits_of(selection, checkpoint))
+def npz(taken: Taken) -> bytes:
+    """All weights; muted heads are listed in the file."""
+    return export.trace_npz(taken.trace, edits=taken.provenance.edits, provenance=taken.provenance)
 
 
-def csv(selection: Selection) -> bytes:
+def csv(taken: Taken) -> bytes:
     """The numbers of the view as a table."""
-    _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
-    return export.selection_csv(kinds[selection.view.attention], selection.view)
+    kind = kinds_of(taken.trace)[taken.view.attention]
+    return export.selection_csv(kind, taken.view, provenance=taken.provenance)
 
 
-def json(selection: Selection) -> bytes:
+def json(taken: Taken) -> bytes:
     """The numbers of the view with what is known of it."""
-    _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
-    return export.selection_json(kinds[selection.view.attention], selection.view)
+    kind = kinds_of(taken.trace)[taken.view.attention]
+    return export.selection_json(kind, taken.view, provenance=taken.provenance)
 
 
-def script(selection: Selection) -> str:
+def script(taken: Taken) -> str:
     """The view as Python."""
-    checkpoint = checkpoint_named(selection.checkpoint)
-    pair = selection.pair if reads_pairs(selection.checkpoint) else ""
-    return snippet(selection.checkpoint, selection.text, selection.view, edits_of(selection, checkpoint), pair=pair)
+    source = taken.provenance
+    return snippet(
+        source.checkpoint,
+        source.text,
+        taken.view,
+        source.edits,
+        pair=source.pair,
+        provenance=source,
+        **taken.for_script,
+    )

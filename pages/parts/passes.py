@@ -9,17 +9,19 @@ from model.tokenizer import NOTHING
 from model.trace import Trace
 from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
 from pages.parts.head_switches import muted_heads
-from pages.parts.productions import candidate_of, produced_of, source_of
+from pages.parts.productions import candidate_of, produced_of, source_of, target_said
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed
 from pages.parts.translation import Options
+from viz.provenance import Provenance
+from viz.trace_code import Target
 
 
 def trace_of(selection: Selection, edits: Edits) -> Trace:
     """The forward pass of the selection's text. InputError where the text cannot be read."""
     check_lengths(selection.text, selection.pair, selection.target)
     checkpoint = checkpoint_named(selection.checkpoint)
-    pair, target = pair_of(selection), target_of(selection, checkpoint)
+    pair, target = pair_of(selection), target_of(selection, checkpoint, edits)
 
     def run() -> Trace:
         if isinstance(target, tuple):
@@ -33,7 +35,7 @@ def trace_of(selection: Selection, edits: Edits) -> Trace:
 
 def trace_key(selection: Selection, edits: Edits) -> tuple[object, ...]:
     """What decides all numbers of a pass."""
-    target = target_of(selection, checkpoint_named(selection.checkpoint))
+    target = target_of(selection, checkpoint_named(selection.checkpoint), edits)
     return checkpoint_key(selection.checkpoint), selection.text, pair_of(selection), target, edits
 
 
@@ -42,10 +44,11 @@ def pair_of(selection: Selection) -> str | None:
     return (selection.pair if reads_pairs(selection.checkpoint) else "") or None
 
 
-def target_of(selection: Selection, checkpoint: Checkpoint) -> str | tuple[int, ...] | None:
+def target_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> str | tuple[int, ...] | None:
     """What a decoder beside an encoder reads: a typed text, or the ids of a searched or sampled translation.
 
-    None: what greedy decoding says; and where there is no such decoder.
+    None: what greedy decoding says; and where there is no such decoder. Whatever is produced, is produced with the
+    edits.
     """
     options = selection.of(Options)
     if checkpoint.config.architecture != "encoder-decoder":
@@ -54,7 +57,27 @@ def target_of(selection: Selection, checkpoint: Checkpoint) -> str | tuple[int, 
         return selection.target
     if options.method == Options().method:
         return None
-    return candidate_of(produced_of(selection, checkpoint, options), options).ids
+    return candidate_of(produced_of(selection, checkpoint, options, edits), options).ids
+
+
+def target_told(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Target | None:
+    """The same with how it came to be; None: what greedy decoding says, or there is no such decoder."""
+    if target_of(selection, checkpoint, edits) is None:
+        return None
+    options = selection.of(Options)
+    if selection.target.strip():
+        return Target(text=selection.target)
+    produced = produced_of(selection, checkpoint, options, edits)
+    return target_said(selection, options, candidate_of(produced, options), stopped=produced.stopped)
+
+
+def provenance_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Provenance:
+    """What a file of this pass was made from."""
+    target = target_told(selection, checkpoint, edits)
+    told = {} if target is None else {"target": target.text, "target_by": target.by}
+    return Provenance(
+        checkpoint=checkpoint.name, text=selection.text, pair=pair_of(selection) or "", edits=edits, **told
+    )
 
 
 def with_text(selection: Selection, text: str) -> Selection:

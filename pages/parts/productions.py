@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from model import Checkpoint, InputError
+from model import Checkpoint, Edits, InputError
 from model.decoding import Generation, Node
+from model.edits import NO_EDITS
 from pages.parts.computed import check_lengths, checkpoint_key
 from pages.parts.state.selection import Selection
 from pages.parts.translation import Options
+from viz.trace_code import Target
 
 KEPT = 16  # productions a visitor
 MOST_TOKENS = 512
@@ -45,9 +47,9 @@ def source_of(text: str) -> str:
     return text
 
 
-def production_key(selection: Selection, options: Options) -> Key:
+def production_key(selection: Selection, options: Options, edits: Edits = NO_EDITS) -> Key:
     """What decides what is produced."""
-    return ("produced", checkpoint_key(selection.checkpoint), selection.text, *options.settings().items())
+    return ("produced", checkpoint_key(selection.checkpoint), selection.text, edits, *options.settings().items())
 
 
 def kept() -> OrderedDict[Key, Produced]:
@@ -58,11 +60,11 @@ def kept() -> OrderedDict[Key, Produced]:
     return found
 
 
-def produced_of(selection: Selection, checkpoint: Checkpoint, options: Options) -> Produced:
+def produced_of(selection: Selection, checkpoint: Checkpoint, options: Options, edits: Edits = NO_EDITS) -> Produced:
     """What decoding comes to, all at once; from memory where it was produced, or stopped, before."""
-    key = production_key(selection, options)
+    key = production_key(selection, options, edits)
     if key not in kept():
-        *_, last = checkpoint.stream(source_of(selection.text), MOST_TOKENS, **options.settings())
+        *_, last = checkpoint.stream(source_of(selection.text), MOST_TOKENS, edits=edits, **options.settings())
         kept()[key] = compact(last)
     kept().move_to_end(key)
     return kept()[key]
@@ -84,3 +86,11 @@ def candidate(one: Generation) -> Candidate:
 def candidate_of(produced: Produced, options: Options) -> Candidate:
     """The translation that is looked at; the best where there is none of that rank."""
     return produced.candidates[options.choice if options.choice < len(produced.candidates) else 0]
+
+
+def target_said(selection: Selection, options: Options, chosen: Candidate, *, stopped: bool = False) -> Target:
+    """What the decoder read, and how it came to be: typed, or produced as scripts produce it again."""
+    if selection.target.strip():
+        return Target(text=selection.target)
+    most = len(chosen.ids) if stopped else MOST_TOKENS
+    return Target(text=chosen.text, options={"max_tokens": most} | options.settings(), rank=options.choice)

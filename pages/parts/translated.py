@@ -10,6 +10,7 @@ from jaxtyping import Float
 from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, readings, renumbered, word_weights
 from model.measures.forced import log_probability
+from pages.parts.downloads import named
 from pages.parts.drawing import show_chart
 from pages.parts.productions import Produced, candidate_of
 from pages.parts.state.selection import Selection
@@ -20,10 +21,11 @@ from pages.parts.translation import MOMENTS, Options
 from pages.parts.widgets.bound import radio, select
 from viz import card as cards
 from viz.alignment import MOST_DRAWN as MOST_WORDS
-from viz.alignment import alignment_chart, alignment_table, link_rows, word_names
+from viz.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
 from viz.beam_tree import MOST_DRAWN as MOST_LINES
 from viz.beam_tree import runs_of, tree_chart, tree_table
 from viz.forced import MOST_DRAWN, forced_chart, forced_table
+from viz.provenance import Provenance
 from viz.shares import largest, share_chart
 from viz.tokens import counted, markdown_text, percent, position_name
 
@@ -51,6 +53,7 @@ MOMENT_HELP = (
     "A word is produced by the position before it and read by its own. Some heads look at a word's counterpart to "
     "produce it, others only once it is there."
 )
+ALIGNMENT_CSV_HELP = "Every link with its weight in full; words count from 0. The first lines say where it comes from."
 AER_BEGINNING = "alignment error rate, "
 AER_SAID = (
     "**How far this agrees with people.** Alignment error rate on sentences that people aligned by hand (Och and Ney "
@@ -192,7 +195,7 @@ def show_forced(selection: Selection, checkpoint: Checkpoint, shown: Shown) -> N
     st.dataframe(pd.DataFrame(forced_table(shown.tokens, pieces)), hide_index=True, key="forced_table")
 
 
-def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options) -> None:
+def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options, source: Provenance) -> None:
     """Every word with the one that it looks at most, and how good such links are."""
     st.subheader("Which word comes from which", anchor=False, help=ALIGNMENT_HELP)
     looks = {"format_func": MOMENT_NAMES.__getitem__, "help": MOMENT_HELP}
@@ -207,6 +210,18 @@ def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options) -> No
     matrix = read(weights_of(shown), options.place())
     weights = word_weights(matrix, queries, sides[1][1], (len(targets), len(sources)))
     show_links(shown, options, weights, (targets, sources))
+    make = partial(
+        alignment_csv,
+        weights,
+        words_of(*sides[0]),
+        words_of(*sides[1]),
+        aligned(weights),
+        reading=options.place(),
+        moment=options.moment,
+        provenance=source,
+    )
+    name = named("translate", "csv", "alignment")
+    st.download_button("Alignment (CSV)", make, name, on_click="ignore", help=ALIGNMENT_CSV_HELP)
     show_error_rates(checkpoint)
 
 

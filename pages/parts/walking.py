@@ -10,17 +10,18 @@ from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, st
 from model.measures.recheck import Rechecked, recheck
 from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named, reads_pairs
-from pages.parts.downloads import button
+from pages.parts.downloads import button, named
 from pages.parts.exploring import traced
 from pages.parts.inside_settings import Walk
-from pages.parts.passes import edits_of
+from pages.parts.passes import edits_of, provenance_of, target_told
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
 from pages.parts.widgets.bound import select
 from viz import export
 from viz.explorer.kinds import TITLES as ATTENTIONS
 from viz.explorer.kinds import Kind
-from viz.steps import TITLES, named, script
+from viz.steps import TITLES, script
+from viz.steps import named as arrays_of
 from viz.tokens import counted, position_name
 
 ORDER = tuple(STEPS)
@@ -128,20 +129,29 @@ def take_away(selection: Selection) -> None:
     """A list of files."""
     with st.popover("Download"):
         step = selection.of(Walk).step
-        stem = f"{step}.npz"
-        button("This step (NPZ)", stem, partial(npz, selection, (step,)), STEP_FILE_HELP)
-        button("Every step (NPZ)", "steps.npz", partial(npz, selection, ORDER), FILE_HELP)
-        button("As Python", "weight.py", partial(python, selection), SCRIPT_HELP)
+        button("This step (NPZ)", named("inside", "npz", step), partial(npz, selection, (step,)), STEP_FILE_HELP)
+        button("Every step (NPZ)", named("inside", "npz", "steps"), partial(npz, selection, ORDER), FILE_HELP)
+        button("As Python", named("inside", "py"), partial(python, selection), SCRIPT_HELP)
 
 
 def npz(selection: Selection, steps: tuple[str, ...]) -> bytes:
     """The numbers of some steps."""
-    path = chosen_path(selection, checkpoint_named(selection.checkpoint))
-    return export.npz(named({step: STEPS[step](path) for step in steps}))
+    checkpoint = checkpoint_named(selection.checkpoint)
+    path = chosen_path(selection, checkpoint)
+    source = provenance_of(selection, checkpoint, path.edits)
+    return export.npz(arrays_of({step: STEPS[step](path) for step in steps}), provenance=source)
 
 
 def python(selection: Selection) -> str:
     """The weight as a script."""
     checkpoint = checkpoint_named(selection.checkpoint)
     pair = selection.pair if reads_pairs(selection.checkpoint) else ""
-    return script(chosen_path(selection, checkpoint), checkpoint=selection.checkpoint, text=selection.text, pair=pair)
+    path = chosen_path(selection, checkpoint)
+    return script(
+        path,
+        checkpoint=selection.checkpoint,
+        text=selection.text,
+        pair=pair,
+        target=target_told(selection, checkpoint, path.edits),
+        provenance=provenance_of(selection, checkpoint, path.edits),
+    )
