@@ -17,7 +17,7 @@ from pages.parts.doors import door
 from pages.parts.downloads import downloads, selected_pass
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
-from pages.parts.passes import edits_of, trace_of
+from pages.parts.passes import edits_of, target_told, trace_of
 from pages.parts.predicting import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, remember, selected
@@ -297,7 +297,8 @@ def take_chosen(layers: int, heads: int) -> None:
 def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:
     """What the model says of the text, by the kind of its head, and what muting did to it."""
     if trace.encoder is not None and trace.decoder is not None:
-        st.markdown("Output", help=OUTPUT_HELP)
+        target = target_told(selection, checkpoint, edits_of(selection, checkpoint))
+        st.markdown("Output", help=OUTPUT_HELP) if target is None else st.markdown(f"Target: {target.by}")
         st.text(answer.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist())))
     said = prediction_of(checkpoint, trace)
     if said is None:

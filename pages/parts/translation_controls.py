@@ -71,8 +71,9 @@ TYPE_HELP = (
 
 def produce_anew(**changes: Any) -> None:
     """Change how it is produced, and look at the result from its beginning; what was typed goes."""
+    shown = current()  # chosen from now on: what is produced is of this text, by this model
     options = {f"translation.{name}": value for name, value in (FIRST_STEP | changes).items()}
-    choose(target="", query=None, key=None, **options)
+    choose(options, text=shown.text, checkpoint=shown.checkpoint, target="", query=None, key=None)
 
 
 def choose_options(options: Options) -> None:
@@ -187,9 +188,9 @@ def show_field(selection: Selection, text: str) -> None:
 def take_target() -> None:
     """What was typed is read from its beginning, as a target of the text and by the model on the screen."""
     shown = current()
-    choose(text=shown.text, checkpoint=shown.checkpoint, target=st.session_state["target"], **BEGINNING)
+    choose(BEGINNING, text=shown.text, checkpoint=shown.checkpoint, target=st.session_state["target"])
 
 
 def take_own() -> None:
     """The model's own again."""
-    choose(target="", **BEGINNING)
+    choose(BEGINNING, target="")
