@@ -3,8 +3,10 @@
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -13,6 +15,7 @@ from model import CheckpointError, Edits, InputError, available_checkpoints, ava
 from pages.parts.computed import reads_pairs
 from pages.parts.experiments import said_of
 from pages.parts.share import share_button
+from pages.parts.sidebar import sidebar
 from pages.parts.state.declared import FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
 from pages.parts.state.session import address_of, choose, remember, selected
@@ -33,10 +36,9 @@ MENU = (
     ("Ask", "explanation", "Is attention the explanation?"),
     ("Ask", "compare", "Compare"),
     ("Ask", "edit", "Edit"),
-    ("Learn", "evidence", "How we know"),
-    ("Models", "checkpoints", "Checkpoints"),
+    ("Trust", "evidence", "How we know"),
+    ("Trust", "checkpoints", "Checkpoints"),
 )
-MOST_UNGROUPED = 4
 TOOLS_HEIGHT = 124  # pixels
 LONGEST_LABEL = 50  # characters
 TEXT_HELP = f"At most {LONGEST_TEXT:,} characters and 512 tokens are read. The address of this page holds the text."
@@ -47,22 +49,24 @@ DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
 
 
 def menu() -> dict[str, list[Page]]:
-    """The pages that exist, by group; a few stand side by side without one."""
+    """The pages that exist, by group; the first of all opens at /."""
     groups: dict[str, list[Page]] = {}
-    existing = [entry for entry in MENU if (FOLDER / f"{entry[1]}.py").exists()]
-    for group, stem, title in existing:
-        listed = groups.setdefault(group if len(existing) > MOST_UNGROUPED else "", [])
-        listed.append(st.Page(FOLDER / f"{stem}.py", title=title))
-        if stem == FIRST:  # it opens at /, and under its own name as well
-            listed[-1] = st.Page(FOLDER / f"{stem}.py", title=title, url_path="first", default=True)
-            listed.append(st.Page(FOLDER / f"{stem}.py", title=title, visibility="hidden"))
+    for group, stem, title in MENU:
+        if (FOLDER / f"{stem}.py").exists():
+            at_root: dict[str, Any] = {"url_path": "first", "default": True} if stem == FIRST else {}
+            groups.setdefault(group, []).append(st.Page(FOLDER / f"{stem}.py", title=title, **at_root))
     return groups
 
 
 def route() -> Page:
-    """The page that the address names, with the menu above it."""
+    """The page that the address names; its sidebar is drawn with it."""
     st.session_state["_routed"] = True
-    return st.navigation(menu(), position="top")
+    groups = menu()
+    listed = list(chain.from_iterable(groups.values()))
+    own_address = st.Page(FOLDER / f"{FIRST}.py", title=listed[0].title, visibility="hidden")  # beside that at /
+    chosen = st.navigation([*listed, own_address], position="hidden")
+    sidebar(groups, chosen)
+    return chosen
 
 
 def frame(page: str) -> None:

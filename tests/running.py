@@ -95,10 +95,12 @@ def watch_for_foreign_requests(context: BrowserContext) -> list[str]:
     return foreign
 
 
-def open_from_menu(page: Page, group: str, title: str) -> None:
-    """Choose a page in the menu, whose groups are lists that open."""
-    page.get_by_test_id("stTopNav").get_by_role("button", name=group, exact=True).click()
-    page.get_by_role("menuitem", name=title, exact=True).click()
+def open_from_menu(page: Page, title: str) -> None:
+    """Choose a page in the sidebar, which is folded on a phone."""
+    sidebar = page.get_by_test_id("stSidebar")
+    if sidebar.get_attribute("aria-expanded") == "false":
+        page.get_by_test_id("stExpandSidebarButton").click()
+    sidebar.get_by_role("link", name=title, exact=True).click()
 
 
 # In the page itself: decoding may be done before a click from outside arrives. Streamlit's own bar has a Stop too.

@@ -352,10 +352,10 @@ def test_a_page_opened_first_on_a_fresh_server_has_its_menu_and_keeps_its_addres
             expect(page.get_by_test_id("stTopNav").get_by_text(group, exact=True)).to_be_visible()
         assert "layer=3" in page.url
         if page_name == "explore":
-            open_from_menu(page, "Models", "Checkpoints")
+            open_from_menu(page, "Checkpoints")
             expect(page).to_have_url(re.compile(r"/checkpoints\?layer=3$"))
         else:
-            open_from_menu(page, "See", "Explore")
+            open_from_menu(page, "Explore")
             expect(page).to_have_url(re.compile(r":\d+/\?layer=3$"))
         assert page.get_by_role("dialog").count() == 0, "no page was missing"
 

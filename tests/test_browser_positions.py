@@ -59,7 +59,7 @@ def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browse
         page.goto(f"{address}/?text=A+dog+saw+it")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         idle(page)
-        open_from_menu(page, "See", "Positions")
+        open_from_menu(page, "Positions")
         expect(page.locator(".js-plotly-plot")).to_have_count(CHARTS)
         idle(page)
         expect(page.get_by_label("Text", exact=True)).to_have_value("A dog saw it")

@@ -47,7 +47,10 @@ def typed(app: AppTest, text: str) -> AppTest:
 
 
 KEPT = Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
-NOT_HERE = "What the experiments of Break the formula keep broken is not broken here: q·k × 1 in place of ÷ √d_k, no positions."
+NOT_HERE = (
+    "What the experiments of Break the formula keep broken is not broken here: "
+    "q·k × 1 in place of ÷ √d_k, no positions."
+)
 
 
 @pytest.mark.parametrize("page", ["explore.py", "inside.py", "positions.py", "translate.py", "write.py"])

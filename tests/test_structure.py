@@ -37,7 +37,9 @@ XML_NAMESPACE = re.compile(r"https?://www\.w3\.org/\S+/(svg|xhtml|xlink)\b")  # 
 BROWSER_SOURCES = (".js", ".mjs", ".css", ".html", ".svg")
 
 # Complaints that stand, each with its reason: {"pages/a.py: streamlit.html": "why this one is safe"}.
-ALLOWED: dict[str, str] = {}
+ALLOWED: dict[str, str] = {
+    "pages/parts/sidebar.py: streamlit.html": "one style sheet of ours, in which no text of anybody stands",
+}
 
 CHECKPOINT_SUFFIXES = (".json", ".safetensors", ".csv", ".md", ".txt")
 MEGABYTE = 1_000_000
