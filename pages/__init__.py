@@ -1,25 +1,23 @@
-"""What all pages share: the menu, the frame, the strip above the picture, and how a refusal is shown."""
+"""What all pages share: the menu, the frame, the bar at the top, and how a refusal is shown."""
 
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
 from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
-from pages.parts.computed import reads_pairs
+from pages.parts.computed import purpose_of, reads_pairs
 from pages.parts.experiments import said_of
-from pages.parts.share import share_button
 from pages.parts.sidebar import sidebar
 from pages.parts.state.declared import FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
 from pages.parts.state.session import address_of, choose, remember, selected
-from pages.parts.widgets.bound import bind, select
+from pages.parts.widgets.bar import BarState, Takers, bar
 from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parent
@@ -39,12 +37,6 @@ MENU = (
     ("Trust", "evidence", "How we know"),
     ("Trust", "checkpoints", "Checkpoints"),
 )
-TOOLS_HEIGHT = 124  # pixels
-LONGEST_LABEL = 50  # characters
-TEXT_HELP = f"At most {LONGEST_TEXT:,} characters and 512 tokens are read. The address of this page holds the text."
-PAIR_HELP = "A second text, which this checkpoint reads after the first as a segment of its own; it may be left empty."
-CHECKPOINT_HELP = "A trained model: its weights, its tokenizer and a card that says where they come from."
-DEVICE_HELP = "The processor that runs the model. A GPU's numbers agree with the CPU's to about four decimals."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
 
 
@@ -93,69 +85,42 @@ def settle(page: str) -> None:
     gc.freeze()
 
 
-def strip(
-    selection: Selection, among: Sequence[str] | None = None, *, examples: Sequence[str] = EXAMPLES, whole: bool = True
-) -> None:
-    """Text, checkpoint (of these alone, where a page cannot use all), device, examples and Share.
-
-    whole: False leaves their places empty but for the text's, until the page is run again.
-    """
-    words, tools = st.columns([5, 3], vertical_alignment="bottom")
-    with words, st.form("sentence", border=False):
-        st.text_area("Text", key=bind("text", typable(selection.text)), height=76, help=TEXT_HELP)
-        if reads_pairs(selection.checkpoint):
-            st.text_area("Second text", key=bind("pair", typable(selection.pair)), height=76, help=PAIR_HELP)
-        st.form_submit_button("Show", on_click=take_texts, type="primary", help="Or press Ctrl + Enter.")
-    with tools:
-        if not whole:
-            st.space(TOOLS_HEIGHT)
-            return
-        with st.container(horizontal=True):
-            choose_checkpoint(selection, available_checkpoints() if among is None else among)
-            choose_device()
-        with st.container(horizontal=True, gap="xsmall"):
-            st.menu_button("Examples", list(examples), key="example", on_click=take_example, format_func=shortened)
-            share_button()
+def show_bar(selection: Selection, among: Sequence[str] | None = None, *, examples: Sequence[str] = EXAMPLES) -> None:
+    """The bar at the top: text, model (of these alone, where a page cannot use all), device, examples and Share."""
+    names = available_checkpoints() if among is None else among
+    devices = available_devices()
+    shown = BarState(
+        text=typable(selection.text),
+        pair=typable(selection.pair) if reads_pairs(selection.checkpoint) else None,
+        models=[(name, f"{name} · {purpose_of(name)}") for name in names],
+        model=selection.checkpoint,
+        devices=[(name, DEVICE_NAMES.get(name, name)) for name in devices],
+        device=st.session_state.get("device", devices[0]),
+        examples=examples,
+        longest=LONGEST_TEXT,
+    )
+    with st.container(key="bar_frame"):
+        bar(shown, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
 
 
-def take_texts() -> None:
+def take_texts(text: str, pair: str) -> None:
     """New texts."""
-    choose(text=st.session_state["text"], pair=st.session_state.get("pair", ""))
+    choose(text=text, pair=pair)
 
 
-def take_example() -> None:
+def take_example(text: str) -> None:
     """One of the example sentences, alone."""
-    choose(text=st.session_state["example"], pair="")
+    choose(text=text, pair="")
 
 
-def shortened(example: str) -> str:
-    """So much of an example as a phone is wide."""
-    return shorten(example, LONGEST_LABEL, placeholder=" …")
-
-
-def choose_checkpoint(selection: Selection, names: Sequence[str]) -> None:
-    """Which model reads the text."""
-    if selection.checkpoint not in names:
-        return
-    select("Checkpoint", names, selection.checkpoint, take_checkpoint, key="checkpoint", help=CHECKPOINT_HELP)
-
-
-def take_checkpoint(name: str) -> None:
+def take_model(name: str) -> None:
     """Another model."""
     choose(checkpoint=name)
 
 
-def choose_device() -> None:
-    """Which processor computes; the list holds what this machine has."""
-    devices = available_devices()
-    st.selectbox(
-        "Device",
-        devices,
-        key="device",
-        format_func=lambda name: DEVICE_NAMES.get(name, name),
-        help=DEVICE_HELP,
-        width=124,
-    )
+def take_device(name: str) -> None:
+    """Another processor; it is this machine's, so that no address names it."""
+    st.session_state["device"] = name
 
 
 def offer(name: str, page: str) -> None:

@@ -35,7 +35,7 @@ SHOWN = {
 def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
-    pages.strip(selection)
+    pages.show_bar(selection)
     st.title("What is each part of the formula for?", anchor=False)
     show_choice(selection)
     with pages.plain_refusals(), st.spinner("Running the model twice"):

@@ -56,7 +56,7 @@ def known() -> Shelf:
 def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
-    pages.strip(selection)
+    pages.show_bar(selection)
     st.title("Why should I believe this number?", anchor=False)
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)

@@ -80,7 +80,7 @@ def show() -> None:
     charts and tables first draws the picture a third later. They come as soon as it says that it has drawn it.
     """
     selection, whole = selected(), "_picture_sent" in st.session_state
-    pages.strip(selection, whole=whole)
+    pages.show_bar(selection)
     st.title("Which words does each head look at?", anchor=False)
     pages.say_kept(selection)
     with pages.plain_refusals():

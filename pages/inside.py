@@ -51,7 +51,7 @@ MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
-    pages.strip(selection)
+    pages.show_bar(selection)
     st.title("Where does this one number come from?", anchor=False)
     pages.say_kept(selection)
     with pages.plain_refusals(), st.spinner("Computing every step"):

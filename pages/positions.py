@@ -106,7 +106,7 @@ SHOWN_HELP = "The token whose numbers the table lists, in full."
 def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
-    pages.strip(selection)
+    pages.show_bar(selection)
     st.title("How does the model know the order of words?", anchor=False)
     pages.say_kept(selection)
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):

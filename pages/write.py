@@ -97,7 +97,7 @@ def show() -> None:
     """The page, from top to bottom."""
     names = decoders()
     selection = selected()
-    pages.strip(selection, names)
+    pages.show_bar(selection, names)
     st.title("Which words does it look at while it writes?", anchor=False)
     pages.say_kept(selection)
     if selection.checkpoint not in names:

@@ -98,7 +98,7 @@ def watch_for_foreign_requests(context: BrowserContext) -> list[str]:
 def open_from_menu(page: Page, title: str) -> None:
     """Choose a page in the sidebar, which is folded on a phone."""
     sidebar = page.get_by_test_id("stSidebar")
-    if sidebar.get_attribute("aria-expanded") == "false":
+    if sidebar.get_attribute("data-collapsed") == "true":
         page.get_by_test_id("stExpandSidebarButton").click()
     sidebar.get_by_role("link", name=title, exact=True).click()
 

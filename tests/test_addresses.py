@@ -910,8 +910,14 @@ def opened(address: Address) -> AppTest:
     return app.run().run() if address.page in ("", "explore") else app.run()
 
 
+IN_THE_BAR = {"Text": "text", "Second text": "pair", "Checkpoint": "model"}
+
+
 def control(app: AppTest, label: str) -> Any:
     """What the one control with this label shows."""
+    if label in IN_THE_BAR:
+        shown: Any = next(e.proto for e in app.get("bidi_component") if e.proto.component_name == "headlight_bar")
+        return json.loads(shown.json)[IN_THE_BAR[label]]
     kinds: list[Any] = [app.selectbox, app.radio, app.multiselect, app.number_input, app.toggle, app.text_area]
     (found,) = [widget for kind in [*kinds, app.text_input] for widget in kind if widget.label == label]
     if found.type == "multiselect":

@@ -124,15 +124,14 @@ def test_the_picture_comes_before_the_controls_and_stays_with_what_is_being_type
         page.goto(address)
         picture_shown(page)
         expect(page.get_by_text("look most at")).to_be_visible()
-        expect(page.get_by_label("Checkpoint")).to_have_count(0)
+        expect(page.get_by_label("Mute the heads that are off")).to_have_count(0)
         page.locator(".headlight").evaluate("root => { root.same = root.querySelector('canvas').same = true }")
         page.get_by_label("Text", exact=True).fill("Not sent yet")
         before = page.locator(".headlight").bounding_box()
         while not held:
             page.wait_for_timeout(50)
         servers[0].send(held[0])
-        for name in ("Checkpoint", "Device", "Mute the heads that are off"):
-            expect(page.get_by_label(name).first).to_be_visible()
+        expect(page.get_by_label("Mute the heads that are off").first).to_be_visible()
         expect(page.get_by_role("heading", name="Tokens")).to_be_visible()
         expect(page.get_by_label("Text", exact=True)).to_have_value("Not sent yet")
         assert page.locator(".headlight").evaluate("root => root.same && root.querySelector('canvas').same")
@@ -145,7 +144,7 @@ def test_the_controls_come_even_where_nothing_can_be_drawn(browser, address):
             "window.DecompressionStream = class { readable = new ReadableStream(); writable = new WritableStream() }"
         )
         page.goto(address)
-        expect(page.get_by_label("Checkpoint").first).to_be_visible()
+        expect(page.get_by_label("Mute the heads that are off").first).to_be_visible()
         assert not explored(page, "explorer.painted")
 
 
@@ -348,8 +347,8 @@ def test_a_page_opened_first_on_a_fresh_server_has_its_menu_and_keeps_its_addres
         page.goto(f"{fresh}/{page_name}?layer=3")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         idle(page)
-        for group in {group for group, stem, _ in MENU if (FOLDER / f"{stem}.py").exists()}:
-            expect(page.get_by_test_id("stTopNav").get_by_text(group, exact=True)).to_be_visible()
+        for title in [title for _, stem, title in MENU if (FOLDER / f"{stem}.py").exists()]:
+            expect(page.get_by_test_id("stSidebar").get_by_role("link", name=title, exact=True)).to_be_visible()
         assert "layer=3" in page.url
         if page_name == "explore":
             open_from_menu(page, "Checkpoints")

@@ -124,7 +124,7 @@ def test_the_door_of_explore_opens_the_weight_that_is_kept_and_back_returns(brow
     with visitor(browser) as page:
         page.goto(f"{address}/?{urlencode(PLACE | {'off': '1.0-2_1.4-7'})}")
         picture_shown(page)
-        page.get_by_role("button", name="Inside this weight").click()
+        page.get_by_role("link", name="Inside this weight").click()
         at_step(page, "embedding")
         expect(page.get_by_text("In head 4 of layer 2, query 3")).to_be_visible()
         expect(page.get_by_label("Text", exact=True)).to_have_value(SENTENCE)
@@ -140,7 +140,7 @@ def test_the_door_back_shows_the_weight_and_keys_typed_into_a_text_take_no_step(
         page.goto(f"{address}/inside?{urlencode(PLACE)}")
         at_step(page, "embedding")
         page.get_by_label("Text", exact=True).press("ArrowRight")
-        page.get_by_role("button", name="See it in Explore").click()
+        page.get_by_role("link", name="See it in Explore").click()
         picture_shown(page)
         expect(page.locator(".readout")).to_contain_text("query 3")
         expect(page.get_by_label("Text", exact=True)).to_have_value(SENTENCE)

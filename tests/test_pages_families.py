@@ -7,7 +7,7 @@ import pytest
 
 from model import load_checkpoint
 from tests.folders import KINDS, make_folders
-from tests.test_pages import opened, picture
+from tests.test_pages import bar, opened, picture, typed
 from viz.explorer.kinds import kinds_of
 from viz.tokens import markdown_text
 
@@ -67,18 +67,17 @@ def test_explore_names_the_next_token_of_a_decoder_and_its_probability(app_folde
 def test_a_second_text_is_read_by_a_checkpoint_that_reads_pairs(app_folders):
     app = opened(checkpoint="bert", text=TEXT, pair="a cat saw", segments="AB")
     assert not app.exception
-    assert app.text_area(key="pair").value == "a cat saw"
+    assert bar(app)["pair"] == "a cat saw"
     trace: Any = load_checkpoint(app_folders / "bert", device="cpu").trace(TEXT, pair="a cat saw")
     shown = picture(app)
     assert np.abs(shown["layers"]["encoder", 0] - trace.encoder.blocks[0].self_attention.weights.numpy()).max() <= 0.004
     assert shown["header"]["texts"]["encoder"]["segments"] == list(trace.encoder.segments)
     assert app.dataframe[0].value["text"].tolist() == [segment + 1 for segment in trace.encoder.segments]
-    app.text_area(key="pair").set_value("")
-    app.button(key="FormSubmitter:sentence-Show").click().run()
+    typed(app, TEXT)
     assert picture(app)["header"]["texts"]["encoder"]["segments"] is None
 
 
 def test_other_checkpoints_have_no_place_for_a_second_text(app_folders):
     app = opened(checkpoint="gpt2", text=TEXT, pair="a cat saw")
     assert not app.exception
-    assert [area.key for area in app.text_area] == ["text"]
+    assert bar(app)["pair"] is None

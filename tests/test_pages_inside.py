@@ -15,7 +15,7 @@ from pages.parts.inside_settings import Walk
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
-from tests.test_pages import SENTENCE, follow, opened
+from tests.test_pages import SENTENCE, bar, follow, opened
 
 PAGE = "inside.py"
 TEXT = "the dog bit the man ."
@@ -238,7 +238,7 @@ def test_the_door_to_positions_keeps_the_text_even_that_of_the_first_view():
     app = whole(opened(PAGE))
     follow(app, "About positions")
     assert whole(app).title[0].value == "How does the model know the order of words?"
-    assert app.text_area(key="text").value == app.query_params.get("text", EXAMPLES[0]) == EXAMPLES[0]
+    assert bar(app)["text"] == app.query_params.get("text", EXAMPLES[0]) == EXAMPLES[0]
 
 
 def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():

@@ -15,7 +15,7 @@ from model import load_checkpoint
 from pages.parts.state.selection import EXAMPLES
 from tests.folders import make_folders
 from tests.test_measures_positions import by_the_paper
-from tests.test_pages import APP, button, opened, typed
+from tests.test_pages import APP, bar, opened, typed
 
 PAGE = "positions.py"
 SENTENCE = "The dog bit the man"
@@ -55,7 +55,7 @@ def embedding():
 
 def test_the_first_view_is_the_worked_example_with_every_picture(embedding):
     app = opened(PAGE)
-    assert app.text_area(key="text").value == SENTENCE
+    assert bar(app)["text"] == SENTENCE
     parts = figure(app, "sum")
     for trace, expected in zip(parts["data"], (embedding.token, embedding.position, embedding.total), strict=True):
         assert np.array_equal(array(trace["z"]), expected.numpy())
@@ -196,7 +196,7 @@ def test_an_empty_text_gets_one_sentence_and_the_rest_of_the_page_stands():
     app = typed(opened(PAGE), "   ")
     assert refusal(app)
     assert figure(app, "heatmap")
-    assert app.text_area(key="text").value == "   "
+    assert bar(app)["text"] == "   "
 
 
 def test_hostile_tokens_are_labels():
@@ -311,25 +311,25 @@ def test_what_is_put_back_because_nothing_else_fits_is_not_called_unusable():
 
 def test_the_example_of_this_page_leaves_the_text_of_the_others():
     app = opened(PAGE).switch_page("pages/explore.py").run()
-    assert app.text_area(key="text").value == EXAMPLES[0]
+    assert bar(app)["text"] == EXAMPLES[0]
     assert "text" not in app.query_params
 
 
 def test_a_text_chosen_anywhere_is_kept_here_and_from_here():
     # Once more, because AppTest leaves out app.py, where one page's controls are told from another's.
     app = typed(opened(), "A good film.").switch_page("pages/positions.py").run().run()
-    assert app.text_area(key="text").value == "A good film."
+    assert bar(app)["text"] == "A good film."
     app = typed(app, "Not a good one.").switch_page("pages/explore.py").run().run()
-    assert app.text_area(key="text").value == "Not a good one."
-    assert opened(PAGE, text="From the address.").run().text_area(key="text").value == "From the address."
+    assert bar(app)["text"] == "Not a good one."
+    assert bar(opened(PAGE, text="From the address.").run())["text"] == "From the address."
 
 
 def test_the_show_button_takes_the_example_which_then_goes_along_to_other_pages():
     app = opened(PAGE)
-    button(app, "Show").click().run()
+    typed(app, SENTENCE)
     assert not app.query_params, "this page shows it anyway"
     app = app.switch_page("pages/explore.py").run().run()
-    assert app.text_area(key="text").value == app.query_params["text"] == SENTENCE
+    assert bar(app)["text"] == app.query_params["text"] == SENTENCE
 
 
 # Other checkpoints

@@ -11,7 +11,7 @@ from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import LONGEST_TEXT
 from pages.parts.translation import SENTENCES as EXAMPLES
 from pages.parts.translation import Options
-from tests.test_pages import follow, one_refusal, opened, picture, typed
+from tests.test_pages import bar, follow, one_refusal, opened, picture, typed
 from tests.test_pages_break import values
 from tests.test_pages_families import app_folders, folders
 
@@ -56,8 +56,8 @@ def forced_by_hand(checkpoint, target: str) -> list[float]:
 
 def test_the_page_opens_on_its_sentence_its_checkpoint_and_cross_attention(checkpoint):
     app = at()
-    assert app.text_area(key="text").value == EXAMPLES[0]
-    assert app.selectbox(key="checkpoint").value == "translate-en-fr"
+    assert bar(app)["text"] == EXAMPLES[0]
+    assert bar(app)["model"] == "translate-en-fr"
     assert picture(app)["view"]["attention"] == "cross"
     assert list(picture(app)["header"]["kinds"]) == ["encoder", "decoder", "cross"] or len(picture(app)["layers"]) == 9
     assert translation(app) == checkpoint.generate(EXAMPLES[0]).text

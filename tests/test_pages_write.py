@@ -13,7 +13,7 @@ from model import Edits, load_checkpoint, storage
 from pages.parts.continuation import EXAMPLE
 from tests import tiny
 from tests.running import ROOT
-from tests.test_pages import component, follow, one_refusal, opened, picture
+from tests.test_pages import bar, component, follow, one_refusal, opened, picture, typed
 from tests.test_pages_families import TEXT, app_folders, folders
 from viz.tokens import percent, visible
 from viz.written_script import written_script
@@ -193,8 +193,7 @@ def test_a_hostile_address_falls_back_to_the_default(address, app_folders):
 
 def test_another_text_starts_afresh(app_folders):
     app = at_gpt2(written="11.20")
-    app.text_area(key="text").set_value("a cat saw")
-    app.button(key="FormSubmitter:sentence-Show").click().run()
+    typed(app, "a cat saw")
     assert written(app) == []
 
 
@@ -221,8 +220,8 @@ def test_the_first_visit_opens_on_an_example_and_a_decoder(tmp_path, monkeypatch
         storage.save_checkpoint(tmp_path / name, model, tiny.tokenizer(), {})
     app = opened("write.py")
     assert not app.exception
-    assert app.text_area(key="text").value == EXAMPLE
-    assert app.selectbox(key="checkpoint").options == ["tales"]
+    assert bar(app)["text"] == EXAMPLE
+    assert [name for name, _ in bar(app)["models"]] == ["tales"]
     assert picture(app) is not None
 
 

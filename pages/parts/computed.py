@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -9,10 +10,11 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from model import Checkpoint, CheckpointError, InputError, available_devices, load_checkpoint
+from model import Checkpoint, CheckpointError, InputError, available_devices, load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
 from model.trace import Trace, map_tensors
 from pages.parts.state.selection import LONGEST_TEXT
+from viz.card import purpose
 
 # Beside nearly 400 MB of imports, on hosts that promise 690 MB.
 CHECKPOINT_BYTES = 64_000_000
@@ -79,8 +81,7 @@ def checkpoint_named(name: str) -> Checkpoint:
 def checkpoint_key(name: str) -> tuple[str, str, tuple[int, ...]]:
     """Name, device and the times at which the files were written."""
     devices, device = available_devices(), st.session_state.get("device")
-    times = sorted(file.stat().st_mtime_ns for file in (CHECKPOINTS / name).glob("*"))
-    return name, device if device in devices else devices[0], tuple(times)
+    return name, device if device in devices else devices[0], tuple(file_times(CHECKPOINTS / name))
 
 
 def file_bytes(name: str) -> int:
@@ -94,6 +95,27 @@ def reads_pairs(name: str) -> bool:
         return checkpoint_named(name).config.segments > 1
     except (CheckpointError, InputError):
         return False
+
+
+def purpose_of(name: str) -> str:
+    """What a checkpoint does, in a few words, without its weights; "cannot be used" where its files say nothing."""
+    folder = CHECKPOINTS / name
+    return purpose_in(str(folder), tuple(file_times(folder)))
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def purpose_in(folder: str, times: tuple[int, ...]) -> str:
+    """The same for a folder whose files were written at these times."""
+    try:
+        family, _, config = storage.read_parts(Path(folder), storage.read_config(Path(folder)))
+        return purpose(config, storage.read_card(Path(folder)), family)
+    except CheckpointError:
+        return "cannot be used"
+
+
+def file_times(folder: Path) -> list[int]:
+    """When the files of a folder were written."""
+    return sorted(file.stat().st_mtime_ns for file in folder.glob("*"))
 
 
 def check_lengths(*texts: str) -> None:
