@@ -1,0 +1,179 @@
+"""The bar at the top of every page, and the sidebar, in a real browser; and what a browser may send instead."""
+
+import re
+from functools import partial
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages import FOLDER, MENU
+from pages.parts.widgets.bar import take_texts
+from pages.parts.widgets.bound import is_among
+from tests.running import comes_true, idle, open_from_menu, picture_shown, visitor
+from tests.test_explorer_browser import serious
+
+TEXT, OTHER = "An odd film.", "Not a bad film."
+UNSENT = re.compile("Not shown yet")
+
+
+def field(page: Page):
+    return page.get_by_label("Text", exact=True)
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    picture_shown(page)
+
+
+def first_word(page: Page, word: str) -> None:
+    expect(page.locator(".words button").first).to_have_text(word)
+
+
+def test_enter_shows_the_text_and_shift_enter_begins_a_line(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        field(page).fill("An odd")
+        field(page).press("Shift+Enter")
+        field(page).press_sequentially("film.")
+        expect(field(page)).to_have_value("An odd\nfilm.")
+        expect(page.get_by_text(UNSENT)).to_be_visible()
+        field(page).press("Enter")
+        first_word(page, "an")
+        expect(page.get_by_text(UNSENT)).to_have_count(0)
+        assert "text=An+odd%0Afilm." in page.url
+
+
+def test_what_is_typed_is_marked_until_it_is_shown_and_the_picture_of_the_text_before_is_grey(browser, address):
+    def opacity() -> float:
+        script = "root => Math.min(...[...function*(){for (let e = root.getRootNode().host; e; e = e.parentElement) \
+yield Number(getComputedStyle(e).opacity)}()])"
+        return page.locator(".headlight").evaluate(script)
+
+    with visitor(browser) as page:
+        opened(page, address)
+        assert opacity() == 1
+        expect(page.get_by_role("button", name="Show", exact=True)).to_be_hidden()
+        shown = field(page).input_value()
+        field(page).fill(TEXT)
+        assert opacity() < 0.5
+        field(page).fill(shown)
+        assert opacity() == 1, "typed back, it is what is shown"
+        field(page).fill(TEXT)
+        page.get_by_role("button", name="Show", exact=True).click()
+        first_word(page, "an")
+        comes_true(page, lambda: check(opacity() == 1))
+
+
+def check(holds: bool) -> None:
+    assert holds
+
+
+def test_a_draft_outlives_a_change_of_page_and_of_nothing_else(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        field(page).fill(TEXT)
+        open_from_menu(page, "Inside a head")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Where does this one number come from?")
+        expect(field(page)).to_have_value(TEXT)
+        expect(page.get_by_text(UNSENT)).to_be_visible()
+        page.get_by_text("Examples", exact=True).click()
+        page.get_by_role("button", name="The acting is not bad at all.").click()
+        expect(field(page)).to_have_value("The acting is not bad at all.")
+        expect(page.get_by_text(UNSENT)).to_have_count(0)
+
+
+def test_going_back_brings_the_text_before_and_typing_on_after_sending_is_kept(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        before = field(page).input_value()
+        for text, word in ((TEXT, "an"), (OTHER, "not")):
+            field(page).fill(text)
+            field(page).press("Enter")
+            first_word(page, word)
+        page.go_back()
+        first_word(page, "an")
+        expect(field(page)).to_have_value(TEXT)
+        page.go_back()
+        expect(field(page)).to_have_value(before)
+        field(page).fill(OTHER)
+        field(page).press("Enter")
+        field(page).press_sequentially(" More")
+        first_word(page, "not")
+        idle(page)
+        expect(field(page)).to_have_value(f"{OTHER} More")
+        expect(page.get_by_text(UNSENT)).to_be_visible()
+
+
+def test_composing_a_character_with_enter_shows_nothing(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        before = page.url
+        field(page).fill(TEXT)
+        field(page).dispatch_event("keydown", {"key": "Enter", "isComposing": True, "bubbles": True})
+        field(page).dispatch_event("keydown", {"key": "Enter", "keyCode": 229, "bubbles": True})
+        page.wait_for_timeout(500)
+        expect(page.get_by_text(UNSENT)).to_be_visible()
+        assert page.url == before
+
+
+def test_a_model_is_chosen_by_what_it_does_and_near_the_end_characters_are_counted(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        model = page.get_by_label("Model", exact=True)
+        assert all(" · " in label for label in model.locator("option").all_inner_texts())
+        field(page).fill("a " * 900)
+        expect(page.get_by_text("1,800 of 2,000 characters.")).to_be_visible()
+        field(page).fill(TEXT)
+        field(page).press("Enter")
+        first_word(page, "an")
+        model.select_option("stories")
+        expect(page).to_have_url(re.compile("checkpoint=stories"))
+        expect(field(page)).to_have_value(TEXT)
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_sidebar_leads_to_every_page_and_the_bar_is_at_the_top(browser, address, width):
+    with visitor(browser, width=width, height=800) as page:
+        opened(page, address)
+        for _, stem, title in MENU:
+            if (FOLDER / f"{stem}.py").exists() and stem != "explore":
+                open_from_menu(page, title)
+                expect(page).to_have_url(re.compile(f"/{stem}"))
+                expect(page.get_by_role("heading", level=1)).to_be_visible()
+                idle(page)
+                if stem != "checkpoints":
+                    comes_true(page, partial(at_the_top, page))
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def at_the_top(page: Page) -> None:
+    """The field stands in the first 56 pixels."""
+    box = field(page).bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 56
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1366, False), (390, True)])
+def test_axe_finds_nothing_serious_in_bar_and_sidebar(browser, address, width, dark):
+    with visitor(browser, width=width, height=800, dark=dark) as page:
+        opened(page, address)
+        page.get_by_text("Examples", exact=True).click()
+        assert serious(page) == []
+
+
+def test_texts_that_are_none_are_not_taken():
+    taken: list[tuple[str, str]] = []
+    messages: list[object] = [None, "text", [], {}, {"text": 3, "pair": ""}, {"text": "a"}, {"text": "a", "pair": None}]
+    for message in messages:
+        take_texts(message, lambda text, pair: taken.append((text, pair)))
+    assert taken == []
+    take_texts({"text": "a", "pair": "b"}, lambda text, pair: taken.append((text, pair)))
+    assert taken == [("a", "b")]
+
+
+def test_a_value_is_an_option_only_in_its_own_type():
+    assert is_among(1, range(3))
+    for value in ("1 · L'", "1", 1.0, True, None, 3):
+        assert not is_among(value, range(3))
+    assert is_among("a", ["a", "b"])
+    assert not is_among("c", ["a", "b"])
