@@ -917,7 +917,9 @@ def control(app: AppTest, label: str) -> Any:
     """What the one control with this label shows."""
     if label in IN_THE_BAR:
         shown: Any = next(e.proto for e in app.get("bidi_component") if e.proto.component_name == "headlight_bar")
-        return json.loads(shown.json)[IN_THE_BAR[label]]
+        in_the_bar = json.loads(shown.json)[IN_THE_BAR[label]]
+        if in_the_bar is not None:
+            return in_the_bar
     kinds: list[Any] = [app.selectbox, app.radio, app.multiselect, app.number_input, app.toggle, app.text_area]
     (found,) = [widget for kind in [*kinds, app.text_input] for widget in kind if widget.label == label]
     if found.type == "multiselect":
