@@ -66,7 +66,7 @@ def wander(browser: Browser, address: str, *, seed: int, seconds: float) -> Repo
         lines: list[str] = []
         try:
             walk(browser, address, report, lines, end)
-        except AssertionError as fault:
+        except (AssertionError, Error) as fault:  # the visitor's own assertions, or a browser that is gone
             report.faults.setdefault(str(fault), script_of(str(fault), lines))
     return report
 
@@ -106,7 +106,6 @@ def step(way: Walk, report: Report) -> None:
         if way.page.is_closed():
             raise FaultError("The page is gone.") from None
         report.missed[action.__name__] += 1
-        way.lines[-1] = f"# came too late: {way.lines[-1]}"
     way.settled = way.random.random() >= HURRY
     if way.settled:
         way.do("watch.settle()")

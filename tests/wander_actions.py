@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from playwright.sync_api import ElementHandle, Locator, Page
+from playwright.sync_api import ElementHandle, Error, Locator, Page
 
 from model import available_checkpoints
 from tests.wander_checks import Watch
@@ -46,6 +46,8 @@ PICTURE_KEYS = (*KEYS, *"anioLsw+-0123456", "Shift+Enter", "Shift+ArrowRight", "
 MAIN = 'page.get_by_role("main")'
 FRAME = 'page.locator("nav, header, [data-testid=stSidebar]")'
 CONTROLS = 'page.locator("[data-testid=stMain], [data-testid=stSidebar]")'
+BUTTONS = "[data-testid^=stBaseButton]:not([data-testid$=elementToolbar])"  # a toolbar's come only when pointed at
+SMALL_BUTTONS = "button:not([data-testid^=stBaseButton], [tabindex='-1'])"
 POPUPS = 'page.locator("[data-testid=stPopoverBody], [role=menu]")'
 IN_WINDOW = """one => {
   const { left, right, width } = one.getBoundingClientRect()
@@ -70,9 +72,13 @@ class Walk:
     last_text: str = TEXTS[0]
 
     def do(self, line: str) -> None:
-        """Run one line, and keep it: also one that fails, for it may have done its part."""
+        """Run one line, and keep it; one that comes too late for its control is kept as a remark."""
         self.lines.append(line)
-        exec(line, {"page": self.page, "watch": self.watch, "address": self.address})
+        try:
+            exec(line, {"page": self.page, "watch": self.watch, "address": self.address})
+        except Error:
+            self.lines[-1] = f"# came too late: {line}"
+            raise
 
     def locator(self, code: str) -> Locator:
         """What a line of code finds on the page."""
@@ -147,12 +153,12 @@ def type_number(walk: Walk) -> None:
 
 def press_button(walk: Walk) -> None:
     """A button of Streamlit's, or of what one has opened."""
-    walk.do(f"""{walk.pick(f'{MAIN}.locator("[data-testid^=stBaseButton]")')}.click()""")
+    walk.do(f"{walk.pick(f'{MAIN}.locator({BUTTONS!r})')}.click()")
 
 
 def press_small_button(walk: Walk) -> None:
     """Any button at all, of a picture or of help for instance."""
-    walk.do(f"""{walk.pick(f'{MAIN}.get_by_role("button")')}.click()""")
+    walk.do(f"{walk.pick(f'{MAIN}.locator({SMALL_BUTTONS!r})')}.click()")
 
 
 def press_in_popup(walk: Walk) -> None:
@@ -176,9 +182,8 @@ def choose_checkpoint(walk: Walk) -> None:
 def open_and_choose(walk: Walk, code: str) -> None:
     """What a list shows is looked at where all has been answered, and where it chooses one thing, not several."""
     one = walk.locator(code).evaluate("field => !field.closest('[data-testid=stMultiSelect]')")
-    walk.do(f"watch.open_list({code})" if one and walk.settled else f"{code}.click()")
+    walk.do(f"watch.open_list({code}{'' if one and walk.settled else ', answered=False'})")
     options = 'page.get_by_role("option")'
-    walk.locator(options).first.wait_for()
     walk.do("page.keyboard.press('Escape')" if walk.random.random() < 0.1 else f"{walk.pick(options)}.click()")
 
 
@@ -329,7 +334,7 @@ ACTIONS: dict[Callable[[Walk], None], int] = {
     follow_link: 3,
     choose_in_menu: 8,
     go_back: 4,
-    go_forward: 2,
+    go_forward: 1,
     reload: 2,
     resize: 2,
     compare_address: 8,

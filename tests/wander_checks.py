@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import numpy as np
 from playwright.sync_api import ConsoleMessage, Error, Locator, Page
@@ -24,6 +24,7 @@ COMPARE_PATIENCE = 12  # seconds: what a component told is told again after five
 NUMBER_PATIENCE = 20_000  # milliseconds for an exact number to come
 QUIET = 600  # milliseconds: longer than any control of ours or of Streamlit waits before it tells
 TOLERANCE = 1e-6
+LONGEST_QUOTE = 160  # characters of an error
 EXPLORE = ("", "explore", "first")
 PLAIN = {"mute": False, "pair": ""}  # what the sampled numbers are compared with: the trace as it is
 PLAIN_VIEW = {"words": False, "special": "shown", "segments": "all"}
@@ -147,7 +148,7 @@ class Watch:
                 self.page.wait_for_function(f"window.wander?.quiet > {QUIET}", polling=50, timeout=left * 1000)
                 return
             except TookTooLongError:
-                raise FaultError(f"The run of {self.page.url} does not end within {self.patience:g} seconds.") from None
+                raise FaultError(f"The run of {self.place} does not end within {self.patience:g} seconds.") from None
             except Error:  # the page was left while it was asked
                 if time.monotonic() > end:
                     raise
@@ -158,30 +159,39 @@ class Watch:
         facts = self.facts()
         for error in facts["errors"]:
             if not proper_refusal(error, facts["values"]):
-                raise FaultError(f"There is an error box on {self.page.url}: {error!r}.")
+                raise FaultError(f"There is an error box on {self.place}: {error[:LONGEST_QUOTE]!r}.")
         for said in facts["missing"]:
-            raise FaultError(f"A dialog on {self.page.url} says {said!r}.")
+            raise FaultError(f"A dialog on {self.place} says {said!r}.")
         if not facts["title"]:
-            raise FaultError(f"The page {self.page.url} has no title.")
+            raise FaultError(f"The page {self.place} has no title.")
 
     def look_for_errors(self) -> None:
         """Scripts that failed since the page was first loaded."""
         if self.failed:
             raise FaultError(f"A script failed in the browser: {self.failed[0]!r}.")
 
+    @property
+    def place(self) -> str:
+        """Where the page is, without the server's name, which is another one every time."""
+        return urlunsplit(("", "", *urlsplit(self.page.url)[2:]))
+
     def facts(self) -> dict[str, Any]:
         """The title, the values of all controls, the explorer's view and the boxes of the page."""
         return self.page.evaluate(READ_PAGE)
 
-    def open_list(self, field: Locator) -> None:
-        """Open a list, which stays open: what it shows must be one of the things that it offers."""
+    def open_list(self, field: Locator, *, answered: bool = True) -> None:
+        """Open a list, which stays open: what it shows must be one of the things that it offers.
+
+        answered: whether all that was done is answered; until then a list may show what it offered before.
+        """
         shown, name = field.input_value(), field.get_attribute("aria-label")
+        field.scroll_into_view_if_needed()  # before the click: a list that has opened closes when the page scrolls
         field.click()
         opened = self.page.get_by_role("listbox").last
         opened.get_by_role("option").first.wait_for()
         offered = [plain(option) for option in opened.evaluate(READ_OPTIONS)]
-        if shown and plain(shown) not in offered:
-            raise FaultError(f"The list {name!r} on {self.page.url} shows {shown!r}, but offers {', '.join(offered)}.")
+        if answered and shown and plain(shown) not in offered:
+            raise FaultError(f"The list {name!r} on {self.place} shows {shown!r}, but offers {', '.join(offered)}.")
 
     def address(self) -> None:
         """The address, opened by somebody else, must give the page back. One of a refused text holds it not."""
@@ -194,9 +204,7 @@ class Watch:
             other.wait()
             differing = self._compared(other)
             if differing:
-                raise FaultError(
-                    f"The address {self.page.url} does not give the page back: {'; '.join(differing[:4])}."
-                )
+                raise FaultError(f"The address {self.place} does not give the page back: {'; '.join(differing[:4])}.")
 
     def _compared(self, other: "Watch") -> list[str]:
         """What stays different between this page and another."""
@@ -220,11 +228,11 @@ class Watch:
         with suppress(TookTooLongError):
             exact.wait_for(timeout=NUMBER_PATIENCE)
         if not exact.is_visible():
-            raise FaultError(f"The exact number of what {self.page.url} keeps does not come.")
+            raise FaultError(f"The exact number of what {self.place} keeps does not come.")
         shown = float(exact.inner_text())
         if abs(shown - wanted) > TOLERANCE:
             said = plain(self.page.locator(".readout .said").inner_text())
-            raise FaultError(f"{self.page.url} shows {shown} ({said}), but the trace has {wanted}.")
+            raise FaultError(f"{self.place} shows {shown} ({said}), but the trace has {wanted}.")
 
 
 def plain(text: str) -> str:
