@@ -278,9 +278,8 @@ def choose_in_menu(walk: Walk) -> None:
         code = walk.pick(links, in_window)
     except NothingThereError:
         walk.do(f"""{walk.pick(f'{FRAME}.get_by_role("button")', in_window)}.click()""")
-        entries = f'page.get_by_role("menuitem").or_({links})'
-        walk.locator(entries).first.wait_for()
-        code = walk.pick(entries, in_window)
+        walk.do("watch.wait()")  # a sidebar slides in
+        code = walk.pick(f'page.get_by_role("menuitem").or_({links})', in_window)
     walk.do(f"{code}.click()")
 
 
@@ -324,11 +323,11 @@ ACTIONS: dict[Callable[[Walk], None], int] = {
     press_in_popup: 4,
     choose_in_list: 10,
     choose_checkpoint: 3,
-    choose_in_picture: 3,
+    choose_in_picture: 5,
     switch: 8,
     point_at_picture: 6,
     click_mark: 3,
-    keep_cell: 5,
+    keep_cell: 10,
     press_keys: 4,
     press_picture_keys: 4,
     follow_link: 3,
