@@ -27,7 +27,10 @@ from tests.wander_checks import FaultError, Watch
 LONGEST_WALK = 40  # actions, so that the way to a fault can be read
 HURRY = 0.15  # how often the next thing is done before the last one is answered
 LOADING = 60_000  # milliseconds
-SCRIPT = '''"""{sentence}"""
+SCRIPT = '''"""{sentence}
+
+Found by `python -m tests.wander --seed {seed}`, in its first walk.
+"""
 
 from tests.running import chromium, running_app, visitor
 from tests.wander_checks import Watch
@@ -67,7 +70,7 @@ def wander(browser: Browser, address: str, *, seed: int, seconds: float) -> Repo
         try:
             walk(browser, address, report, lines, end)
         except (AssertionError, Error) as fault:  # the visitor's own assertions, or a browser that is gone
-            report.faults.setdefault(str(fault), script_of(str(fault), lines))
+            report.faults.setdefault(str(fault), script_of(str(fault), lines, report.seeds[-1]))
     return report
 
 
@@ -113,14 +116,13 @@ def step(way: Walk, report: Report) -> None:
         way.watch.look_for_errors()
 
 
-def script_of(sentence: str, lines: list[str]) -> str:
+def script_of(sentence: str, lines: list[str], seed: int) -> str:
     """A script that goes the same way."""
     width, height = DESKTOP
     inside = textwrap.indent("\n".join(lines), "    ")
     said = sentence.replace("\\", "\\\\").replace('"', "'")
-    return SCRIPT.format(
-        sentence=said, lines=inside, width=width, height=height, patience=ACTION_PATIENCE, loading=LOADING
-    )
+    window = {"width": width, "height": height}
+    return SCRIPT.format(sentence=said, seed=seed, lines=inside, **window, patience=ACTION_PATIENCE, loading=LOADING)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
