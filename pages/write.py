@@ -26,9 +26,9 @@ from pages.parts.continuing import (
 from pages.parts.downloads import Taken, downloads, named
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
-from pages.parts.exploring import Attended, show_explorer, show_neighbours
+from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, changed, choose, current, fit, remember, selected
+from pages.parts.state.session import address_notice, changed, choose, current, fit, remember, selected, steer
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import bind, radio, select
 from pages.parts.widgets.switch import switch
@@ -351,6 +351,8 @@ def show_attention() -> None:
         remember(shown.selection)
         if shown.name != st.session_state["_said_of"]:  # heads were muted or given back: all else says other numbers
             st.rerun()
+        if shown.selection.view.query is None and explorer_keeps_nothing():
+            steer()  # it has let its query go, and the last token is shown in its place
         shown = from_last_token(shown)
         st.subheader("What it looks at", anchor=False)
         show_explorer(shown, attended)

@@ -174,9 +174,9 @@ def choose_in_list(walk: Walk) -> None:
 
 def choose_checkpoint(walk: Walk) -> None:
     """Another checkpoint, wherever the list of them stands."""
-    names = available_checkpoints()
-    lists = f'{CONTROLS}.locator("input[role=combobox]")'
-    open_and_choose(walk, walk.pick(lists, lambda one: one.input_value() in names))
+    name = walk.random.choice(available_checkpoints())
+    models = f'{CONTROLS}.get_by_label("Model", exact=True)'
+    walk.do(f"{walk.pick(models, lambda one: name in one.inner_html())}.select_option({name!r})")
 
 
 def open_and_choose(walk: Walk, code: str) -> None:

@@ -17,7 +17,9 @@ from playwright.sync_api import ConsoleMessage, Error, Locator, Page
 from playwright.sync_api import TimeoutError as TookTooLongError
 
 from model import Checkpoint, load_checkpoint
-from pages.parts.selection import LONGEST_TEXT, Selection, from_address
+from pages.parts.state.declared import CODEC, FIRST
+from pages.parts.state.selection import LONGEST_TEXT, Selection
+from pages.parts.translation import Options
 
 RUN_PATIENCE = 60  # seconds that one run of a page may take on a busy machine
 COMPARE_PATIENCE = 12  # seconds: what a component told is told again after five, where the message was lost
@@ -26,7 +28,13 @@ QUIET = 600  # milliseconds: longer than any control of ours or of Streamlit wai
 TOLERANCE = 1e-6
 LONGEST_QUOTE = 160  # characters of an error
 EXPLORE = ("", "explore", "first")
-PLAIN = {"mute": False, "pair": ""}  # what the sampled numbers are compared with: the trace as it is
+# What the sampled numbers are compared with is the trace as it is.
+PLAIN = {
+    "mute": False,
+    "muted": frozenset(),
+    "pair": "",
+    "target": "",
+}  # what the sampled numbers are compared with: the trace as it is
 PLAIN_VIEW = {"words": False, "special": "shown", "segments": "all"}
 # Lists whose choice is not in the address by design: they name what a button beside them takes, or the machine.
 UNADDRESSED = ("Another token", "Device")
@@ -278,7 +286,8 @@ def checkpoint_named(name: str) -> Checkpoint:
 def expected_number(url: str) -> float | None:
     """What the address of Explore asks to be read there; None where it asks for none, or changes what is shown."""
     parts = urlsplit(url)
-    selection, unusable = from_address(dict(parse_qsl(parts.query, keep_blank_values=True)))
+    chosen, unusable = CODEC.read(dict(parse_qsl(parts.query, keep_blank_values=True)))
+    selection = CODEC.resolve(chosen, FIRST)
     if parts.path.strip("/") not in EXPLORE or unusable or not is_plain(selection):
         return None
     weights = layer_weights(selection)
@@ -296,6 +305,7 @@ def is_plain(selection: Selection) -> bool:
     """Whether a query or a key is kept, and the numbers shown are those of the trace as it is."""
     kept = selection.view.query is not None or selection.view.key is not None
     as_it_is = all(getattr(selection, name) == value for name, value in PLAIN.items())
+    as_it_is = as_it_is and selection.of(Options).method == Options().method
     return kept and as_it_is and all(getattr(selection.view, name) == value for name, value in PLAIN_VIEW.items())
 
 

@@ -163,6 +163,14 @@ def take_view() -> None:
     choose(steers=not current_one, **vars(view))
 
 
+def explorer_keeps_nothing() -> bool:
+    """Whether what the explorer reported last, on the view that it was told last, keeps no query."""
+    message = getattr(st.session_state.get(KEY), "view", None)
+    if not isinstance(message, dict):
+        return False
+    return message.get("query") is None and message.get("revision") == st.session_state.get("_revision", 0)
+
+
 def keep_request(name: str) -> None:
     """Note what is asked for, a row or a layer; the answer follows."""
     if f"{KEY}_answers" in st.session_state:

@@ -15,7 +15,7 @@ def style_sheet() -> None:
 
 
 def sidebar(groups: Mapping[str, Sequence[Page]], chosen: Page) -> None:
-    """The links, that of the chosen page marked; where a page has two addresses, it is the one that it was opened at.
+    """The links; the chosen page's name is none, for its link would lead to the page without what was chosen on it.
 
     Streamlit's own navigation in groups is taller, and its markup breaks two rules of accessibility.
     """
@@ -24,4 +24,8 @@ def sidebar(groups: Mapping[str, Sequence[Page]], chosen: Page) -> None:
         for group, listed in groups.items():
             st.caption(group)
             for page in listed:
-                st.page_link(chosen if chosen.title == page.title else page, label=page.title)
+                if page.title == chosen.title:
+                    with st.container(key="page_here"):
+                        st.markdown(f"**{page.title}**")
+                else:
+                    st.page_link(page, label=page.title)
