@@ -10,7 +10,7 @@ torch.Size([8, 6, 6])
 from model.checkpoint import Checkpoint, available_checkpoints, load_checkpoint
 from model.config import Config
 from model.device import available_devices
-from model.edits import Edits, HeadSite, NormSite, Overwrite, Shift, Shuffle, SublayerSite
+from model.edits import Edits, HeadSite, HiddenKey, NormSite, Overwrite, Shift, Shuffle, SublayerSite
 from model.errors import CheckpointError, InputError
 from model.trace import Trace
 
@@ -20,6 +20,7 @@ __all__ = [
     "Config",
     "Edits",
     "HeadSite",
+    "HiddenKey",
     "InputError",
     "NormSite",
     "Overwrite",

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from model.attention import MultiHeadAttention, causal_mask, full_mask
 from model.block import Block, Pattern
 from model.cache import BlockCache, Cache, KeysValues
-from model.changes import position_changes
+from model.changes import position_changes, unhidden
 from model.edits import Edits
 from model.trace import AttentionTrace, BlockTrace, EmbeddingTrace, FeedForwardTrace, StackTrace, map_tensors
 from model.transformer import Stack
@@ -114,19 +114,20 @@ def assembled(stack: Stack, parts: Sequence[Part], edits: Edits) -> StackTrace:
     for layer, block in enumerate(stack.blocks):
         assert isinstance(block, Block)
         pattern = patterns[layer in stack.windowed]
-        blocks.append(assembled_block(block, [part.blocks[layer] for part in parts], pattern, x))
+        blocks.append(assembled_block(block, [part.blocks[layer] for part in parts], pattern, x, edits))
         x = blocks[-1].stream_out
     return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=lines(parts, "final"))
 
 
 def assembled_block(
-    block: Block, parts: Sequence[BlockPart], pattern: Pattern, x: Float[Tensor, "position width"]
+    block: Block, parts: Sequence[BlockPart], pattern: Pattern, x: Float[Tensor, "position width"], edits: Edits
 ) -> BlockTrace:
     """One layer, into which the stream ``x`` goes."""
     own, cross = [part.self_attention for part in parts], cross_parts(parts)
     memory = None
     if block.cross_attention is not None:
-        seen = Pattern(mask=full_mask(len(x), cross[0].scores.shape[-1], x.device))
+        every = full_mask(len(x), cross[0].scores.shape[-1], x.device)
+        seen = Pattern(mask=unhidden(every, edits, "decoder", "cross"))
         memory = assembled_attention(block.cross_attention, cross, seen)
     return BlockTrace(
         stream_in=x,

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from model.edits import NO_EDITS, AnyEdits, Edits, HeadSite, NormSite, Overwrite, SublayerSite
+from model.edits import NO_EDITS, AnyEdits, Edits, HeadSite, HiddenKey, NormSite, Overwrite, SublayerSite
 
 Heads = Bool[Tensor, "head 1 1"] | Bool[Tensor, "row head 1 1"]
 Skip = Bool[Tensor, ""] | Bool[Tensor, "row 1 1"]
@@ -182,11 +182,25 @@ def places(
 def allowed(
     mask: Bool[Tensor, "query key"], edits: AnyEdits, stack: str
 ) -> Bool[Tensor, "query key"] | Bool[Tensor, "row 1 query key"]:
-    """Which keys a query of this stack may see, padding aside, where ``mask`` is the stack's own."""
+    """Which keys a query of this stack may see of the stack's own, padding aside, where ``mask`` is the model's."""
     unmasked = in_rows(edits, 3, lambda one: stack in one.unmasked, mask.device)
     causal = in_rows(edits, 3, lambda one: stack in one.causal, mask.device)
+    before = mask.shape[-1] - mask.shape[-2]  # how many keys come before the first query
     mask = mask if unmasked is None else mask | unmasked
-    return mask if causal is None else mask & (~causal | torch.ones_like(mask).tril(mask.shape[-1] - mask.shape[-2]))
+    mask = mask if causal is None else mask & (~causal | torch.ones_like(mask).tril(before))
+    return unhidden(mask, edits, stack, "self")
+
+
+def unhidden(
+    mask: Bool[Tensor, "query key"] | Bool[Tensor, "row 1 query key"], edits: AnyEdits, stack: str, attention: str
+) -> Bool[Tensor, "query key"] | Bool[Tensor, "row 1 query key"]:
+    """The mask of one kind of attention of a stack without the keys that are hidden from it."""
+    rows = [edits] if isinstance(edits, Edits) else edits
+    if not any(one.hidden for one in rows):  # nearly always
+        return mask
+    keys = [HiddenKey(stack, position, attention) for position in range(mask.shape[-1])]
+    hidden = in_rows(edits, 2, lambda one: [key in one.hidden for key in keys], mask.device)
+    return mask if hidden is None else mask & ~hidden
 
 
 # The steps

@@ -17,6 +17,7 @@ def complaints(edits: Edits, config: Config, lengths: Mapping[str, int]) -> Iter
     yield from head_complaints(edits, config)
     yield from sublayer_complaints(edits, config)
     yield from mask_complaints(edits, config)
+    yield from hidden_complaints(edits, config, lengths)
     yield from position_complaints(edits, config, lengths)
     yield from weight_complaints(edits, lengths)
 
@@ -95,6 +96,17 @@ def mask_complaints(edits: Edits, config: Config) -> Iterator[str]:
             yield "has no mask in its encoder that could be removed"
 
 
+def hidden_complaints(edits: Edits, config: Config, lengths: Mapping[str, int]) -> Iterator[str]:
+    """Keys to hide that no attention looks at."""
+    for hidden in sorted(edits.hidden):
+        if sizes_of(config, hidden.stack) is None:
+            yield f"has no {hidden.stack}"
+        elif hidden.attention == "feed-forward" or hidden.attention not in sublayers(config, hidden.stack):
+            yield f"has no {hidden.attention} attention in its {hidden.stack}"
+        else:
+            yield from missing("key", hidden.position, hidden.key_stack, lengths)
+
+
 def position_complaints(edits: Edits, config: Config, lengths: Mapping[str, int]) -> Iterator[str]:
     """Positions to take away or to change."""
     changed = {shuffle.stack for shuffle in edits.shuffled} | {shift.stack for shift in edits.shifted}
@@ -120,8 +132,13 @@ def weight_complaints(edits: Edits, lengths: Mapping[str, int]) -> Iterator[str]
     for cell in sorted(edits.overwritten):
         memory = "encoder" if cell.site.attention == "cross" else cell.site.stack
         for kind, position, stack in (("query", cell.query, cell.site.stack), ("key", cell.key, memory)):
-            if position >= lengths.get(stack, position + 1):
-                yield f"has no {kind} {position} here: the {stack} has positions 0 to {lengths[stack] - 1}"
+            yield from missing(kind, position, stack, lengths)
+
+
+def missing(kind: str, position: int, stack: str, lengths: Mapping[str, int]) -> Iterator[str]:
+    """A query or key beyond the positions that a stack has, where it is told how many these are."""
+    if position >= lengths.get(stack, position + 1):
+        yield f"has no {kind} {position} here: the {stack} has positions 0 to {lengths[stack] - 1}"
 
 
 def incremental(edits: Edits, config: Config) -> bool:

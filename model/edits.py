@@ -75,6 +75,24 @@ class Shift:
     by: int
 
 
+@dataclass(frozen=True, order=True)
+class HiddenKey:
+    """A key that no query of one kind of attention may look at, in any head of any layer of a stack.
+
+    ``position`` is that of the token, from 0. Of "cross" attention ``stack`` is the decoder, which looks, and the
+    token one of the encoder's.
+    """
+
+    stack: str
+    position: int
+    attention: str = "self"
+
+    @property
+    def key_stack(self) -> str:
+        """The stack that the token is in."""
+        return "encoder" if self.attention == "cross" else self.stack
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Edits:
     """The changes to apply, together; ``Edits()`` changes nothing. Raises InputError where two contradict each other.
@@ -88,11 +106,16 @@ class Edits:
     unmasked, causal: stacks in whose self-attention a query sees every key, or none after it. Where a stack is both,
     its own mask is replaced by the causal one, a window included. Padding stays masked.
 
+    hidden: keys that no query may look at, whatever else a mask allows: the score is -inf, and the weights that are
+    left of a row sum to 1, or are 0 where nothing is left. The token may not look at itself either; its own stream
+    and what is read off it stay. A key that is not there, as in text yet to be produced, hides nothing.
+
     scale, temperature: what q·k is multiplied by in every attention instead of the model's own scale (1: no √d_k),
     and what that scale is divided by.
 
     uniform: heads whose weights are the same for all keys that the mask allows. overwritten: single weights, which
-    may lie where the mask forbids; one whose query or key is not there changes nothing.
+    may lie where the mask forbids, but not on a hidden key, unless they are 0; one whose query or key is not there
+    changes nothing.
 
     averaged, muted, muted_layers: heads whose context is replaced, before the output projection, by its mean over the
     positions, or by 0, and whole attentions muted. The projection's bias, which belongs to no head, stays.
@@ -106,6 +129,7 @@ class Edits:
     shifted: frozenset[Shift] = frozenset()
     unmasked: frozenset[str] = frozenset()
     causal: frozenset[str] = frozenset()
+    hidden: frozenset[HiddenKey] = frozenset()
     scale: float | None = None
     temperature: float = 1.0
     uniform: frozenset[HeadSite] = frozenset()
@@ -124,6 +148,8 @@ class Edits:
             expect(0 <= shuffle.seed <= LARGEST_SEED, "seed", shuffle.seed, f"0 to {LARGEST_SEED}")
         for shift in self.shifted:
             expect(abs(shift.by) <= LARGEST_SHIFT, "shift", shift.by, f"-{LARGEST_SHIFT} to {LARGEST_SHIFT}")
+        for key in self.hidden:
+            expect(key.position >= 0, "hidden", key.position, "a position from 0")
         for cell in self.overwritten:
             expect(0 <= cell.value <= 1, "weight", cell.value, "0 to 1")
             expect(min(cell.query, cell.key) >= 0, "query and key", (cell.query, cell.key), "positions from 0")
@@ -132,6 +158,8 @@ class Edits:
     def _check_together(self) -> None:
         weights = Counter((cell.site, cell.query, cell.key) for cell in self.overwritten)
         expect(not twice(weights), "overwritten", len(self.overwritten), "one value for every weight")
+        looks = {HiddenKey(cell.site.stack, cell.key, cell.site.attention) for cell in self.overwritten if cell.value}
+        expect(not looks & self.hidden, "overwritten", "a weight on a hidden key", "0 there")
         for name, changed in (("shuffled", self.shuffled), ("shifted", self.shifted)):
             stacks = Counter(change.stack for change in changed)
             expect(not twice(stacks), name, len(changed), "one for every stack")
@@ -162,7 +190,8 @@ class Edits:
 
         ``mute_e0.3_c1.2~temperature_2.5``: edits are joined by "~"; each is a word and what it is done to, joined by
         "_". Of a head, e, d and c stand for the encoder, the decoder and the decoder's cross-attention, then layer
-        and head, from 0. Raises InputError for a head or sublayer of a kind that no model has.
+        and head, from 0; of a hidden key its position stands after the letter. Raises InputError for a head or
+        sublayer of a kind that no model has.
         """
         said = {word: form.items(getattr(self, form.field)) for word, form in FORMS.items()}
         return "~".join("_".join([word, *items]) for word, items in said.items() if items)
@@ -264,6 +293,17 @@ def read_attention(short: str, layer: str) -> SublayerSite:
     return SublayerSite(stack, int(layer), attention)
 
 
+def write_hidden(key: HiddenKey) -> str:
+    """``e9``: the token at position 9 of the encoder; ``c9``: the same, hidden from the decoder."""
+    return f"{letter(ATTENTIONS, (key.stack, key.attention))}{key.position}"
+
+
+def read_hidden(short: str, position: str) -> HiddenKey:
+    """The key that ``write_hidden`` wrote."""
+    stack, attention = ATTENTIONS[short]
+    return HiddenKey(stack, int(position), attention)
+
+
 def write_weight(cell: Overwrite) -> str:
     """``e0.3.5.1-0.25``: query 5, key 1; with an ``n`` after it, renormalised."""
     end = "n" if cell.renormalise else ""
@@ -332,6 +372,7 @@ FORMS = {
     ),
     "unmask": stacks_form("unmasked"),
     "causal": stacks_form("causal"),
+    "hide": Form("hidden", re.compile(rf"([edc]){INDEX}"), read_hidden, write_hidden),
     "scale": number_form("scale"),
     "temperature": number_form("temperature"),
     "uniform": heads_form("uniform"),

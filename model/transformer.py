@@ -16,6 +16,7 @@ from model.changes import (
     norm_skip,
     normed,
     position_changes,
+    unhidden,
     without,
 )
 from model.config import Config
@@ -240,7 +241,10 @@ class Transformer(nn.Module):
         length = None if memory is None else memory.shape[-2]
         if past is not None:
             length = past.memory_length
-        memory_mask = None if length is None else restrict(full_mask(ids.shape[-1], length, ids.device), memory_real)
+        memory_mask = None
+        if length is not None:
+            every = full_mask(ids.shape[-1], length, ids.device)
+            memory_mask = restrict(unhidden(every, edits, "decoder", "cross"), memory_real)
         return self.decoder(ids, tokens, mask, memory, memory_mask, real=real, edits=edits, past=past)
 
     def vectors(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from model import Edits, HeadSite, Overwrite, Shift, Shuffle
+from model import Edits, HeadSite, HiddenKey, Overwrite, Shift, Shuffle
 from model.adjustments import UNCHANGED
 from model.cache import Cache
 from model.config import POSITIONS
@@ -94,6 +94,7 @@ EDITED = {
     "shifted": Edits(shifted=frozenset([Shift("decoder", 5)])),
     "unmasked": Edits(unmasked=frozenset(["decoder"])),
     "causal": Edits(unmasked=frozenset(["decoder"]), causal=frozenset(["decoder"])),
+    "hidden": Edits(hidden=frozenset([HiddenKey("decoder", 0)])),
     "shuffled": Edits(shuffled=frozenset([Shuffle("decoder", 3)])),
     "averaged": Edits(averaged=frozenset([HeadSite("decoder", 0, 2)])),
     "overwritten": Edits(overwritten=frozenset([Overwrite(HeadSite("decoder", 0, 2), 0, 0, 0.4)])),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import model as package
-from model import Edits, HeadSite, InputError, NormSite, Overwrite, Shift, Shuffle, SublayerSite
+from model import Edits, HeadSite, HiddenKey, InputError, NormSite, Overwrite, Shift, Shuffle, SublayerSite
 from model.changes import places
 from model.edit_checks import SIDES
 from model.positions import sinusoids
@@ -114,6 +114,7 @@ def edits_for(name: str) -> dict[str, tuple[Edits, str]]:
             f"average {kind}": (Edits(averaged=frozenset([site])), f"{stack}.1.{kind}.context"),
             f"uniform {kind}": (Edits(uniform=frozenset([site])), f"{stack}.1.{kind}.weights"),
             f"weight {kind}": (Edits(overwritten=frozenset([cell])), f"{stack}.1.{kind}.weights"),
+            f"hide {kind}": (Edits(hidden=frozenset([HiddenKey(stack, 2, kind)])), f"{stack}.0.{kind}.mask"),
         }
     first = "encoder" if both else stack
     found["scale"] = (Edits(scale=0.75), f"{first}.0.self.scale")
@@ -684,6 +685,22 @@ def test_shifted_learned_positions_leave_less_room_for_what_is_generated():
             "no query 4",
         ),
         ("paper", Edits(overwritten=frozenset([Overwrite(HeadSite("decoder", 0, 0, "cross"), 3, 6, 1.0)])), "no key 6"),
+        ("pre", Edits(hidden=frozenset([HiddenKey("decoder", 0)])), "has no decoder."),
+        ("pre", Edits(hidden=frozenset([HiddenKey("nowhere", 0)])), "has no nowhere."),
+        ("gpt", Edits(hidden=frozenset([HiddenKey("decoder", 0, "cross")])), "no cross attention in its decoder."),
+        ("paper", Edits(hidden=frozenset([HiddenKey("encoder", 0, "cross")])), "no cross attention in its encoder."),
+        ("paper", Edits(hidden=frozenset([HiddenKey("encoder", 0, "feed-forward")])), "no feed-forward attention in"),
+        ("pre", Edits(hidden=frozenset([HiddenKey("encoder", 6)])), "has no key 6 here: the encoder has positions 0"),
+        (
+            "paper",
+            Edits(hidden=frozenset([HiddenKey("decoder", 4)])),
+            "no key 4 here: the decoder has positions 0 to 3",
+        ),
+        (
+            "paper",
+            Edits(hidden=frozenset([HiddenKey("decoder", 6, "cross")])),
+            "no key 6 here: the encoder has positio",
+        ),
     ],
 )
 def test_an_edit_of_what_a_model_does_not_have_is_refused_in_one_sentence(variant, edits, complaint):
@@ -730,12 +747,15 @@ NORMS = st.builds(
 ) | st.builds(NormSite, STACKS, st.none(), st.sampled_from(["embedding", "final"]))
 WEIGHTS = st.builds(Overwrite, HEADS, INDICES, INDICES, st.floats(0, 1), st.booleans())
 FACTORS = st.floats(1e-6, 1e6)
+HIDDEN = st.builds(HiddenKey, STACKS, INDICES) | st.builds(HiddenKey, st.just("decoder"), INDICES, st.just("cross"))
 
 
 @st.composite
 def any_edits(draw: Any) -> Edits:
     """Edits of every kind, some of them without any."""
     cells = {(cell.site, cell.query, cell.key): cell for cell in draw(st.lists(WEIGHTS, max_size=3))}
+    looked_at = {(site.stack, key, site.attention) for (site, _, key), cell in cells.items() if cell.value}
+    hidden = draw(st.frozensets(HIDDEN, max_size=3))
     unpositioned = draw(st.frozensets(STACKS))
     placed = sorted({"encoder", "decoder"} - unpositioned)
     shuffled = [Shuffle(stack, draw(st.integers(0, 999_999_999))) for stack in placed if draw(st.booleans())]
@@ -746,6 +766,7 @@ def any_edits(draw: Any) -> Edits:
         shifted=frozenset(shifted),
         unmasked=draw(st.frozensets(STACKS)),
         causal=draw(st.frozensets(STACKS)),
+        hidden=frozenset(key for key in hidden if (key.stack, key.position, key.attention) not in looked_at),
         scale=draw(st.none() | FACTORS),
         temperature=draw(st.just(1.0) | FACTORS),
         uniform=draw(st.frozensets(HEADS, max_size=3)),
@@ -779,6 +800,11 @@ def test_the_text_and_the_repr_can_be_read():
         overwritten=frozenset([Overwrite(HeadSite("decoder", 0, 1), 4, 2, 0.5, renormalise=True)]),
         without_norm=frozenset([NormSite("encoder", None, "final"), NormSite("encoder", 0, "self", "before")]),
     )
+    hidden = Edits(hidden=frozenset([HiddenKey("encoder", 9), HiddenKey("decoder", 12, "cross")]), scale=1.0)
+    assert hidden.to_text() == "hide_c12_e9~scale_1"
+    assert repr(Edits(hidden=frozenset([HiddenKey("encoder", 9)]))) == (
+        "Edits(hidden=frozenset([HiddenKey(stack='encoder', position=9, attention='self')]))"
+    )
     assert edits.to_text() == ("temperature_2.5~weight_d0.1.4.2-0.5n~mute_c1.2_e0.3~nonorm_e.final_e0.self.before")
     assert repr(Edits(muted=frozenset([HeadSite("encoder", 0, 3)]), scale=1.0)) == (
         "Edits(scale=1.0, muted=frozenset([HeadSite(stack='encoder', layer=0, head=3, attention='self')]))"
@@ -797,6 +823,9 @@ def test_the_text_and_the_repr_can_be_read():
         "temperature_-2", "temperature_nan", "temperature_1e9", "temperature_2_3", "scale_inf", "scale_", "scale_e-",
         "unplace_c", "unplace_e~shift_e3", "shuffle_e", "shuffle_e-1", "shuffle_e1_e2", "shift_e0.5", "shift_e9999999",
         "weight_e0.1.4.2", "weight_e0.1.4.2-2", "weight_e0.1.4.2--1", "weight_e0.1.4.2-0.5_e0.1.4.2-0.6",
+        "hide", "hide_", "hide_e", "hide_x1", "hide_e01", "hide_e-1", "hide_e1.0", "hide_e1_e1", "hide_e2_e1",
+        "hide_e1n", "hide_e1000000", "hide_e1~hide_e2", "hide_e1e3", "hide_e١", "hide_E1", "hide_e1~mute_e0.1~hide_c1",
+        "scale_2~hide_e1", "hide_e" + "9" * 5000, "hide_e1~weight_e0.1.4.1-0.5", "hide_c1~weight_c0.1.4.1-0.5n",
         "noresidual_e0", "noresidual_e0.final", "nonorm_e0.final", "nonorm_e0.self", "nonorm_e.self.before",
         "nonorm_e0.self.", "x" * 10_000, "mute_e" + "9" * 5000 + ".1", "\ud800",
     ],
@@ -816,6 +845,15 @@ def test_a_site_that_no_model_has_has_no_text(site):
 
 
 @pytest.mark.parametrize(
+    "key",
+    [HiddenKey("nowhere", 0), HiddenKey("encoder", 0, "cross"), HiddenKey("a~b", 0), HiddenKey("encoder", 10**6)],
+)
+def test_a_hidden_key_that_no_model_has_has_no_text(key):
+    with pytest.raises(InputError, match="expected what some model has"):
+        Edits(hidden=frozenset([key])).to_text()
+
+
+@pytest.mark.parametrize(
     ("fields", "message"),
     [
         ({"scale": 0.0}, "scale: found 0.0, expected 1e-06 to 1e"),
@@ -824,6 +862,14 @@ def test_a_site_that_no_model_has_has_no_text(site):
         ({"temperature": math.nan}, "temperature"),
         ({"overwritten": frozenset([Overwrite(HeadSite("encoder", 0, 0), 0, 0, 1.5)])}, "weight: found 1.5, expected"),
         ({"overwritten": frozenset([Overwrite(HeadSite("encoder", 0, 0), -1, 0, 1.0)])}, "query and key"),
+        ({"hidden": frozenset([HiddenKey("encoder", -1)])}, "hidden: found -1, expected a position from 0"),
+        (
+            {
+                "hidden": frozenset([HiddenKey("encoder", 2)]),
+                "overwritten": frozenset([Overwrite(HeadSite("encoder", 0, 0), 1, 2, 0.5)]),
+            },
+            "overwritten: found 'a weight on a hidden key', expected 0 there",
+        ),
         (
             {"overwritten": frozenset(Overwrite(HeadSite("encoder", 0, 0), 0, 0, x) for x in (0.0, 1.0))},
             "one value for",

@@ -346,9 +346,15 @@ class Numbers:
     def allowed(self, stack: str, layer: int, kind: str, shape: tuple[int, ...]) -> Bool[np.ndarray, "query key"]:
         """Who may see whom."""
         query, key = np.indices(shape)
-        seen = np.ones(shape, dtype=bool)
-        if kind != "self":
-            return seen
+        hidden = [one.position for one in self.edits.hidden if (one.stack, one.attention) == (stack, kind)]
+        seen = ~np.isin(key, hidden)
+        return seen & self.masked(stack, layer, query, key) if kind == "self" else seen
+
+    def masked(
+        self, stack: str, layer: int, query: Int[np.ndarray, "query key"], key: Int[np.ndarray, "query key"]
+    ) -> Bool[np.ndarray, "query key"]:
+        """Who may see whom in self-attention, where no key is hidden."""
+        seen = np.ones(key.shape, dtype=bool)
         if stack == "decoder":
             seen &= key <= query
         if layer in self.config.windowed_layers and self.config.window is not None:
