@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from model import Edits, HeadSite, NormSite, Overwrite, Shift, SublayerSite, load_checkpoint
+from model import Edits, HeadSite, HiddenKey, NormSite, Overwrite, Shift, SublayerSite, load_checkpoint
 from model.measures.one_weight import STEPS, Quantities, WeightPath, WeightSite, path_of, strongest
 from model.measures.recheck import recheck
 from model.measures.score_parts import score_parts, why_not
@@ -280,6 +280,28 @@ def test_the_softmax_is_not_said_to_give_a_weight_that_was_set():
     assert "power of every score" in steps.said(path, "softmax", STEPS["softmax"](path))
 
 
+def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
+    checkpoint, hidden = tiny.checkpoint(), Edits(hidden=frozenset({HiddenKey("encoder", 2)}))
+    masks = [
+        steps.said(path, "mask", STEPS["mask"](path)) for key in (2, 1) for path in [unseen(checkpoint, hidden, key)]
+    ]
+    assert masks[0].startswith("The query may not see this key: its score becomes minus infinity.")
+    assert masks[1].startswith("1 key is hidden from this query, this one is not")
+    every = Edits(hidden=frozenset(HiddenKey("encoder", key) for key in range(len(checkpoint.trace(TEXT).encoder.ids))))
+    path = unseen(checkpoint, every, 1)
+    assert (
+        steps.said(path, "softmax", STEPS["softmax"](path))
+        == "The query may see no key at all: each of its weights is 0."
+    )
+    for step, found in found_in(path).items():
+        assert all(chart.to_dict() for row in pictures(path, step, found) for _, chart in row)
+
+
+def unseen(checkpoint: Any, edits: Edits, key: int) -> WeightPath:
+    """The path of a weight on this key."""
+    return path_in(checkpoint, edits=edits, query=3, key=key)
+
+
 # Recheck
 
 
@@ -417,10 +439,11 @@ SCRIPTED = [
     Edits(),
     Edits(muted=frozenset({HeadSite("encoder", 0, 1)}), temperature=2.0, shifted=frozenset({Shift("encoder", 3)})),
     Edits(overwritten=frozenset({Overwrite(SITE, 4, 1, 0.75, renormalise=True)})),
+    Edits(hidden=frozenset({HiddenKey("encoder", 2)})),
 ]
 
 
-@pytest.mark.parametrize("edits", SCRIPTED, ids=["plain", "edited", "overwritten"])
+@pytest.mark.parametrize("edits", SCRIPTED, ids=["plain", "edited", "overwritten", "hidden"])
 def test_the_script_runs_and_asserts_the_weight(edits):
     checkpoint = load_checkpoint("sentiment", device="cpu")
     text = 'It\'s "not" bad \\ at all.'

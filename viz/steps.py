@@ -240,12 +240,15 @@ def _mask(path: WeightPath, found: Mapping[str, Quantity]) -> str:
     if bool(found["allowed"].values.all()):
         return f"{bias}{cap}No key is hidden from this query: the score is {score}."
     hidden = int((~found["allowed"].values).sum())
-    return f"{bias}{cap}{hidden} keys are hidden from this query, this one is not: its score is {score}."
+    those = "1 key is" if hidden == 1 else f"{hidden} keys are"
+    return f"{bias}{cap}{those} hidden from this query, this one is not: its score is {score}."
 
 
 def _softmax(path: WeightPath) -> str:
     if path.replaced:
         return f"An edit sets weights of this query, in place of what the softmax gives: {short(path.weight())}."
+    if not path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query].any():
+        return "The query may see no key at all: each of its weights is 0."
     return (
         f"e is raised to the power of every score, and each is divided by their sum: {short(path.weight())}. "
         "What the query gives to all keys together is 1."
