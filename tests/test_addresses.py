@@ -402,7 +402,7 @@ ADDRESSES = [
     ),
     Address(
         "break",
-        "layer=1&experiment=causal&edits=shuffle_e7~temperature_2.5~weight_e0.1.2.1-0.25n~average_e0.1~mute_e0.3_e1.2"
+        "layer=1&experiment=causal&edits=shuffle_e7~hide_e8~temperature_2.5~weight_e0.1.2.1-0.25n~average_e0.1~mute_e0.3_e1.2"
         "~mutelayer_e1~noresidual_e2.feed-forward~nonorm_e.final",
         {
             "layer": Control("Layer", "2"),
@@ -410,6 +410,7 @@ ADDRESSES = [
             "edits": [
                 Said("temperature 2.5"),
                 Said("shuffled positions"),
+                Said("no head may look at token 9 (encoder)"),
                 Said("overwritten weights (1)"),
                 Said("averaged heads (1)"),
                 Said("head 4 muted in layer 1's attention (encoder)"),

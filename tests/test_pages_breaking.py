@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from model import Edits, HeadSite, load_checkpoint
 from model.measures.depth import Fresh, gradient_norms
 from model.measures.spread import WIDTHS, spread_of_products
 from pages.parts.bench import EXAMPLE, Typed, typed_of
+from pages.parts.experiments import EXPERIMENTS
 from pages.parts.fresh import STACKS
 from pages.parts.state.selection import EXAMPLES
 from pages.parts.subjects import ALL, GROUPS, SUBJECTS
@@ -294,6 +296,24 @@ def test_of_several_kept_parts_each_can_be_mended_alone():
     assert Edits.from_text(app.query_params["edits"]) == replace(kept, muted=frozenset({HeadSite("encoder", 2, 3)}))
     app.button(key="mend").click().run()
     assert "edits" not in app.query_params
+
+
+def test_a_hidden_token_is_named_and_can_be_shown_again():
+    app = opened_at("scale", edits="hide_e2_e4")
+    said = [text.value for text in app.markdown]
+    assert [text for text in said if text.startswith("no head may look at token ")] == [
+        "no head may look at token 3 (encoder)",
+        "no head may look at token 5 (encoder)",
+    ]
+    app.button(key="mend_0").click().run()
+    assert app.query_params["edits"] == "hide_e4"
+
+
+@pytest.mark.parametrize("name", [name for name, experiment in EXPERIMENTS.items() if not experiment.on_head])
+def test_no_sentence_says_what_is_no_number_where_every_token_is_hidden(name):
+    app = opened_at(name, text="I loved it", edits="hide_e0_e1_e2")
+    assert not app.exception
+    assert not [text.value for text in app.markdown if re.search(r"\bnan\b", text.value)]
 
 
 def test_hostile_edits_in_the_address_break_nothing():

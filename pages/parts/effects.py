@@ -11,6 +11,7 @@ from viz.answer import prediction
 from viz.tokens import percent
 
 SAME = 1e-5  # the largest difference of any coordinate that rounding alone may leave
+BLIND = "Every key is hidden from this attention: its queries look at nothing, and all its weights are 0."
 ORDER_TEXTS = ("The dog bit the man", "The man bit the dog")
 
 
@@ -29,12 +30,19 @@ class Run:
 
 def of_widths(run: Run) -> str:
     """How widely rows spread."""
+    if sees_nothing(run):
+        return BLIND
     before, after = (comparison.mean_entropy(weights) for weights in (run.before, run.after))
     first, second = (comparison.mean_largest(weights) for weights in (run.before, run.after))
     return (
         f"In layer {run.layer + 1} the mean entropy of a row goes from {before:.2f} to {after:.2f} bits, and the "
         f"largest weight of a row from {percent(first)} to {percent(second)} on average."
     )
+
+
+def sees_nothing(run: Run) -> bool:
+    """Whether edits left no query of the attention a key to look at."""
+    return not run.after.any()
 
 
 def of_order(run: Run) -> str:
@@ -67,7 +75,7 @@ def told_apart(first: StackTrace, second: StackTrace) -> float | None:
 
 def of_neighbours(run: Run) -> str:
     """Weight on a token and its neighbours."""
-    if not run.one_text:
+    if not run.one_text or sees_nothing(run):
         return of_widths(run)
     before, after = (comparison.share_near(weights) for weights in (run.before, run.after))
     return (
@@ -78,6 +86,8 @@ def of_neighbours(run: Run) -> str:
 
 def of_masks(run: Run) -> str:
     """Weight on later tokens."""
+    if sees_nothing(run):
+        return BLIND
     if not run.one_text:
         return f"{of_widths(run)} Cross-attention itself has no mask; it changes through what the stacks hand it."
     if run.before.size > len(run.before) and np.array_equal(run.before, run.after):
@@ -104,11 +114,12 @@ def of_likeness(run: Run) -> str:
 def of_lengths(run: Run) -> str:
     """How long the vectors are."""
     lengths = [comparison.mean_length(stack.blocks[-1].stream_out) for stack in run.stacks]
+    said = f"After the last layer a token's vector is {lengths[0]:,.2f} long before and {lengths[1]:,.2f} after"
+    if sees_nothing(run):
+        return f"{said}. {BLIND}"
     widths = [comparison.mean_entropy(weights) for weights in (run.before, run.after)]
-    return (
-        f"After the last layer a token's vector is {lengths[0]:,.2f} long before and {lengths[1]:,.2f} after; the mean "
-        f"entropy of a row in layer {run.layer + 1} goes from {widths[0]:.2f} to {widths[1]:.2f} bits."
-    )
+    spread = f"the mean entropy of a row in layer {run.layer + 1} goes from {widths[0]:.2f} to {widths[1]:.2f} bits"
+    return f"{said}; {spread}."
 
 
 def of_uniform(run: Run) -> str:

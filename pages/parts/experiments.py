@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from model import Config, Edits, HeadSite, NormSite, Shuffle, SublayerSite
+from model import Config, Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite
 from model.edit_checks import complaints, has_norm, sizes_of, sublayers
 from pages.parts.effects import (
     Run,
@@ -28,6 +28,7 @@ SAID = {
     "shifted": "shifted positions",
     "unmasked": "no mask",
     "causal": "a causal mask",
+    "hidden": "hidden tokens ({})",
     "uniform": "uniform attention (heads: {})",
     "overwritten": "overwritten weights ({})",
     "averaged": "averaged heads ({})",
@@ -39,6 +40,7 @@ SAID = {
 MOST_APART = 12  # parts of one kind that are said one by one
 SUBLAYERS = {"self": "attention", "cross": "cross-attention", "feed-forward": "feed-forward layer"}
 SAID_OF_EACH: dict[str, Callable[..., str]] = {
+    "hidden": lambda key: hidden_key_name(key),
     "muted": lambda site: f"head {counted(site.head)} muted in {sublayer_name(site, site.attention)}",
     "muted_layers": lambda site: f"all heads muted in {sublayer_name(site, site.sublayer)}",
     "without_residual": lambda site: f"no residual around {sublayer_name(site, site.sublayer)}",
@@ -108,6 +110,12 @@ def sets_of(edits: Edits) -> dict[str, frozenset]:
 def sublayer_name(site: HeadSite | SublayerSite, sublayer: str) -> str:
     """ "layer 2's attention (encoder)"."""
     return f"layer {counted(site.layer)}'s {SUBLAYERS[sublayer]} ({site.stack})"
+
+
+def hidden_key_name(key: HiddenKey) -> str:
+    """ "no head may look at token 9 (encoder)"."""
+    heads = "cross-attention head" if key.attention == "cross" else "head"
+    return f"no {heads} may look at token {counted(key.position)} ({key.key_stack})"
 
 
 def without(edits: Edits, name: str, rest: Any) -> Edits:
