@@ -8,7 +8,7 @@ import pyarrow.ipc
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Edits, HeadSite, load_checkpoint, storage
+from model import Edits, HeadSite, HiddenKey, load_checkpoint, storage
 from pages.parts.experiments import EXPERIMENTS, NOTHING, Place, edits_for
 from pages.parts.state.selection import EXAMPLES
 from tests import reference, tiny
@@ -50,10 +50,24 @@ def checkpoint():
     return load_checkpoint("sentiment")
 
 
+def test_the_token_that_no_head_may_look_at_can_be_chosen_and_is_the_key_of_other_pages(checkpoint):
+    text = "The film was slow, but I loved it."
+    app = opened("break.py", text=text, experiment="hide")
+    assert app.selectbox(key="hidden_key").value == 7
+    assert "goes from 93.92" in measured(app).replace("\\", "")
+    assert "to 23.53" in measured(app).replace("\\", "")
+    app.selectbox(key="hidden_key").set_value(3).run()
+    assert app.query_params["key"] == "3"
+    edits = Edits(hidden=frozenset({HiddenKey("encoder", 3)}))
+    label, probability = max(checkpoint.classify(text, edits=edits).items(), key=lambda found: found[1])
+    assert app.metric[1].value == f"{label} {100 * probability:.1f}\u00a0%"
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_shows_both_runs_or_says_why_not(name, checkpoint):
     app = opened_at(name, layer="1")
-    edits = edits_for(EXPERIMENTS[name], checkpoint.config, Place(layer=1))
+    attended = checkpoint.trace(EXAMPLES[0]).encoder.weights().sum(dim=(0, 1, 2))
+    edits = edits_for(EXPERIMENTS[name], checkpoint.config, Place(layer=1, key=int(attended.argmax())))
     if isinstance(edits, str):
         assert [info.value for info in app.info] == [edits]
         assert compared(app) is None

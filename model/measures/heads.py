@@ -83,3 +83,8 @@ def _entropy(weights: Float[Tensor, "head query key"]) -> Float[Tensor, " head"]
     bits = torch.special.entr(weights).sum(dim=2) / math.log(2)
     seeing = (weights.sum(dim=2) > 0).sum(dim=1)  # a row of zeros has no entropy: it adds 0 and is not counted
     return bits.sum(dim=1) / seeing
+
+
+def most_attended(weights: Sequence[Float[np.ndarray, "head query key"]]) -> int:
+    """The key with the largest Σ w over all layers, heads and queries; of equals the first. ``weights``: by layer."""
+    return int(np.argmax(sum(layer.sum(axis=(0, 1), dtype=np.float64) for layer in weights)))

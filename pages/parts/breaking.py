@@ -10,6 +10,7 @@ import streamlit as st
 
 from model import Checkpoint, Edits
 from model.measures.comparison import stream_distances
+from model.measures.heads import most_attended
 from model.trace import Trace
 from pages.parts.break_settings import Broken
 from pages.parts.computed import bytes_of, checkpoint_named, reads_pairs, traces
@@ -31,7 +32,7 @@ from viz.edited_script import edited_script
 from viz.explorer import View
 from viz.explorer.component import comparison
 from viz.explorer.kinds import TITLES, Kind, kinds_of
-from viz.tokens import counted
+from viz.tokens import counted, position_name
 
 HOW_TO_READ = """
 - **Before** and **after**: the attention of the chosen layer, on one scale from 0 to 1. A row is a query, a column a
@@ -105,10 +106,11 @@ def take_experiment(name: str) -> None:
 
 
 def place_of(selection: Selection, kinds: Kinds) -> Place:
-    """The layer that is looked at, and the first head that is on."""
-    view = selection.view
-    heads = view.heads_on(kinds[view.attention].heads)
-    return Place(view.attention, view.layer, heads[0] if heads else 0)
+    """The layer that is looked at, the first head that is on, and the key that is kept, or else gets most attention."""
+    view, kind = selection.view, kinds[selection.view.attention]
+    heads = view.heads_on(kind.heads)
+    key = most_attended(kind.weights) if view.key is None else view.key
+    return Place(view.attention, view.layer, heads[0] if heads else 0, key)
 
 
 def aligned(selection: Selection, checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:
@@ -201,8 +203,23 @@ def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None
             )
         take = partial(take_layer, kind.heads)
         select("Layer", range(kind.layers), view.layer, take, key="compared_layer", format_func=counted, width=120)
+        if acts_on_token(selection):
+            names = [position_name(place, token) for place, token in enumerate(kind.keys.tokens)]
+            key, looks = place_of(selection, kinds).key, {"format_func": names.__getitem__, "width": 190}
+            select("Token to hide", range(len(names)), key, take_hidden, key="hidden_key", **looks)
         if head:
             show_head(selection, kind)
+
+
+def acts_on_token(selection: Selection) -> bool:
+    """Whether the experiment is one on a token."""
+    experiment = EXPERIMENTS.get(selection.of(Broken).experiment)
+    return experiment is not None and experiment.on_key
+
+
+def take_hidden(key: int) -> None:
+    """Another token to hide; it is the key that other pages keep too."""
+    choose(key=key)
 
 
 def take_layer(heads: int, layer: int) -> None:

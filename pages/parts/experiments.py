@@ -50,11 +50,12 @@ NOTHING = "This checkpoint has no place for the experiment: "
 
 @dataclass(frozen=True)
 class Place:
-    """Where an experiment on one layer or head acts; all counted from 0."""
+    """Where an experiment on one layer, head or token acts; all counted from 0."""
 
     attention: str = "encoder"  # "encoder", "decoder" or "cross"
     layer: int = 0
     head: int = 0
+    key: int = 0  # a token that is looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +69,11 @@ class Experiment:
     effect: Callable[[Run], str]
     instead: str = "mute"  # what to try where a model has no place for it
     on_head: bool = False  # whether it acts on the chosen head alone
+    on_key: bool = False  # whether it acts on the chosen token
 
     def title(self, place: Place) -> str:
-        """The name, with the layer and head that it acts on."""
-        return self.name.format(layer=counted(place.layer), head=counted(place.head))
+        """The name, with the layer, head or token that it acts on."""
+        return self.name.format(layer=counted(place.layer), head=counted(place.head), key=counted(place.key))
 
 
 def edits_for(experiment: Experiment, config: Config, place: Place, kept: Edits = NO) -> Edits | str:
@@ -211,6 +213,12 @@ def muted(config: Config, place: Place) -> Edits | str:
     return Edits(muted=frozenset({HeadSite(stack, place.layer, place.head, sublayer)}))
 
 
+def hidden(config: Config, place: Place) -> Edits | str:
+    """One token, from every head of every layer."""
+    stack, sublayer = ATTENTIONS[place.attention]
+    return Edits(hidden=frozenset({HiddenKey(stack, place.key, sublayer)}))
+
+
 EXPERIMENTS: dict[str, Experiment] = {
     "scale": Experiment(
         name="No √d_k",
@@ -336,5 +344,20 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=muted,
         effect=of_heads,
         on_head=True,
+    ),
+    "hide": Experiment(
+        name="Forbid looking at token {key}",
+        explained=(
+            "No head of any layer may attend to one token, not even the token itself: its score is set to −∞ before "
+            "the softmax, so that the other keys share its weight. The token is still there, and whatever reads the "
+            "whole text at the end still reads it. Choose the token below."
+        ),
+        look_for=(
+            "Whether the prediction moves more than without a head that looks at the token. What one head no longer "
+            "brings, another may; what no head may look at is lost to all other tokens."
+        ),
+        edits=hidden,
+        effect=of_heads,
+        on_key=True,
     ),
 }

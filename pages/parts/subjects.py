@@ -116,7 +116,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "In fresh models": ("depth", "spread"),
     "By hand": ("bench", "split", "padding"),
 }
-SHORT = {"residual": "No residual", "mute": "Mute a head"}  # names without the place that they act on
+SHORT = {
+    "residual": "No residual",
+    "mute": "Mute a head",
+    "hide": "Forbid a token",
+}  # names without the place that they act on
 
 
 def group_of(name: str) -> str:
