@@ -158,6 +158,12 @@ export class Explorer {
     if (this.commitTimer) this.commit()
   }
 
+  // What the server has not been told yet stays untold.
+  forget() {
+    clearTimeout(this.commitTimer)
+    this.commitTimer = null
+  }
+
   commit() {
     clearTimeout(this.commitTimer)
     this.commitTimer = null

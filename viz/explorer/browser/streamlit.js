@@ -9,6 +9,7 @@ const AGAIN = 5000 // milliseconds without an answer before the server is asked 
 const TIMES = 6
 const UNSEEN = 4000 // milliseconds after which the rest of the page may come, though nothing could be drawn
 const LEAVING = 3000 // milliseconds in which a click on a link may lead away: what is told then could undo it
+const ON_ITS_WAY = 120 // milliseconds until what was told has left the browser
 const mounted = new WeakMap()
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -26,18 +27,21 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   requestAnimationFrame(() => held.explorer.schedule()) // it is called for a change of theme as well
   return () => {
     held.gone = true
-    held.explorer.flush()
+    held.explorer.forget() // told now, it would bring the page back that has just been left
     window.removeEventListener(EVENT, held.read)
     clearTimeout(held.timer)
   }
 }
 
 function mount(parentElement) {
-  const held = { applied: -1, left: -Infinity }
+  const held = { applied: -1, left: -Infinity, committed: -Infinity }
   setTimeout(() => server.drawn(), UNSEEN)
   // The revision says which of the server's views the visitor's own was made on.
   const server = {
-    commit: (view) => held.set("view", { ...view, revision: held.applied }),
+    commit: (view) => {
+      held.committed = performance.now()
+      held.set("view", { ...view, revision: held.applied })
+    },
     exact: (request) => {
       held.row = request
       insist(held, () => window.headlight.ask?.("row", request), () => held.row !== request || held.explorer.answers.has(request))
@@ -53,9 +57,26 @@ function mount(parentElement) {
   held.read = () => read(held)
   // What was chosen must not be overtaken by a control outside, or lost to a link.
   window.addEventListener("pointerdown", (event) => event.composedPath().includes(parentElement) || held.explorer.flush(), true)
-  window.addEventListener("click", (event) => event.target.closest?.("a, [role=menuitem]") && (held.left = performance.now()), true)
+  window.addEventListener("click", (event) => leave(held, event), true)
   mounted.set(parentElement, held)
   return held
+}
+
+// A link is followed once what was chosen just before has left the browser. Told after it, that would come from the page
+// that was left, and the server would go back to it.
+function leave(held, event) {
+  const link = event.target.closest?.("a, [role=menuitem]")
+  if (!link || held.gone) return
+  held.left = performance.now()
+  const plain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey
+  if (held.passing || !plain || held.left - held.committed > ON_ITS_WAY) return
+  event.preventDefault()
+  event.stopImmediatePropagation()
+  setTimeout(() => {
+    held.passing = true
+    link.click()
+    held.passing = false
+  }, ON_ITS_WAY)
 }
 
 // A message is lost where the connection breaks, or where Streamlit puts two into one that names one of their fragments.
