@@ -64,6 +64,11 @@ class Sides:
         """Which keys are punctuation, or blank: a line's end separates as a comma does."""
         return np.array([is_punctuation(token) or not word_of(token) for token in self.key_tokens], bool)
 
+    @cached_property
+    def cells(self) -> dict[str, Cells]:
+        """Which cells every kind is about, for the kinds that are about some."""
+        return {kind: cells(self) for kind, cells in CELLS.items()}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
@@ -161,12 +166,12 @@ def points_at(weights: Weights, sides: Sides) -> tuple[Scores, Int[np.ndarray, "
 
 def previous_token(weights: Weights, sides: Sides) -> Scores:
     """The mean of w(query, query − 1), 0 to 1 (Clark et al. 2019, section 3.1; Voita et al. 2019: positional heads)."""
-    return share(weights, previous_cells(sides))
+    return share(weights, sides.cells["previous_token"])
 
 
 def next_token(weights: Weights, sides: Sides) -> Scores:
     """The mean of w(query, query + 1), 0 to 1; 0 in causal models (Clark et al. 2019, section 3.1)."""
-    return share(weights, next_cells(sides))
+    return share(weights, sides.cells["next_token"])
 
 
 def same_word(weights: Weights, sides: Sides) -> Scores:
@@ -175,17 +180,17 @@ def same_word(weights: Weights, sides: Sides) -> Scores:
     0 to 1. Case and the space before a word do not count; punctuation is no word. Cf. the duplicate token heads of
     Wang et al. 2022 ("Interpretability in the Wild").
     """
-    return share(weights, same_word_cells(sides))
+    return share(weights, sides.cells["same_word"])
 
 
 def punctuation(weights: Weights, sides: Sides) -> Scores:
     """Σ w on punctuation, the mean over the queries that may see some, 0 to 1 (Clark et al. 2019, section 3.2)."""
-    return share(weights, punctuation_cells(sides))
+    return share(weights, sides.cells["punctuation"])
 
 
 def first_token(weights: Weights, sides: Sides) -> Scores:
-    """The mean of w(query, 0), 0 to 1, special or not: attention sinks (Xiao et al. 2023, "Efficient Streaming ...")."""
-    return share(weights, first_cells(sides))
+    """The mean of w(query, 0), 0 to 1, special or not: attention sinks, Xiao et al. 2023 ("Efficient Streaming …")."""
+    return share(weights, sides.cells["first_token"])
 
 
 def spreads(weights: Weights, sides: Sides) -> Scores:
@@ -202,12 +207,12 @@ def spreads(weights: Weights, sides: Sides) -> Scores:
 
 def previous_cells(sides: Sides) -> Cells:
     """Where the key stands before the query; nowhere between two texts."""
-    return sides.counted & np.eye(*sides.counted.shape, k=-1, dtype=bool) & sides.one_text
+    return sides.counted & at_offset(sides, -1)
 
 
 def next_cells(sides: Sides) -> Cells:
     """Where the key stands after the query; nowhere between two texts."""
-    return sides.counted & np.eye(*sides.counted.shape, k=1, dtype=bool) & sides.one_text
+    return sides.counted & at_offset(sides, 1)
 
 
 def same_word_cells(sides: Sides) -> Cells:
@@ -215,23 +220,29 @@ def same_word_cells(sides: Sides) -> Cells:
     if not sides.one_text:
         return np.zeros_like(sides.counted)
     words = np.array([word_of(token) for token in sides.key_tokens], dtype=object)
-    return others(sides, sides.counted) & (words[:, None] == words) & ~sides.punctuation
+    return elsewhere(sides, sides.counted) & (words[:, None] == words) & ~sides.punctuation
 
 
 def punctuation_cells(sides: Sides) -> Cells:
     """Where the key is punctuation, and not the query itself."""
-    return others(sides, sides.counted) & sides.punctuation
+    return elsewhere(sides, sides.counted) & sides.punctuation
 
 
 def first_cells(sides: Sides) -> Cells:
     """Where the key is the first, special or not, and not the query itself."""
     cells = sides.visible.any(axis=0) & sides.queries[:, None]
-    return others(sides, cells) & (np.arange(cells.shape[1]) == 0)
+    return elsewhere(sides, cells) & (np.arange(cells.shape[1]) == 0)
 
 
-def others(sides: Sides, cells: Cells) -> Cells:
-    """These cells without those of a query and itself."""
-    return cells & ~np.eye(*cells.shape, dtype=bool) if sides.one_text else cells
+def elsewhere(sides: Sides, cells: Cells) -> Cells:
+    """These cells without those of a query and itself, where both are positions of one text."""
+    return cells & ~at_offset(sides, 0)
+
+
+def at_offset(sides: Sides, offset: int) -> Cells:
+    """Where key − query is ``offset``; nowhere between two texts."""
+    queries, keys = np.indices(sides.counted.shape)
+    return (keys - queries == offset) & sides.one_text
 
 
 CELLS: dict[str, Callable[[Sides], Cells]] = {
@@ -246,8 +257,8 @@ OF_POSITIONS = ("previous_token", "next_token", "first_token")
 
 def share(weights: Weights, cells: Cells) -> Scores:
     """Σ w of a query's cells, the mean over the queries that have any; 0 where none has."""
-    queries = max(1, int(cells.any(axis=1).sum()))
-    return weights[:, :, *np.nonzero(cells)].sum(axis=-1, dtype=np.float64) / queries
+    rows, columns = np.nonzero(cells)
+    return weights[:, :, rows, columns].sum(axis=-1, dtype=np.float64) / max(1, len(set(rows.tolist())))
 
 
 def attention_received(weights: Weights, sides: Sides) -> Float[np.ndarray, "layer head key"]:
@@ -265,8 +276,8 @@ def at_keys(received: Float[np.ndarray, "layer head key"], keys: Int[np.ndarray,
 
 
 def entropy(weights: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "head query"]:
-    """In nats."""
-    return torch.special.entr(torch.from_numpy(weights.astype(np.float64))).sum(dim=-1).numpy()
+    """In nats; in float64 the logarithms of a long text would take twice as long."""
+    return torch.special.entr(torch.from_numpy(weights)).sum(dim=-1, dtype=torch.float64).numpy()
 
 
 # Their nulls
@@ -307,7 +318,7 @@ def checked(weights: Weights, sides: Sides, heads: tuple[int, ...] | None = None
 def scores_at(weights: Weights, sides: Sides, keys: Int[np.ndarray, "layer head"]) -> dict[str, Scores]:
     """Every kind's score in the cells of the text, with these keys for points_at."""
     pointing = at_keys(attention_received(weights, sides), keys)
-    shares = {kind: share(weights, cells(sides)) for kind, cells in CELLS.items()}
+    shares = {kind: share(weights, cells) for kind, cells in sides.cells.items()}
     return {"points_at": pointing, **shares, "spreads": spreads(weights, sides)}
 
 
@@ -322,18 +333,27 @@ def mean_and_error(shuffles: Sequence[dict[str, Scores]]) -> tuple[dict[str, Sco
 def permuted(weights: Weights, sides: Sides, kind: str) -> tuple[Scores, Scores]:
     """Mean and standard deviation of a score when the weights of every query change places among the keys it sees.
 
-    Exact, without permuting anything: of one cell they are those of its row. They are taken over the keys that count;
+    Exact, without permuting anything: those of one cell are those of its row. They are taken over the keys that count;
     for the first token, which may be special, over all.
     """
-    cells = CELLS[kind](sides)
-    rows = cells.any(axis=1)
-    among = sides.visible[:, rows] & (True if kind == "first_token" else ~sides.key_special)
-    seen = np.maximum(among.sum(axis=-1), 1)[:, None]  # (layer or 1, 1, query)
-    taken = weights[:, :, rows] * among[:, None]
-    means = taken.sum(axis=-1, dtype=np.float64) / seen
-    variances = np.maximum(np.square(taken).sum(axis=-1, dtype=np.float64) / seen - means**2, 0)
+    rows = sides.cells[kind].any(axis=1)
+    seen = sides.visible & (True if kind == "first_token" else ~sides.key_special)
+    seen = np.broadcast_to(seen, (len(weights), *seen.shape[1:]))
+    moments = [row_moments(layer, among) for layer, among in zip(weights, seen, strict=True)]
+    means, variances = (np.stack(each)[:, :, rows].sum(axis=-1) for each in zip(*moments, strict=True))
     queries = max(1, int(rows.sum()))
-    return means.sum(axis=-1) / queries, np.sqrt(variances.sum(axis=-1)) / queries
+    return means / queries, np.sqrt(variances) / queries
+
+
+def row_moments(
+    weights: Float[np.ndarray, "head query key"], among: Cells
+) -> tuple[Float[np.ndarray, "head query"], Float[np.ndarray, "head query"]]:
+    """Mean and variance of every row's weights on the keys it sees."""
+    seen = np.maximum(among.sum(axis=-1), 1)
+    there = among.astype(np.float64)
+    means = np.einsum("hqk,qk->hq", weights, there) / seen
+    squares = np.einsum("hqk,hqk,qk->hq", weights, weights, there) / seen
+    return means, np.maximum(squares - means**2, 0)
 
 
 def random_spread(sides: Sides) -> Float[np.ndarray, "_ 1"]:
@@ -354,9 +374,10 @@ def leads_of(weights: Weights, sides: Sides, keys: Int[np.ndarray, "layer head"]
     largest = weights.argmax(axis=-1)  # (layer, head, query)
     seeing = np.moveaxis(sides.counted, 1, 0)[keys]  # (layer, head, query): which may see the key that is pointed at
     pointing = ((largest == keys[..., None]) & seeing).sum(axis=-1) / np.maximum(seeing.sum(axis=-1), 1)
-    found = {kind: cells(sides) for kind, cells in CELLS.items()}
     rows = np.arange(len(sides.queries))
-    leading = {kind: cells[rows, largest].sum(axis=-1) / max(1, cells.any(axis=1).sum()) for kind, cells in found.items()}
+    leading = {
+        kind: cells[rows, largest].sum(axis=-1) / max(1, cells.any(axis=1).sum()) for kind, cells in sides.cells.items()
+    }
     return {"points_at": pointing, **leading, "spreads": np.zeros(weights.shape[:2])}
 
 
@@ -435,7 +456,8 @@ def queries_of(sides: Sides, kind: str, key: int | None) -> Bool[np.ndarray, " q
     """The queries that a score is the mean of."""
     if kind == "spreads":
         return sides.queries
-    return sides.counted[:, key] if kind == "points_at" else CELLS[kind](sides).any(axis=1)
+    cells = sides.counted & (np.arange(len(sides.key_tokens)) == key) if kind == "points_at" else sides.cells[kind]
+    return cells.any(axis=1)
 
 
 def is_sink(found: Finding, measured: Measured) -> bool:

@@ -3,13 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from jaxtyping import Float
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
 
-from model.checkpoint import Checkpoint
+from model.checkpoint import Checkpoint, on_cpu
 from model.edits import NO_EDITS, Edits
 from model.trace import StackTrace, Trace
 
-SHUFFLES = 8  # more than these change a mean by a percent or two, and each costs a pass
+MOST, FEWEST = 8, 2  # shuffles
+TOKENS = 1024  # of all shuffles together; of a long text each says more, and costs more
+TOGETHER = 512  # tokens in one pass
 
 
 def shuffled_ids(ids: Sequence[int], special: Sequence[bool] | None, seed: int) -> tuple[int, ...]:
@@ -25,38 +29,48 @@ def shuffled_ids(ids: Sequence[int], special: Sequence[bool] | None, seed: int) 
     return tuple(map(int, result))
 
 
+def shuffle_count(length: int) -> int:
+    """How many shuffles a text of so many tokens is measured against: 8 up to 128 tokens, 2 from 512."""
+    return min(MOST, max(FEWEST, TOKENS // length))
+
+
 def shuffled_weights(
-    checkpoint: Checkpoint, trace: Trace, attention: str, edits: Edits = NO_EDITS, count: int = SHUFFLES
+    checkpoint: Checkpoint, trace: Trace, attention: str, edits: Edits = NO_EDITS, count: int | None = None
 ) -> Iterator[Float[np.ndarray, "layer head query key"]]:
-    """The weights of one attention ("encoder", "decoder" or "cross") in ``count`` shuffles of a trace's text.
+    """The weights of one attention ("encoder", "decoder" or "cross") in shuffles of a trace's text, one by one.
 
-    Shuffled is the text that the keys come from; in cross-attention the decoder reads what it read before. Each is
-    traced when it is asked for, so that no two are in memory together. Nothing comes where no order is another one.
+    Shuffled is the text that the keys come from; in cross-attention the decoder reads what it read before. Long texts
+    are computed when they are asked for, so that no two are in memory together. Nothing comes where no order is
+    another one. count: how many shuffles; None: ``shuffle_count``.
     """
-    keys = trace.encoder if attention in ("encoder", "cross") else trace.decoder
+    keys = trace.decoder if attention == "decoder" else trace.encoder
     assert keys is not None
-    ids = keys.ids.tolist()
-    orders = [shuffled_ids(ids, keys.special, seed) for seed in range(count)]
-    for order in orders:
-        if list(order) != ids:
-            yield weights_of(traced_again(checkpoint, trace, keys, order, edits), attention)
+    ids = tuple(keys.ids.tolist())
+    count = shuffle_count(len(ids)) if count is None else count
+    orders = [order for seed in range(count) if (order := shuffled_ids(ids, keys.special, seed)) != ids]
+    size = max(1, TOGETHER // len(ids))
+    for start in range(0, len(orders), size):
+        rows = torch.tensor(orders[start : start + size], device=checkpoint.device)
+        with torch.no_grad():
+            stack = shuffled_stack(checkpoint, trace, attention, rows, edits)
+        weights = on_cpu(stack.cross_weights() if attention == "cross" else stack.weights())
+        yield from (weights[:, row].numpy() for row in range(len(rows)))
 
 
-def traced_again(
-    checkpoint: Checkpoint, trace: Trace, keys: StackTrace, order: tuple[int, ...], edits: Edits
-) -> Trace:
-    """The trace of the text in this order, with the other text, where there is one, as it was."""
-    source, target = trace.encoder, trace.decoder
-    if source is not None and target is not None:
-        given = source.ids.tolist(), target.ids.tolist()
-        ids, target_ids = (order, given[1]) if keys is source else (given[0], order)
-        return checkpoint.trace_ids(ids, target_ids, edits=edits, logits=False)
-    types = keys.segments if checkpoint.config.segments > 1 else None
-    return checkpoint.trace_ids(order, type_ids=types, edits=edits, logits=False)
-
-
-def weights_of(trace: Trace, attention: str) -> Float[np.ndarray, "layer head query key"]:
-    """The weights of all layers of one attention of a trace."""
-    stack = trace.encoder if attention == "encoder" else trace.decoder
-    assert stack is not None
-    return np.asarray(stack.cross_weights() if attention == "cross" else stack.weights())
+def shuffled_stack(
+    checkpoint: Checkpoint, trace: Trace, attention: str, rows: Int[Tensor, "order position"], edits: Edits
+) -> StackTrace:
+    """The stack with this attention for the text in several orders; the other text, where there is one, as it was."""
+    model, source = checkpoint.model, trace.encoder
+    if attention == "decoder":
+        memory = None if source is None else source.final.to(rows.device).expand(len(rows), -1, -1)
+        return model.decode(rows, memory=memory, edits=edits)
+    assert source is not None
+    two = checkpoint.config.segments > 1 and source.segments is not None
+    segments = torch.tensor(source.segments, device=rows.device).expand_as(rows) if two else None
+    encoder = model.encode(rows, segments=segments, edits=edits)
+    if attention == "encoder":
+        return encoder
+    assert trace.decoder is not None
+    target = trace.decoder.ids.to(rows.device).expand(len(rows), -1)
+    return model.decode(target, memory=encoder.final, edits=edits)
