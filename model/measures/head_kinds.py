@@ -456,8 +456,9 @@ def queries_of(sides: Sides, kind: str, key: int | None) -> Bool[np.ndarray, " q
     """The queries that a score is the mean of."""
     if kind == "spreads":
         return sides.queries
-    cells = sides.counted & (np.arange(len(sides.key_tokens)) == key) if kind == "points_at" else sides.cells[kind]
-    return cells.any(axis=1)
+    if key is not None and kind == "points_at":
+        return sides.counted[:, key]
+    return np.asarray(sides.cells[kind].any(axis=1))
 
 
 def is_sink(found: Finding, measured: Measured) -> bool:

@@ -1,0 +1,190 @@
+"""The words of a finding: every form of every title and sentence, and that "every" is said only where it is so."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model import load_checkpoint
+from model.measures.head_kinds import KINDS, Finding, cards, finding, measure, sides_of
+from model.measures.shuffles import shuffled_weights
+from viz import findings
+from viz.explorer.kinds import Kind, Text, kinds_of
+
+WORDS = ("the", "film", "was", "slow", "and", "the", "end", ".")
+
+
+def text(tokens=WORDS, *, stack="encoder", **options) -> Text:
+    facts: dict[str, Any] = {"special": (False,) * len(tokens), "words": tuple(range(len(tokens)))}
+    return Text(stack=stack, tokens=tuple(tokens), **facts | options)
+
+
+def kind(tokens=WORDS, *, causal=False, **options) -> Kind:
+    shown = text(tokens, **options)
+    weights = (np.zeros((1, len(tokens), len(tokens)), np.float32),)
+    return Kind(name="decoder" if causal else "encoder", queries=shown, keys=shown, weights=weights, causal=causal)
+
+
+def cross() -> Kind:
+    queries, keys = text(("[START]", "le", "film"), stack="decoder", special=(True, False, False)), text()
+    weights = (np.zeros((1, 3, len(WORDS)), np.float32),)
+    return Kind(name="cross", queries=queries, keys=keys, weights=weights, causal=False)
+
+
+def found(name="points_at", leads=1.0, key=None, **changes) -> Finding:
+    key = {"points_at": 3, "first_token": 0}.get(name) if key is None else key
+    facts: dict[str, Any] = {"layer": 3, "head": 1, "query": None, "score": 0.71, "null": 0.1}
+    return Finding(kind=name, leads=leads, key=key, **facts | changes)
+
+
+def plain(said: str) -> str:
+    return said.replace("\u00a0", " ")
+
+
+ALL, MOST, HEAD = 1.0, 0.6, 0.5
+TITLES = [
+    ("points_at", ALL, 'Every word looks at "slow".'),
+    ("points_at", MOST, 'Most words look at "slow".'),
+    ("points_at", HEAD, 'Layer 4, head 2 looks at "slow".'),
+    ("previous_token", ALL, "Every word but the first looks at the word before it."),
+    ("previous_token", MOST, "Most words look at the word before them."),
+    ("previous_token", HEAD, "Layer 4, head 2 looks at the previous word."),
+    ("next_token", ALL, "Every word but the last looks at the word after it."),
+    ("next_token", MOST, "Most words look at the word after them."),
+    ("next_token", HEAD, "Layer 4, head 2 looks at the next word."),
+    ("same_word", ALL, "Every repeated word looks at its other occurrences."),
+    ("same_word", MOST, "Most repeated words look at their other occurrences."),
+    ("same_word", HEAD, "Layer 4, head 2 looks at other occurrences of the same word."),
+    ("punctuation", ALL, "Every word looks at punctuation."),
+    ("punctuation", MOST, "Most words look at punctuation."),
+    ("punctuation", HEAD, "Layer 4, head 2 looks at punctuation."),
+    ("first_token", ALL, 'Every word but the first looks at the first word, "the" (word 1).'),
+    ("first_token", MOST, 'Most words look at the first word, "the" (word 1).'),
+    ("first_token", HEAD, 'Layer 4, head 2 looks at the first word, "the" (word 1).'),
+    ("spreads", 0.0, "Layer 4, head 2 spreads its attention widely."),
+]
+
+
+@pytest.mark.parametrize(("name", "leads", "title"), TITLES)
+def test_a_title_says_how_many_words_and_at_what(name, leads, title):
+    assert findings.title(found(name, leads), kind()) == title
+
+
+def test_every_is_said_only_of_every_query():
+    assert findings.title(found(leads=1 - 1e-3), kind()).startswith("Most")
+    assert findings.title(found(leads=0.5), kind()).startswith("Layer")
+
+
+@pytest.mark.parametrize(
+    ("name", "leads", "title"),
+    [
+        ("points_at", ALL, 'Every later word looks at "slow".'),
+        ("points_at", MOST, 'Most later words look at "slow".'),
+        ("same_word", ALL, "Every repeated word looks at its earlier occurrences."),
+        ("punctuation", ALL, "Every word after a punctuation mark looks at punctuation."),
+        ("punctuation", MOST, "Most words after a punctuation mark look at punctuation."),
+        ("previous_token", ALL, "Every word but the first looks at the word before it."),
+    ],
+)
+def test_in_a_causal_model_words_look_back(name, leads, title):
+    assert findings.title(found(name, leads), kind(causal=True)) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "leads", "title"),
+    [
+        ("points_at", ALL, 'Every target word looks at the source word "slow".'),
+        ("points_at", HEAD, 'Layer 4, head 2 looks at the source word "slow".'),
+        ("first_token", ALL, 'Every target word looks at the first source word, "the" (word 1).'),
+        ("punctuation", MOST, "Most target words look at source punctuation."),
+    ],
+)
+def test_cross_attention_names_both_texts(name, leads, title):
+    assert findings.title(found(name, leads), cross()) == title
+
+
+def test_a_single_query_is_the_subject():
+    two = kind(("The", " cat"), causal=True)
+    one = found(key=0, query=1, score=0.97)
+    assert findings.title(one, two) == 'The word "cat" looks at "The".'
+    assert plain(findings.sentence(one, two)) == "Layer 4, head 2 gives it 97 % of its attention."
+
+
+@pytest.mark.parametrize(
+    ("name", "leads", "causal", "sentence"),
+    [
+        ("points_at", ALL, False, "Layer 4, head 2 gives it 71 % of its attention."),
+        ("points_at", HEAD, False, "It gives this word 71 % of its attention."),
+        ("points_at", MOST, True, "From there on, layer 4, head 2 gives it 71 % of its attention."),
+        ("points_at", HEAD, True, "From there on, it gives this word 71 % of its attention."),
+        ("previous_token", MOST, False, "Layer 4, head 2 gives that word 71 % of its attention."),
+        ("next_token", HEAD, False, "It gives that word 71 % of its attention."),
+        ("same_word", HEAD, False, "It gives them 71 % of a repeated word's attention."),
+        ("punctuation", HEAD, False, "It gives punctuation 71 % of its attention."),
+        ("punctuation", MOST, True, "After the first mark, layer 4, head 2 gives it 71 % of its attention."),
+        ("first_token", HEAD, True, "It gives this word 71 % of its attention."),
+        ("spreads", 0.0, False, "Its entropy is 71 % of that of even attention."),
+    ],
+)
+def test_a_sentence_gives_the_number(name, leads, causal, sentence):
+    assert plain(findings.sentence(found(name, leads), kind(causal=causal))) == sentence
+
+
+@pytest.mark.parametrize(("score", "share"), [(1.0, "100 %"), (0.9996, "more than 99 %"), (0.0004, "less than 0.1 %")])
+def test_no_sign_stands_in_a_sentence(score, share):
+    assert plain(findings.sentence(found(score=score), kind())) == f"Layer 4, head 2 gives it {share} of its attention."
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_has_a_name_a_label_and_words_for_its_null(name):
+    assert plain(findings.label(found(name))) == f"{findings.NAMES[name]}: layer 4, head 2, 71 %"
+    assert plain(findings.against(found(name, null=0.123))).endswith("12 %.")
+    assert list(findings.NAMES) == list(KINDS)
+
+
+def test_pieces_of_words_are_tokens():
+    pieces = kind(("L", "ily", " ran"), words=(0, 0, 1))
+    assert findings.title(found(key=1), pieces) == 'Every token looks at "ily".'
+    assert (
+        findings.title(found("previous_token"), kind(words=None))
+        == "Every token but the first looks at the token before it."
+    )
+
+
+def test_added_tokens_are_no_words_and_may_come_first():
+    added = kind(("[CLS]", "good", "film"), special=(True, False, False), words=(None, 0, 1))
+    assert findings.title(found("first_token"), added) == 'Every word looks at the first token, "[CLS]".'
+    assert plain(findings.sentence(found("first_token", HEAD), added)) == "It gives this token 71 % of its attention."
+
+
+@pytest.mark.parametrize(
+    ("token", "name"),
+    [
+        (" dragon", '"dragon"'),
+        ("▁house", '"house"'),
+        ("\n", '"↵"'),
+        (" ", '"␣"'),
+        ("\u200b", '"U+200B"'),
+        ("<b>*x*</b>", '"<b>*x*</b>"'),
+        ("a" * 90, f'"{"a" * 23}…"'),
+    ],
+)
+def test_tokens_are_cut_and_what_is_invisible_is_shown(token, name):
+    assert findings.title(found(key=0), kind((token, "b"))) == f"Every word looks at {name}."
+
+
+def test_where_nothing_is_found_the_sentence_says_why():
+    assert findings.nothing(kind(("one",))) == findings.ALONE
+    assert findings.nothing(kind()) == findings.NOTHING
+
+
+def test_the_default_sentence_of_the_sentiment_model():
+    bundled = load_checkpoint("sentiment", device="cpu")
+    trace = bundled.trace("The film was slow, but I loved it.")
+    shown = kinds_of(trace)["encoder"]
+    measured = measure(np.stack(shown.weights), sides_of(trace, "encoder"), shuffled_weights(bundled, trace, "encoder"))
+    opening = finding(measured)
+    assert opening is not None
+    assert findings.title(opening, shown) == 'Every word looks at "loved".'
+    assert plain(findings.sentence(opening, shown)) == "Layer 4, head 4 gives it more than 99 % of its attention."
+    assert all(findings.title(card, shown) and findings.sentence(card, shown) for card in cards(measured, opening))

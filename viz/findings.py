@@ -1,0 +1,180 @@
+"""What a head does with a text, in words: the title and the sentence of a finding, and what it was measured against."""
+
+from model.measures.head_kinds import Finding
+from viz.explorer.kinds import Kind, Text
+from viz.tokens import ROUNDING, counted, percent, visible
+
+NAMES = {
+    "points_at": "Points at a word",
+    "previous_token": "Previous token",
+    "next_token": "Next token",
+    "same_word": "Same word",
+    "punctuation": "Punctuation",
+    "first_token": "First token",
+    "spreads": "Spreads widely",
+}
+ALONE = "Every query sees a single token, so no head has a choice."
+NOTHING = (
+    "No head does anything with this text that it would not do by accident, or with the same words in another order."
+)
+HELP = (
+    "Every head is measured for what heads are known to do, and set against a null: for words, the same places in the "
+    "same text with its words shuffled; for neighbours and the first token, a head that knows nothing of positions. "
+    "The largest excess over the null is named; a word goes before all else, punctuation and the first token come last."
+)
+
+
+def title(found: Finding, kind: Kind) -> str:
+    """'Every word looks at "loved".': of every query only where each gives its largest weight there.
+
+    Of more than half of them it is "Most words …", else the head itself is the subject. Plain text, not escaped.
+    """
+    if found.kind == "spreads":
+        return f"{head_name(found)} spreads its attention widely."
+    if by_head(found):
+        return f"{head_name(found)} looks at {target(found, kind, 'alone')}."
+    if found.query is not None:
+        unit = unit_of(kind.queries)
+        return f"The {unit} {named(kind.queries, found.query)} looks at {target(found, kind, 'one')}."
+    if led_by_all(found):
+        return f"Every {subject(found, kind)}{exception(found, kind)} looks at {target(found, kind, 'one')}."
+    after = " after a punctuation mark" if is_after_mark(found, kind) else ""
+    return f"Most {subject(found, kind)}s{after} look at {target(found, kind, 'many')}."
+
+
+def sentence(found: Finding, kind: Kind) -> str:
+    """ "Layer 4, head 4 gives it 99 % of its attention.", to stand under the title."""
+    share = share_in_words(found.score)
+    if found.kind == "spreads":
+        return f"Its entropy is {share} of that of even attention."
+    who = "it" if by_head(found) else head_name(found).replace("L", "l")
+    given = {"same_word": f"{share} of a repeated {unit_of(kind.keys)}'s attention"}
+    begins = {"points_at": "From there on, ", "punctuation": "After the first mark, "}
+    lead = begins.get(found.kind, "") if kind.causal and found.query is None else ""
+    text = f"{lead}{who} gives {receiver(found, kind)} {given.get(found.kind, f'{share} of its attention')}."
+    return text[0].upper() + text[1:]
+
+
+def against(found: Finding) -> str:
+    """What the null is: "When the words are shuffled, what stands in its place gets 1.2 %."."""
+    share = share_in_words(found.null)
+    if found.kind == "spreads":
+        return f"Weights drawn at random, or the same words shuffled, reach {share}."
+    if found.kind == "points_at":
+        return f"When the words are shuffled, what stands in its place gets {share}."
+    if found.kind in ("same_word", "punctuation"):
+        return f"When the words are shuffled, the same places get {share}."
+    return f"A head that knows nothing of positions would give it {share}."
+
+
+def nothing(kind: Kind) -> str:
+    """The sentence where no head is worth naming."""
+    return ALONE if len(kind.keys.tokens) == 1 else NOTHING
+
+
+def label(found: Finding) -> str:
+    """ "Previous token: layer 5, head 4, 57 %", for a card."""
+    return f"{NAMES[found.kind]}: layer {counted(found.layer)}, head {counted(found.head)}, {percent(found.score)}"
+
+
+# The parts of a sentence
+
+
+def head_name(found: Finding) -> str:
+    """ "Layer 4, head 4"."""
+    return f"Layer {counted(found.layer)}, head {counted(found.head)}"
+
+
+def led_by_all(found: Finding) -> bool:
+    """Whether each query gives its largest weight there."""
+    return found.leads > 1 - ROUNDING
+
+
+def by_head(found: Finding) -> bool:
+    """Whether no more than half of the queries do, so that only the head can be the subject."""
+    return found.leads <= 1 / 2
+
+
+def unit_of(text: Text) -> str:
+    """ "word" where every token is a word of its own, else "token"."""
+    special = text.special or (False,) * len(text.tokens)
+    words = [word for word, added in zip(text.words or (None,), special, strict=False) if not added]
+    return "word" if None not in words and len(set(words)) == len(words) else "token"
+
+
+def named(text: Text, position: int) -> str:
+    """'"loved"'; with its place where it is not the only one: '"the" (word 4)'."""
+    names = [shown(token) for token in text.tokens]
+    place = f" ({unit_of(text)} {counted(position)})" if names.count(names[position]) > 1 else ""
+    return f'"{names[position]}"{place}'
+
+
+def shown(token: str) -> str:
+    """A token without the space before it, unless it is nothing else."""
+    return visible(token.strip(" ▁") or token)
+
+
+def subject(found: Finding, kind: Kind) -> str:
+    """Whose weights are meant: "word", "later word", "repeated word", "target word"."""
+    unit = unit_of(kind.queries)
+    if kind.name == "cross":
+        return f"target {unit}"
+    if found.kind == "same_word":
+        return f"repeated {unit}"
+    return f"later {unit}" if found.kind == "points_at" and kind.causal else unit
+
+
+def exception(found: Finding, kind: Kind) -> str:
+    """Which words "every" leaves out, for they have no such key."""
+    if found.kind == "next_token":
+        return " but the last"
+    if found.kind == "previous_token" or (found.kind == "first_token" and not begins_special(kind)):
+        return "" if kind.name == "cross" else " but the first"
+    return " after a punctuation mark" if is_after_mark(found, kind) else ""
+
+
+def is_after_mark(found: Finding, kind: Kind) -> bool:
+    """Whether only some words may see punctuation."""
+    return found.kind == "punctuation" and kind.causal
+
+
+def begins_special(kind: Kind) -> bool:
+    """Whether the first key was not typed."""
+    return bool(kind.keys.special and kind.keys.special[0])
+
+
+def target(found: Finding, kind: Kind, number: str) -> str:
+    """What is looked at. number: by "one" query, by "many", or by a head "alone"."""
+    unit, source = unit_of(kind.keys), "source " if kind.name == "cross" else ""
+    if found.key is not None:
+        name = named(kind.keys, found.key)
+        first = f"the first {source}{'token' if begins_special(kind) else unit}, {name}"
+        whole = f"the source {unit} {name}" if source else name
+        return first if found.kind == "first_token" else whole
+    its = {"one": "its", "many": "their"}.get(number)
+    occurrences = "earlier occurrences" if kind.causal else "other occurrences"
+    them = {"one": "it", "many": "them"}.get(number)
+    return {
+        "previous_token": f"the {unit} before {them}" if them else f"the previous {unit}",
+        "next_token": f"the {unit} after {them}" if them else f"the next {unit}",
+        "same_word": f"{its} {occurrences}" if its else f"{occurrences} of the same {unit}",
+        "punctuation": f"{source}punctuation",
+    }[found.kind]
+
+
+def receiver(found: Finding, kind: Kind) -> str:
+    """What the title named, as the sentence takes it up."""
+    if found.kind == "same_word":
+        return "them"
+    if found.kind in ("previous_token", "next_token"):
+        return f"that {unit_of(kind.keys)}"
+    if found.kind == "punctuation" and by_head(found):
+        return "punctuation"
+    if found.key is not None and by_head(found):
+        return f"this {'token' if found.kind == 'first_token' and begins_special(kind) else unit_of(kind.keys)}"
+    return "it"
+
+
+def share_in_words(share: float) -> str:
+    """ "99 %", "more than 99 %": no sign stands in a sentence."""
+    return percent(share).replace(">\u00a0", "more than ").replace("<\u00a0", "less than ")
