@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -404,6 +405,59 @@ def test_a_key_without_half_of_the_queries_leads_is_told():
     half = np.concatenate([on_key(LOVED)[:4], on_key(3)[4:]])
     measured = measure(layer_of(half), sides(), [layer_of(even(np.ones((COUNT, COUNT))))] * 2)
     assert (measured.keys.item(), measured.leads["points_at"].item()) == (3, pytest.approx(0.6))
+
+
+def test_a_sharp_head_does_not_spread_widely_because_a_shuffled_text_makes_it_sharper():
+    half = normal(np.eye(COUNT) + np.eye(COUNT, k=1) + np.eye(COUNT, k=-1))
+    measured = measure(layer_of(half), sides(), [layer_of(np.eye(COUNT))] * 8)
+    assert measured.scores["spreads"].item() > 0.4
+    assert measured.shuffled["spreads"].item() == 0
+    assert "spreads" not in [each.kind for each in head_kinds.exceeding(measured)]
+
+
+def test_a_head_that_spreads_more_than_random_weights_and_shuffled_texts_is_told():
+    wide = even(np.ones((COUNT, COUNT)))
+    measured = measure(layer_of(wide, wide), sides(), [layer_of(np.eye(COUNT), wide)] * 8)
+    assert [each.head for each in head_kinds.exceeding(measured) if each.kind == "spreads"] == [0]
+
+
+def test_a_card_that_points_at_punctuation_is_called_punctuation():
+    measured = measured_heads(lambda tokens: (at(-1), on_word(",", tokens)))
+    found = finding(measured)
+    assert found is not None
+    assert found.kind == "previous_token"
+    assert [(each.kind, each.head) for each in cards(measured, found)] == [("punctuation", 1)]
+
+
+def test_the_head_of_the_finding_is_no_card():
+    measured = measured_heads(lambda tokens: (0.5 * at(-1) + 0.5 * on_word(",", tokens),))
+    kinds = {each.kind for each in head_kinds.exceeding(measured)}
+    assert {"previous_token", "punctuation"} <= kinds
+    assert cards(measured, finding(measured)) == ()
+
+
+def test_a_score_within_the_error_of_its_null_does_not_exceed_it():
+    heads = [layer_of(on_key(LOVED, share=share)) for share in (0.0, 0.4)]
+    measured = measure(layer_of(on_key(LOVED, share=0.4)), sides(), heads * 4)
+    assert measured.scores["points_at"] - measured.nulls["points_at"] == pytest.approx(np.array([[0.18]]))
+    assert measured.errors["points_at"] == pytest.approx(np.array([[0.18 / math.sqrt(7)]]))
+    assert "points_at" not in [each.kind for each in head_kinds.exceeding(measured)]
+
+
+def test_special_queries_lead_nowhere():
+    facts = sides(("[CLS]", "a", "b"), special=[True, False, False])
+    measured = measure(layer_of(on_key(1, 3)), facts, [])
+    assert measured.leads["points_at"].item() == 1
+
+
+def test_a_key_may_be_seen_where_any_head_may_see_it():
+    stack: Any = checkpoint("decoder").trace(TEXT).decoder
+    attention = stack.blocks[0].self_attention
+    mask = attention.mask
+    heads = torch.stack([torch.zeros_like(mask), mask, mask, mask])
+    block = replace(stack.blocks[0], self_attention=replace(attention, mask=heads))
+    seen = head_kinds.visible_of(replace(stack, blocks=(block,)))
+    assert np.array_equal(seen[0], mask)
 
 
 def test_weights_that_do_not_fit_are_refused():
