@@ -10,11 +10,12 @@ import pytest
 from model import Edits, load_checkpoint
 from model.measures.comparison import stream_distances
 from tests.running import ROOT
+from tests.test_viz import contrast
 from viz.by_hand import joined_chart, matrix_table, split_chart
 from viz.comparison import MOST_SIGNED
 from viz.edited_script import edited_script
 from viz.lines import DASHES, line_chart
-from viz.theme import DARK, LIGHT
+from viz.theme import DARK, LIGHT, colour_at
 
 
 def rows(chart) -> list[dict]:
@@ -58,7 +59,7 @@ def test_a_small_matrix_shows_every_number_and_keeps_all_digits(weights, most):
     assert [cell["shown"] for cell in found] == ["0.333", "−∞", "−3.5", "0"]
     assert [cell["number"] for cell in found] == [1 / 3, None, -3.5, 0.0]
     assert found[0]["exact"] == f"q1, k1: {1 / 3!r}"
-    assert table["most"] == most
+    assert (table["signed"], table["most"]) == (not weights, most)
 
 
 def test_a_small_matrix_of_zeros_can_be_drawn_and_one_without_names_cannot():
@@ -83,6 +84,19 @@ def test_a_coordinate_far_from_0_carries_its_sign_where_a_cell_has_room():
     (signs,) = [layer for layer in drawn["layer"] if layer["mark"]["type"] == "text"]
     assert signs["encoding"]["text"]["field"] == "sign"
     assert {cell["sign"] for cell in rows(split_chart(np.ones((1, MOST_SIGNED + 1))))} == {""}
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_sign_of_a_coordinate_can_be_read_on_its_colour(theme):
+    drawn = split_chart(np.linspace(-3, 3, 41)[None], theme=theme).to_dict()
+    (cells,) = [layer for layer in drawn["layer"] if layer["mark"]["type"] == "rect"]
+    scale = cells["encoding"]["color"]["scale"]
+    assert scale["interpolate"] == "rgb"
+    stops = list(zip(scale["domain"], scale["range"], strict=True))
+    found = drawn["data"]["values"]
+    assert min(contrast(cell["ink"], colour_at(stops, cell["number"])) for cell in found) >= 4.5
+    (signs,) = [layer for layer in drawn["layer"] if layer["mark"]["type"] == "text"]
+    assert signs["encoding"]["color"] == {"field": "ink", "scale": None, "type": "nominal"}
 
 
 def test_the_script_of_a_broken_run_prints_how_far_the_stream_moved():

@@ -100,7 +100,7 @@ def test_the_cells_have_the_colours_of_their_weights_and_of_their_change_in_both
         page.locator(".panel").first.press("ArrowRight")
         for (query, key), shift in np.ndenumerate(change):
             name, strengths = (
-                "orange" if shift < 0 else "blue",
+                "below" if shift < 0 else "above",
                 [before[query, key], after[query, key], abs(shift) / largest],
             )
             for panel, (scale, strength) in enumerate(zip(("blue", "blue", name), strengths, strict=True)):

@@ -119,7 +119,7 @@ def test_the_scale_of_differences_has_the_background_in_its_middle():
         stops = difference_scale(theme)
         assert [stop for stop, _ in stops] == sorted(-stop for stop, _ in stops)
         assert dict(stops)[0.0] == theme.background
-        assert (stops[0][1], stops[-1][1]) == (theme.orange[-1], theme.weights[-1])
+        assert (stops[0][1], stops[-1][1]) == (theme.below[-1], theme.above[-1])
 
 
 def test_the_scale_of_differences_reaches_as_far_below_0_as_above():

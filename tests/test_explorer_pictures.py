@@ -25,7 +25,7 @@ from model import Edits, HeadSite, Overwrite, load_checkpoint
 from tests import tiny
 from tests.test_viz import contrast
 from viz.explorer.kinds import Kind, Text, kinds_of
-from viz.explorer.panels.paint import fitted, ink_on, safe, shades_of, text_width
+from viz.explorer.panels.paint import fitted, ink_on, interpolated, safe, text_width
 from viz.explorer.picture import svg
 from viz.explorer.printing import MOST_PIXELS, largest_scale, pdf, png
 from viz.explorer.snippet import snippet
@@ -95,7 +95,8 @@ def pixels(image: ElementTree.Element) -> np.ndarray:
 
 def colours_of(theme: Theme, name: str, strengths: np.ndarray) -> np.ndarray:
     """The rule of paint.js, written a second time: 256 steps between the colours of the scale."""
-    stops = np.array([[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in theme.scales[name]], float)
+    scale = theme.scales.get(name) or {"above": theme.above, "below": theme.below}[name]
+    stops = np.array([[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in scale], float)
     places = np.floor(strengths * 255 + 0.5) / 255 * (len(stops) - 1)
     left = np.minimum(places.astype(int), len(stops) - 2)
     return stops[left] + (stops[left + 1] - stops[left]) * (places - left)[..., None]
@@ -428,8 +429,8 @@ def test_right_to_left_text_stays_isolated_when_it_is_cut():
 
 @THEMES
 def test_labels_can_be_read_on_every_shade(theme):
-    for name in theme.scales:
-        grounds = ["#" + bytes(colour.tolist()).hex() for colour in shades_of(theme, name)]
+    for scale in (*theme.scales.values(), theme.above, theme.below):
+        grounds = ["#" + bytes(colour.tolist()).hex() for colour in interpolated(scale)]
         assert min(contrast(ink_on(theme, ground), ground) for ground in grounds) >= 4.5
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from viz import answer, card
 from viz.curve import accuracy_curve, loss_curve, read_curve
 from viz.table import token_table
-from viz.theme import DARK, LIGHT, Theme, colour_scale, theme_of
+from viz.theme import DARK, LIGHT, Theme, colour_at, colour_scale, difference_scale, theme_of
 from viz.tokens import counted, list_of, markdown_text, percent, position_name, visible
 
 ROOT = Path(__file__).parent.parent
@@ -48,6 +48,67 @@ def test_every_scale_begins_at_the_background_and_only_leaves_it(theme: Theme, n
     assert scale[0] == theme.background
     assert distances == sorted(distances)
     assert distances[-1] > 12
+
+
+# Machado, Oliveira and Fernandes 2009, "A Physiologically-based Model for Simulation of Color Vision Deficiency",
+# severity 1, for linear RGB.
+DEFICIENCIES: dict[str, list[list[float]]] = {
+    "none": np.eye(3).tolist(),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+# Linear RGB to OKLab, https://bottosson.github.io/posts/oklab.
+TO_CONES = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566]]
+TO_CONES += [[0.0883024619, 0.2817188376, 0.6299787005]]
+TO_LAB = [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099]]
+TO_LAB += [[0.0259040371, 0.7827717662, -0.8086757660]]
+
+
+def seen(colour: str, deficiency: str = "none") -> np.ndarray:
+    """OKLab's lightness and two axes of hue, as somebody with the deficiency sees the colour."""
+    channels = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return TO_LAB @ np.cbrt(TO_CONES @ np.clip(DEFICIENCIES[deficiency] @ linear, 0, 1))
+
+
+@THEMES
+@pytest.mark.parametrize("side", ["above", "below"])
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_the_lightness_of_signed_numbers_only_leaves_the_background(theme: Theme, side, deficiency):
+    lightness = [seen(colour, deficiency)[0] for colour in getattr(theme, side)]
+    steps = np.diff(lightness) * (1 if theme is DARK else -1)
+    assert getattr(theme, side)[0] == theme.background
+    assert steps.min() > 0.03
+    assert steps.max() < 0.09, "no step stands out"
+
+
+@THEMES
+@pytest.mark.parametrize(("side", "hue"), [("above", 257), ("below", 50)])
+def test_signed_numbers_end_in_saturated_blue_and_orange(theme: Theme, side, hue):
+    lightness, *axes = seen(getattr(theme, side)[-1])
+    assert 0.5 < lightness < 0.8, "neither near black nor near white"
+    assert np.hypot(*axes) > 0.15
+    assert np.degrees(np.arctan2(*axes[::-1])) % 360 == pytest.approx(hue, abs=8)
+    assert contrast(getattr(theme, side)[-1], theme.background) > 3
+
+
+@THEMES
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_the_two_signs_are_told_apart_at_every_strength(theme: Theme, deficiency):
+    pairs = zip(theme.above, theme.below, strict=True)
+    apart = [np.linalg.norm(seen(one, deficiency) - seen(other, deficiency)) for one, other in pairs]
+    assert apart == sorted(apart)
+    assert apart[2] > 0.08, "a quarter of the way"
+    assert apart[-1] > 0.25
+
+
+@THEMES
+def test_a_colour_between_two_stops_is_mixed_of_them(theme: Theme):
+    stops = difference_scale(theme)
+    assert [colour_at(stops, place) for place, _ in stops] == [colour for _, colour in stops]
+    assert (colour_at(stops, -2.0), colour_at(stops, 2.0)) == (theme.below[-1], theme.above[-1])
+    assert colour_at([(0.0, "#000000"), (2.0, "#ff8040")], 0.5) == "#402010"
 
 
 @THEMES

@@ -42,8 +42,7 @@ def test_the_heatmap_is_the_table_with_the_pages_colour_at_0(theme: Theme):
     assert trace.zmax == -trace.zmin == np.abs(table()).max()
     stops = dict(trace.colorscale)
     assert stops[0.5] == theme.background
-    assert stops[0] in theme.orange
-    assert stops[1] in theme.weights
+    assert (stops[0], stops[1]) == (theme.below[-1], theme.above[-1])
 
 
 def test_of_a_large_table_every_second_or_third_is_drawn_where_it_stands():

@@ -10,12 +10,12 @@ from jaxtyping import Float
 from viz.comparison import MOST_SIGNED, SIGNED_SHARE
 from viz.lines import configured
 from viz.rows import data_of
-from viz.theme import FONT_SIZE, LIGHT, Theme, difference_scale
+from viz.theme import FONT_SIZE, LIGHT, Theme, colour_at, difference_scale
 from viz.tokens import counted, decimal
+from viz.written import ink_on
 
 CELL, AROUND = 34, 70
 ROW, AROUND_SPLIT = 22, 110
-STRONG = 0.39  # of the largest number: from here colours are so far from the page's that its own is read on them
 
 
 def matrix_table(
@@ -28,7 +28,8 @@ def matrix_table(
 ) -> dict[str, Any]:
     """Every number in its cell, three digits and exact, as the browser draws it; −∞ is written out and left uncoloured.
 
-    weights: the scale of weights, 0 to 1, in place of the one around 0 that ends at ``most``, the largest number.
+    weights: the scale of weights, 0 to 1, in place of the ``signed`` one around 0 that ends at ``most``, the largest
+    number.
     ValueError where names and numbers do not fit together.
     """
     if numbers.shape != (len(rows), len(columns)):
@@ -41,6 +42,7 @@ def matrix_table(
         "title": title,
         "columns": list(columns),
         "rows": [{"name": name, "cells": found} for name, found in zip(rows, cells, strict=True)],
+        "signed": not weights,
         "most": 1.0 if weights else float(finite.max(initial=0)) or 1.0,
     }
 
@@ -70,9 +72,10 @@ def split_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme = 
         x=alt.X("within:O", title=f"{joined.shape[1]} coordinates of each head", axis=_axis()),
         y=alt.Y("head:O", sort=None, title="head"),
     )
-    ink = alt.condition("datum.strong", alt.value(theme.background), alt.value(theme.text))
+    ink = alt.Color("ink:N", scale=None)
     signs = cells.mark_text(fontWeight="bold", fontSize=FONT_SIZE).encode(text="sign:N", color=ink)
-    drawn = alt.LayerChart(layer=[cells, signs])
+    # Shared, the cells' scale would be merged with the signs', which have none, and Vega draws nothing.
+    drawn = alt.LayerChart(layer=[cells, signs]).resolve_scale(color="independent")
     return configured(drawn.properties(width="container", height=AROUND_SPLIT + ROW * len(joined)), theme)
 
 
@@ -80,7 +83,8 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, l
     """A cell for every coordinate, coloured around 0."""
     most = float(np.abs(joined).max()) or 1.0
     stops = difference_scale(theme)
-    scale = alt.Scale(domain=[at * most for at, _ in stops], range=[colour for _, colour in stops], clamp=True)
+    ends = {"domain": [at * most for at, _ in stops], "range": [colour for _, colour in stops]}
+    scale = alt.Scale(**ends, clamp=True, interpolate="rgb")
     width = joined.shape[1]
     rows = [
         {
@@ -89,7 +93,7 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, l
             "within": at + 1,
             "number": float(joined[head, at]),
             "sign": signed(float(joined[head, at]) / most, width),
-            "strong": bool(abs(joined[head, at]) >= STRONG * most),
+            "ink": ink_on(colour_at(stops, float(joined[head, at]) / most)),
         }
         for head, at in np.ndindex(joined.shape)
     ]

@@ -274,7 +274,10 @@ def _coordinates(count: int, field: str = "coordinate") -> alt.X:
 def _signed(theme: Theme, *, legend: bool = False) -> alt.Color:
     shown = alt.Legend(title=None, orient="top") if legend else None
     return alt.Color(
-        "sign:N", scale=alt.Scale(domain=list(SIGNS), range=[theme.accent, theme.second]), legend=shown, title=None
+        "sign:N",
+        scale=alt.Scale(domain=list(SIGNS), range=[theme.above[-1], theme.below[-1]]),
+        legend=shown,
+        title=None,
     )
 
 

@@ -11,7 +11,9 @@ FONT_SIZE = 14
 class Theme:
     """One page's colours, those of .streamlit/config.toml among them.
 
-    ``weights`` runs from weight 0, the page's background, to weight 1.
+    ``weights`` runs from weight 0, the page's background, to weight 1. ``above`` and ``below`` run from 0, the page's
+    background as well, to the largest positive and negative number. Their lightness changes by equal steps of OKLab,
+    and their ends are as saturated as sRGB allows there: blue stays blue and orange orange.
     """
 
     background: str
@@ -24,6 +26,8 @@ class Theme:
     weights: tuple[str, ...]
     orange: tuple[str, ...]  # the same from another hue, and without one
     grey: tuple[str, ...]
+    above: tuple[str, ...]  # signed numbers: people with any of the common deficiencies tell one side from the other
+    below: tuple[str, ...]
     heads: tuple[str, ...]  # twelve that people with any of the common colour-vision deficiencies can tell apart
 
     @property
@@ -33,8 +37,8 @@ class Theme:
 
     @property
     def differences(self) -> list[tuple[float, str]]:
-        """Stops of the scale for signed numbers: orange below 0, the page's background at 0, blue above."""
-        colours = (*reversed(self.orange), *self.weights[1:])
+        """Stops from 0 to 1 of the scale for signed numbers: orange below, the page's background at 0.5, blue above."""
+        colours = (*reversed(self.below), *self.above[1:])
         return [(place / (len(colours) - 1), colour) for place, colour in enumerate(colours)]
 
 
@@ -60,6 +64,8 @@ LIGHT = Theme(
     weights=("#ffffff", "#dcebf0", "#b3d3de", "#83b6c8", "#5497ae", "#2c7891", "#155a73", "#0a3c52", "#041f2e"),
     orange=("#ffffff", "#f8e7d8", "#f0cba8", "#e5a871", "#d3823f", "#b4601c", "#8c450d", "#622e06", "#381902"),
     grey=("#ffffff", "#e6e9eb", "#cbd0d4", "#abb2b8", "#88919a", "#66707a", "#47515a", "#2b333b", "#12181d"),
+    above=("#ffffff", "#e2eeff", "#c5ddff", "#a7cbff", "#88baff", "#6ca7fb", "#5095f5", "#3182ee", "#066fe4"),
+    below=("#ffffff", "#ffebe1", "#ffd6c2", "#fdc1a4", "#f7ad89", "#f0996d", "#e88551", "#e07132", "#d55d00"),
     heads=HEADS_LIGHT,
 )
 
@@ -74,6 +80,8 @@ DARK = Theme(
     weights=("#10161c", "#12303d", "#15495d", "#1c647e", "#2f819d", "#559fb8", "#86bfd2", "#bbdde8", "#f0fafd"),
     orange=("#10161c", "#2f2013", "#4c2f15", "#6c4117", "#90581f", "#b4743a", "#d2975f", "#ebc297", "#fdf1e4"),
     grey=("#10161c", "#232b32", "#38414a", "#505a64", "#6b7680", "#89949d", "#a9b2b9", "#ccd3d8", "#f5f7f8"),
+    above=("#10161c", "#192532", "#1f354e", "#25466a", "#2b5786", "#3269a3", "#397bc1", "#418edf", "#49a2fe"),
+    below=("#10161c", "#312116", "#4c2e18", "#673b1a", "#834a1c", "#a0581f", "#bd6821", "#db7824", "#fa8927"),
     heads=HEADS_DARK,
 )
 
@@ -94,5 +102,19 @@ def colour_scale(colours: Sequence[str]) -> list[tuple[float, str]]:
 
 def difference_scale(theme: Theme) -> list[tuple[float, str]]:
     """Stops from −1 (orange) over 0 (the background) to 1 (blue), with finer steps near 0 on both sides."""
-    below = [(-stop, colour) for stop, colour in colour_scale(theme.orange)]
-    return [*below[:0:-1], *colour_scale(theme.weights)]
+    below = [(-stop, colour) for stop, colour in colour_scale(theme.below)]
+    return [*below[:0:-1], *colour_scale(theme.above)]
+
+
+def colour_at(stops: Sequence[tuple[float, str]], number: float) -> str:
+    """The colour of a number between the stops of a scale, mixed in RGB; beyond them, that of the last."""
+    above = next((place for place, (stop, _) in enumerate(stops) if stop >= number), len(stops) - 1)
+    (low, first), (high, second) = stops[max(above - 1, 0)], stops[above]
+    share = min((number - low) / (high - low), 1.0) if high > low else 0.0
+    mixed = (round(a + (b - a) * share) for a, b in zip(channels(first), channels(second), strict=True))
+    return "#" + "".join(f"{value:02x}" for value in mixed)
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of "#rrggbb"."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

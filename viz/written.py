@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from viz.theme import LIGHT, Theme, colour_scale
+from viz.theme import LIGHT, Theme, channels, colour_at, colour_scale
 from viz.tokens import percent, visible
 
 BRIGHT = 0.179  # the relative luminance from which black is read more easily than white
@@ -50,12 +50,7 @@ def printed(token: str) -> str:
 
 def shade(probability: float, theme: Theme) -> str:
     """The colour of a probability on the scale of weights."""
-    stops = colour_scale(theme.weights)
-    above = next((place for place, (stop, _) in enumerate(stops) if stop >= probability), len(stops) - 1)
-    (low, first), (high, second) = stops[max(above - 1, 0)], stops[above]
-    share = (probability - low) / (high - low) if high > low else 0.0
-    mixed = (round(a + (b - a) * share) for a, b in zip(channels(first), channels(second), strict=True))
-    return "#" + "".join(f"{value:02x}" for value in mixed)
+    return colour_at(colour_scale(theme.weights), probability)
 
 
 def ink_on(colour: str) -> str:
@@ -64,8 +59,3 @@ def ink_on(colour: str) -> str:
     linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     luminance = sum(part * share for part, share in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
     return "#000000" if luminance > BRIGHT else "#ffffff"
-
-
-def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of "#rrggbb"."""
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

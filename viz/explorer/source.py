@@ -54,4 +54,5 @@ def themes() -> dict[str, object]:
 def colours(theme: Theme) -> dict[str, object]:
     """One theme's colours by the names that the browser's modules use."""
     names = ("background", "text", "quiet", "grid", "second", "heads")
-    return {name: getattr(theme, name) for name in names} | {"scales": theme.scales}
+    signed = {"above": theme.above, "below": theme.below}
+    return {name: getattr(theme, name) for name in names} | {"scales": theme.scales | signed}

@@ -58,7 +58,7 @@ class Comparison {
     if (!this.data || !width || (width === this.width && height === this.height)) return
     Object.assign(this, { width, height })
     this.theme = themeOf(this.root)
-    this.shades = { above: shadesOf(this.theme, "blue"), below: shadesOf(this.theme, "orange") }
+    this.shades = Object.fromEntries(["blue", "above", "below"].map((name) => [name, shadesOf(this.theme, name)]))
     for (const panel of this.panels) this.drawPanel(panel)
     this.point(null, null)
   }
@@ -82,9 +82,8 @@ class Comparison {
 
   // Weights end at 1, differences at the largest of them; colour follows the root, so that small ones can be seen.
   colour(name, number) {
-    const most = name === "change" ? this.data.largest : 1
-    const shades = number < 0 ? this.shades.below : this.shades.above
-    return [shades, Math.sqrt(Math.min(Math.abs(number) / most, 1))]
+    const [most, scale] = name === "change" ? [this.data.largest, number < 0 ? "below" : "above"] : [1, "blue"]
+    return [this.shades[scale], Math.sqrt(Math.min(Math.abs(number) / most, 1))]
   }
 
   cells(context, name) {

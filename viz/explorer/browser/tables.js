@@ -11,15 +11,16 @@ export default function ({ data, parentElement }) {
   root.replaceChildren(el("div", { className: "panels" }, ...tables), said)
 }
 
-function tableOf({ title, columns, rows, most }, theme) {
+function tableOf({ title, columns, rows, most, signed }, theme) {
+  const shadesFor = (number) => shadesOf(theme, signed ? (number < 0 ? "below" : "above") : "blue")
   const head = el("tr", {}, el("td"), ...columns.map((name) => el("th", { scope: "col" }, name)))
-  const body = rows.map(({ name, cells }) => el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => cellOf(cell, most, theme))))
+  const body = rows.map(({ name, cells }) => el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => cellOf(cell, most, theme, shadesFor(cell.number)))))
   return el("table", {}, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, ...body))
 }
 
 // Colour follows the root of a number, as in every picture of weights and differences.
-function cellOf({ number, shown, exact }, most, theme) {
-  const colour = [shadesOf(theme, number < 0 ? "orange" : "blue"), Math.sqrt(Math.min(Math.abs(number) / most, 1))]
+function cellOf({ number, shown, exact }, most, theme, shades) {
+  const colour = [shades, Math.sqrt(Math.min(Math.abs(number) / most, 1))]
   const cell = el("td", { title: exact }, shown)
   cell.style.backgroundColor = shade(...colour)
   cell.style.color = inkOn(theme, ...colour)

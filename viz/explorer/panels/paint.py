@@ -4,7 +4,7 @@ import base64
 import struct
 import unicodedata
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from xml.sax.saxutils import escape
@@ -111,7 +111,12 @@ def beside(panels: Iterable[Panel], gap: Length) -> Panel:
 
 def shades_of(theme: Theme, name: str) -> UInt8[np.ndarray, "shade channel"]:
     """256 colours from weight 0, the page's background, to full strength."""
-    stops = np.array([rgb(colour) for colour in theme.scales[name]])
+    return interpolated(theme.scales[name])
+
+
+def interpolated(scale: Sequence[str]) -> UInt8[np.ndarray, "shade channel"]:
+    """256 colours from the first of a scale to its last."""
+    stops = np.array([rgb(colour) for colour in scale])
     places = np.linspace(0, len(stops) - 1, SHADES)
     channels = [np.interp(places, np.arange(len(stops)), channel) for channel in stops.T]
     return np.rint(np.stack(channels, axis=1)).astype(np.uint8)
