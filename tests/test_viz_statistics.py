@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
-from viz.theme import DARK, LIGHT, Theme, colour_scale
+from viz.theme import DARK, LIGHT, Theme
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 LAYERS, HEADS = 3, 5
@@ -101,23 +101,36 @@ def test_the_tooltip_gives_every_number_with_4_decimals():
 
 
 @THEMES
-def test_the_colours_are_the_scale_of_the_weights_from_0_to_1(theme: Theme):
-    small = {name: values / 100 for name, values in numbers().items()}
-    drawn = spec(small, up="first", theme=theme)
+@pytest.mark.parametrize("name", TITLES)
+def test_the_colours_are_the_scale_of_the_weights_from_the_smallest_number_to_the_largest(theme: Theme, name):
+    small = {name: 0.2 + values / 100 for name, values in numbers().items()}
+    low, high = float(small[name].min()), float(small[name].max())
+    drawn = spec(small, up=name, theme=theme)
     assert drawn["config"]["background"] == theme.background
     for view in drawn["vconcat"]:
-        scale = view["encoding"]["fill"]["scale"]
-        assert list(zip(scale["domain"], scale["range"], strict=True)) == colour_scale(theme.weights)
+        scale, legend = (view["encoding"]["fill"][part] for part in ("scale", "legend"))
+        assert scale["range"] == list(theme.weights)
+        assert scale["domain"] == pytest.approx(np.linspace(low, high, len(theme.weights)))
+        assert legend["title"] == f"{TITLES[name]}: {low:.3g} to {high:.3g}"
+        assert (legend["values"][0], legend["values"][-1]) == pytest.approx((low, high))
+    sides = [row["right"] - row["left"] for row in rows(drawn).values()]
+    assert (min(sides), max(sides)) == pytest.approx((0.4, 0.92)), "so does the size of the marks"
 
 
-@pytest.mark.parametrize("name", ["entropy", "distance"])
-def test_what_is_no_share_is_coloured_from_0_to_its_largest_value(name):
-    statistics = numbers() | {name: np.array([[0.5, 7.0], [2.0, 1.0]])}
-    statistics = {key: values[:2, :2] for key, values in statistics.items()}
-    domain = spec(statistics, up=name)["vconcat"][0]["encoding"]["fill"]["scale"]["domain"]
-    assert (domain[0], domain[-1]) == (0, 7)
-    nothing = statistics | {name: np.zeros((2, 2))}
-    assert spec(nothing, up=name)["vconcat"][0]["encoding"]["fill"]["scale"]["domain"][-1] == 1
+@pytest.mark.parametrize("number", [0.0, 0.25, 1.0, -3.0])
+@pytest.mark.parametrize("shape", [(LAYERS, HEADS), (1, 1)])
+def test_a_statistic_that_all_heads_share_has_the_middle_of_the_scale(number, shape):
+    rounding = np.random.default_rng(0).random(shape) * 1e-8
+    constant = dict.fromkeys(TITLES, number + rounding)
+    drawn = spec(constant, up="first")
+    fill = drawn["vconcat"][0]["encoding"]["fill"]
+    domain = fill["scale"]["domain"]
+    assert domain == sorted(set(domain))
+    assert domain[len(domain) // 2] == pytest.approx(number)
+    assert fill["legend"]["values"] == [pytest.approx(number)]
+    assert fill["legend"]["title"].endswith(f": {number:g} for every head".replace("-", "−"))
+    sides = [row["right"] - row["left"] for row in rows(drawn).values()]
+    assert sides == pytest.approx([sides[0]] * len(sides))
 
 
 def test_heads_that_are_on_are_outlined_and_drawn_last():
@@ -139,7 +152,9 @@ def test_a_head_without_a_number_leaves_the_others_as_they_are():
     assert rows(drawn)[1, 1]["entropy"] is None
     assert drawn["vconcat"][0]["encoding"]["fill"]["scale"]["domain"][-1] == np.nanmax(statistics["entropy"])
     nothing = statistics | {"entropy": np.full((LAYERS, HEADS), np.nan)}
-    assert {row["entropy"] for row in rows(spec(nothing, up="entropy")).values()} == {None}
+    empty = spec(nothing, up="entropy")
+    assert {row["entropy"] for row in rows(empty).values()} == {None}
+    assert empty["vconcat"][0]["encoding"]["fill"]["legend"]["title"] == "entropy (bits): no number"
 
 
 def test_the_statistics_of_cross_attention_are_drawn_alone():

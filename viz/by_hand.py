@@ -83,8 +83,8 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, l
     """A cell for every coordinate, coloured around 0."""
     most = float(np.abs(joined).max()) or 1.0
     stops = difference_scale(theme)
-    ends = {"domain": [at * most for at, _ in stops], "range": [colour for _, colour in stops]}
-    scale = alt.Scale(**ends, clamp=True, interpolate="rgb")
+    domain, colours = [at * most for at, _ in stops], [colour for _, colour in stops]
+    scale = alt.Scale(domain=domain, range=colours, clamp=True, interpolate="rgb")
     width = joined.shape[1]
     rows = [
         {

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Set
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -9,8 +10,8 @@ from jaxtyping import Float
 
 from viz.lines import configured
 from viz.rows import data_of
-from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale
-from viz.tokens import counted
+from viz.theme import FONT_SIZE, LIGHT, Theme
+from viz.tokens import counted, decimal
 
 TITLES = {
     "entropy": "entropy (bits)",
@@ -22,11 +23,12 @@ TITLES = {
     "special": "weight on special tokens",
     "punctuation": "weight on punctuation",
 }
-MEASURED = ("entropy", "distance")  # from 0 upwards; the others are shares, from 0 to 1
 CHOSEN = "chosen"
 SCATTER_HEIGHT, LAYER_HEIGHT, STRIP_HEIGHT = 260, 24, 480
 SMALLEST = 0.4  # side of the smallest mark, as a share of its cell: still seen, and hit by a finger
 DIMMED = 0.3
+IN_LEGEND = 5  # squares
+ROUNDING = 1e-6
 
 
 def head_statistics(
@@ -39,17 +41,17 @@ def head_statistics(
 ) -> alt.VConcatChart:
     """Every head as a point, statistic ``across`` against statistic ``up``, above a strip of layers × heads.
 
-    ``statistics`` are those of model.measures.heads. Colour is the statistic ``up`` in both views, and so is height
-    above and size below. A click on a mark chooses its head in both views or takes it back; the rest is dimmed; a
-    double click clears. The selection parameter is "chosen", with the fields layer and head counted from 0. The heads
-    that are ``on`` are outlined. A number that is NaN is not drawn.
+    ``statistics`` are those of model.measures.heads. Colour is the statistic ``up`` in both views, from the smallest
+    number there is to the largest, and so is height above and size below. A click on a mark chooses its head in both
+    views or takes it back; the rest is dimmed; a double click clears. The selection parameter is "chosen", with the
+    fields layer and head counted from 0. The heads that are ``on`` are outlined. A number that is NaN is not drawn.
 
     ValueError for an unknown statistic or head, or numbers that do not fit together.
     """
     shape = _checked_shape(statistics, {across, up}, on)
-    top = 1.0 if up not in MEASURED else float(np.nanmax(statistics[up], initial=0)) or 1.0
-    heads = alt.Chart(data_of(_rows(statistics, up, top, on)))
-    base = heads.encode(**_look(up, top, theme), tooltip=_tooltip(statistics))
+    found = _span(statistics[up])
+    heads = alt.Chart(data_of(_rows(statistics, up, found, on)))
+    base = heads.encode(**_look(up, found, theme), tooltip=_tooltip(statistics))
     views = [_scatter(base, across, up).properties(name="scatter"), _strip(base, shape).properties(name="strip")]
     chart = alt.vconcat(*views, params=[_choice(["scatter", "strip"])], spacing=24)
     return configured(chart, theme, framed=False, labels=FONT_SIZE - 1)
@@ -78,14 +80,37 @@ def _checked_shape(
     return shape
 
 
+def _span(values: Float[np.ndarray, "layer head"]) -> tuple[float, float] | None:
+    """The smallest and the largest number, the same one where they differ by rounding alone; None without any."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return None
+    low, high = float(finite.min()), float(finite.max())
+    if not math.isclose(low, high, rel_tol=ROUNDING, abs_tol=ROUNDING):
+        return low, high
+    common = low if abs(low) > ROUNDING else 0.0
+    return common, common
+
+
+def _share(value: float | None, span: tuple[float, float] | None) -> float:
+    """Where in the span a number lies, 0 to 1: in its middle where all numbers are one."""
+    if value is None or span is None:
+        return 0.0
+    low, high = span
+    return (value - low) / (high - low) if high > low else 0.5
+
+
 def _rows(
-    statistics: Mapping[str, Float[np.ndarray, "layer head"]], up: str, top: float, on: Set[tuple[int, int]]
+    statistics: Mapping[str, Float[np.ndarray, "layer head"]],
+    up: str,
+    span: tuple[float, float] | None,
+    on: Set[tuple[int, int]],
 ) -> list[dict]:
     """One row per head: what is drawn, what the tooltip says, and what the selection returns."""
     rows = []
     for layer, head in np.ndindex(statistics[up].shape):
         numbers = {name: _number(values.item(layer, head)) for name, values in statistics.items()}
-        half = _half_side(numbers[up], top)
+        half = _half_side(_share(numbers[up], span))
         corners = {"left": head - half, "right": head + half, "upper": layer - half, "lower": layer + half}
         names = {"layer name": counted(layer), "head name": counted(head), "on": (layer, head) in on}
         names["shown"] = not on or (layer, head) in on
@@ -99,9 +124,8 @@ def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _half_side(value: float | None, top: float) -> float:
-    """Half the side of a head's mark in the strip, in cells; the area grows with the value."""
-    share = 0.0 if value is None else min(max(value / top, 0.0), 1.0)
+def _half_side(share: float) -> float:
+    """Half the side of a head's mark in the strip, in cells; the area grows with the share."""
     return (SMALLEST + (0.92 - SMALLEST) * math.sqrt(share)) / 2
 
 
@@ -111,12 +135,32 @@ def _choice(views: list[str]) -> alt.TopLevelSelectionParameter:
     return alt.TopLevelSelectionParameter(name=CHOSEN, select=select, views=views)
 
 
-def _look(up: str, top: float, theme: Theme) -> dict:
-    """What both views share: the colour, the outline of a head that is on, the dimming, the tooltip."""
-    stops = colour_scale(theme.weights)
-    scale = alt.Scale(domain=[stop * top for stop, _ in stops], range=list(theme.weights), interpolate="rgb")
+def _colours(up: str, span: tuple[float, float] | None, theme: Theme) -> tuple[alt.Scale, alt.Legend]:
+    """The scale of weights over the numbers there are, in equal steps, and a legend that says its ends.
+
+    The middle of the scale for one number that all heads have.
+    """
+    low, high = span or (0.0, 1.0)
+    around = (abs(low) or 1.0) / 2 if low == high else 0.0
+    domain = np.linspace(low - around, high + around, len(theme.weights)).tolist()
+    said = "no number" if span is None else ends(low, high)
+    title = f"{TITLES[up]}: {said}"
+    values = sorted(set(np.linspace(low, high, IN_LEGEND).tolist())) if span else []
     # Of squares: a gradient is found by the address of the page, which changes.
-    legend = alt.Legend(title=TITLES[up], format=".3~g", orient="top", type="symbol", symbolType="square")
+    symbols: dict[str, Any] = {"type": "symbol", "symbolType": "square", "values": values, "format": ".3~g"}
+    legend = alt.Legend(title=title, titleLimit=0, orient="top", **symbols)
+    return alt.Scale(domain=domain, range=list(theme.weights), interpolate="rgb"), legend
+
+
+def ends(low: float, high: float) -> str:
+    """ "0.02 to 0.53"; "0.3 for every head"."""
+    first, last = decimal(low, ".3g"), decimal(high, ".3g")
+    return f"{first} for every head" if low == high else f"{first} to {last}"
+
+
+def _look(up: str, span: tuple[float, float] | None, theme: Theme) -> dict:
+    """What both views share: the colour, the outline of a head that is on, the dimming, the tooltip."""
+    scale, legend = _colours(up, span, theme)
     is_on = alt.datum.on
     return {
         "fill": alt.Fill(f"{up}:Q", scale=scale, legend=legend),
