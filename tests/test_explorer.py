@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests import tiny
 from viz.explorer import View, html_page, show
 from viz.explorer.kinds import Kind, Text, kinds_of
-from viz.explorer.packing import THUMB, is_whole, opened, pack, pack_layer, pooled, quantised, unpack, unpack_layer
+from viz.explorer.layout import THUMB_SIDE
+from viz.explorer.packing import is_whole, opened, pack, pack_layer, pooled, quantised, unpack, unpack_layer
 from viz.explorer.view import (
     Group,
     drawn,
@@ -118,7 +119,7 @@ def test_thumbnails_are_every_head_then_the_means_and_a_long_text_keeps_the_larg
     tiles = unpack(pack({"encoder": kind})).thumbs["encoder"]
     weights = np.stack(kind.weights).astype(np.float64)
     means = [*weights.mean(axis=1), *weights.mean(axis=0)]
-    edges = [block * 100 // THUMB for block in range(THUMB)] + [100]
+    edges = [block * 100 // THUMB_SIDE for block in range(THUMB_SIDE)] + [100]
     for tile, matrix in zip(tiles, [*weights.reshape(-1, 100, 100), *means], strict=True):
         for row, column in ((0, 0), (3, 17), (31, 31)):
             block = matrix[edges[row] : edges[row + 1], edges[column] : edges[column + 1]]

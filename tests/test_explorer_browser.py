@@ -1,6 +1,9 @@
 """The explorer in a real browser, in pages of its own: what is drawn, pointed at, switched and typed."""
 
+import ast
 import base64
+import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,10 +18,11 @@ from model import load_checkpoint
 from tests import tiny
 from tests.running import explored
 from tests.test_explorer import random_kind, trace_of
-from viz.explorer import View, html_page, source
+from viz.explorer import View, html_page, layout, source
 from viz.explorer.kinds import Kind, Text, kinds_of
 from viz.explorer.packing import pack, unpack
 from viz.explorer.page import page_of
+from viz.explorer.panels.grid import stands_beside, tile_of
 from viz.explorer.view import drawn, shown, strength
 from viz.provenance import Provenance
 from viz.theme import DARK
@@ -135,10 +139,13 @@ async ({ packed, view, heads }) => {
 @pytest.fixture(scope="module")
 def parts(browser) -> Iterator[Page]:
     """A page with the explorer's parts in it, and nothing else."""
-    names = "Model, frameOf, drawnOf, meanOf, strengthOf, pooled, blockOf"
+    names = "Model, frameOf, drawnOf, meanOf, strengthOf, pooled, blockOf, tileOf, standsBeside"
+    constants = ", ".join(layout.constants())
     context = browser.new_context()
     page = context.new_page()
-    page.set_content(f'<script type="module">{source.script()}\nwindow.parts = {{ {names} }}</script>')
+    page.set_content(
+        f'<script type="module">{source.script()}\nwindow.parts = {{ {names}, constants: {{ {constants} }} }}</script>'
+    )
     page.wait_for_function("() => window.parts")
     yield page
     context.close()
@@ -170,6 +177,58 @@ def test_both_sides_cut_a_long_text_into_the_same_blocks(parts):
         expected = [max(block for block in range(blocks) if starts[block] <= place) for place in range(length)]
         script = "([length, blocks]) => [...Array(length).keys()].map(p => window.parts.blockOf(p, length, blocks))"
         assert parts.evaluate(script, [length, blocks]) == expected
+
+
+def test_both_sides_draw_by_the_same_constants(parts):
+    expected = json.loads(json.dumps(layout.constants()))
+    assert parts.evaluate("window.parts.constants") == expected
+    sides = {
+        "browser": "".join(path.read_text() for path in source.FOLDER.glob("*.*s")) + source.sizes(),
+        "files": "".join(path.read_text() for path in sorted(source.FOLDER.parent.rglob("*.py"))),
+    }
+    for side, code in sides.items():
+        read = {name for name in expected if len(re.findall(rf"\b{name}\b", code)) > 1 or css_name(name) in code}
+        assert read == set(expected), f"what {side} does not read"
+
+
+def css_name(name: str) -> str:
+    return f"var(--{name.lower().replace('_', '-')})"
+
+
+# What both sides may count with: halves, quarters, twice, next and before.
+PLAIN = {0, 0.5, 1, 2, 4, 100}
+
+
+@pytest.mark.parametrize("name", ["grid", "lines", "matrix", "words", "paint"])
+def test_no_number_is_written_on_both_sides(name):
+    drawn = (source.FOLDER.parent / "panels" / f"{name}.py").read_text()
+    python = {node.value for node in ast.walk(ast.parse(drawn)) if isinstance(node, ast.Constant)}
+    code = re.sub(r"//.*|\"[^\"\n]*\"", "", (source.FOLDER / f"{name}.js").read_text())
+    browser = {float(found) for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?\b", code)}
+    shared = {number for number in python if isinstance(number, int | float) and number in browser}
+    assert shared - PLAIN == SAME.get(name, set())
+
+
+# The formulas of WCAG 2.2, and channels of eight bits; three digits, and what stands fourth.
+SAME = {"matrix": {3}, "paint": {3, 16, 255, 0.04045, 12.92, 0.055, 1.055, 2.4, 0.2126, 0.7152, 0.0722, 0.05}}
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(1, 1), (4, 8), (6, 8), (12, 12), (24, 16), (48, 2), (2, 40)])
+def test_both_sides_make_thumbnails_as_large(parts, layers, heads):
+    kind = Kind(
+        name="encoder",
+        queries=Text(stack="encoder", tokens=("a",)),
+        keys=Text(stack="encoder", tokens=("a",)),
+        weights=(np.ones((heads, 1, 1), np.float32),) * layers,
+        causal=False,
+    )
+    for width in (100, 358, 719, 720, 836, 956, 1068, 1500):
+        for tallest in (300, 720, None):
+            script = "([kind, width, tallest]) => window.parts.tileOf(kind, width, tallest ?? Infinity)"
+            found = parts.evaluate(script, [{"layers": layers, "heads": heads}, width, tallest])
+            assert found == tile_of(kind, width, tallest or math.inf)
+        script = "([kind, width]) => window.parts.standsBeside(kind, width)"
+        assert parts.evaluate(script, [{"layers": layers, "heads": heads}, width]) == stands_beside(kind, width)
 
 
 # Pointing at things
@@ -640,6 +699,25 @@ def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
         query, key = (int(found) - 1 for found in re.findall(r"(?:query|key) (\d+)", said))
         assert number(said) == near(mean[query, key])
         assert query > 400
+
+
+@pytest.mark.parametrize(("layers", "heads", "beside"), [(4, 8, True), (12, 12, False)])
+def test_thumbnails_take_the_room_there_is(browser, tmp_path, layers, heads, beside):
+    text = Text(stack="encoder", tokens=("a", "b", "c"))
+    weights = tuple(np.full((heads, 3, 3), 1 / 3, np.float32) for _ in range(layers))
+    kind = Kind(name="encoder", queries=text, keys=text, weights=weights, causal=False)
+    with opened_page(browser, page_of({"encoder": kind}), tmp_path, width=1240) as page:
+        expect(page.locator(".readout .said")).not_to_be_empty()
+        settled(page)
+        tops = [
+            box["y"] for name in ("grid", "lines", "matrix") if (box := page.locator(f".{name}-panel").bounding_box())
+        ]
+        assert (len(set(tops)) == 1) == beside
+        assert tops[1] == tops[2]
+        assert explored(page, "explorer.grid.tile") >= (31 if beside else 50)
+        wide, tall = explored(page, "[explorer.grid.size.width, explorer.grid.size.height]")
+        assert wide <= explored(page, "explorer.grid.host.clientWidth")
+        assert tall <= 720
 
 
 def test_a_heatmap_alone_takes_the_height_of_the_window(browser, tmp_path):

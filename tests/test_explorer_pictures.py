@@ -187,6 +187,18 @@ def test_all_cells_of_the_matrix_but_those_of_marked_tokens_are_veiled(marks, co
     assert sum(areas[1:]) / areas[0] * 36 == pytest.approx(covered, rel=1e-3)
 
 
+@pytest.mark.parametrize("tokens", [6, 700])
+def test_the_edge_of_a_marked_row_lies_on_its_cells(tokens):
+    picture = svg(kind_of([f"w{place}" for place in range(tokens)], layers=1, heads=1), View(show="matrix", query=2))
+    heatmap, _ = elements(picture, "image")
+    (edge,) = [one for one in elements(picture, "rect") if one.get("stroke") == LIGHT.second]
+    left, top, width, height = (float(heatmap.attrib[name]) for name in ("x", "y", "width", "height"))
+    expected = (left, top + 2 * height / tokens, width, max(height / tokens, 1))
+    found = tuple(float(edge.attrib[name]) for name in ("x", "y", "width", "height"))
+    assert found == pytest.approx(expected, abs=1e-3)
+    assert edge.attrib["stroke-width"] == "2"
+
+
 def test_a_long_text_prints_every_so_many_labels_and_always_the_marked_one():
     tokens = [f"word{position}" for position in range(300)]
     picture = svg(kind_of(tokens, layers=1, heads=1), View(show="matrix", query=101))
@@ -240,9 +252,9 @@ def test_of_very_many_lines_the_strongest_are_drawn_and_the_caption_says_so():
     found = kind_of([f"w{position}" for position in range(60)], layers=1, heads=2)
     picture = svg(found, View(show="lines"))
     widths = np.array([float(path.attrib["stroke-width"]) for path in elements(picture, "path")])
-    expected = np.sort(found["encoder"].weights[0].reshape(-1))[-2500:]
+    expected = np.sort(found["encoder"].weights[0].reshape(-1))[-1200:]
     assert np.allclose(((widths - 0.6) / 3) ** 2, expected, atol=1e-3)
-    assert "the 2,500 strongest of 7,200" in caption_of(picture)
+    assert "the 1,200 strongest of 7,200" in caption_of(picture)
 
 
 def test_a_marked_query_has_its_lines_over_the_faded_others_and_its_keys_shaded():
@@ -294,6 +306,43 @@ def test_heads_that_are_off_are_dimmed_and_those_on_of_the_layer_outlined():
     dimmed = [place for place, group in enumerate(group.get("opacity") for group in groups) if group == "0.22"]
     assert dimmed == [3, 5], "layer 0 has four heads and a mean before those of layer 1"
     assert sum(box.get("stroke-width") == "2" for box in elements(picture, "rect")) == 3
+
+
+@pytest.mark.parametrize(("marks", "covered"), [({"query": 0}, 30), ({"key": 2}, 30), ({"query": 1, "key": 1}, 30)])
+def test_all_of_a_thumbnail_but_the_row_or_column_of_the_marked_token_is_veiled(marks, covered):
+    picture = svg(kind_of(list("abcdef")), View(show="grid", **marks))
+    tiles = elements(picture, "image")
+    veils = [one for one in elements(picture, "rect") if one.get("fill-opacity") == "0.72"]
+    area = float(tiles[0].attrib["width"]) * float(tiles[0].attrib["height"])
+    found = sum(float(one.attrib["width"]) * float(one.attrib["height"]) for one in veils)
+    assert found / area * 36 == pytest.approx(covered * len(tiles), rel=1e-3)
+    assert {one.attrib["fill"] for one in veils} == {LIGHT.background}
+    assert not [one for one in elements(svg(kinds(), View(show="grid")), "rect") if one.get("fill-opacity")]
+
+
+@pytest.mark.parametrize(("off", "named"), [({(0, 0), (0, 2)}, ["2"]), ({(0, 0)}, []), (set(), [])])
+def test_the_number_of_the_head_that_is_on_alone_stands_out(off, named):
+    picture = svg(kind_of(["a", "b"]), View(show="grid", layer=0, off=frozenset(off)))
+    assert texts(picture, fill=LIGHT.text, text_anchor="middle") == named
+
+
+def heights_of(element: ElementTree.Element, above: float = 0.0) -> dict[str | None, float]:
+    """How far below the top every text stands."""
+    shift = re.match(r"translate\([\d.]+ ([\d.]+)\)", element.get("transform", ""))
+    below = above + (float(shift[1]) if shift else 0.0)
+    own = {element.text: below + float(element.get("y", "0"))} if element.tag == SVG + "text" else {}
+    return own | {name: height for child in element for name, height in heights_of(child, below).items()}
+
+
+@pytest.mark.parametrize(("layers", "heads", "rows"), [(4, 8, 1), (2, 2, 1), (12, 12, 2), (24, 16, 2), (40, 2, 1)])
+def test_thumbnails_beside_lines_and_matrix_can_be_pointed_at_and_others_have_a_row(layers, heads, rows):
+    picture = svg(kind_of(["a", "b", "c"], layers=layers, heads=heads), View())
+    places = heights_of(parsed(picture))
+    assert len({places[name] for name in ("All heads", "Lines", "Matrix")}) == rows
+    assert places["Lines"] == places["Matrix"]
+    side = float(elements(picture, "image")[0].attrib["width"])
+    assert side >= (24 if layers < 40 and heads < 16 else 12)
+    assert 20 + (layers + 1) * (side + 3) <= max(720, 20 + (layers + 1) * 15)
 
 
 def test_a_thumbnail_of_a_long_text_keeps_the_largest_weight_of_each_block():

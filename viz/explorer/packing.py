@@ -21,11 +21,11 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from viz.explorer.kinds import Kind, Text
+from viz.explorer.layout import THUMB_SIDE
 from viz.explorer.view import groups_of
 from viz.tokens import visible
 
 WHOLE = 4_000_000  # bytes: a model that takes more is sent as thumbnails, and its layers when they are looked at
-THUMB = 32  # cells to a side of a thumbnail, at most
 ONE_CORE = 1 << 20  # bytes that are compressed before two threads would have begun
 VERSION = 1
 
@@ -176,8 +176,8 @@ def pooled(weights: Float[np.ndarray, "tile query key"]) -> Float[np.ndarray, "t
     """
     for axis in (1, 2):
         length = weights.shape[axis]
-        edges = [block * length // THUMB for block in range(THUMB + 1)]
-        if length > THUMB:
+        edges = [block * length // THUMB_SIDE for block in range(THUMB_SIDE + 1)]
+        if length > THUMB_SIDE:
             slices = (slice(*edge) for edge in pairwise(edges))
             blocks = (weights[(slice(None),) * axis + (one,)].max(axis=axis) for one in slices)
             weights = np.stack(list(blocks), axis=axis)

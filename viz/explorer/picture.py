@@ -8,8 +8,9 @@ import json
 from collections.abc import Mapping
 
 from viz.explorer.kinds import Kind
+from viz.explorer.layout import BETWEEN, SHARES, TITLES
 from viz.explorer.panels.caption import caption
-from viz.explorer.panels.grid import grid, narrowest
+from viz.explorer.panels.grid import grid, stands_beside
 from viz.explorer.panels.lines import lines
 from viz.explorer.panels.matrix import matrix
 from viz.explorer.panels.paint import Length, Panel, beside, box, element, moved, safe, stacked
@@ -22,9 +23,7 @@ from viz.theme import FONT, LIGHT, Theme
 PANELS = {"grid": grid, "lines": lines, "matrix": matrix, "text": words, "table": table}
 WIDTHS = {"all": 1100}
 WIDTH = 640  # pixels, of any other view
-MARGIN, GAP = 16, 20
-SHARES = {"grid": 5, "lines": 6, "matrix": 7}  # of the width, side by side
-TITLES = {"grid": "All heads", "lines": "Lines", "matrix": "Matrix", "text": "Text"}
+MARGIN = 16
 NAMESPACES = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
 
 
@@ -47,22 +46,21 @@ def svg(
     body = together(scene, inner) if view.show == "all" else PANELS[view.show](scene, inner)
     lines = [" ".join(said), *([provenance.sentence()] if provenance is not None else [])]
     parts = [body, *(paragraph(line, body.width, theme) for line in lines)]
-    return document(stacked(parts, GAP), said[0], theme, provenance)
+    return document(stacked(parts, BETWEEN), said[0], theme, provenance)
 
 
 def together(scene: Scene, width: Length) -> Panel:
-    """The text above, grid, lines and matrix side by side; many heads' grid in a row of its own."""
+    """The text above, grid, lines and matrix side by side; the grid of many heads, or in little room, has a row."""
     text = panel("text", scene, width)
     names = list(SHARES)
-    rows = [names] if narrowest(scene.kind) <= width_of("grid", names, width) else [names[:1], names[1:]]
-    return stacked(
-        [text, *(beside([panel(name, scene, width_of(name, row, width)) for name in row], GAP) for row in rows)], GAP
-    )
+    rows = [names] if stands_beside(scene.kind, width) else [names[:1], names[1:]]
+    panels = [[panel(name, scene, width_of(name, row, width)) for name in row] for row in rows]
+    return stacked([text, *(beside(row, BETWEEN) for row in panels)], BETWEEN)
 
 
 def width_of(name: str, row: list[str], width: Length) -> Length:
     """A panel's share of a row."""
-    return (width - GAP * (len(row) - 1)) * SHARES[name] / sum(SHARES[other] for other in row)
+    return (width - BETWEEN * (len(row) - 1)) * SHARES[name] / sum(SHARES[other] for other in row)
 
 
 def panel(name: str, scene: Scene, width: Length) -> Panel:

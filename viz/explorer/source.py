@@ -1,7 +1,8 @@
 """The explorer's browser modules as one script. No build step: the files are joined as they are when they are needed.
 
 A browser cannot import one module from another that it got as a string, so the imports between the files are taken
-out, and with them the word ``export``. Every name at the top of a file is therefore unique among all of them.
+out, and with them the word ``export``. Every name at the top of a file is therefore unique among all of them, and among
+those of layout.py.
 """
 
 import json
@@ -9,6 +10,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from viz.explorer import layout
 from viz.theme import DARK, FONT, LIGHT, Theme
 
 FOLDER = Path(__file__).parent / "browser"
@@ -28,10 +30,11 @@ def drawing(name: str) -> str:
 
 @cache
 def joined(*names: str) -> str:
-    """Modules as one script, after the colours."""
+    """Modules as one script, after the colours and the sizes."""
     texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in names]
     whole = "\n".join(re.sub(r"^(import .*\n|export (?!default))", "", text, flags=re.MULTILINE) for text in texts)
-    return f"const THEMES = {json.dumps(themes())}\n{whole}"
+    known = {"THEMES": themes(), **layout.constants()}
+    return f"const {{ {', '.join(known)} }} = {json.dumps(known)}\n{whole}"
 
 
 @cache
@@ -42,8 +45,26 @@ def mailbox() -> str:
 
 @cache
 def styles(name: str = "explorer") -> str:
-    """A component's own style sheet; its colours are Streamlit's variables."""
-    return (FOLDER / f"{name}.css").read_text(encoding="utf-8")
+    """A component's own style sheet; its colours are Streamlit's variables, the explorer's sizes those of layout.py."""
+    sheet = (FOLDER / f"{name}.css").read_text(encoding="utf-8")
+    return f".headlight {{ {sizes()} }}\n{sheet}" if name == "explorer" else sheet
+
+
+def sizes() -> str:
+    """What the explorer's style sheet takes from layout.py, as CSS variables."""
+    names = (
+        "BETWEEN",
+        "SMALL_TYPE",
+        "TOKEN_TYPE",
+        "TOKEN_HEIGHT",
+        "TOKEN_GAP",
+        "TOKEN_PADDING",
+        "TOKEN_ROUND",
+        "MARK_WIDTH",
+    )
+    lengths = {name.lower().replace("_", "-"): f"{getattr(layout, name)}px" for name in names}
+    shares = " ".join(f"minmax(0, {share}fr)" for share in layout.SHARES.values())
+    return " ".join(f"--{name}: {value};" for name, value in (lengths | {"shares": shares}).items())
 
 
 def themes() -> dict[str, object]:

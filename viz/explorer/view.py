@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.explorer.kinds import Kind, Text
+from viz.explorer.layout import LOWEST
 from viz.tokens import visible
 
 SHOWS = ("all", "grid", "lines", "matrix", "text", "table")
@@ -26,7 +27,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "colours": COLOURS,
 }
 MOST = 10_000  # more than any layer, head or position is counted
-LOWEST = 1e-4  # where the logarithmic scale begins
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,5 @@
 // Every setting of the view, visible and labelled. A control shows the view that it is given and reports what was chosen.
-import { MOST_LINES } from "./lines.js"
+import { MOST_LINES } from "./layout.js"
 import { el } from "./paint.js"
 
 export const SHOWS = { all: "All", grid: "Grid", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }

@@ -1,7 +1,7 @@
 // Reads what packing.py wrote, and follows the rules of view.py: which rows and columns a view has, and their numbers.
+import { LOWEST } from "./layout.js"
 
 const VALUE = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255) ** 2)
-const LOWEST = 1e-4 // where the logarithmic scale begins
 const KEPT_LAYERS = 24 // inflated layers in memory; the longest of 12 heads takes 3 MB
 
 export class Model {

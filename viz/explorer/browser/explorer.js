@@ -1,7 +1,8 @@
 // The explorer: one model's attention, one view of it, and all pictures of that view.
 import { Controls, KINDS, SHOWS, counted } from "./controls.js"
 import { Model, blockOf, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled, valuesOf } from "./data.js"
-import { Grid } from "./grid.js"
+import { Grid, standsBeside } from "./grid.js"
+import { THUMB_SIDE, TITLES } from "./layout.js"
 import { Lines } from "./lines.js"
 import { Matrix } from "./matrix.js"
 import { el, shadesOf, themeOf } from "./paint.js"
@@ -9,11 +10,9 @@ import { Table, Words, named } from "./words.js"
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
 const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by
-const THUMB_SIDE = 32
 const MOST_ANSWERS = 300
 const PANELS = ["text", "grid", "lines", "matrix", "table"]
 const SHOWN = { all: ["text", "grid", "lines", "matrix"], table: ["text", "table"] }
-const TITLES = { grid: "All heads", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }
 export const PLAIN = {
   attention: "encoder", layer: 0, off: [], show: "all", query: null, key: null, special: "shown", words: false,
   segments: "all", threshold: 0, top: 0, scale: "root", maximum: "one", colours: "blue",
@@ -416,7 +415,7 @@ export class Explorer {
     scene.theme = themeOf(this.root)
     scene.shades = shadesOf(scene.theme, scene.view.colours)
     const { shown } = this
-    this.views.className = `views show-${scene.view.show}`
+    this.views.className = `views show-${scene.view.show}${standsBeside(scene.kind, this.views.clientWidth) ? " beside" : ""}`
     for (const [name, panel] of this.panels) panel.hidden = !shown.includes(name)
     this.controls.show(scene)
     this.buildWords(scene)

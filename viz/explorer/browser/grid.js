@@ -1,13 +1,9 @@
 // All heads of all layers as thumbnails, with the mean of each layer and of each head over the layers.
 import { blockOf, strengthOf } from "./data.js"
+import { GRID_APART, GRID_DIMMED, GRID_GAP, GRID_LEFT, GRID_NAME_X, GRID_SMALL_TYPE, GRID_TOP, GRID_TYPE, GRID_VEIL } from "./layout.js"
+import { BETWEEN, LARGEST_TILE, MARK_WIDTH, NARROWEST_ROW, SHARES, SMALLEST_TILE, SMALL_TILE, SPARSE_TILE, TALLEST_GRID, TARGET_TILE } from "./layout.js"
 import { picture } from "./paint.js"
 import { Stack } from "./stack.js"
-
-const GRID_LEFT = 46
-const GRID_TOP = 20
-const GRID_GAP = 3
-const SMALLEST_TILE = 12
-const LARGEST_TILE = 110
 
 export class Grid extends Stack {
   constructor(actions) {
@@ -41,13 +37,12 @@ export class Grid extends Stack {
   draw(scene, width) {
     const { kind, theme, view } = scene
     const columns = kind.heads + 1
-    const fitting = (width - GRID_LEFT - GRID_GAP) / columns - GRID_GAP
-    this.tile = Math.floor(Math.min(Math.max(fitting, SMALLEST_TILE), LARGEST_TILE))
+    this.tile = tileOf(kind, width, view.show === "grid" ? Infinity : TALLEST_GRID)
     this.step = this.tile + GRID_GAP
     this.kind = kind
     const needed = Math.max(width, GRID_LEFT + columns * this.step)
     const context = this.contexts(needed, GRID_TOP + (kind.layers + 1) * this.step + GRID_GAP)
-    context.font = `${this.tile < 16 ? 10 : 12}px ${theme.font}`
+    context.font = `${this.tile < SMALL_TILE ? GRID_SMALL_TYPE : GRID_TYPE}px ${theme.font}`
     context.textBaseline = "middle"
     this.labels(context, scene)
     for (let layer = 0; layer <= kind.layers; layer++) {
@@ -55,7 +50,7 @@ export class Grid extends Stack {
     }
     context.globalAlpha = 1
     context.strokeStyle = theme.second
-    context.lineWidth = 2
+    context.lineWidth = MARK_WIDTH
     for (const head of scene.heads) {
       const { x, y } = this.corner(view.layer, head)
       context.strokeRect(x - 1, y - 1, this.tile + 2, this.tile + 2)
@@ -63,7 +58,7 @@ export class Grid extends Stack {
   }
 
   labels(context, { kind, theme, view, current }) {
-    const every = this.tile < 15 ? 2 : 1
+    const every = this.tile < SPARSE_TILE ? 2 : 1
     context.textAlign = "center"
     for (let head = 0; head <= kind.heads; head++) {
       context.fillStyle = head === current ? theme.text : theme.quiet
@@ -74,10 +69,10 @@ export class Grid extends Stack {
     for (let layer = 0; layer <= kind.layers; layer++) {
       context.fillStyle = layer === view.layer ? theme.text : theme.quiet
       const name = layer === kind.layers ? "mean" : String(layer + 1)
-      if (layer === kind.layers || layer % every === 0) context.fillText(name, GRID_LEFT - 8, this.corner(layer, 0).y + this.tile / 2)
+      if (layer === kind.layers || layer % every === 0) context.fillText(name, GRID_LEFT - GRID_APART, this.corner(layer, 0).y + this.tile / 2)
     }
     context.save()
-    context.translate(7, GRID_TOP + (kind.layers * this.step) / 2)
+    context.translate(GRID_NAME_X, GRID_TOP + (kind.layers * this.step) / 2)
     context.rotate(-Math.PI / 2)
     context.textAlign = "center"
     context.fillStyle = theme.quiet
@@ -93,7 +88,7 @@ export class Grid extends Stack {
     if (!found) return
     const { width, height } = found
     const { x, y } = this.corner(layer, head)
-    context.globalAlpha = off.has(`${layer}.${head}`) ? 0.22 : 1
+    context.globalAlpha = off.has(`${layer}.${head}`) ? GRID_DIMMED : 1
     context.imageSmoothingEnabled = width > this.tile
     context.fillStyle = theme.background
     context.fillRect(x, y, this.tile, this.tile)
@@ -120,7 +115,7 @@ export class Grid extends Stack {
     const context = this.overlay()
     const { kind, theme, frame } = scene
     context.fillStyle = theme.background
-    context.globalAlpha = 0.72
+    context.globalAlpha = GRID_VEIL
     for (let layer = 0; layer <= kind.layers; layer++) {
       for (let head = 0; head <= kind.heads; head++) {
         const found = this.tiles?.[this.number(layer, head)]
@@ -166,4 +161,18 @@ export class Grid extends Stack {
     const weight = found.tile[row * found.width + column]
     return { layer, head, block: { row, column, weight, rows: found.height, columns: found.width } }
   }
+}
+
+// How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers with their means.
+export function tileOf({ heads, layers }, width, tallest) {
+  const across = (width - GRID_LEFT - GRID_GAP) / (heads + 1)
+  const down = (tallest - GRID_TOP - GRID_GAP) / (layers + 1)
+  return Math.min(Math.max(Math.floor(Math.min(across, down)) - GRID_GAP, SMALLEST_TILE), LARGEST_TILE)
+}
+
+// Whether the thumbnails stand beside lines and matrix: where they can be pointed at in their share of the width.
+export function standsBeside(kind, width) {
+  const shares = Object.values(SHARES)
+  const room = (width - BETWEEN * (shares.length - 1)) * (SHARES.grid / shares.reduce((sum, share) => sum + share))
+  return width >= NARROWEST_ROW && tileOf(kind, room, Infinity) >= TARGET_TILE
 }

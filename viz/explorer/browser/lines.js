@@ -1,18 +1,10 @@
 // Tokens left and right, and a line for every weight: from the query that looks to the key that it looks at.
 import { strengthOf } from "./data.js"
+import { DASHES, LINES_APART, LINES_AROUND, LINES_BAR, LINES_BELOW, LINES_BENDS, LINES_EDGE, LINES_FADED, LINES_FRAME, LINES_HEADING } from "./layout.js"
+import { LINES_ROW, LINES_SIDE, LINES_TOP, LINES_TYPE, MARK_WIDTH, MOST_LINES, SHORTEST_LINES, SMALLEST_ROW, TALLEST_LINES, WIDEST_SIDE } from "./layout.js"
+import { FAINTEST_LINE, LINE_GROWS, THINNEST_LINE } from "./layout.js"
 import { fitted, inkOn, shade } from "./paint.js"
 import { Stack } from "./stack.js"
-
-const LINES_ROW = 21
-const SMALLEST_ROW = 13
-const LINES_FRAME = 18 // of the token that is marked, or as tall as its row where rows are lower
-const TALLEST_LINES = 600
-const LINES_TOP = 26
-const LINES_TYPE = 13
-const LINES_BAR = 3
-const LINES_BELOW = 8 // for half the frame of the last token
-export const MOST_LINES = 1200 // at rest, more take longer than a frame; one row or column is always drawn in full
-const DASHES = [[], [6, 3], [2, 3], [9, 3, 2, 3]] // after twelve colours, the next dash
 
 export class Lines extends Stack {
   constructor(actions) {
@@ -23,8 +15,8 @@ export class Lines extends Stack {
     const { frame, theme } = scene
     this.scene = scene
     const most = Math.max(frame.rows.length, frame.columns.length)
-    const height = Math.min(Math.max(most * LINES_ROW, 120), TALLEST_LINES)
-    const room = Math.min(width * 0.3, 150)
+    const height = Math.min(Math.max(most * LINES_ROW, SHORTEST_LINES), TALLEST_LINES)
+    const room = Math.min(width * LINES_SIDE, WIDEST_SIDE)
     this.inner = { left: room, top: LINES_TOP, width: width - 2 * room, height }
     this.row = (height * this.zoom) / most
     const context = this.contexts(width, LINES_TOP + height + LINES_BELOW)
@@ -40,8 +32,8 @@ export class Lines extends Stack {
     context.textBaseline = "middle"
     context.fillStyle = theme.quiet
     context.textAlign = "left"
-    context.fillText("query attends", Math.max(0, this.inner.left - 2 - context.measureText("query attends").width), 10)
-    context.fillText("to key", width - this.inner.left + 2, 10)
+    context.fillText("query attends", Math.max(0, this.inner.left - LINES_EDGE - context.measureText("query attends").width), LINES_HEADING)
+    context.fillText("to key", width - this.inner.left + LINES_EDGE, LINES_HEADING)
   }
 
   // The strongest lines of all heads that are on; each head remembers its own, so that toggling one sorts little.
@@ -59,13 +51,14 @@ export class Lines extends Stack {
     const strength = strengthOf(weight, full, view.scale)
     const { left, width } = this.inner
     const [start, end] = [this.rowY(row, frame.rows), this.rowY(column, frame.columns)]
-    context.globalAlpha = 0.06 + 0.94 * strength * strength
-    context.lineWidth = 0.6 + 3 * strength
+    context.globalAlpha = FAINTEST_LINE + (1 - FAINTEST_LINE) * strength * strength
+    context.lineWidth = THINNEST_LINE + LINE_GROWS * strength
     context.strokeStyle = this.colour(head)
-    context.setLineDash(DASHES[Math.floor(head / 12) % DASHES.length])
+    context.setLineDash(DASHES[Math.floor(head / this.scene.theme.heads.length) % DASHES.length])
     context.beginPath()
     context.moveTo(left, start)
-    context.bezierCurveTo(left + width * 0.4, start, left + width * 0.6, end, left + width, end)
+    const [first, second] = LINES_BENDS.map((share) => left + width * share)
+    context.bezierCurveTo(first, start, second, end, left + width, end)
     context.stroke()
   }
 
@@ -98,16 +91,16 @@ export class Lines extends Stack {
   token(context, groups, place, side) {
     const y = this.rowY(place, groups)
     if (y < LINES_TOP || y > LINES_TOP + this.inner.height) return
-    const room = this.inner.left - 10
+    const [room, x] = [this.inner.left - LINES_AROUND, this.inner.left - LINES_APART]
     context.textAlign = side === "left" ? "right" : "left"
-    context.fillText(fitted(context, groups[place].label, room), side === "left" ? room + 4 : this.size.width - room - 4, y)
+    context.fillText(fitted(context, groups[place].label, room), side === "left" ? x : this.size.width - x, y)
   }
 
   drawOverlay(scene, active) {
     const context = this.overlay()
     const { frame, theme } = scene
     const lit = active.row >= 0 || active.column >= 0
-    this.base.style.opacity = lit ? 0.14 : 1
+    this.base.style.opacity = lit ? LINES_FADED : 1
     if (!lit) return
     this.clipped(context, () => this.edges(active).forEach((edge) => this.line(context, edge)))
     context.globalAlpha = 1
@@ -143,7 +136,7 @@ export class Lines extends Stack {
     const { theme, shades, view, fullMean } = scene
     const every = Math.max(1, Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)))
     const row = (this.inner.height * this.zoom) / groups.length
-    const [room, thin] = [this.inner.left - 2, row < SMALLEST_ROW]
+    const [room, thin] = [this.inner.left - LINES_EDGE, row < SMALLEST_ROW]
     const [wide, tall] = thin ? [LINES_BAR, Math.max(row, 1)] : [room, Math.min(row, LINES_ROW) - 2]
     const frameHeight = Math.min(Math.max(row, SMALLEST_ROW), LINES_FRAME)
     const start = (width) => (side === "left" ? room - width : this.size.width - room)
@@ -170,7 +163,7 @@ export class Lines extends Stack {
     context.fillRect(x, y - tall / 2, wide, tall)
     context.strokeStyle = theme.second
     context.setLineDash([])
-    context.lineWidth = 2
+    context.lineWidth = MARK_WIDTH
     context.strokeRect(x + 1, y - tall / 2, wide - 2, tall)
     context.fillStyle = theme.text
     this.token(context, groups, place, side)

@@ -1,15 +1,11 @@
 // One layer's heads that are on, as a heatmap: query rows, key columns.
 import { strengthOf } from "./data.js"
+import { LABEL_SHARE, LARGEST_CELL, MARK_WIDTH, MATRIX_APART, MATRIX_AROUND, MATRIX_BELOW, MATRIX_ROOM, MATRIX_TYPE, MATRIX_VEIL, MATRIX_WEIGHT } from "./layout.js"
+import { LONGEST_RAMP, RAMP_BESIDE, RAMP_HEIGHT, RAMP_LEFT, RAMP_STEPS, RAMP_TOP, SHORTEST_RAMP, TALLEST_MATRIX, WIDEST_LABEL } from "./layout.js"
 import { fitted, picture } from "./paint.js"
 import { Stack } from "./stack.js"
 
-const TALLEST_MATRIX = 560
 const TALLEST_ALONE = 0.85 // of the window
-const WIDEST_LABEL = 104
-const MATRIX_TYPE = 12 // pixels of type
-const LARGEST_CELL = 40
-const BELOW = 30 // the scale under the picture
-const VEIL = 0.8 // how much of the rest is hidden behind the row and the column that are pointed at
 
 export class Matrix extends Stack {
   constructor(actions) {
@@ -29,11 +25,11 @@ export class Matrix extends Stack {
     const measure = this.base.getContext("2d")
     measure.font = `${MATRIX_TYPE}px ${theme.font}`
     const longest = (groups) => groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)
-    const left = Math.min(longest(frame.rows), WIDEST_LABEL, width / 3) + 12
-    const top = Math.min(longest(frame.columns), WIDEST_LABEL) + 12
+    const left = Math.min(longest(frame.rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
+    const top = Math.min(longest(frame.columns), WIDEST_LABEL) + MATRIX_ROOM
     const cell = Math.min((width - left - 2) / columns, LARGEST_CELL, Math.max((tallest - top) / rows, 1))
     this.inner = { left, top, width: cell * columns, height: cell * rows }
-    const context = this.contexts(width, top + this.inner.height + BELOW)
+    const context = this.contexts(width, top + this.inner.height + MATRIX_BELOW)
     this.cells(context, theme)
     this.labels(context, theme, frame)
     this.legend(context, scene, width)
@@ -79,30 +75,31 @@ export class Matrix extends Stack {
 
   rowLabel(context, label, y) {
     context.textAlign = "right"
-    context.fillText(fitted(context, label, this.inner.left - 8), this.inner.left - 6, y)
+    context.fillText(fitted(context, label, this.inner.left - MATRIX_AROUND), this.inner.left - MATRIX_APART, y)
   }
 
   columnLabel(context, label, x) {
     context.save()
-    context.translate(x, this.inner.top - 6)
+    context.translate(x, this.inner.top - MATRIX_APART)
     context.rotate(-Math.PI / 2)
     context.textAlign = "left"
-    context.fillText(fitted(context, label, this.inner.top - 8), 0, 0)
+    context.fillText(fitted(context, label, this.inner.top - MATRIX_AROUND), 0, 0)
     context.restore()
   }
 
   legend(context, { theme, shades, view, fullMean }, width) {
     const { left, top, height } = this.inner
-    const [y, length] = [top + height + 8, Math.min(120, width - left - 60)]
-    const ramp = picture(1, 64, shades, (cell) => strengthOf((cell / 63) * fullMean, fullMean, view.scale))
+    const [y, length] = [top + height + RAMP_TOP, Math.max(Math.min(LONGEST_RAMP, width - left - RAMP_BESIDE), SHORTEST_RAMP)]
+    const [x, middle] = [left + RAMP_LEFT, y + RAMP_HEIGHT / 2]
+    const ramp = picture(1, RAMP_STEPS, shades, (cell) => strengthOf((cell / (RAMP_STEPS - 1)) * fullMean, fullMean, view.scale))
     context.imageSmoothingEnabled = true
     context.fillStyle = theme.quiet
     context.textAlign = "left"
-    context.fillText("0", left, y + 5)
-    context.drawImage(ramp, left + 12, y, length, 10)
+    context.fillText("0", left, middle)
+    context.drawImage(ramp, x, y, length, RAMP_HEIGHT)
     context.strokeStyle = theme.grid
-    context.strokeRect(left + 11.5, y - 0.5, length + 1, 11)
-    context.fillText(`${fullMean === 1 ? "1" : fullMean.toPrecision(3)}  weight`, left + length + 18, y + 5)
+    context.strokeRect(x - 0.5, y - 0.5, length + 1, RAMP_HEIGHT + 1)
+    context.fillText(`${fullMean === 1 ? "1" : fullMean.toPrecision(3)}  weight`, x + length + MATRIX_APART, middle)
   }
 
   drawOverlay({ frame, theme }, active) {
@@ -116,7 +113,7 @@ export class Matrix extends Stack {
     const [tall, wide] = [(height * this.zoom) / rows, (width * this.zoom) / columns]
     this.veil(context, theme, [active.row, rows], [active.column, columns])
     context.strokeStyle = theme.second
-    context.lineWidth = 2
+    context.lineWidth = MARK_WIDTH
     if (active.row >= 0) context.strokeRect(this.toX(0), this.toY(active.row / rows), width * this.zoom, Math.max(tall, 1))
     if (active.column >= 0) context.strokeRect(this.toX(active.column / columns), this.toY(0), Math.max(wide, 1), height * this.zoom)
     context.restore()
@@ -127,7 +124,7 @@ export class Matrix extends Stack {
   veil(context, theme, [row, rows], [column, columns]) {
     if (row < 0 && column < 0) return
     const others = (place, count) => (place < 0 ? [[0, 1]] : [[0, place / count], [(place + 1) / count, 1]])
-    context.globalAlpha = VEIL
+    context.globalAlpha = MATRIX_VEIL
     context.fillStyle = theme.background
     for (const [top, bottom] of others(row, rows)) {
       for (const [left, right] of others(column, columns)) {
@@ -139,7 +136,7 @@ export class Matrix extends Stack {
 
   // The labels of what is pointed at, even where they had no room.
   namedLabels(context, theme, { rows, columns }, active) {
-    context.font = `600 ${MATRIX_TYPE}px ${theme.font}`
+    context.font = `${MATRIX_WEIGHT} ${MATRIX_TYPE}px ${theme.font}`
     context.textBaseline = "middle"
     if (active.row >= 0) {
       const y = Math.min(Math.max(this.toY((active.row + 0.5) / rows.length), this.inner.top + 6), this.inner.top + this.inner.height - 6)

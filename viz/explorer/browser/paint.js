@@ -1,7 +1,5 @@
-// Colours, and what the canvases of all views share. THEMES is viz/theme.py's, put in front by source.py.
-import { THEMES } from "./themes.js"
-
-const SHADES = 256
+// Colours, and what the canvases of all views share. THEMES is viz/theme.py's, layout.js stands for viz/explorer/layout.py: source.py puts both in front.
+import { READABLE, SHADES, THEMES } from "./layout.js"
 
 // The colours of the page: which of the two themes it has shows in its background.
 export function themeOf(element) {
@@ -52,7 +50,7 @@ export function inkOn(theme, shades, strength) {
   const start = Math.round(strength * (SHADES - 1)) * 3
   const ground = brightness(shades.subarray(start, start + 3))
   const inks = [theme.text, theme.background, "#ffffff", "#000000"]
-  return inks.find((ink) => contrast(brightness(rgb(ink)), ground) >= 4.5)
+  return inks.find((ink) => contrast(brightness(rgb(ink)), ground) >= READABLE)
 }
 
 // Relative luminance and contrast ratio as in WCAG 2.2.

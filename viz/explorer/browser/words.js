@@ -1,5 +1,6 @@
 // The sentence itself, one button a token, shaded by attention; and the numbers of one query as a table.
 import { strengthOf } from "./data.js"
+import { AT_REST, OF_KEY, OF_QUERY } from "./layout.js"
 import { el, inkOn, shade } from "./paint.js"
 
 export class Words {
@@ -70,8 +71,8 @@ export class Words {
       const chosen = side === "key" ? active.column : looks ? active.row : this.one ? active.column : active.row
       buttons.forEach((button, place) => this.paint(scene, button, weight(place), place === chosen))
     }
-    const none = "Shaded: the mean weight that each token receives. Point at a token, or tab to it, to see only what it attends to."
-    this.said.textContent = looks ? "Shaded: what the marked query attends to." : lit ? "Shaded: which queries attend to the marked key." : none
+    const none = `${AT_REST} Point at a token, or tab to it, to see only what it attends to.`
+    this.said.textContent = looks ? OF_QUERY : lit ? OF_KEY : none
   }
 
   keyWeight({ frame, drawnMean }, { row }) {

@@ -1,8 +1,7 @@
 """What a picture shows, in words: on paper nobody can look at the controls."""
 
 from viz.explorer.kinds import TITLES, Kind
-from viz.explorer.packing import THUMB
-from viz.explorer.panels.lines import MOST_LINES
+from viz.explorer.layout import MOST_LINES, THUMB_SIDE
 from viz.explorer.panels.scene import Scene
 from viz.tokens import list_of
 
@@ -59,7 +58,7 @@ def full(scene: Scene) -> str:
 
 def changes(scene: Scene) -> list[str]:
     """What was left out, made again, merged or not drawn."""
-    pooled = scene.view.show in ("all", "grid") and max(scene.mean.shape) > THUMB
+    pooled = scene.view.show in ("all", "grid") and max(scene.mean.shape) > THUMB_SIDE
     large = ["A cell of a thumbnail is the largest weight of those that it stands for."] if pooled else []
     return [*left_out(scene), *merged(scene), *not_drawn(scene), *large]
 

@@ -1,26 +1,44 @@
 """All heads of all layers as thumbnails, with the mean of each layer and of each head over the layers: grid.js."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
 
 from viz.explorer.kinds import Kind
+from viz.explorer.layout import (
+    BETWEEN,
+    GRID_APART,
+    GRID_DIMMED,
+    GRID_GAP,
+    GRID_LEFT,
+    GRID_NAME_X,
+    GRID_SMALL_TYPE,
+    GRID_TOP,
+    GRID_TYPE,
+    GRID_VEIL,
+    LARGEST_TILE,
+    MARK_WIDTH,
+    NARROWEST_ROW,
+    SHARES,
+    SMALL_TILE,
+    SMALLEST_TILE,
+    SPARSE_TILE,
+    TALLEST_GRID,
+    TARGET_TILE,
+)
 from viz.explorer.packing import tiles_of
-from viz.explorer.panels.paint import Length, Panel, around, box, element, label, outline, raster, shaded
+from viz.explorer.panels.paint import Length, Panel, box, element, label, outline, raster, shaded
 from viz.explorer.panels.scene import Scene
 from viz.explorer.view import View, largest_of, shown, strength
 from viz.tokens import counted
-
-LEFT, TOP, GAP = 46, 20, 3
-SMALLEST, LARGEST = 12, 110
-DIMMED = 0.22  # a head that is off
 
 
 def grid(scene: Scene, width: Length) -> Panel:
     """The thumbnails, no wider than ``width`` unless even the smallest need more room."""
     kind = scene.kind
-    tile = min(max((width - LEFT - GAP) // (kind.heads + 1) - GAP, SMALLEST), LARGEST)
+    tile = tile_of(kind, width, math.inf if scene.view.show == "grid" else TALLEST_GRID)
     tiles = thumbnails(scene)
     strengths = tile_strengths(tiles, scene)
     parts = [axes(scene, tile)]
@@ -28,14 +46,23 @@ def grid(scene: Scene, width: Length) -> Panel:
         place = tile_number(kind, layer, head)
         if place is not None and tiles.size:
             parts.append(thumbnail(scene, strengths[place], (layer, head), tile))
+            parts.append(veil(scene, strengths[place].shape, corner(layer, head, tile), tile))
     parts += [selected(scene, head, tile) for head in scene.found.heads]
-    height = TOP + (kind.layers + 1) * (tile + GAP) + GAP
-    return Panel("".join(parts), max(width, LEFT + (kind.heads + 1) * (tile + GAP)), height)
+    height = GRID_TOP + (kind.layers + 1) * (tile + GRID_GAP) + GRID_GAP
+    return Panel("".join(parts), max(width, GRID_LEFT + (kind.heads + 1) * (tile + GRID_GAP)), height)
 
 
-def narrowest(kind: Kind) -> int:
-    """The width below which the thumbnails of a kind do not go."""
-    return LEFT + (kind.heads + 1) * (SMALLEST + GAP) + GAP
+def tile_of(kind: Kind, width: Length, tallest: Length) -> Length:
+    """How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers."""
+    across = (width - GRID_LEFT - GRID_GAP) / (kind.heads + 1)
+    down = (tallest - GRID_TOP - GRID_GAP) / (kind.layers + 1)
+    return min(max(min(across, down) // 1 - GRID_GAP, SMALLEST_TILE), LARGEST_TILE)
+
+
+def stands_beside(kind: Kind, width: Length) -> bool:
+    """Whether thumbnails stand beside lines and matrix: where they could be pointed at in their share of the width."""
+    room = (width - BETWEEN * (len(SHARES) - 1)) * SHARES["grid"] / sum(SHARES.values())
+    return width >= NARROWEST_ROW and tile_of(kind, room, math.inf) >= TARGET_TILE
 
 
 def thumbnails(scene: Scene) -> Float[np.ndarray, "tile row column"]:
@@ -66,23 +93,29 @@ def tile_number(kind: Kind, layer: int, head: int) -> int | None:
 
 def corner(layer: int, head: int, tile: Length) -> tuple[Length, Length]:
     """The upper left of a thumbnail."""
-    return LEFT + head * (tile + GAP), TOP + layer * (tile + GAP)
+    return GRID_LEFT + head * (tile + GRID_GAP), GRID_TOP + layer * (tile + GRID_GAP)
 
 
 def thumbnail(scene: Scene, strengths: Float[np.ndarray, "row column"], site: tuple[int, int], tile: Length) -> str:
-    """One thumbnail, with what the marked query and key attend in it."""
+    """One thumbnail, dimmed where its head is off."""
     x, y = corner(*site, tile)
-    rows, columns = strengths.shape
-    colour = scene.theme.second
     parts = [raster(shaded(scene.shades, strengths), x, y, tile, tile)]
     parts.append(outline(x - 0.5, y - 0.5, tile + 1, tile + 1, scene.theme.grid))
+    return element("g", *parts, opacity=GRID_DIMMED if site in scene.view.off else 1)
+
+
+def veil(scene: Scene, shape: tuple[int, ...], place: tuple[Length, Length], tile: Length) -> str:
+    """The page's background over all of a thumbnail but the row of the marked query, else the column of the key."""
+    (x, y), (rows, columns) = place, shape
     if scene.row is not None:
         start, size = block(scene.row, len(scene.found.queries), rows, tile)
-        parts.append(around(x, y + start, tile, size, colour, 0.75))
-    if scene.column is not None:
+        covers = [(x, y, tile, start), (x, y + start + size, tile, tile - start - size)]
+    elif scene.column is not None:
         start, size = block(scene.column, len(scene.found.keys), columns, tile)
-        parts.append(around(x + start, y, size, tile, colour, 0.75))
-    return element("g", *parts, opacity=DIMMED if site in scene.view.off else 1)
+        covers = [(x, y, start, tile), (x + start + size, y, tile - start - size, tile)]
+    else:
+        covers = []
+    return "".join(box(*cover, fill=scene.theme.background, fill_opacity=GRID_VEIL) for cover in covers)
 
 
 def block(place: int, length: int, blocks: int, tile: Length) -> tuple[Length, Length]:
@@ -94,18 +127,20 @@ def block(place: int, length: int, blocks: int, tile: Length) -> tuple[Length, L
 def axes(scene: Scene, tile: Length) -> str:
     """Heads above, layers on the left; every other number where the thumbnails are small."""
     kind, theme = scene.kind, scene.theme
-    size, every = (10, 2) if tile < 16 else (12, 1)
-    parts = [label("head", 2, TOP / 2, size, fill=theme.quiet)]
+    size, every = GRID_SMALL_TYPE if tile < SMALL_TILE else GRID_TYPE, 2 if tile < SPARSE_TILE else 1
+    alone = scene.found.heads if len(scene.found.heads) == 1 else ()
+    parts = [label("head", 2, GRID_TOP / 2, size, fill=theme.quiet)]
     for head in [*range(0, kind.heads, every), kind.heads]:
         x = corner(0, head, tile)[0] + tile / 2
-        parts.append(axis_label(head, kind.heads, x, TOP / 2, size, text_anchor="middle", fill=theme.quiet))
+        fill = theme.text if head in alone else theme.quiet
+        parts.append(axis_label(head, kind.heads, x, GRID_TOP / 2, size, text_anchor="middle", fill=fill))
     for layer in [*range(0, kind.layers, every), kind.layers]:
         y = corner(layer, 0, tile)[1] + tile / 2
         fill = theme.text if layer == scene.view.layer else theme.quiet
-        parts.append(axis_label(layer, kind.layers, LEFT - 8, y, size, text_anchor="end", fill=fill))
-    turned = f"rotate(-90 7 {TOP + kind.layers * (tile + GAP) / 2:.1f})"
-    middle = TOP + kind.layers * (tile + GAP) / 2
-    parts.append(label("layer", 7, middle, size, text_anchor="middle", fill=theme.quiet, transform=turned))
+        parts.append(axis_label(layer, kind.layers, GRID_LEFT - GRID_APART, y, size, text_anchor="end", fill=fill))
+    middle = GRID_TOP + kind.layers * (tile + GRID_GAP) / 2
+    turned = f"rotate(-90 {GRID_NAME_X} {middle:.1f})"
+    parts.append(label("layer", GRID_NAME_X, middle, size, text_anchor="middle", fill=theme.quiet, transform=turned))
     return "".join(parts)
 
 
@@ -117,4 +152,4 @@ def axis_label(index: int, count: int, x: Length, y: Length, size: Length, **att
 def selected(scene: Scene, head: int, tile: Length) -> str:
     """The edge of a head that is on in the layer that the other panels show."""
     x, y = corner(scene.view.layer, head, tile)
-    return box(x - 1, y - 1, tile + 2, tile + 2, fill="none", stroke=scene.theme.second, stroke_width=2)
+    return box(x - 1, y - 1, tile + 2, tile + 2, fill="none", stroke=scene.theme.second, stroke_width=MARK_WIDTH)

@@ -5,7 +5,33 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
+from viz.explorer.layout import (
+    DASHES,
+    FAINTEST_LINE,
+    LINE_GROWS,
+    LINES_APART,
+    LINES_AROUND,
+    LINES_BAR,
+    LINES_BELOW,
+    LINES_BENDS,
+    LINES_EDGE,
+    LINES_FADED,
+    LINES_FRAME,
+    LINES_HEADING,
+    LINES_ROW,
+    LINES_SIDE,
+    LINES_TOP,
+    LINES_TYPE,
+    MARK_WIDTH,
+    MOST_LINES,
+    SHORTEST_LINES,
+    SMALLEST_ROW,
+    TALLEST_LINES,
+    THINNEST_LINE,
+    WIDEST_SIDE,
+)
 from viz.explorer.panels.paint import (
+    WIDEST_FONT,
     Length,
     Panel,
     box,
@@ -23,40 +49,38 @@ from viz.explorer.view import Group
 from viz.theme import Theme
 from viz.tokens import counted
 
-ROW = 21
-SMALLEST_ROW = 13
-SHORTEST, TALLEST = 120, 600
-TOP = 26
-TYPE = 13
-MOST_LINES = 2500  # at rest; one row or column is always drawn in full
-FADED = 0.14  # the other lines, where a token is marked
-DASHES = ("", "6 3", "2 3", "9 3 2 3")  # after twelve colours, the next dash
-FRAME = 18  # how tall the marked token's frame is, or as tall as its row where rows are lower
-BAR = 3
 SAMPLE = 18  # the piece of line that names a head's colour
 
 
 def lines(scene: Scene, width: Length) -> Panel:
     """All lines, or those of the marked token over the others."""
     most = max(len(scene.found.queries), len(scene.found.keys), 1)
-    height = min(max(most * ROW, SHORTEST), TALLEST)
-    room = min(width * 0.3, 150)
+    height = min(max(most * LINES_ROW, SHORTEST_LINES), TALLEST_LINES)
+    room = room_of(width)
     lit = scene.row is not None or scene.column is not None
     resting = element(
-        "g", *edges(scene, strongest(scene.numbers), width, height), fill="none", opacity=FADED if lit else 1
+        "g", *edges(scene, strongest(scene.numbers), width, height), fill="none", opacity=LINES_FADED if lit else 1
     )
     parts = [heading(scene.theme, room, width), resting]
     if lit:
         parts.append(element("g", *edges(scene, of_marked(scene), width, height), fill="none"))
     parts += [side(scene, at_left, room, width, height) for at_left in (True, False)]
     names = head_names(scene, width)
-    return Panel("".join(parts) + moved(names.body, 0, TOP + height + 8), width, TOP + height + 8 + names.height)
+    below = LINES_TOP + height + LINES_BELOW
+    return Panel("".join(parts) + moved(names.body, 0, below), width, below + names.height)
+
+
+def room_of(width: Length) -> Length:
+    """The room of the tokens on either side."""
+    return min(width * LINES_SIDE, WIDEST_SIDE)
 
 
 def heading(theme: Theme, room: Length, width: Length) -> str:
-    """Which way the lines run."""
-    left = label("query attends", room - 2, 10, TYPE, text_anchor="end", fill=theme.quiet)
-    return left + label("to key", width - room + 2, 10, TYPE, fill=theme.quiet)
+    """Which way the lines run; from the edge of the panel on where the left side has too little room."""
+    fits = WIDEST_FONT * text_width("query attends", LINES_TYPE) <= room - LINES_EDGE
+    x, anchor = (room - LINES_EDGE, "end") if fits else (0, "start")
+    left = label("query attends", x, LINES_HEADING, LINES_TYPE, text_anchor=anchor, fill=theme.quiet)
+    return left + label("to key", width - room + LINES_EDGE, LINES_HEADING, LINES_TYPE, fill=theme.quiet)
 
 
 def strongest(numbers: Float[np.ndarray, "head query key"]) -> Int[np.ndarray, "edge 3"]:
@@ -99,24 +123,25 @@ def edges(scene: Scene, sites: Int[np.ndarray, "edge 3"], width: Length, height:
 def edge(scene: Scene, site: tuple[int, int, int], strength: float, width: Length, height: Length) -> str:
     """One line from its query to its key."""
     head, row, column = site
-    room = min(width * 0.3, 150)
-    across = width - 2 * room
+    room = room_of(width)
+    first, second = (room + (width - 2 * room) * share for share in LINES_BENDS)
     start, end = row_y(row, scene.found.queries, height), row_y(column, scene.found.keys, height)
-    points = [room, start, room + across * 0.4, start, room + across * 0.6, end, room + across, end]
+    points = [room, start, first, start, second, end, width - room, end]
     path = "M{} {}C{} {} {} {} {} {}".format(*map(number, points))
     look = stroke(scene.theme, scene.found.heads[head])
-    return element("path", d=path, **look, stroke_width=0.6 + 3 * strength, stroke_opacity=0.06 + 0.94 * strength**2)
+    opacity = FAINTEST_LINE + (1 - FAINTEST_LINE) * strength**2
+    return element("path", d=path, **look, stroke_width=THINNEST_LINE + LINE_GROWS * strength, stroke_opacity=opacity)
 
 
 def stroke(theme: Theme, head: int) -> dict[str, str]:
     """A head's colour and dash."""
-    dash = DASHES[head // len(theme.heads) % len(DASHES)]
+    dash = " ".join(map(str, DASHES[head // len(theme.heads) % len(DASHES)]))
     return {"stroke": theme.heads[head % len(theme.heads)]} | ({"stroke_dasharray": dash} if dash else {})
 
 
 def row_y(place: int, groups: Sequence[Group], height: Length) -> float:
     """The middle of a row."""
-    return TOP + (place + 0.5) / len(groups) * height
+    return LINES_TOP + (place + 0.5) / len(groups) * height
 
 
 def side(scene: Scene, at_left: bool, room: Length, width: Length, height: Length) -> str:
@@ -128,7 +153,7 @@ def side(scene: Scene, at_left: bool, room: Length, width: Length, height: Lengt
     parts = [
         plate(colour, at_left, room, width, row_y(place, groups, height), tall) for place, colour in colours.items()
     ]
-    frame = min(max(tall, SMALLEST_ROW), FRAME)
+    frame = min(max(tall, SMALLEST_ROW), LINES_FRAME)
     for place in side_places(len(groups), height, chosen, frame):
         on_plate = place in colours and tall >= SMALLEST_ROW
         ink = ink_on(scene.theme, colours[place]) if on_plate else scene.theme.text
@@ -164,33 +189,35 @@ def side_strengths(scene: Scene, at_left: bool) -> Float[np.ndarray, "place"] | 
 
 def plate(colour: str, at_left: bool, room: Length, width: Length, y: Length, tall: Length) -> str:
     """What lies behind a token; where rows are thinner than letters, a bar beside it."""
-    wide = room - 2 if tall >= SMALLEST_ROW else BAR
-    height = min(tall, ROW) - 2 if tall >= SMALLEST_ROW else tall
-    return box(room - 2 - wide if at_left else width - room + 2, y - height / 2, wide, height, fill=colour)
+    thin = tall < SMALLEST_ROW
+    wide, height = (LINES_BAR, max(tall, 1)) if thin else (room - LINES_EDGE, min(tall, LINES_ROW) - 2)
+    x = room - LINES_EDGE - wide if at_left else width - room + LINES_EDGE
+    return box(x, y - height / 2, wide, height, fill=colour)
 
 
 def token(text: str, at_left: bool, room: Length, width: Length, y: Length, ink: str) -> str:
     """A token beside its lines."""
-    x, anchor = (room - 6, "end") if at_left else (width - room + 6, "start")
-    return label(fitted(text, room - 10, TYPE), x, y, TYPE, text_anchor=anchor, fill=ink)
+    x, anchor = (room - LINES_APART, "end") if at_left else (width - room + LINES_APART, "start")
+    return label(fitted(text, room - LINES_AROUND, LINES_TYPE), x, y, LINES_TYPE, text_anchor=anchor, fill=ink)
 
 
 def framed(theme: Theme, text: str, at_left: bool, room: Length, width: Length, y: Length, tall: Length) -> str:
     """The marked token, over whatever is near."""
-    x = 1 if at_left else width - room + 3
-    frame = box(x, y - tall / 2, room - 4, tall, fill=theme.background, stroke=theme.second, stroke_width=2)
+    x, wide = 0 if at_left else width - room + LINES_EDGE, room - LINES_EDGE
+    edge = {"stroke": theme.second, "stroke_width": str(MARK_WIDTH)}
+    frame = box(x + 1, y - tall / 2, wide - 2, tall, fill=theme.background, **edge)
     return frame + token(text, at_left, room, width, y, theme.text)
 
 
 def head_names(scene: Scene, width: Length) -> Panel:
     """A piece of line for every head that is on, and its number: on the screen the buttons say it."""
-    parts, x, y = [""], 0.0, TYPE / 2
+    parts, x, y = [""], 0.0, LINES_TYPE / 2
     for head in scene.found.heads:
         name = f"head {counted(head)}"
-        needed = SAMPLE + 5 + text_width(name, TYPE) + 14
+        needed = SAMPLE + 5 + text_width(name, LINES_TYPE) + 14
         if x and x + needed > width:
-            x, y = 0.0, y + ROW
+            x, y = 0.0, y + LINES_ROW
         parts.append(element("line", x1=x, x2=x + SAMPLE, y1=y, y2=y, stroke_width=3, **stroke(scene.theme, head)))
-        parts.append(label(name, x + SAMPLE + 5, y, TYPE, fill=scene.theme.text))
+        parts.append(label(name, x + SAMPLE + 5, y, LINES_TYPE, fill=scene.theme.text))
         x += needed
-    return Panel("".join(parts), width, y + TYPE / 2)
+    return Panel("".join(parts), width, y + LINES_TYPE / 2)

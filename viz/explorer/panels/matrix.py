@@ -4,10 +4,30 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from viz.explorer.layout import (
+    LABEL_SHARE,
+    LARGEST_CELL,
+    LONGEST_RAMP,
+    MARK_WIDTH,
+    MATRIX_APART,
+    MATRIX_AROUND,
+    MATRIX_BELOW,
+    MATRIX_ROOM,
+    MATRIX_TYPE,
+    MATRIX_VEIL,
+    MATRIX_WEIGHT,
+    RAMP_BESIDE,
+    RAMP_HEIGHT,
+    RAMP_LEFT,
+    RAMP_STEPS,
+    RAMP_TOP,
+    SHORTEST_RAMP,
+    TALLEST_MATRIX,
+    WIDEST_LABEL,
+)
 from viz.explorer.panels.paint import (
     Length,
     Panel,
-    around,
     box,
     element,
     fitted,
@@ -20,21 +40,13 @@ from viz.explorer.panels.paint import (
 from viz.explorer.panels.scene import Scene
 from viz.explorer.view import Group
 
-TALLEST = 560
-WIDEST_LABEL = 104
-TYPE = 12
-LARGEST_CELL = 40
-BELOW = 30  # the scale under the picture
-RAMP = 64  # its steps
-VEIL = 0.8  # how much of the rest is hidden behind the marked row and column
-
 
 def matrix(scene: Scene, width: Length) -> Panel:
     """The heatmap of the mean, its axes, and what its colours stand for."""
     rows, columns = scene.found.queries, scene.found.keys
-    left = min(longest(rows), WIDEST_LABEL, width / 3) + 12
-    top = min(longest(columns), WIDEST_LABEL) + 12
-    tallest = max((TALLEST - top) / max(len(rows), 1), 1)
+    left = min(longest(rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
+    top = min(longest(columns), WIDEST_LABEL) + MATRIX_ROOM
+    tallest = max((TALLEST_MATRIX - top) / max(len(rows), 1), 1)
     cell = min((width - left - 2) / max(len(columns), 1), LARGEST_CELL, tallest)
     inner = (left, top, cell * len(columns), cell * len(rows))
     parts = [
@@ -44,12 +56,12 @@ def matrix(scene: Scene, width: Length) -> Panel:
         column_labels(scene, inner),
         marks(scene, inner),
     ]
-    return Panel("".join([*parts, legend(scene, inner, width)]), width, top + inner[3] + BELOW)
+    return Panel("".join([*parts, legend(scene, inner, width)]), width, top + inner[3] + MATRIX_BELOW)
 
 
 def longest(groups: Iterable[Group]) -> Length:
     """The width of the widest label."""
-    return max((text_width(group.label, TYPE) for group in groups), default=0.0)
+    return max((text_width(group.label, MATRIX_TYPE) for group in groups), default=0.0)
 
 
 def cells(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
@@ -67,7 +79,7 @@ def veil(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
         return ""
     left, top, width, height = inner
     down, across = others(scene.row, len(scene.found.queries)), others(scene.column, len(scene.found.keys))
-    look = {"fill": scene.theme.background, "fill_opacity": str(VEIL)}
+    look = {"fill": scene.theme.background, "fill_opacity": str(MATRIX_VEIL)}
     return "".join(
         box(left + start * width, top + above * height, (end - start) * width, (below - above) * height, **look)
         for above, below in down
@@ -86,9 +98,11 @@ def row_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> st
     groups = scene.found.queries
     parts = [""]
     for place in fitting_places(groups, height, scene.row):
-        text = fitted(groups[place].label, left - 8, TYPE)
+        text = fitted(groups[place].label, left - MATRIX_AROUND, MATRIX_TYPE)
         y = top + (place + 0.5) / len(groups) * height
-        parts.append(label(text, left - 6, y, TYPE, text_anchor="end", **look(scene, place == scene.row)))
+        parts.append(
+            label(text, left - MATRIX_APART, y, MATRIX_TYPE, text_anchor="end", **look(scene, place == scene.row))
+        )
     return "".join(parts)
 
 
@@ -98,24 +112,24 @@ def column_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) ->
     groups = scene.found.keys
     parts = [""]
     for place in fitting_places(groups, width, scene.column):
-        text = fitted(groups[place].label, top - 8, TYPE)
+        text = fitted(groups[place].label, top - MATRIX_AROUND, MATRIX_TYPE)
         x = left + (place + 0.5) / len(groups) * width
-        turned = f"translate({x:.2f} {top - 6:.2f}) rotate(-90)"
-        parts.append(label(text, 0, 0, TYPE, transform=turned, **look(scene, place == scene.column)))
+        turned = f"translate({x:.2f} {top - MATRIX_APART:.2f}) rotate(-90)"
+        parts.append(label(text, 0, 0, MATRIX_TYPE, transform=turned, **look(scene, place == scene.column)))
     return "".join(parts)
 
 
 def fitting_places(groups: Sequence[Group], size: Length, chosen: int | None) -> list[int]:
     """Which labels are printed: every so many, but none that would touch the marked one, which always is."""
     count = len(groups)
-    every = max(1, -(-(TYPE + 2) * count // max(int(size), 1)))
+    every = max(1, -(-(MATRIX_TYPE + 2) * count // max(int(size), 1)))
     near = range(0) if chosen is None else range(chosen - every + 1, chosen + every)
     return [place for place in range(count) if place == chosen or (place % every == 0 and place not in near)]
 
 
 def look(scene: Scene, chosen: bool) -> dict[str, str]:
     """A label's colour and weight."""
-    return {"fill": scene.theme.second, "font_weight": "600"} if chosen else {"fill": scene.theme.text}
+    return {"fill": scene.theme.second, "font_weight": MATRIX_WEIGHT} if chosen else {"fill": scene.theme.text}
 
 
 def marks(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
@@ -124,23 +138,24 @@ def marks(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     parts = [""]
     if scene.row is not None:
         tall = height / len(scene.found.queries)
-        parts.append(around(left, top + scene.row * tall, width, tall, scene.theme.second, 2))
+        parts.append(outline(left, top + scene.row * tall, width, max(tall, 1), scene.theme.second, MARK_WIDTH))
     if scene.column is not None:
         wide = width / len(scene.found.keys)
-        parts.append(around(left + scene.column * wide, top, wide, height, scene.theme.second, 2))
+        parts.append(outline(left + scene.column * wide, top, max(wide, 1), height, scene.theme.second, MARK_WIDTH))
     return "".join(parts)
 
 
 def legend(scene: Scene, inner: tuple[Length, Length, Length, Length], width: Length) -> str:
     """The colours from weight 0 to full."""
     left, top, _, height = inner
-    y, length = top + height + 8, max(min(120.0, width - left - 60), 20.0)
-    ramp = scene.strength_of(np.linspace(0, scene.full_mean, RAMP)[None])
+    x, y, length = left + RAMP_LEFT, top + height + RAMP_TOP, min(LONGEST_RAMP, width - left - RAMP_BESIDE)
+    middle, length = y + RAMP_HEIGHT / 2, max(length, SHORTEST_RAMP)
+    ramp = scene.strength_of(np.linspace(0, scene.full_mean, RAMP_STEPS)[None])
     most = "1" if scene.full_mean == 1 else f"{scene.full_mean:.3g}"
     return element(
         "g",
-        label("0", left, y + 5, TYPE, fill=scene.theme.quiet),
-        raster(shaded(scene.shades, ramp), left + 12, y, length, 10),
-        box(left + 11.5, y - 0.5, length + 1, 11, fill="none", stroke=scene.theme.grid),
-        label(f"{most}  weight", left + length + 18, y + 5, TYPE, fill=scene.theme.quiet),
+        label("0", left, middle, MATRIX_TYPE, fill=scene.theme.quiet),
+        raster(shaded(scene.shades, ramp), x, y, length, RAMP_HEIGHT),
+        box(x - 0.5, y - 0.5, length + 1, RAMP_HEIGHT + 1, fill="none", stroke=scene.theme.grid),
+        label(f"{most}  weight", x + length + MATRIX_APART, middle, MATRIX_TYPE, fill=scene.theme.quiet),
     )

@@ -12,12 +12,11 @@ from xml.sax.saxutils import escape
 import numpy as np
 from jaxtyping import Float, UInt8
 
+from viz.explorer.layout import READABLE, SHADES
 from viz.theme import Theme
 from viz.tokens import NOT_XML, spelled
 
 Length = int | float  # the check of types while testing takes no int for a float
-SHADES = 256
-READABLE = 4.5  # the contrast that letters need
 MIDDLE = 0.35  # of the type's size, from the middle of a line down to where its letters stand
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 
@@ -32,6 +31,7 @@ _WIDTHS = (
 )  # fmt: skip
 _COMMON = 0x0500  # Latin, Greek and Cyrillic end here; beyond, another face stands in for the whole text
 _WIDER = 1.15  # which is that much wider
+WIDEST_FONT = 1.15  # a line in DejaVu Sans, which many machines take, beside the estimate
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,6 @@ def box(x: Length, y: Length, width: Length, height: Length, **attributes: str |
 def outline(x: Length, y: Length, width: Length, height: Length, colour: str, stroke: Length = 1) -> str:
     """A rectangle's edge."""
     return box(x, y, width, height, fill="none", stroke=colour, stroke_width=stroke)
-
-
-def around(x: Length, y: Length, width: Length, height: Length, colour: str, stroke: Length) -> str:
-    """An edge that lies outside what it marks, so that even a thin row is not hidden under it."""
-    half = stroke / 2
-    return outline(x - half, y - half, width + stroke, height + stroke, colour, stroke)
 
 
 def moved(body: str, x: Length, y: Length) -> str:

@@ -5,7 +5,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from viz.explorer.layout import (
+    AT_REST,
+    MARK_WIDTH,
+    OF_KEY,
+    OF_QUERY,
+    SMALL_TYPE,
+    TOKEN_GAP,
+    TOKEN_HEIGHT,
+    TOKEN_PADDING,
+    TOKEN_ROUND,
+    TOKEN_TYPE,
+)
 from viz.explorer.panels.paint import (
+    WIDEST_FONT,
     Length,
     Panel,
     box,
@@ -23,14 +36,8 @@ from viz.explorer.view import Group, exact_row
 from viz.theme import Theme
 from viz.tokens import counted
 
-TYPE, SMALL = 14, 13
-TALL, GAP, PADDING = 26, 3, 5
 LINE = 22  # of the table
 BETWEEN = 20  # its columns
-WIDEST_FONT = 1.15  # a line in DejaVu Sans, which many machines take, beside the estimate
-AT_REST = "Shaded: the mean weight that each token receives."
-OF_QUERY = "Shaded: what the marked query attends to."
-OF_KEY = "Shaded: which queries attend to the marked key."
 
 
 def words(scene: Scene, width: Length) -> Panel:
@@ -76,11 +83,11 @@ def strip(
     parts, below = [""], 0.0
     for place, (text, x, y, wide) in enumerate(flowing([group.label for group in groups], width)):
         colour = shade(scene.shades, float(strengths[place]))
-        edge = {"stroke": scene.theme.second, "stroke_width": "2"} if place == chosen else {}
+        edge = {"stroke": scene.theme.second, "stroke_width": str(MARK_WIDTH)} if place == chosen else {}
         ink = ink_on(scene.theme, colour)
-        parts.append(box(x, y, wide, TALL, rx=6, fill=colour, **edge))
-        parts.append(label(text, x + wide / 2, y + TALL / 2, TYPE, text_anchor="middle", fill=ink))
-        below = y + TALL
+        parts.append(box(x, y, wide, TOKEN_HEIGHT, rx=TOKEN_ROUND, fill=colour, **edge))
+        parts.append(label(text, x + wide / 2, y + TOKEN_HEIGHT / 2, TOKEN_TYPE, text_anchor="middle", fill=ink))
+        below = y + TOKEN_HEIGHT
     return Panel("".join(parts), width, below)
 
 
@@ -88,18 +95,18 @@ def flowing(texts: Sequence[str], width: Length) -> Iterator[tuple[str, Length, 
     """Each text as it fits, where its box begins, and how wide that is."""
     x = y = 2.0
     for text in texts:
-        shown = fitted(text, (width - 2 * PADDING - 4) / WIDEST_FONT, TYPE)
-        wide = WIDEST_FONT * text_width(shown, TYPE) + 2 * PADDING
+        shown = fitted(text, (width - 2 * TOKEN_PADDING - 4) / WIDEST_FONT, TOKEN_TYPE)
+        wide = WIDEST_FONT * text_width(shown, TOKEN_TYPE) + 2 * TOKEN_PADDING
         if x > 2 and x + wide > width - 2:
-            x, y = 2.0, y + TALL + GAP
+            x, y = 2.0, y + TOKEN_HEIGHT + TOKEN_GAP
         yield shown, x, y, wide
-        x += wide + GAP
+        x += wide + TOKEN_GAP
 
 
 def paragraph(text: str, width: Length, theme: Theme) -> Panel:
     """Small text, broken into lines."""
-    rows = wrapped(text, width / WIDEST_FONT, SMALL)
-    body = "".join(label(row, 0, 9 + 18 * place, SMALL, fill=theme.quiet) for place, row in enumerate(rows))
+    rows = wrapped(text, width / WIDEST_FONT, SMALL_TYPE)
+    body = "".join(label(row, 0, 9 + 18 * place, SMALL_TYPE, fill=theme.quiet) for place, row in enumerate(rows))
     return Panel(body, width, 18 * len(rows))
 
 
@@ -115,7 +122,7 @@ def table(scene: Scene, width: Length) -> Panel:
     query = scene.found.queries[scene.row or 0]
     caption = paragraph(f"Query {query.name} attends to:", width, scene.theme)
     columns = table_columns(scene, query)
-    widths = [max(text_width(cell, SMALL) for cell in column) for column in columns]
+    widths = [max(text_width(cell, SMALL_TYPE) for cell in column) for column in columns]
     ends = np.cumsum([wide + BETWEEN for wide in widths]).tolist()
     parts = [
         cells(column, end, scene, first=not place)
@@ -143,7 +150,7 @@ def cells(column: Sequence[str], end: Length, scene: Scene, *, first: bool) -> s
         fill = scene.theme.second if row == marked else scene.theme.text
         weight = "600" if first or not row else "400"
         middle = LINE * (row + 0.5)
-        parts.append(label(cell, x, middle, SMALL, text_anchor=anchor, fill=fill, font_weight=weight))
+        parts.append(label(cell, x, middle, SMALL_TYPE, text_anchor=anchor, fill=fill, font_weight=weight))
     return "".join(parts)
 
 
