@@ -17,6 +17,7 @@ from pages.parts.doors import door
 from pages.parts.downloads import downloads, selected_pass
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
+from pages.parts.heads_worth_a_look import show_heads_worth_a_look
 from pages.parts.passes import edits_of, target_told, trace_of
 from pages.parts.predicting import prediction_of
 from pages.parts.state.selection import Selection
@@ -122,25 +123,24 @@ def show_below(shown: Attended) -> None:
 
 
 def show_answer(shown: Attended, whole: bool) -> None:
-    """Where the heads look, in one sentence, and what the model makes of the text; with what acts on both.
+    """What is worth seeing, where the heads that are on look, and what the model says, with what acts on that.
 
-    whole: False leaves the places of all but the sentence empty.
+    whole: False leaves the places of the last two empty.
     """
     selection = shown.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
+        show_heads_worth_a_look(shown)
         st.markdown(said(shown, trace), help=answer.HELP)
-        if whole:
-            show_actions(shown)
-        else:
-            hold_actions()
     with outcome:
         if whole:
             show_prediction(checkpoint, selection, trace)
+            show_actions(shown)
         else:
             st.space(PREDICTION_HEIGHT)
+            hold_actions()
 
 
 def show_actions(shown: Attended) -> None:

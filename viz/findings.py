@@ -77,6 +77,11 @@ def label(found: Finding) -> str:
     return f"{NAMES[found.kind]}: layer {counted(found.layer)}, head {counted(found.head)}, {percent(found.score)}"
 
 
+def short_label(found: Finding) -> str:
+    """ "Previous token 57 %", where the layer and the head stand elsewhere."""
+    return f"{NAMES[found.kind]} {percent(found.score)}"
+
+
 # The parts of a sentence
 
 

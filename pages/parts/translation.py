@@ -18,6 +18,7 @@ from pages.parts.state.fields import (
 )
 
 SENTENCES = (
+    "The red house is big.",
     "The animal didn't cross the street because it was too tired.",
     "The dog bit the man.",
     "I would have gone with you if you had asked me.",

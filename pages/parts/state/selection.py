@@ -21,7 +21,8 @@ from viz.explorer import View
 from viz.explorer.view import CHOICES
 
 EXAMPLES = (
-    "The film was slow and far too long, but I loved every minute of it.",
+    "The film was slow, but I loved it.",
+    "I loved the film, but it was slow.",
     "The acting is not bad at all.",
     "I wanted to like it, but the plot makes no sense.",
     "Nobody who saw it with me was bored.",
