@@ -335,6 +335,30 @@ def test_heads_in_numbers_are_those_of_the_trace(checkpoint):
     assert (rows[1, 2]["on"], rows[1, 3]["on"]) == (False, True)
 
 
+def test_the_heads_worth_a_look_are_said_with_their_weight_and_a_click_shows_one_alone(checkpoint):
+    text = "The film was slow, but I loved it."
+    app = opened(text=text)
+    weights = checkpoint.trace(text).encoder.weights()
+    stripes = weights.mean(dim=2)  # (layer, head, key): how much a key gets of every query
+    assert stripes[3, 3, 7] == pytest.approx(1, abs=0.01)
+    assert stripes[3, 3, 7] > 0.99
+    (said,) = [each.value.replace("\\", "") for each in app.markdown if "Every word looks at" in each.value]
+    assert said == '**Every word looks at "loved".** Layer 4, head 4 gives it more than 99 % of its attention.'
+    labels = {button.key: button.label for button in app.button if str(button.key).startswith("worth_")}
+    first = weights[1, 4, 1:, 0].mean()
+    assert labels["worth_first_token"].replace("\\", "").split() == ["First", "token", f"{100 * float(first):.0f}", "%"]
+    app.button(key="worth_points_at").click().run()
+    assert (picture(app)["view"]["layer"], picture(app)["view"]["key"]) == (3, 7)
+    assert picture(app)["view"]["off"] == [[3, head] for head in range(8) if head != 3]
+    assert link(app, "Inside this weight").query_string.startswith("text=")
+
+
+def test_where_no_head_has_a_choice_none_is_named():
+    app = opened(text="a")
+    assert not [button for button in app.button if str(button.key).startswith("worth_")]
+    assert any("sees a single token" in each.value for each in app.markdown)
+
+
 def test_every_token_is_listed_with_its_id(checkpoint):
     table = opened(text=SENTENCE).dataframe[0].value
     stack = checkpoint.trace(SENTENCE).encoder
