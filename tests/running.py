@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -95,6 +96,124 @@ def watch_for_foreign_requests(context: BrowserContext) -> list[str]:
     return foreign
 
 
+@contextmanager
+def answered(page: Page) -> Iterator[None]:
+    """What is done inside makes the server run: wait until it has, and has nothing left to send."""
+    idle(page)
+    page.evaluate(COUNT_RUNS)
+    yield
+    page.wait_for_function("window.runs > 0")
+    idle(page)
+
+
+def open_page(page: Page, address: str, title: str, **wanted: str) -> None:
+    """Come by an address that names this."""
+    page.goto(f"{address}/{PAGES[title][1]}?{urlencode(wanted)}".rstrip("?"))
+    has_page(page, title)
+
+
+def has_page(page: Page, title: str) -> None:
+    """Wait until this page is on the screen, with all its controls and pictures."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(PAGES[title][2])
+    idle(page)
+    if title != "Checkpoints":
+        expect(page.get_by_label("Model", exact=True)).to_be_visible()
+    if page.locator(".headlight").count():
+        picture_shown(page)
+
+
+def go_to(page: Page, title: str) -> None:
+    """Open another page by the sidebar."""
+    open_from_menu(page, title)
+    has_page(page, title)
+
+
+def back(page: Page, title: str) -> None:
+    """Press the browser's Back, which leads to this page."""
+    with answered(page):
+        page.go_back()
+    has_page(page, title)
+
+
+def forward(page: Page, title: str) -> None:
+    """Press the browser's Forward, which leads to this page."""
+    with answered(page):
+        page.go_forward()
+    has_page(page, title)
+
+
+def entries(page: Page) -> int:
+    """How many entries the browser's history has."""
+    return int(page.evaluate("history.length"))
+
+
+def show_text(page: Page, text: str) -> None:
+    """Type a text and have it shown."""
+    field = page.get_by_role("textbox", name="Text", exact=True)
+    field.fill(text)
+    with answered(page):
+        field.press("Control+Enter")
+    has_text(page, text)
+
+
+def show_example(page: Page, text: str) -> None:
+    """Take one of the example sentences."""
+    page.get_by_text("Examples", exact=True).click()
+    with answered(page):
+        page.get_by_role("button", name=text, exact=True).click()
+    has_text(page, text)
+
+
+def choose_checkpoint(page: Page, name: str) -> None:
+    """Have another model read the text."""
+    with answered(page):
+        page.get_by_label("Model", exact=True).select_option(name)
+    has_checkpoint(page, name)
+
+
+def has_text(page: Page, text: str) -> None:
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(text)
+
+
+def has_checkpoint(page: Page, name: str) -> None:
+    expect(page.get_by_label("Model", exact=True)).to_have_value(name)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Take another option of a list that opens. It closes where the page is scrolled, by the click itself perhaps."""
+    field = page.get_by_role("combobox", name=label, exact=True)
+    wanted = page.get_by_role("option", name=option, exact=True)
+
+    def opened() -> None:
+        if field.get_attribute("aria-expanded") != "true":
+            field.click()
+        expect(wanted).to_be_visible(timeout=2000)
+
+    comes_true(page, opened)
+    with answered(page):
+        wanted.click()
+
+
+def press(page: Page, name: str) -> None:
+    """Press a button that has the server do something."""
+    with answered(page):
+        page.get_by_role("button", name=name, exact=True).click()
+
+
+def pick(page: Page, words: str) -> None:
+    """Take an option that stands in sight, or flip a switch, by some of its words."""
+    with answered(page):
+        page.locator("label").filter(has_text=words).last.click()
+
+
+def no_complaint(page: Page) -> None:
+    """Nothing failed, nothing was refused, and the address named nothing that is not there."""
+    for complaint in ("stException", "stAlertContentError"):
+        expect(page.get_by_test_id(complaint)).to_have_count(0)
+    expect(page.get_by_text("gives no usable value")).to_have_count(0)
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+
+
 def open_from_menu(page: Page, title: str) -> None:
     """Choose a page in the sidebar, which is folded on a phone."""
     sidebar = page.get_by_test_id("stSidebar")
@@ -102,6 +221,26 @@ def open_from_menu(page: Page, title: str) -> None:
         page.get_by_test_id("stExpandSidebarButton").click()
     sidebar.get_by_role("link", name=title, exact=True).click()
 
+
+# By their titles: the group in the menu, the end of the address, and what stands above the page.
+PAGES = {
+    "Explore": ("See", "", "Which words does each head look at?"),
+    "Inside a head": ("See", "inside", "Where does this one number come from?"),
+    "Positions": ("See", "positions", "How does the model know the order of words?"),
+    "Break the formula": ("Break", "break", "What is each part of the formula for?"),
+    "Translate": ("Use", "translate", "Which words does it look at while it produces text?"),
+    "Write": ("Use", "write", "Which words does it look at while it writes?"),
+    "How we know": ("Learn", "evidence", "Why should I believe this number?"),
+    "Checkpoints": ("Models", "checkpoints", "What am I looking at?"),
+}
+COUNT_RUNS = """() => {
+  const app = document.querySelector("[data-testid=stApp]")
+  const count = () => { window.runs += app.dataset.testScriptState === "running" }
+  window.runs = 0
+  window.runsCounter?.disconnect()
+  window.runsCounter = new MutationObserver(count)
+  window.runsCounter.observe(app, { attributeFilter: ["data-test-script-state"] })
+}"""
 
 # In the page itself: decoding may be done before a click from outside arrives. Streamlit's own bar has a Stop too.
 PRESS_STOP = """() => {
