@@ -98,16 +98,21 @@ def watch_for_foreign_requests(context: BrowserContext) -> list[str]:
 
 @contextmanager
 def answered(page: Page) -> Iterator[None]:
-    """What is done inside makes the server run: wait until it has, and has nothing left to send."""
+    """What is done inside makes the server run: wait until it has answered, and has nothing left to send.
+
+    For pages that came by ``open_page``.
+    """
     idle(page)
-    page.evaluate(COUNT_RUNS)
+    before = page.evaluate("window.heard.messages")
     yield
-    page.wait_for_function("window.runs > 0")
+    answer = f"({{ messages, last }}) => messages > {before} && performance.now() - last > {QUIET}"
+    page.wait_for_function(f"() => ({answer})(window.heard)")
     idle(page)
 
 
 def open_page(page: Page, address: str, title: str, **wanted: str) -> None:
     """Come by an address that names this."""
+    page.add_init_script(HEAR_THE_SERVER)
     page.goto(f"{address}/{PAGES[title][1]}?{urlencode(wanted)}".rstrip("?"))
     has_page(page, title)
 
@@ -189,6 +194,7 @@ def choose(page: Page, label: str, option: str) -> None:
             field.click()
         expect(wanted).to_be_visible(timeout=2000)
 
+    idle(page)
     comes_true(page, opened)
     with answered(page):
         wanted.click()
@@ -233,13 +239,19 @@ PAGES = {
     "How we know": ("Learn", "evidence", "Why should I believe this number?"),
     "Checkpoints": ("Models", "checkpoints", "What am I looking at?"),
 }
-COUNT_RUNS = """() => {
-  const app = document.querySelector("[data-testid=stApp]")
-  const count = () => { window.runs += app.dataset.testScriptState === "running" }
-  window.runs = 0
-  window.runsCounter?.disconnect()
-  window.runsCounter = new MutationObserver(count)
-  window.runsCounter.observe(app, { attributeFilter: ["data-test-script-state"] })
+QUIET = 80  # milliseconds
+# The page may draw "running" and what follows it in one go, so that nobody sees it run: what the server sends is seen.
+HEAR_THE_SERVER = """
+if (!("heard" in window)) {
+  window.heard = { messages: 0, last: 0 }
+  window.WebSocket = class extends window.WebSocket {
+    constructor(...said) {
+      super(...said)
+      this.addEventListener("message", () => {
+        window.heard = { messages: window.heard.messages + 1, last: performance.now() }
+      })
+    }
+  }
 }"""
 
 # In the page itself: decoding may be done before a click from outside arrives. Streamlit's own bar has a Stop too.

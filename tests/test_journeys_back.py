@@ -1,0 +1,436 @@
+"""From page to page, back, and back again, in a real browser: what is a visitor's own stays, whichever way they go."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import Edits, HeadSite, load_checkpoint, storage
+from model.checkpoint import CHECKPOINTS
+from model.measures.alignment import aligned, producing, renumbered, word_weights
+from pages.parts.continuation import EXAMPLE as STORY
+from pages.parts.positioning import EXAMPLE as WORDS
+from pages.parts.state.selection import EXAMPLES
+from pages.parts.translation import SENTENCES
+from tests import reference, tiny
+from tests.folders import KINDS
+from tests.running import (
+    PAGES,
+    answered,
+    back,
+    choose,
+    choose_checkpoint,
+    comes_true,
+    entries,
+    forward,
+    go_to,
+    has_checkpoint,
+    has_page,
+    has_text,
+    no_complaint,
+    open_page,
+    pick,
+    press,
+    running_app,
+    show_text,
+    visitor,
+)
+from tests.test_browser import exact, taken
+from tests.test_browser_write import tokens, written
+from tests.test_journeys import (
+    DOG,
+    OWN,
+    assert_weights,
+    close,
+    exported,
+    has_prediction,
+    names,
+    read_table,
+    says_weight,
+)
+
+HATED = "I hated it"
+OPENING = {  # the text and the model that a page shows to whoever has chosen none
+    "Explore": (EXAMPLES[0], "sentiment"),
+    "Inside a head": (EXAMPLES[0], "sentiment"),
+    "Positions": (WORDS, "sentiment"),
+    "Break the formula": (EXAMPLES[0], "sentiment"),
+    "Translate": (SENTENCES[0], "translate-en-fr"),
+    "Write": (STORY, "stories"),
+    "How we know": (EXAMPLES[0], "sentiment"),
+}
+
+
+@pytest.fixture(scope="module")
+def sentiment() -> Any:
+    return load_checkpoint("sentiment", device="cpu")
+
+
+def opened(page: Page, title: str) -> None:
+    """The page as it opens."""
+    text, checkpoint = OPENING[title]
+    has_text(page, text)
+    has_checkpoint(page, checkpoint)
+
+
+# History
+
+
+def test_back_from_any_page_of_the_menu_is_one_step_to_the_text_that_was_there(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=HATED)
+        before = entries(page)
+        for title in ("Inside a head", "Break the formula", "Checkpoints"):
+            go_to(page, title)
+            assert entries(page) == before + 1
+            back(page, "Explore")
+            has_text(page, HATED)
+            assert entries(page) == before + 1
+        no_complaint(page)
+
+
+def test_back_from_translate_shows_explore_with_its_own_text_and_model(browser, address, sentiment):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        before = entries(page)
+        go_to(page, "Translate")
+        opened(page, "Translate")
+        assert entries(page) == before + 1
+        back(page, "Explore")
+        opened(page, "Explore")
+        has_prediction(page, sentiment.classify(EXAMPLES[0]))
+        no_complaint(page)
+
+
+def test_back_and_forward_go_through_all_that_was_shown(browser, address, sentiment):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        show_text(page, HATED)
+        has_prediction(page, sentiment.classify(HATED))
+        go_to(page, "Inside a head")
+        show_text(page, OWN)
+        go_to(page, "Write")
+        opened_with(page, OWN, "stories")
+        went = [("Inside a head", OWN), ("Inside a head", HATED), ("Explore", HATED), ("Explore", EXAMPLES[0])]
+        for title, text in went:
+            back(page, title)
+            opened_with(page, text, "sentiment")
+        has_prediction(page, sentiment.classify(EXAMPLES[0]))
+        for title, text in [*went[-2::-1], ("Write", OWN)]:
+            forward(page, title)
+            opened_with(page, text, OPENING[title][1])
+        no_complaint(page)
+
+
+def opened_with(page: Page, text: str, checkpoint: str) -> None:
+    has_text(page, text)
+    has_checkpoint(page, checkpoint)
+
+
+# The menu
+
+
+def test_a_sentence_of_ones_own_stays_on_every_page_of_the_menu(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        show_text(page, OWN)
+        for title in [*list(PAGES)[1:], "Explore"]:
+            go_to(page, title)
+            if title in OPENING:
+                opened_with(page, OWN, OPENING[title][1])
+            no_complaint(page)
+
+
+def test_a_sentence_that_one_page_opens_with_stays_chosen_on_the_others(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Positions")
+        show_text(page, WORDS)  # told again what is there already
+        for title in ("Explore", "Translate"):
+            go_to(page, title)
+            has_text(page, WORDS)
+        show_text(page, EXAMPLES[0])
+        for title in ("Explore", "Write", "Positions"):
+            go_to(page, title)
+            has_text(page, EXAMPLES[0])
+        no_complaint(page)
+
+
+def test_pages_that_nobody_touched_open_as_they_always_do(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        for title in [*list(OPENING)[1:], "Explore"]:
+            go_to(page, title)
+            opened(page, title)
+            assert "?" not in page.url
+            no_complaint(page)
+
+
+# Addresses
+
+
+def test_reload_gives_every_page_back(browser, address, sentiment):
+    stack = sentiment.trace(OWN).encoder
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=OWN, layer="1")
+        for title in PAGES:
+            if title != "Explore":
+                go_to(page, title)
+            said, url = page.get_by_test_id("stMain").inner_text().split("\n")[:3], page.url
+            page.reload()
+            has_page(page, title)
+            comes_true(page, lambda said=said: same_words(page, said))
+            if title in OPENING:
+                opened_with(page, OWN, OPENING[title][1])
+            assert page.url == url
+            no_complaint(page)
+        go_to(page, "Inside a head")
+        says_weight(page, stack, 1, 0)
+
+
+def same_words(page: Page, said: list[str]) -> None:
+    assert page.get_by_test_id("stMain").inner_text().split("\n")[:3] == said
+
+
+def test_a_deep_link_on_a_fresh_server_shows_what_it_names_and_back_leaves_it(browser, sentiment):
+    stack = sentiment.trace(OWN).encoder
+    with running_app() as (fresh, _), visitor(browser) as page:
+        open_page(page, fresh, "Inside a head", text=OWN, layer="1", head="3", query="2", step="softmax")
+        says_weight(page, stack, 1, 3, 2)
+        expect(page.get_by_role("heading", name="Step 8: softmax")).to_be_visible()
+        choose(page, "Head", "1")
+        says_weight(page, stack, 1, 0, 2)
+        back(page, "Inside a head")
+        says_weight(page, stack, 1, 3, 2)
+        go_to(page, "Explore")
+        has_text(page, OWN)
+        expect(page.locator(".readout")).to_contain_text("Layer 2, mean of 8 heads: query 3")
+        no_complaint(page)
+
+
+# Break the formula
+
+
+def test_what_is_kept_broken_is_named_beside_the_next_verdict_and_mended_alone(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Break the formula", text=OWN)
+        press(page, "Keep this broken")
+        pick(page, "No positions")
+        expect(page.get_by_text("Still broken besides")).to_be_visible()
+        expect(page.get_by_text("q·k × 1 in place of ÷ √d_k", exact=True)).to_be_visible()
+        press(page, "Keep this broken")
+        pick(page, "No norm")
+        for part in ("q·k × 1 in place of ÷ √d_k", "no positions"):
+            expect(page.get_by_text(part, exact=True)).to_be_visible()
+        page.get_by_role("button", name="Mend", exact=True).first.click()
+        expect(page.get_by_text("q·k × 1 in place of ÷ √d_k", exact=True)).to_have_count(0)
+        expect(page.get_by_text("no positions", exact=True)).to_be_visible()
+        expect(page).to_have_url(re.compile("edits=unpositioned_encoder|edits=unpositioned"))
+        no_complaint(page)
+
+
+def test_explore_says_what_is_kept_broken_and_shows_the_model_as_it_is(browser, address, sentiment):
+    with visitor(browser) as page:
+        open_page(page, address, "Break the formula", text=OWN)
+        press(page, "Keep this broken")
+        go_to(page, "Explore")
+        expect(page.get_by_text("keep broken is not broken here: q·k × 1 in place of ÷ √d_k.")).to_be_visible()
+        has_prediction(page, sentiment.classify(OWN))
+        back(page, "Break the formula")
+        expect(page.get_by_text("q·k × 1 in place of ÷ √d_k", exact=True)).to_be_visible()
+        press(page, "Mend")
+        go_to(page, "Explore")
+        expect(page.get_by_text("is not broken here")).to_have_count(0)
+        no_complaint(page)
+
+
+# Checkpoints
+
+
+def test_a_card_opens_its_checkpoint_in_explore_and_back_returns_to_the_cards(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Checkpoints", text=OWN)
+        before = entries(page)
+        page.get_by_role("link", name="Open in Explore").nth(1).click()
+        has_page(page, "Explore")
+        opened_with(page, OWN, "stories")
+        assert entries(page) == before + 1
+        back(page, "Checkpoints")
+        page.get_by_role("link", name="Open in Explore").first.click()
+        has_page(page, "Explore")
+        opened_with(page, OWN, "sentiment")
+        no_complaint(page)
+
+
+BROUGHT = {"a-classifier": "bert-classifier", "a-decoder": "gpt2", "a-translator": "marian"}
+WRAPPER = """import runpy, sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+import model.checkpoint
+model.checkpoint.CHECKPOINTS = Path({folder!r})
+runpy.run_path({app!r}, run_name="__main__")
+"""
+
+
+@pytest.fixture(scope="module")
+def brought(tmp_path_factory) -> Iterator[str]:
+    """Where the app runs with three checkpoints more, whose names come before those of its own."""
+    root, folder = CHECKPOINTS.parent, tmp_path_factory.mktemp("checkpoints")
+    for name in load_names():
+        (folder / name).symlink_to(CHECKPOINTS / name)
+    for name, kind in BROUGHT.items():
+        of_class, fields = KINDS[kind]
+        reference.make(of_class, folder / name, **fields)
+        tiny.tokenizer().save(folder / name / storage.TOKENIZER)
+    wrapper = tmp_path_factory.mktemp("app") / "wrapper.py"
+    wrapper.write_text(WRAPPER.format(root=str(root), folder=str(folder), app=str(root / "app.py")), encoding="utf-8")
+    with running_app(wrapper) as (started, _):
+        yield started
+
+
+def load_names() -> list[str]:
+    """The checkpoints that the pages open with."""
+    return sorted({checkpoint for _, checkpoint in OPENING.values()})
+
+
+def test_checkpoints_whose_names_come_first_change_no_pages_opening(browser, brought):
+    with visitor(browser) as page:
+        open_page(page, brought, "Explore")
+        for title in [*list(OPENING)[1:], "Explore"]:
+            go_to(page, title)
+            opened(page, title)
+            no_complaint(page)
+
+
+@pytest.mark.parametrize("name", BROUGHT)
+def test_every_page_reads_a_brought_checkpoint(browser, brought, name):
+    with visitor(browser) as page:
+        open_page(page, brought, "Explore", text="the dog bit")
+        choose_checkpoint(page, name)
+        for title in [*list(PAGES)[1:], "Explore"]:
+            go_to(page, title)
+            if title in OPENING:
+                has_text(page, "the dog bit")
+                has_checkpoint(page, name)
+            no_complaint(page)
+
+
+# Files
+
+
+def test_files_are_named_by_page_checkpoint_and_eight_digits_of_what_is_selected(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=OWN)
+        found = [name_of(page, "This view (CSV)", popover=True)]
+        with answered(page):
+            page.get_by_role("button", name="Layer 2", exact=True).click()
+        found.append(name_of(page, "All weights (NPZ)", popover=True))
+        for title, label in (("How we know", "Table (CSV)"), ("Positions", "Table (CSV)")):
+            go_to(page, title)
+            found.append(name_of(page, label))
+        stems = ["explore-sentiment", "explore-sentiment", "evidence-sentiment", "positions-table-sentiment"]
+        endings = ["csv", "npz", "csv", "csv"]
+        for name, stem, ending in zip(found, stems, endings, strict=True):
+            assert re.fullmatch(rf"{stem}-[0-9a-f]{{8}}\.{ending}", name)
+        assert found[0].split("-")[-1].split(".")[0] != found[1].split("-")[-1].split(".")[0]
+
+
+def name_of(page: Page, label: str, *, popover: bool = False) -> str:
+    """How the file behind a button is called."""
+    if popover:
+        page.get_by_test_id("stPopover").filter(has_text="Download").get_by_role("button").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=label, exact=True).click()
+    page.keyboard.press("Escape")
+    return str(download.value.suggested_filename)
+
+
+def test_the_table_of_explore_holds_its_numbers_and_says_what_was_muted(browser, address, sentiment):
+    edits = Edits(muted=frozenset({HeadSite("encoder", 0, 0)}))
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=OWN)
+        page.get_by_role("button", name="Head 1", exact=True).click()
+        pick(page, "Mute the heads that are off")
+        with answered(page):
+            page.get_by_role("button", name="Layer 2", exact=True).click()
+        expect(page).to_have_url(re.compile("layer=1"))
+        table, facts = exported(page)
+        assert (facts["checkpoint"], facts["text"], facts["edits"]) == ("sentiment", OWN, edits.to_text())
+        assert_weights(table, 1, sentiment.trace(OWN, edits=edits).encoder.blocks[1].self_attention.weights)
+        no_complaint(page)
+
+
+def test_the_table_of_write_holds_the_numbers_of_the_text_so_far(browser, address):
+    stories = load_checkpoint("stories", device="cpu")
+    with visitor(browser) as page:
+        open_page(page, address, "Write", text=OWN)
+        for count in (1, 2):
+            press(page, "Step")
+            expect(tokens(page)).to_have_count(count)
+        ids = written(page)
+        table, facts = exported(page)
+        assert (facts["checkpoint"], facts["text"], facts["edits"]) == ("stories", OWN, "none")
+        assert (facts["target"], facts["target_by"][:7]) == (stories.tokenizer.decode(ids), "written")
+        trace = stories.trace_ids([*stories.tokenizer.encode(OWN).ids, *ids])
+        assert_weights(table, 0, trace.decoder.blocks[0].self_attention.weights)
+        no_complaint(page)
+
+
+def test_the_tables_of_translate_hold_its_numbers_and_its_alignment(browser, address):
+    translator = load_checkpoint("translate-en-fr", device="cpu")
+    trace = translator.trace(DOG)
+    with visitor(browser) as page:
+        open_page(page, address, "Translate", text=DOG)
+        table, facts = exported(page)
+        target = translator.tokenizer.decode(trace.decoder.ids.tolist())
+        assert (facts["checkpoint"], facts["text"], facts["target"]) == ("translate-en-fr", DOG, target)
+        assert facts["target_by"].startswith("greedy")
+        assert_weights(table, 0, trace.decoder.cross_weights()[0])
+        links, facts = read_table(taken(page, "Alignment (CSV)"))
+        assert (facts["target"], facts["heads"]) == (target, "mean of all layers and heads")
+        weights = words_given(trace)
+        assert set(zip(links["source"], links["target"], strict=True)) == aligned(weights)
+        wanted = [weights[target, source] for target, source in zip(links["target"], links["source"], strict=True)]
+        assert links["weight"].tolist() == pytest.approx(wanted, abs=1e-6)
+        no_complaint(page)
+
+
+def words_given(trace: Any) -> np.ndarray:
+    """(target word, source word): what each word gave to each while it was produced, the mean of all heads."""
+    mean = trace.decoder.cross_weights().double().mean(dim=(0, 1)).numpy()
+    sides = [renumbered(stack.words) for stack in (trace.decoder, trace.encoder)]
+    counted = tuple(len({word for word in side if word is not None}) for side in sides)
+    return word_weights(mean, producing(sides[0]), sides[1], (counted[0], counted[1]))
+
+
+# A phone
+
+
+def test_a_phone_goes_the_main_ways(browser, address, sentiment):
+    stack = sentiment.trace(OWN).encoder
+    with visitor(browser, width=390, height=844) as page:
+        open_page(page, address, "Explore")
+        before = entries(page)
+        show_text(page, OWN)
+        has_prediction(page, sentiment.classify(OWN))
+        go_to(page, "Inside a head")
+        assert entries(page) == before + 2
+        choose(page, "Head", "4")
+        says_weight(page, stack, 0, 3)
+        choose(page, "Query", names(stack)[1])
+        says_weight(page, stack, 0, 3, 1)
+        page.get_by_role("link", name="See it in Explore").click()
+        has_page(page, "Explore")
+        expect(page.locator(".readout")).to_contain_text("Layer 1, head 4: query 2")
+        wanted = float(stack.blocks[0].self_attention.weights[3, 1].max())
+        comes_true(page, lambda: close(exact(page), wanted))
+        back(page, "Inside a head")
+        says_weight(page, stack, 0, 3, 1)
+        go_to(page, "Translate")
+        has_text(page, OWN)
+        press(page, "Next")
+        expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
+        no_complaint(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
