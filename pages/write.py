@@ -185,15 +185,15 @@ def show_moves(here: Stand, *, running: bool) -> None:
         empty = not here.written or running
         anew: dict[str, Any] = {"kwargs": continuation.NOTHING_WRITTEN, "disabled": empty, "help": RESET_HELP}
         st.button("Reset", key="reset", on_click=move, args=(here,), **anew)
-        with st.popover("Download"):
-            name = named("write", "py", "text")
-            download("Text as Python", name, partial(script, here), SCRIPT_HELP, disabled=not here.written)
-            downloads("write", partial(step_taken, here), any_head=any_head(here))
 
 
-def any_head(here: Stand) -> bool:
-    """Whether a head is on in the layer that the explorer shows."""
-    return bool(here.selection.view.heads_on(here.checkpoint.config.heads))
+def show_downloads(here: Stand) -> None:
+    """Files of the text and of the view. They are made later, where no session is: all that they need goes along."""
+    with st.popover("Download"):
+        name = named("write", "py", "text")
+        download("Text as Python", name, partial(script, here), SCRIPT_HELP, disabled=not here.written)
+        any_head = bool(here.selection.view.heads_on(here.checkpoint.config.heads))
+        downloads("write", partial(step_taken, here), any_head=any_head)
 
 
 def step_taken(here: Stand) -> Taken:
@@ -207,8 +207,7 @@ def step_taken(here: Stand) -> Taken:
         target_by=WRITTEN_BY,
         edits=here.edits,
     )
-    view = from_last_token(attended()).selection.view
-    return Taken(trace=trace, view=view, provenance=source, for_script={"written": read})
+    return Taken(trace=trace, view=here.selection.view, provenance=source, for_script={"written": read})
 
 
 def step_on(here: Stand) -> None:
@@ -356,8 +355,10 @@ def show_attention() -> None:
         shown = from_last_token(shown)
         st.subheader("What it looks at", anchor=False)
         show_explorer(shown, attended)
-        mute = bind("mute", shown.selection.mute)
-        switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            mute = bind("mute", shown.selection.mute)
+            switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
+            show_downloads(stand(shown.selection, checkpoint_named(shown.selection.checkpoint)))
         show_neighbours(shown)
 
 
