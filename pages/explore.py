@@ -150,7 +150,7 @@ def show_actions(shown: Attended) -> None:
         key = bind("mute", selection.mute, told=True)
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         with st.popover("Download"):
-            downloads("explore", partial(selected_pass, selection), any_head=bool(selection.view.heads_on(heads)))
+            downloads("explore", selected_pass(selection), any_head=bool(selection.view.heads_on(heads)))
         show_doors_inside(shown)
     say_muted(selection)
 

@@ -121,9 +121,9 @@ def show() -> None:
 def take_away(label: str, part: str, explained: str, arrays: Callable[[], dict[str, np.ndarray]]) -> None:
     """A file of numbers in full, made when it is asked for."""
     selection = current()
+    source = provenance_of(selection, checkpoint_named(selection.checkpoint), NO_EDITS)
 
     def make() -> bytes:
-        source = provenance_of(selection, checkpoint_named(selection.checkpoint), NO_EDITS)
         return export.npz(arrays(), provenance=source)
 
     st.download_button(label, make, named("positions", "npz", part), on_click="ignore", help=explained)

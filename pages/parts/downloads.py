@@ -10,8 +10,7 @@ import streamlit as st
 
 from model import Trace
 from pages.parts.computed import checkpoint_named
-from pages.parts.exploring import traced
-from pages.parts.passes import edits_of, provenance_of, target_told
+from pages.parts.passes import edits_of, provenance_of, target_told, trace_later
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_of, current
 from pages.parts.theme import theme
@@ -52,23 +51,23 @@ class Taken:
 Maker = Callable[[Taken], bytes | str]
 
 
-def selected_pass(selection: Selection) -> Taken:
-    """The pass of what is selected."""
+def selected_pass(selection: Selection) -> Callable[[], Taken]:
+    """The pass of what is selected, for when a file is asked for."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    edits, (trace, _) = edits_of(selection, checkpoint), traced(selection, checkpoint)
+    edits = edits_of(selection, checkpoint)
+    trace, source = trace_later(selection, edits), provenance_of(selection, checkpoint, edits)
     target = target_told(selection, checkpoint, edits)
-    return Taken(
-        trace=trace,
-        view=selection.view,
-        provenance=provenance_of(selection, checkpoint, edits),
-        for_script={"target": target},
-    )
+
+    def take() -> Taken:
+        return Taken(trace=trace(), view=selection.view, provenance=source, for_script={"target": target})
+
+    return take
 
 
 def downloads(page: str, take: Callable[[], Taken], *, any_head: bool) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script.
 
-    take: what they are made of, when one is asked for.
+    take: what they are made of, when one is asked for; it is called where there is no session to look into.
     """
     for label, ending, make, explained in pictures(theme()):
         button(label, named(page, ending), partial(made, make, take), explained)

@@ -1,5 +1,6 @@
 """The forward pass over what is selected: its text, the target of a decoder beside an encoder, and what is muted."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from model import Checkpoint, Edits, InputError
@@ -19,17 +20,26 @@ from viz.trace_code import Target
 
 def trace_of(selection: Selection, edits: Edits) -> Trace:
     """The forward pass of the selection's text. InputError where the text cannot be read."""
+    return trace_later(selection, edits)()
+
+
+def trace_later(selection: Selection, edits: Edits) -> Callable[[], Trace]:
+    """The same for whoever asks later, as for a file: Streamlit makes files where there is no session to look into."""
     check_lengths(selection.text, selection.pair, selection.target)
     checkpoint = checkpoint_named(selection.checkpoint)
     pair, target = pair_of(selection), target_of(selection, checkpoint, edits)
+    key = trace_key(selection, edits)
 
     def run() -> Trace:
         if isinstance(target, tuple):
             return trace_written(checkpoint, selection.text, target, edits)
         return checkpoint.trace(selection.text, pair=pair, target=target, edits=edits)
 
-    trace: Trace = traces().get(trace_key(selection, edits), run, bytes_of)
-    refuse_empty(trace)
+    def trace() -> Trace:
+        found: Trace = traces().get(key, run, bytes_of)
+        refuse_empty(found)
+        return found
+
     return trace
 
 

@@ -1,6 +1,6 @@
 """The way to one weight on a page: which weight and which step are chosen, and what can be taken away of it."""
 
-from functools import partial
+from collections.abc import Callable
 from typing import Literal
 
 import streamlit as st
@@ -9,17 +9,17 @@ from model import Checkpoint
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from model.measures.recheck import Rechecked, recheck
 from pages.parts.arrows import arrow_keys
-from pages.parts.computed import checkpoint_named, reads_pairs
+from pages.parts.computed import checkpoint_named
 from pages.parts.downloads import button, named
 from pages.parts.exploring import traced
 from pages.parts.inside_settings import Walk
-from pages.parts.passes import edits_of, provenance_of, target_told
+from pages.parts.passes import edits_of, provenance_of, target_told, trace_later
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
 from pages.parts.widgets.bound import select
 from viz import export
 from viz.explorer.kinds import TITLES as ATTENTIONS
-from viz.explorer.kinds import Kind
+from viz.explorer.kinds import Kind, kinds_of
 from viz.steps import TITLES, script
 from viz.steps import named as arrays_of
 from viz.tokens import counted, position_name
@@ -40,13 +40,24 @@ SCRIPT_HELP = (
 
 def chosen_path(selection: Selection, checkpoint: Checkpoint) -> WeightPath:
     """The path of the weight that is chosen; of the largest one where no query or key is."""
-    trace, kinds = traced(selection, checkpoint)
+    return path_later(selection, checkpoint)()
+
+
+def path_later(selection: Selection, checkpoint: Checkpoint) -> Callable[[], WeightPath]:
+    """The same for when a file is asked for."""
     edits = edits_of(selection, checkpoint)
-    view = fit(selection, kinds).view
-    weights = kinds[view.attention].weights[view.layer][selection.head]
-    query, key = strongest(weights, view.query, view.key)
-    place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
-    return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place), edits)
+    trace = trace_later(selection, edits)
+
+    def path() -> WeightPath:
+        found = trace()
+        kinds = kinds_of(found)
+        view = fit(selection, kinds).view
+        weights = kinds[view.attention].weights[view.layer][selection.head]
+        query, key = strongest(weights, view.query, view.key)
+        place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
+        return path_of(checkpoint.model, found, WeightSite(attention=view.attention, **place), edits)
+
+    return path
 
 
 def choose_weight(kinds: dict[str, Kind], site: WeightSite) -> None:
@@ -129,29 +140,38 @@ def take_away(selection: Selection) -> None:
     """A list of files."""
     with st.popover("Download"):
         step = selection.of(Walk).step
-        button("This step (NPZ)", named("inside", "npz", step), partial(npz, selection, (step,)), STEP_FILE_HELP)
-        button("Every step (NPZ)", named("inside", "npz", "steps"), partial(npz, selection, ORDER), FILE_HELP)
-        button("As Python", named("inside", "py"), partial(python, selection), SCRIPT_HELP)
+        button("This step (NPZ)", named("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
+        button("Every step (NPZ)", named("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)
+        button("As Python", named("inside", "py"), python(selection), SCRIPT_HELP)
 
 
-def npz(selection: Selection, steps: tuple[str, ...]) -> bytes:
-    """The numbers of some steps."""
+def npz(selection: Selection, steps: tuple[str, ...]) -> Callable[[], bytes]:
+    """The numbers of some steps, for when the file is asked for."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    path = chosen_path(selection, checkpoint)
-    source = provenance_of(selection, checkpoint, path.edits)
-    return export.npz(arrays_of({step: STEPS[step](path) for step in steps}), provenance=source)
+    path = path_later(selection, checkpoint)
+    source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
+
+    def make() -> bytes:
+        found = path()
+        return export.npz(arrays_of({step: STEPS[step](found) for step in steps}), provenance=source)
+
+    return make
 
 
-def python(selection: Selection) -> str:
-    """The weight as a script."""
+def python(selection: Selection) -> Callable[[], str]:
+    """The weight as a script, for when it is asked for."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    pair = selection.pair if reads_pairs(selection.checkpoint) else ""
-    path = chosen_path(selection, checkpoint)
-    return script(
-        path,
-        checkpoint=selection.checkpoint,
-        text=selection.text,
-        pair=pair,
-        target=target_told(selection, checkpoint, path.edits),
-        provenance=provenance_of(selection, checkpoint, path.edits),
-    )
+    path, edits = path_later(selection, checkpoint), edits_of(selection, checkpoint)
+    target, source = target_told(selection, checkpoint, edits), provenance_of(selection, checkpoint, edits)
+
+    def make() -> str:
+        return script(
+            path(),
+            checkpoint=source.checkpoint,
+            text=source.text,
+            pair=source.pair,
+            target=target,
+            provenance=source,
+        )
+
+    return make
