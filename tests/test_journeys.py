@@ -18,6 +18,7 @@ from pages.parts.continuation import EXAMPLE as STORY
 from pages.parts.state.selection import EXAMPLES
 from pages.parts.translation import SENTENCES
 from tests.running import (
+    PRESS_STOP,
     answered,
     back,
     choose,
@@ -38,7 +39,7 @@ from tests.running import (
 )
 from tests.test_browser import exact, taken, told
 from tests.test_browser_inside import printed
-from tests.test_browser_translate import BAR, TOKEN, compare
+from tests.test_browser_translate import BAR, compare
 from tests.test_browser_write import tokens, written
 from viz.tokens import percent, position_name, visible
 
@@ -169,6 +170,23 @@ def test_explore_shows_the_translation_that_was_typed_and_back_returns_to_it(bro
         no_complaint(page)
 
 
+def test_explore_shows_and_gives_away_a_translation_that_was_stopped_as_far_as_it_came(browser, address):
+    long = "We were walking along the river when it began to rain, and nobody had brought an umbrella. " * 20
+    settings = {"checkpoint": "translate-en-fr", "translation": "method.beam~width.8"}
+    with visitor(browser) as page:
+        open_page(page, address, "Translate", text=DOG, **settings)
+        page.evaluate(PRESS_STOP)
+        show_text(page, long)
+        stopped = page.get_by_text(re.compile(r"Stopped after \d+ tokens"))
+        (count,) = re.findall(r"Stopped after (\d+)", stopped.inner_text())
+        go_to(page, "Explore")
+        by = f"beam search, max tokens {count}, width 8, length penalty 0.6, best"
+        expect(page.get_by_text(f"Target: {by}", exact=True)).to_be_visible()
+        _, facts = exported(page)
+        assert facts["target_by"] == by
+        no_complaint(page)
+
+
 def test_explore_shows_the_translation_that_was_sampled(browser, address, translator):
     sampled = translator.generate(SENTENCES[0], 512, method="sample", seed=3, temperature=1.0, top_k=0, top_p=1.0)
     with visitor(browser) as page:
@@ -283,6 +301,8 @@ def test_a_head_muted_inside_stays_muted_in_explore_until_it_is_given_back(brows
         page.get_by_role("button", name="Layer 1", exact=True).click()
         page.get_by_role("button", name="Head 2", exact=True).click()
         pick(page, "Mute the heads that are off")
+        expect(page.get_by_role("switch", name="Mute the heads that are off")).to_be_checked()
+        has_prediction(page, sentiment.classify(OWN, edits=first))
         with answered(page):
             page.get_by_role("button", name="Layer 2", exact=True).click()
         comes_true(page, partial(same_mean, page, sentiment, first))

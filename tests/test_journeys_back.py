@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from model import Edits, HeadSite, load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
@@ -181,7 +182,7 @@ def test_reload_gives_every_page_back(browser, address, sentiment):
             said, url = page.get_by_test_id("stMain").inner_text().split("\n")[:3], page.url
             page.reload()
             has_page(page, title)
-            comes_true(page, lambda said=said: same_words(page, said))
+            comes_true(page, partial(same_words, page, said))
             if title in OPENING:
                 opened_with(page, OWN, OPENING[title][1])
             if title == "Inside a head":
@@ -214,21 +215,28 @@ def test_a_deep_link_on_a_fresh_server_shows_what_it_names_and_back_leaves_it(br
 
 
 def test_what_is_kept_broken_is_named_beside_the_next_verdict_and_mended_alone(browser, address):
+    scale, positions = "q·k × 1 in place of ÷ √d_k", "no positions"
     with visitor(browser) as page:
         open_page(page, address, "Break the formula", text=OWN)
         press(page, "Keep this broken")
-        pick(page, "No positions")
-        expect(page.get_by_text("Still broken besides")).to_be_visible()
-        expect(page.get_by_text("q·k × 1 in place of ÷ √d_k", exact=True)).to_be_visible()
-        press(page, "Keep this broken")
-        pick(page, "No norm")
-        for part in ("q·k × 1 in place of ÷ √d_k", "no positions"):
-            expect(page.get_by_text(part, exact=True)).to_be_visible()
-        page.get_by_role("button", name="Mend", exact=True).first.click()
-        expect(page.get_by_text("q·k × 1 in place of ÷ √d_k", exact=True)).to_have_count(0)
-        expect(page.get_by_text("no positions", exact=True)).to_be_visible()
+        for experiment, parts in (("No positions", [scale]), ("No norm", [scale, positions])):
+            pick(page, experiment)
+            expect(page.get_by_role("heading", name=experiment, exact=True)).to_be_visible()
+            expect(page.get_by_text("Still broken besides")).to_be_visible()
+            expect(kept(page)).to_have_text(parts)
+            if experiment == "No positions":
+                press(page, "Keep this broken")
+        with answered(page):
+            page.get_by_role("button", name="Mend", exact=True).first.click()
+        expect(kept(page)).to_have_text([positions])
         expect(page).to_have_url(re.compile("[?&]edits=unplace_e(&|$)"))
         no_complaint(page)
+
+
+def kept(page: Page) -> Locator:
+    """What is kept broken, each part beside the button that mends it."""
+    mend = page.get_by_role("button", name="Mend", exact=True)
+    return mend.locator("xpath=ancestor::*[@data-testid='stHorizontalBlock'][1]").get_by_test_id("stMarkdown")
 
 
 def test_explore_says_what_is_kept_broken_and_shows_the_model_as_it_is(browser, address, sentiment):
@@ -265,7 +273,12 @@ def test_a_card_opens_its_checkpoint_in_explore_and_back_returns_to_the_cards(br
 
 
 BROUGHT = {"a-classifier": "bert-classifier", "a-decoder": "gpt2", "a-translator": "marian"}
-CANNOT = {("Translate", "a-classifier"), ("Translate", "a-decoder"), ("Write", "a-classifier"), ("Write", "a-translator")}
+CANNOT = {
+    ("Translate", "a-classifier"),
+    ("Translate", "a-decoder"),
+    ("Write", "a-classifier"),
+    ("Write", "a-translator"),
+}
 WRAPPER = """import runpy, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
@@ -365,23 +378,26 @@ def test_the_table_of_explore_holds_its_numbers_and_says_what_was_muted(browser,
 
 
 def test_the_table_of_write_holds_the_numbers_of_the_text_so_far(browser, address):
-    stories = load_checkpoint("stories", device="cpu")
+    stories: Any = load_checkpoint("stories", device="cpu")
     with visitor(browser) as page:
         open_page(page, address, "Write", text=OWN)
         for count in (1, 2):
             press(page, "Step")
             expect(tokens(page)).to_have_count(count)
         ids = written(page)
+        with answered(page):
+            page.get_by_role("button", name="Layer 2", exact=True).click()
+        expect(page).to_have_url(re.compile("layer=1"))
         table, facts = exported(page)
         assert (facts["checkpoint"], facts["text"], facts["edits"]) == ("stories", OWN, "none")
         assert (facts["target"], facts["target_by"][:7]) == (stories.tokenizer.decode(ids), "written")
         trace = stories.trace_ids([*stories.tokenizer.encode(OWN).ids, *ids])
-        assert_weights(table, 0, trace.decoder.blocks[0].self_attention.weights)
+        assert_weights(table, 1, trace.decoder.blocks[1].self_attention.weights)
         no_complaint(page)
 
 
 def test_the_tables_of_translate_hold_its_numbers_and_its_alignment(browser, address):
-    translator = load_checkpoint("translate-en-fr", device="cpu")
+    translator: Any = load_checkpoint("translate-en-fr", device="cpu")
     trace = translator.trace(DOG)
     with visitor(browser) as page:
         open_page(page, address, "Translate", text=DOG)
