@@ -1,0 +1,15 @@
+// On a phone the sidebar lies over the page: once a page was chosen in it, it is folded.
+const WIDEST_PHONE = 768
+const listening = new WeakMap()
+
+export default function ({ parentElement }) {
+  const sidebar = parentElement.getRootNode().host?.closest("[data-testid=stSidebar]") ?? document.querySelector("[data-testid=stSidebar]")
+  const chosen = (event) => {
+    if (window.innerWidth > WIDEST_PHONE || !event.target.closest?.("a")) return
+    sidebar.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
+  }
+  sidebar?.removeEventListener("click", listening.get(parentElement))
+  sidebar?.addEventListener("click", chosen)
+  listening.set(parentElement, chosen)
+  return () => sidebar?.removeEventListener("click", chosen)
+}
