@@ -87,7 +87,8 @@ def settle(page: str) -> None:
 
 def show_bar(selection: Selection, among: Sequence[str] | None = None, *, examples: Sequence[str] = EXAMPLES) -> None:
     """The bar at the top: text, model (of these alone, where a page cannot use all), device, examples and Share."""
-    names = available_checkpoints() if among is None else among
+    names = list(available_checkpoints() if among is None else among)
+    names += [selection.checkpoint] if selection.checkpoint not in names else []
     devices = available_devices()
     shown = BarState(
         text=typable(selection.text),

@@ -168,14 +168,15 @@ def show_doors_inside(shown: Attended) -> None:
     on = view.heads_on(kind.heads)
     if not on:
         return
-    if len(on) == 1:
-        door("Inside this weight", "inside", INSIDE_HELP, head=on[0])
-        return
     weights = kind.weights[view.layer]
     mean = answer.mean_of_heads(weights, on)
     if (place := place_looked_at(mean, view, kind)) is None:
         return
     query, key = place
+    if len(on) == 1:  # Inside finds the largest weight too, but among all tokens, those that the picture hides as well
+        same = place == strongest(mean, view.query, view.key)
+        door("Inside this weight", "inside", INSIDE_HELP, head=on[0], **({} if same else {"query": query, "key": key}))
+        return
     names = [position_name(place, text.tokens[place]) for place, text in ((query, kind.queries), (key, kind.keys))]
     with st.popover("Inside this weight", help=INSIDE_HELP):
         st.markdown(MEAN_SAID.format(*map(markdown_text, names), percent(float(mean[query, key]), 1), len(on)))

@@ -135,7 +135,7 @@ def draw(figure: go.Figure, key: str) -> None:
 
 
 def chosen() -> tuple[Selection, Checkpoint, str]:
-    """The selection with this page's example and with settings that fit, its checkpoint, and the stack it looks at.
+    """The selection with settings that fit, its checkpoint, and the stack it looks at.
 
     The settings are kept, and in the address from now on.
     """

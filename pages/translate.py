@@ -26,7 +26,7 @@ def show() -> None:
     selection = selected()
     translators = available_checkpoints("encoder-decoder")
     others = [selection.checkpoint] if selection.checkpoint not in translators else []
-    pages.show_bar(selection, [*translators, *others], examples=SENTENCES)
+    pages.show_bar(selection, translators, examples=SENTENCES)
     st.title("Which words does it look at while it produces text?", anchor=False)
     pages.say_kept(selection)
     remember(selection)

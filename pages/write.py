@@ -1,5 +1,6 @@
 """Write: which words does a model look at while it writes, and what does it choose from?"""
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,8 @@ from pages.parts.downloads import Taken, downloads, named
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
+from pages.parts.state import fields
+from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, changed, choose, current, fit, remember, selected, steer
 from pages.parts.theme import theme
@@ -123,6 +126,7 @@ def show_other(selection: Selection, names: list[str]) -> None:
     if not names:
         st.info(NONE)
         return
+    address_notice()
     st.info(f"{markdown_text(selection.checkpoint)} continues no text. This page needs a decoder that stands alone.")
     pages.offer(CHECKPOINT if CHECKPOINT in names else names[0], "write")
 
@@ -228,6 +232,7 @@ def run(here: Stand, place: DeltaGenerator) -> None:
     for part in here.checkpoint.stream(selection.text, written=here.written, **options):
         written = (*here.written, *part.token_ids)
         settle(here, written=written, at=None)
+        st.session_state.pop("_touched", None)  # no control did that: whoever goes back meanwhile is followed
         place.text(prompt + here.checkpoint.tokenizer.decode(written))
     st.rerun()
 
@@ -339,7 +344,8 @@ def show_settings(here: Stand) -> None:
 
 def take_setting(here: Stand, name: str) -> None:
     """The value of a control; the step that is looked at stays."""
-    settle(here, **{name: st.session_state[name]})
+    with suppress(ValueError):  # a browser can send any number
+        settle(here, **{name: CODEC.parse(name, fields.written(st.session_state[name]))})
 
 
 @st.fragment

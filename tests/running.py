@@ -113,13 +113,13 @@ def answered(page: Page) -> Iterator[None]:
 def open_page(page: Page, address: str, title: str, **wanted: str) -> None:
     """Come by an address that names this."""
     page.add_init_script(HEAR_THE_SERVER)
-    page.goto(f"{address}/{PAGES[title][1]}?{urlencode(wanted)}".rstrip("?"))
+    page.goto(f"{address}/{PAGES[title][0]}?{urlencode(wanted)}".rstrip("?"))
     has_page(page, title)
 
 
 def has_page(page: Page, title: str) -> None:
     """Wait until this page is on the screen, with all its controls and pictures."""
-    expect(page.get_by_role("heading", level=1)).to_have_text(PAGES[title][2])
+    expect(page.get_by_role("heading", level=1)).to_have_text(PAGES[title][1])
     idle(page)
     if title != "Checkpoints":
         expect(page.get_by_label("Model", exact=True)).to_be_visible()
@@ -228,16 +228,16 @@ def open_from_menu(page: Page, title: str) -> None:
     sidebar.get_by_role("link", name=title, exact=True).click()
 
 
-# By their titles: the group in the menu, the end of the address, and what stands above the page.
+# By their titles: the end of the address, and what stands above the page.
 PAGES = {
-    "Explore": ("See", "", "Which words does each head look at?"),
-    "Inside a head": ("See", "inside", "Where does this one number come from?"),
-    "Positions": ("See", "positions", "How does the model know the order of words?"),
-    "Break the formula": ("Break", "break", "What is each part of the formula for?"),
-    "Translate": ("Use", "translate", "Which words does it look at while it produces text?"),
-    "Write": ("Use", "write", "Which words does it look at while it writes?"),
-    "How we know": ("Learn", "evidence", "Why should I believe this number?"),
-    "Checkpoints": ("Models", "checkpoints", "What am I looking at?"),
+    "Explore": ("", "Which words does each head look at?"),
+    "Inside a head": ("inside", "Where does this one number come from?"),
+    "Positions": ("positions", "How does the model know the order of words?"),
+    "Break the formula": ("break", "What is each part of the formula for?"),
+    "Translate": ("translate", "Which words does it look at while it produces text?"),
+    "Write": ("write", "Which words does it look at while it writes?"),
+    "How we know": ("evidence", "Why should I believe this number?"),
+    "Checkpoints": ("checkpoints", "What am I looking at?"),
 }
 QUIET = 80  # milliseconds
 # The page may draw "running" and what follows it in one go, so that nobody sees it run: what the server sends is seen.

@@ -381,6 +381,7 @@ def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, add
             label = max(probabilities, key=probabilities.__getitem__)
             expect(place).to_contain_text(f"{label} {100 * probabilities[label]:.1f}")
         page.get_by_role("button", name="Layer 2", exact=True).click()
+        told(page)
         page.locator(".stack.matrix").hover(position=cell(page, 0, 1))
         muted = checkpoint.trace(SENTENCE, edits=edits).encoder
         assert muted is not None
@@ -401,7 +402,8 @@ def test_the_downloaded_files_hold_the_weights_of_the_trace(browser, address, we
         page.get_by_test_id("stPopover").get_by_role("button").click()
         with np.load(taken(page, "All weights (NPZ)")) as file:
             assert np.allclose(file["encoder_weights"], weights, atol=1e-6)
-        rows = taken(page, "This view (CSV)").read_text(encoding="utf-8-sig").splitlines()[1:]
+        lines = taken(page, "This view (CSV)").read_text(encoding="utf-8-sig").splitlines()
+        rows = [line for line in lines if not line.startswith("# ")][1:]
         column = np.array([float(row.rsplit(",", 1)[1]) for row in rows])
         assert np.allclose(column, weights[1, 2].reshape(-1), atol=1e-6)
         numbers = json.loads(taken(page, "This view (JSON)").read_text(encoding="utf-8"))

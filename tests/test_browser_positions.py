@@ -64,7 +64,10 @@ def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browse
         idle(page)
         expect(page.get_by_label("Text", exact=True)).to_have_value("A dog saw it")
         expect(page.get_by_text("4 · it").first).to_be_visible()
-        page.locator(".st-key-heatmap .nsewdrag").hover()
+        heatmap = page.locator(".st-key-heatmap .nsewdrag")
+        size = heatmap.bounding_box()
+        assert size is not None
+        heatmap.hover(position={"x": size["width"] * 64.5 / 128, "y": size["height"] / 2})  # the middle of a column
         expect(page.locator(".st-key-heatmap .hoverlayer")).to_contain_text(
             f"position 49, dimension 64: {math.sin(49 / 10_000**0.5):.6f}"
         )

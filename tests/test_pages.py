@@ -188,8 +188,8 @@ def test_the_address_steers_the_explorer_and_the_sentence_above_it(checkpoint):
     assert (view.show, view.scale, view.threshold) == ("matrix", "log", 0.05)
     weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[2].self_attention.weights.double()[[1, 4]].mean(dim=0)
     favourite = int(weights.sum(dim=0).argmax())
-    assert "The 2 heads of layer 3 that are on, averaged, look" in app.markdown[0].value
-    assert f"token {favourite + 1} " in app.markdown[0].value
+    assert "The 2 heads of layer 3 that are on, averaged, look" in app.markdown[1].value
+    assert f"token {favourite + 1} " in app.markdown[1].value
 
 
 def test_the_sentence_speaks_of_what_the_picture_shows(checkpoint):
@@ -211,7 +211,7 @@ def test_the_sentence_speaks_of_what_the_picture_shows(checkpoint):
 def test_without_a_head_the_page_says_what_to_do():
     app = opened(off="0.0-7")
     assert not app.exception
-    assert "No head is on" in app.markdown[0].value
+    assert "No head is on" in app.markdown[1].value
 
 
 def test_a_row_that_is_asked_for_comes_back_in_full_precision(checkpoint):
@@ -513,6 +513,23 @@ def test_going_back_in_the_browser_brings_the_older_view_back_and_tells_the_expl
     assert picture(app)["steered"]["revision"] > before
     app.run()
     assert picture(app)["steered"]["revision"] == before + 1, "without news it is left alone"
+
+
+def test_the_door_of_one_head_leads_to_the_weight_in_the_picture_where_tokens_are_hidden():
+    text, wanted = "The red house is big.", {"checkpoint": "translate-en-fr", "off": "0.0-5_0.7", "special": "hidden"}
+    trace: Any = load_checkpoint("translate-en-fr").trace(text)
+    shown = trace.encoder.weights()[0, 6].numpy()
+    assert np.unravel_index(shown.argmax(), shown.shape)[1] == shown.shape[1] - 1, "the largest is hidden"
+    query, key = np.unravel_index(shown[:-1, :-1].argmax(), (len(shown) - 1,) * 2)
+    door = dict(parse_qsl(link(opened(text=text, **wanted), "Inside this weight").query_string))
+    assert (door["head"], door["query"], door["key"]) == ("6", str(query), str(key))
+    assert "query" not in link(opened(text=text, **wanted | {"special": "shown"}), "Inside this weight").query_string
+
+
+def test_what_an_address_got_wrong_is_said_on_its_own_page_and_on_no_other():
+    app = opened("checkpoints.py", layer="abc")
+    assert ["layer" in said.value for said in app.info] == [True]
+    assert not app.switch_page("pages/inside.py").run().info
 
 
 # Checkpoints

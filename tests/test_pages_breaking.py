@@ -316,6 +316,15 @@ def test_no_sentence_says_what_is_no_number_where_every_token_is_hidden(name):
     assert not [text.value for text in app.markdown if re.search(r"\bnan\b", text.value)]
 
 
+def test_what_is_kept_and_has_no_place_in_a_shorter_text_can_still_be_mended():
+    app = opened("break.py", text="Good film.", edits="hide_e14")
+    (error,) = app.error
+    assert "has no key 14 here" in error.value.replace("\\", "")
+    app.button(key="mend_0").click().run()
+    assert not app.error
+    assert "edits" not in app.query_params
+
+
 def test_hostile_edits_in_the_address_break_nothing():
     for edits in ("<b>", "mute_e9", "scale_nan", "scale_1~scale_2", "~" * 1500):
         app = opened(edits=edits)

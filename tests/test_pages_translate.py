@@ -272,3 +272,18 @@ def test_other_translators_work_too(app_folders):
     app = at(checkpoint="bart", text="the dog")
     assert not app.error
     assert len(shown(app, "log-probability")) >= 1
+
+
+def test_what_was_chosen_in_one_attention_is_not_taken_for_another_on_the_way():
+    chosen = {"query": "4", "layer": "1", "off": "1.0-5", "muted": "0.2"}
+    app = opened(checkpoint="translate-en-fr", text="The red house is big.", **chosen)
+    app = app.switch_page("pages/translate.py").run()
+    assert dict(app.query_params) == {}, "it opens on that text and model"
+    assert (picture(app)["view"]["attention"], picture(app)["view"]["off"]) == ("cross", [])
+
+
+def test_a_number_that_no_address_may_hold_is_not_taken():
+    app = at(text=TEXT, translation="method.beam")
+    app.number_input(key="translation_width").set_value(64).run()
+    assert not app.exception
+    assert "64" not in app.query_params["translation"]

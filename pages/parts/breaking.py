@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model import Checkpoint, Edits
+from model import Checkpoint, Edits, InputError, available_checkpoints
 from model.measures.comparison import stream_distances
 from model.measures.heads import most_attended
 from model.trace import Trace
 from pages.parts.break_settings import Broken
-from pages.parts.computed import bytes_of, checkpoint_named, reads_pairs, traces
+from pages.parts.computed import bytes_of, reads_pairs, traces
 from pages.parts.downloads import named
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import ORDER_TEXTS, Run, streams
@@ -32,7 +32,7 @@ from viz.edited_script import edited_script
 from viz.explorer import View
 from viz.explorer.component import comparison
 from viz.explorer.kinds import TITLES, Kind, kinds_of
-from viz.tokens import counted, position_name
+from viz.tokens import counted, markdown_text, position_name
 
 HOW_TO_READ = """
 - **Before** and **after**: the attention of the chosen layer, on one scale from 0 to 1. A row is a query, a column a
@@ -75,7 +75,12 @@ def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace,
         show_kept(kept)
         show_place(selection, kinds)
         return
-    after = aligned(selection, checkpoint, before, edits)
+    try:
+        after = aligned(selection, checkpoint, before, edits)
+    except InputError as refusal:  # what is kept may have no place in this text
+        st.error(markdown_text(str(refusal)))
+        show_kept(kept)
+        return
     run = run_of(selection, checkpoint, edits, (before, after), kinds)
     show_measured(words, experiment.effect(run), EFFECT_HELP)
     with words:
@@ -99,10 +104,9 @@ def refuse(sentence: str, instead: str) -> None:
 
 def take_experiment(name: str) -> None:
     """Another experiment, as it opens: one on a mask with the attention whose mask it is, where there are several."""
-    attention, checkpoint = SEEN.get(name), current().checkpoint
-    several = attention is not None and checkpoint_named(checkpoint).config.architecture == "encoder-decoder"
-    changes: dict[str, Any] = {"attention": attention} if several else {}
-    choose(experiment=name, **changes)
+    attention, pairs = SEEN.get(name), available_checkpoints("encoder-decoder")
+    changes = {"attention": attention} if attention is not None and current().checkpoint in pairs else {}
+    choose({"experiment": name, **changes})
 
 
 def place_of(selection: Selection, kinds: Kinds) -> Place:
@@ -118,7 +122,7 @@ def aligned(selection: Selection, checkpoint: Checkpoint, before: Trace, edits: 
     if before.encoder is None or before.decoder is None:
         return trace_of(selection, edits)
     typed, target = before.encoder.ids.tolist(), before.decoder.ids.tolist()
-    key = ("aligned", *trace_key(selection, edits))
+    key = ("aligned", *trace_key(selection, NO), edits)
     found: Trace = traces().get(key, lambda: checkpoint.trace_ids(typed, target, edits=edits), bytes_of)
     return found
 
@@ -297,7 +301,7 @@ def show_distances(selection: Selection, edits: Edits, run: Run) -> None:
     """How far the stream moved, layer by layer."""
     st.subheader("How far the stream moved", anchor=False, help=DISTANCE_HELP)
     distances = stream_distances(*streams(run))
-    key = ("distance", trace_key(selection, edits), selection.view.attention)
+    key = ("distance", trace_key(selection, NO), edits, selection.view.attention)
     show_chart(key, lambda: distance_chart(distances, theme=theme()), "Relative distance of the stream by layer.")
 
 

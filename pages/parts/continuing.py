@@ -24,6 +24,7 @@ class Stand:
 
     selection: Selection
     checkpoint: Checkpoint
+    checkpoint_key: tuple[object, ...]  # looked up where there is a session; files are made where there is none
     edits: Edits
     prompt: tuple[int, ...]  # ids
     dropped: int  # tokens of the prompt that did not fit
@@ -52,7 +53,7 @@ class Stand:
     @property
     def key(self) -> tuple[object, ...]:
         """What decides all numbers of this step."""
-        return checkpoint_key(self.selection.checkpoint), self.read, self.edits
+        return self.checkpoint_key, self.read, self.edits
 
     @property
     def name(self) -> str:
@@ -88,8 +89,8 @@ class Stand:
         }
 
     def trace(self, ids: tuple[int, ...]) -> Trace:
-        """The pass over these ids, from the shelf of traces."""
-        key = (checkpoint_key(self.selection.checkpoint), ids, self.edits)
+        """The pass over these ids, from memory where it was made before."""
+        key = (self.checkpoint_key, ids, self.edits)
         return traces().get(key, lambda: self.checkpoint.trace_ids(ids, edits=self.edits), bytes_of)
 
     def step(self) -> Step:
@@ -150,7 +151,12 @@ def stand(selection: Selection, checkpoint: Checkpoint) -> Stand:
         selection = changed(selection, at=None)
     edits = edits_of(selection, checkpoint)
     return Stand(
-        selection=selection, checkpoint=checkpoint, edits=edits, prompt=prompt, dropped=len(whole) - len(prompt)
+        selection=selection,
+        checkpoint=checkpoint,
+        checkpoint_key=checkpoint_key(selection.checkpoint),
+        edits=edits,
+        prompt=prompt,
+        dropped=len(whole) - len(prompt),
     )
 
 

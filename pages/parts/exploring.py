@@ -78,6 +78,8 @@ def show_explorer(shown: Attended, find: Callable[[], Attended] = attended, *, a
         "awaited": awaited,
     }
     st.session_state.pop("_layer", None)
+    kept, told = vars(st.session_state["_selection"].view), vars(shown.selection.view)
+    st.session_state["_told"] = {name: value for name, value in told.items() if value != kept[name]}
     with st.container(gap=None):
         steer(key=f"{KEY}_mailbox", message=message)
         reply(shown.name, find)
@@ -160,7 +162,9 @@ def take_view() -> None:
         return
     # One that was made on an older view goes back to the explorer, so that both sides show the same.
     current_one = message.get("revision") == st.session_state.get("_revision", 0)
-    choose(steers=not current_one, **vars(view))
+    told = st.session_state.get("_told", {})  # what a page showed there without anybody's choice
+    changes = {name: value for name, value in vars(view).items() if name not in told or told[name] != value}
+    choose(changes, steers=not current_one)
 
 
 def explorer_keeps_nothing() -> bool:

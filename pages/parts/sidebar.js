@@ -1,4 +1,4 @@
-// On a phone the sidebar lies over the page: once a page was chosen in it, it is folded.
+// Marks the current page, and folds a phone's sidebar, which lies over the page, once a page was chosen in it.
 const WIDEST_PHONE = 768
 const listening = new WeakMap()
 
@@ -8,6 +8,7 @@ export default function ({ parentElement }) {
     if (window.innerWidth > WIDEST_PHONE || !event.target.closest?.("a")) return
     sidebar.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
   }
+  sidebar?.querySelector(".st-key-page_here p")?.setAttribute("aria-current", "page")
   sidebar?.removeEventListener("click", listening.get(parentElement))
   sidebar?.addEventListener("click", chosen)
   listening.set(parentElement, chosen)

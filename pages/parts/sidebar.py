@@ -29,10 +29,12 @@ def sidebar(groups: Mapping[str, Sequence[Page]], chosen: Page) -> None:
                         st.markdown(f"**{page.title}**")
                 else:
                     st.page_link(page, label=page.title)
-        fold_on_phones()
+        mark_and_fold(chosen.title)
 
 
-def fold_on_phones() -> None:
-    """Fold the sidebar of a phone once a page was chosen; nothing of it is seen."""
+def mark_and_fold(title: str) -> None:
+    """Tell screen-reader users which page is the current one, and fold a phone's sidebar once one was chosen."""
     source = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-    st.components.v2.component("headlight_sidebar", html="<span></span>", js=source)(key="sidebar", height=1)
+    st.components.v2.component("headlight_sidebar", html="<span></span>", js=source)(
+        key="sidebar", data={"here": title}, height=1
+    )

@@ -1,10 +1,13 @@
 """The controls of the page Translate: how to produce, which translation, what to type instead."""
 
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.productions import Produced, production_key
+from pages.parts.state.declared import CODEC
+from pages.parts.state.fields import written
 from pages.parts.state.selection import Selection, typable
 from pages.parts.state.session import changed, choose, current, unusable
 from pages.parts.translating import Shown, go_on
@@ -97,9 +100,8 @@ def choose_options(options: Options) -> None:
 
 def take_number(name: str) -> None:
     """Another setting; an emptied field is left aside."""
-    value = st.session_state[f"translation_{name}"]
-    if value is not None:
-        produce_anew(**{name: value})
+    with suppress(ValueError):  # so is a number that no address may hold: a browser can send any
+        produce_anew(**{name: CODEC.parse(f"translation.{name}", written(st.session_state[f"translation_{name}"]))})
 
 
 def fitting(selection: Selection, shown: Shown, produced: Produced) -> Selection:

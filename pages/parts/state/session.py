@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from model import available_checkpoints
 from pages.parts.state.declared import CODEC, FIRST
 from pages.parts.state.selection import Selection
 from viz.explorer.kinds import Kind
@@ -59,12 +60,13 @@ def open_address(address: Mapping[str, str], page: str) -> None:
 
 
 def arrive(page: str) -> None:
-    """Go to a page with what was chosen. Where it opens on another text or model, what was of the old one is gone."""
+    """Go to a page with what was chosen; what was of a text, model or attention that it does not open on is gone."""
     state = st.session_state
     before = CODEC.values(CODEC.resolve(state["_chosen"], state["_page"]))
     after = CODEC.values(CODEC.resolve(state["_chosen"], page))
-    changed = {name for name in ALWAYS_KEPT if before[name] != after[name]}
+    changed = {name for name in (*ALWAYS_KEPT, "attention") if before[name] != after[name]}
     state["_chosen"], state["_page"] = CODEC.reset(state["_chosen"], changed), page
+    state["_unusable"], state["_named"] = [], set()  # they were of the address of the page before
     state["_selection"] = CODEC.resolve(state["_chosen"], page)
     steer()
 
@@ -120,11 +122,21 @@ def remember(selection: Selection) -> None:
 
 
 def write_address() -> None:
-    """Write what is chosen into the address, as far as the page would not show it anyway."""
-    state, page = st.session_state, st.session_state["_page"]
-    state["_address"] = CODEC.write(CODEC.opening(page) | state["_chosen"], page)
-    if st.query_params.to_dict() != state["_address"]:
-        st.query_params.from_dict(state["_address"])
+    """Write what is chosen into the address, as far as the page would not show it anyway.
+
+    An address that says the same in other words, as one that names what the page shows anyway, stays as it is: to write
+    it anew would be an entry of its own in the browser's history.
+    """
+    state, page, address = st.session_state, st.session_state["_page"], st.query_params.to_dict()
+    opening = CODEC.opening(page)
+    values = {**opening, **state["_chosen"]}
+    if values["checkpoint"] not in available_checkpoints():  # it was deleted since
+        values["checkpoint"] = opening["checkpoint"]
+    named, unusable = CODEC.read(address)
+    if unusable or {**opening, **named} != values:
+        address = CODEC.write(values, page)
+        st.query_params.from_dict(address)
+    state["_address"] = address
 
 
 def changed(selection: Selection, **changes: Any) -> Selection:

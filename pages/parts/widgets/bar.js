@@ -114,7 +114,8 @@ class Bar {
     this.fill(this.model, data.models, data.model)
     this.fill(this.device, data.devices, data.device)
     this.device.hidden = data.devices.length < 2
-    this.examples.replaceChildren(...data.examples.map((text) => this.example(text)))
+    if (this.written !== String(data.examples)) this.examples.replaceChildren(...data.examples.map((text) => this.example(text)))
+    this.written = String(data.examples) // made anew only where they changed: whoever is in the list would lose the place
     this.menu.hidden = !data.examples.length
     this.mark()
   }
@@ -157,7 +158,8 @@ class Bar {
     const { length } = this.text.input.value
     const counted = length > NEAR_THE_END * this.longest ? `${length.toLocaleString("en")} of ${this.longest.toLocaleString("en")} characters. ` : ""
     this.root.classList.toggle("unsent", unsent)
-    this.status.textContent = counted + (unsent ? "Not shown yet: press Enter." : "")
+    const said = counted + (unsent ? "Not shown yet: press Enter." : "")
+    if (this.status.textContent !== said) this.status.textContent = said // or it would be read out at every key
     document.documentElement.toggleAttribute(UNSENT, unsent)
   }
 

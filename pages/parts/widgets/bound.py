@@ -6,10 +6,13 @@ chosen at every run, and what is none of its options is never taken.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import streamlit as st
 
+from pages.parts.state.declared import CODEC
+from pages.parts.state.fields import written
 from pages.parts.state.session import choose
 
 Option = TypeVar("Option")
@@ -32,8 +35,9 @@ def bind(name: str, wanted: object, *, told: bool = False) -> str:
 
 
 def take(name: str) -> None:
-    """Put the value of the control of that name into the selection."""
-    choose(**{name: st.session_state[name]})
+    """Put the value of the control of that name into the selection, unless no address may hold it."""
+    with suppress(ValueError):  # a browser can send anything
+        choose({name: CODEC.parse(name, written(st.session_state[name]))})
 
 
 def select(
