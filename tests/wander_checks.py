@@ -312,7 +312,8 @@ def is_plain(selection: Selection) -> bool:
 def layer_weights(selection: Selection) -> np.ndarray:
     """The weights (head, query, key) of the chosen layer and attention."""
     trace, view = checkpoint_named(selection.checkpoint).trace(selection.text), selection.view
-    stack = trace.encoder if view.attention == "encoder" else trace.decoder
+    # An address names no attention where the page shows the only one that there is.
+    stack = trace.encoder if view.attention == "encoder" and trace.encoder is not None else trace.decoder
     assert stack is not None
     weights = stack.cross_weights() if view.attention == "cross" else stack.weights()
     return weights[view.layer].numpy()
