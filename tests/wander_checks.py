@@ -202,8 +202,9 @@ class Watch:
             raise FaultError(f"The list {name!r} on {self.place} shows {shown!r}, but offers {', '.join(offered)}.")
 
     def address(self) -> None:
-        """The address, opened by somebody else, must give the page back. One of a refused text holds it not."""
-        if self.facts()["errors"]:
+        """The address, opened by somebody else, must give the page back. A refused or unsent text it does not hold."""
+        unsent = self.page.evaluate("document.documentElement.hasAttribute('data-unsent')")
+        if unsent or self.facts()["errors"]:
             return
         context = self.page.context.browser.new_context(viewport=self.page.viewport_size)  # type: ignore[union-attr]
         with closing(context):
