@@ -68,6 +68,8 @@ STATISTICS_NOTE = (
 ACTIONS = (226, 99, 128)  # pixels: the widths of what acts on the heads that are on
 ACTIONS_HEIGHT = 40
 PREDICTION_HEIGHT = 76
+FINDING_HEIGHT = 76
+MOST_AT_FIRST = 20_000_000  # parameters of a model whose heads are measured before its first picture is seen
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
     "in the vocabulary; characters are counted from 0 in the text, end not included."
@@ -132,7 +134,10 @@ def show_answer(shown: Attended, whole: bool) -> None:
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
-        show_heads_worth_a_look(shown)
+        if whole or checkpoint.model.parameter_count() < MOST_AT_FIRST:  # it takes eight more passes
+            show_heads_worth_a_look(shown)
+        else:
+            st.space(FINDING_HEIGHT)
         st.markdown(said(shown, trace), help=answer.HELP)
     with outcome:
         if whole:
