@@ -13,6 +13,7 @@ from streamlit.navigation.page import Page
 from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
 from pages.parts.computed import purpose_of, reads_pairs
 from pages.parts.experiments import said_of
+from pages.parts.finding import picture_alone
 from pages.parts.sidebar import sidebar
 from pages.parts.state.declared import FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
@@ -57,7 +58,8 @@ def route() -> Page:
     listed = list(chain.from_iterable(groups.values()))
     own_address = st.Page(FOLDER / f"{FIRST}.py", title=listed[0].title, visibility="hidden")  # beside that at /
     chosen = st.navigation([*listed, own_address], position="hidden")
-    sidebar(groups, chosen)
+    if not picture_alone():
+        sidebar(groups, chosen)
     return chosen
 
 
@@ -87,6 +89,8 @@ def settle(page: str) -> None:
 
 def show_bar(selection: Selection, among: Sequence[str] | None = None, *, examples: Sequence[str] = EXAMPLES) -> None:
     """The bar at the top: text, model (of these alone, where a page cannot use all), device, examples and Share."""
+    if picture_alone():
+        return
     names = list(available_checkpoints() if among is None else among)
     names += [selection.checkpoint] if selection.checkpoint not in names else []
     devices = available_devices()

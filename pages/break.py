@@ -10,6 +10,7 @@ from pages.parts import bench, fresh, heads, padding, word
 from pages.parts.break_settings import Broken
 from pages.parts.breaking import show_experiment, take_experiment
 from pages.parts.computed import checkpoint_named
+from pages.parts.finding import show_finding
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, fit, remember, selected
@@ -36,7 +37,7 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    st.title("What is each part of the formula for?", anchor=False)
+    show_finding("What is each part of the formula for?")
     show_choice(selection)
     with pages.plain_refusals(), st.spinner("Running the model twice"):
         checkpoint = checkpoint_named(selection.checkpoint)

@@ -10,6 +10,7 @@ from model import Checkpoint, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import checkpoint_named, file_bytes
 from pages.parts.doors import door
+from pages.parts.finding import show_finding
 from pages.parts.state.session import address_notice
 from pages.parts.theme import theme
 from viz import card as cards
@@ -29,7 +30,7 @@ LOSS_HELP = (
 
 def show() -> None:
     """Every checkpoint in turn; one that cannot be used takes a line, not the page."""
-    st.title("What am I looking at?", anchor=False)
+    show_finding("What am I looking at?")
     address_notice()
     st.markdown("Every model in this app, with its data, its training and the command behind every figure.")
     names = available_checkpoints()

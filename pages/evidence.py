@@ -14,6 +14,7 @@ from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_named
 from pages.parts.downloads import named
 from pages.parts.exploring import traced
+from pages.parts.finding import show_finding
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, fit, remember, selected
@@ -57,7 +58,7 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    st.title("Why should I believe this number?", anchor=False)
+    show_finding("Why should I believe this number?")
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = traced(selection, checkpoint)

@@ -17,6 +17,7 @@ from pages.parts.doors import door
 from pages.parts.downloads import downloads, selected_pass
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
+from pages.parts.finding import show_finding
 from pages.parts.heads_worth_a_look import show_heads_worth_a_look
 from pages.parts.passes import edits_of, target_told, trace_of
 from pages.parts.predicting import prediction_of
@@ -84,7 +85,7 @@ def show() -> None:
     """
     selection, whole = selected(), "_picture_sent" in st.session_state
     pages.show_bar(selection)
-    st.title("Which words does each head look at?", anchor=False)
+    show_finding("Which words does each head look at?")
     pages.say_kept(selection)
     with pages.plain_refusals():
         with st.spinner("Computing what every head looks at"):

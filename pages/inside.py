@@ -9,6 +9,7 @@ from model.measures.score_parts import score_parts, why_not
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import doors_of_weight
 from pages.parts.exploring import traced
+from pages.parts.finding import show_finding
 from pages.parts.inside_settings import DEPTHS, Walk
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
@@ -52,7 +53,7 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    st.title("Where does this one number come from?", anchor=False)
+    show_finding("Where does this one number come from?")
     pages.say_kept(selection)
     with pages.plain_refusals(), st.spinner("Computing every step"):
         _, kinds = traced(selection, checkpoint_named(selection.checkpoint))

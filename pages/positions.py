@@ -19,6 +19,7 @@ from model.trace import StackTrace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named
 from pages.parts.downloads import named
+from pages.parts.finding import show_finding
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.positioning import (
     LONGEST,
@@ -107,7 +108,7 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    st.title("How does the model know the order of words?", anchor=False)
+    show_finding("How does the model know the order of words?")
     pages.say_kept(selection)
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
         fit_settings()

@@ -9,6 +9,7 @@ from model import available_checkpoints
 from pages.parts.computed import checkpoint_named
 from pages.parts.downloads import Taken, downloads
 from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
+from pages.parts.finding import show_finding
 from pages.parts.productions import Produced, candidate_of, target_said
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, selected
@@ -27,7 +28,7 @@ def show() -> None:
     translators = available_checkpoints("encoder-decoder")
     others = [selection.checkpoint] if selection.checkpoint not in translators else []
     pages.show_bar(selection, translators, examples=SENTENCES)
-    st.title("Which words does it look at while it produces text?", anchor=False)
+    show_finding("Which words does it look at while it produces text?")
     pages.say_kept(selection)
     remember(selection)
     address_notice()

@@ -28,6 +28,7 @@ from pages.parts.downloads import Taken, downloads, named
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
+from pages.parts.finding import show_finding
 from pages.parts.state import fields
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import Selection
@@ -101,7 +102,7 @@ def show() -> None:
     names = decoders()
     selection = selected()
     pages.show_bar(selection, names)
-    st.title("Which words does it look at while it writes?", anchor=False)
+    show_finding("Which words does it look at while it writes?")
     pages.say_kept(selection)
     if selection.checkpoint not in names:
         show_other(selection, names)

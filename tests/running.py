@@ -119,12 +119,18 @@ def open_page(page: Page, address: str, title: str, **wanted: str) -> None:
 
 def has_page(page: Page, title: str) -> None:
     """Wait until this page is on the screen, with all its controls and pictures."""
-    expect(page.get_by_role("heading", level=1)).to_have_text(PAGES[title][1])
+    asks(page, PAGES[title][1])
     idle(page)
     if title != "Checkpoints":
         expect(page.get_by_label("Model", exact=True)).to_be_visible()
     if page.locator(".headlight").count():
         picture_shown(page)
+
+
+def asks(page: Page, question: str) -> None:
+    """Wait until the page that answers this question is on the screen: its title may be what it found."""
+    expect(page.locator(".st-key-finding")).to_contain_text(question)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
 def go_to(page: Page, title: str) -> None:

@@ -940,7 +940,8 @@ def told(app: AppTest, name: str) -> Any:
 
 def words(app: AppTest) -> str:
     """All words and numbers of the page, in tables and in what browser components are given too."""
-    said = [element.value for kind in (app.title, app.subheader, app.markdown, app.text, app.info) for element in kind]
+    kinds = (app.title, app.caption, app.subheader, app.markdown, app.text, app.info)
+    said = [element.value for kind in kinds for element in kind]
     said += [f"{metric.label} {metric.value}" for metric in app.metric] + [button.label for button in app.button]
     said += [str(cell) for table in (*app.table, *app.dataframe) for cell in table.value.to_numpy().ravel()]
     said += [json.dumps(message, ensure_ascii=False) for message in messages(app)]

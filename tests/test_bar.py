@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from pages import FOLDER, MENU
 from pages.parts.widgets.bar import take_texts
 from pages.parts.widgets.bound import is_among
-from tests.running import comes_true, idle, open_from_menu, picture_shown, visitor
+from tests.running import asks, comes_true, idle, open_from_menu, picture_shown, visitor
 from tests.test_explorer_browser import serious
 
 TEXT, OTHER = "An odd film.", "Not a bad film."
@@ -73,7 +73,7 @@ def test_a_draft_outlives_a_change_of_page_and_of_nothing_else(browser, address)
         opened(page, address)
         field(page).fill(TEXT)
         open_from_menu(page, "Inside a head")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Where does this one number come from?")
+        asks(page, "Where does this one number come from?")
         expect(field(page)).to_have_value(TEXT)
         expect(page.get_by_text(UNSENT)).to_be_visible()
         page.get_by_text("Examples", exact=True).click()

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 
 from model import Edits, load_checkpoint
 from pages.parts.subjects import GROUPS
-from tests.running import PATIENCE, comes_true, idle, visitor
+from tests.running import PATIENCE, asks, comes_true, idle, visitor
 from tests.test_explorer_browser import serious
 from tests.test_explorer_pictures import colours_of
 from viz.theme import DARK, LIGHT
@@ -33,7 +33,7 @@ def weights(edits: Edits) -> np.ndarray:
 
 def open_at(page: Page, address: str, **wanted: str) -> None:
     page.goto(f"{address}/break?{urlencode(wanted)}")
-    expect(page.get_by_role("heading", level=1)).to_have_text("What is each part of the formula for?")
+    asks(page, "What is each part of the formula for?")
     expect(page.locator(f"{CHARTS} svg").first).to_be_visible()
     idle(page)
 

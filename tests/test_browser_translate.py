@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import PRESS_STOP, comes_true, explored, idle, picture_shown, visitor
+from tests.running import PRESS_STOP, asks, comes_true, explored, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
 
 SOURCE, TARGET = "The dog bit the man.", "Le chien a mordu l'homme."
@@ -25,7 +25,7 @@ def checkpoint():
 
 def open_at(page: Page, address: str, **wanted: str) -> None:
     page.goto(f"{address}/translate?{urlencode(wanted)}")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Which words does it look at while it produces text?")
+    asks(page, "Which words does it look at while it produces text?")
     picture_shown(page)
     expect(page.locator(f"{CHARTS} svg").first).to_be_visible()
 

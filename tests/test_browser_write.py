@@ -14,7 +14,7 @@ from model import Edits, HeadSite, load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
 from model.measures.lens import lens_logits
 from tests import tiny
-from tests.running import PRESS_STOP, comes_true, explored, idle, picture_shown, visitor
+from tests.running import PRESS_STOP, asks, comes_true, explored, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
 
 NAME = "a-random-decoder"  # there while these tests run
@@ -33,7 +33,7 @@ def folder() -> Iterator[Any]:
 
 def open_at(page: Page, address: str, **wanted: str) -> None:
     page.goto(f"{address}/write?{urlencode({'checkpoint': NAME, 'text': TEXT} | wanted)}")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Which words does it look at while it writes?")
+    asks(page, "Which words does it look at while it writes?")
     picture_shown(page)
 
 

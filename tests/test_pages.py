@@ -41,6 +41,11 @@ def opened(page: str = "explore.py", **address: str) -> AppTest:
     return app.switch_page(f"pages/{page}").run()
 
 
+def asked(app: AppTest) -> str:
+    """The question that the page answers: small above the title, or the title itself."""
+    return " ".join(element.value for element in (*app.main.caption, *app.title))
+
+
 def typed(app: AppTest, text: str, pair: str = "") -> AppTest:
     """What comes of texts sent from the bar, which AppTest cannot touch."""
     return taken(app, text=text, pair=pair)

@@ -11,6 +11,7 @@ from pages.parts.state.declared import CODEC, FIRST
 from pages.parts.state.selection import Selection
 from viz.explorer.kinds import Kind
 
+VIEW = "view"  # in an address: how much of a page is shown; no part of what is selected
 ALWAYS_KEPT = ("text", "pair", "checkpoint")  # as chosen, even where the page would show the same
 
 
@@ -21,12 +22,15 @@ def page_of(url: str | None) -> str:
 
 
 def carry() -> None:
-    """A link of the menu names a page alone: the visitor's selection goes along, in the address too.
+    """What every run begins with, before the navigation: see to the address that the browser has come by.
 
-    Called before the navigation, which then makes one entry of page and address in the browser's history; written
+    A link of the menu names a page alone: the visitor's selection goes along, in the address too.
+
+    The navigation then makes one entry of page and address in the browser's history; written
     later, the address would be an entry of its own, and going back would need two steps.
     """
     state, url = st.session_state, st.context.url
+    state["_view"] = st.query_params.get(VIEW, "")
     if "_chosen" in state and url != state.get("_url") and not st.query_params and page_of(url) != state.get("_page"):
         arrive(page_of(url))
         write_address()
@@ -134,7 +138,7 @@ def write_address() -> None:
         values["checkpoint"] = opening["checkpoint"]
     named, unusable = CODEC.read(address)
     if unusable or {**opening, **named} != values:
-        address = CODEC.write(values, page)
+        address = CODEC.write(values, page) | ({VIEW: state["_view"]} if state.get("_view") else {})
         st.query_params.from_dict(address)
     state["_address"] = address
 

@@ -1,0 +1,46 @@
+"""What stands above every page's picture: the question, what is found in this text, and the picture's own place."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+ALONE = "picture"  # the value of ``view`` in an address that shows the finding and the picture alone
+
+
+def picture_alone() -> bool:
+    """Whether the address asks for the picture and nothing around it, for a slide or a frame of another page."""
+    return st.session_state.get("_view") == ALONE
+
+
+def show_finding(question: str, title: str = "", sentence: str = "", *, explained: str | None = None) -> None:
+    """The title of a page is what was found in this text, with the page's question small above it.
+
+    Where nothing was found the question is the title. Alone with its picture the finding is hidden until it is asked
+    for, so that a class can guess before. Call it once a run.
+
+    title, sentence: Markdown; what a visitor typed is escaped by whoever calls.
+    explained: how the finding was chosen, at the sentence.
+    """
+    with st.container(key="finding", gap=None):
+        if picture_alone():
+            with st.expander(question, key="finding_folded"):
+                show_title(title or question, sentence, explained)
+            return
+        if title:
+            st.caption(question)
+        show_title(title or question, sentence, explained)
+
+
+def show_title(title: str, sentence: str, explained: str | None) -> None:
+    """A line, and a sentence under it."""
+    st.title(title, anchor=False)
+    if sentence:
+        st.markdown(sentence, help=explained)
+
+
+@contextmanager
+def picture() -> Iterator[None]:
+    """The place of the page's main picture, one in a run: what comes before it on the screen is measured by a test."""
+    with st.container(key="picture"):
+        yield
