@@ -11,6 +11,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, pro
 from model.errors import CheckpointError, InputError, printable
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
+UNKNOWNS = (UNKNOWN, "<unk>")  # its names where a model, as Unigram, keeps only its number
 START, END = "[START]", "[END]"
 START_ID, END_ID = 1, 2  # of a tokenizer that ``train_byte_pairs`` made
 MASKS = ("[MASK]", "<mask>")
@@ -58,6 +59,13 @@ class Tokenizer:
     def size(self) -> int:
         """How many rows a table needs to have one for every id: the largest id and one."""
         return max(self.backend.get_vocab().values(), default=-1) + 1
+
+    @property
+    def unknown_id(self) -> int | None:
+        """The id of whatever has no token; None where nothing is without one, as in a vocabulary of bytes."""
+        named = getattr(self.backend.model, "unk_token", None)
+        ids = (self.backend.token_to_id(name) for name in (named, *UNKNOWNS) if name is not None)
+        return next((number for number in ids if number is not None), None)
 
     def encode(self, text: str, pair: str | None = None) -> Encoding:
         """The tokens of a text, and of a second segment where there is one.

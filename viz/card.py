@@ -62,6 +62,12 @@ def purpose(config: Config, card: Mapping[str, object] = NO_CARD, family: Family
     return "writes on" if config.architecture == "decoder" else "reads (no head)"
 
 
+def task(card: Mapping[str, object]) -> str:
+    """ "It was trained for translation from English to French.", or "" where the card does not say."""
+    named = text_of(card, "task").strip().rstrip(".")
+    return f"It was trained for {named}." if named else ""
+
+
 def architecture(config: Config, family: Family = OWN) -> str:
     """The parts of a model as one plain sentence: family, stacks, width, norms, positions, feed-forward, head.
 

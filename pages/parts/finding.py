@@ -5,6 +5,11 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from model import Checkpoint
+from model.trace import Trace
+from viz.caveats import caveats
+from viz.tokens import markdown_text
+
 ALONE = "picture"  # the value of ``view`` in an address that shows the finding and the picture alone
 
 
@@ -30,6 +35,16 @@ def show_finding(question: str, title: str = "", sentence: str = "", *, explaine
         if title:
             st.caption(question)
         show_title(title or question, sentence, explained)
+
+
+def show_caveats(checkpoint: Checkpoint, trace: Trace) -> None:
+    """What keeps the model from judging this text, if anything does, in one line under the finding."""
+    stack = trace.encoder or trace.decoder
+    if stack is None:
+        return
+    probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
+    if said := caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card):
+        st.caption(markdown_text(said))
 
 
 def show_title(title: str, sentence: str, explained: str | None) -> None:

@@ -1,0 +1,97 @@
+"""What keeps a model from judging a text, said beside its answer."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from model import load_checkpoint
+from model.tokenizer import Tokenizer
+from tests.test_pages import opened
+from viz.caveats import caveats, pieces_by_word, undecided, unknown_tokens
+
+
+@pytest.fixture(scope="module")
+def sentiment():
+    return load_checkpoint("sentiment")
+
+
+@pytest.fixture(scope="module")
+def stories():
+    return load_checkpoint("stories")
+
+
+def of_text(checkpoint, text: str) -> str:
+    trace = checkpoint.trace(text)
+    stack = trace.encoder or trace.decoder
+    probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
+    return caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
+
+
+def test_an_ordinary_sentence_has_none(sentiment, stories):
+    assert of_text(sentiment, "The film was slow, but I loved it.") == ""
+    assert of_text(stories, "Once upon a time there was a king.") == ""
+
+
+def test_unknown_tokens_are_counted_and_named(sentiment):
+    said = of_text(sentiment, "A great film 🙂 🙂 日")
+    assert said.startswith("3 of 6 tokens are unknown to it: 🙂, 日.")
+    assert said.endswith("It was trained for classification of English texts as negative or positive.")
+    assert of_text(sentiment, "A great film 日").startswith("1 of 4 tokens is unknown to it: 日.")
+
+
+def test_added_tokens_are_no_unknown_ones(sentiment):
+    read = sentiment.trace("a b c d").encoder
+    tokens, special = ("[S]", "[UNK] a", "b", "[E]"), (True, False, False, True)
+    stack = replace(read, ids=torch.tensor([9, 1, 5, 9]), tokens=tokens, special=special)
+    assert unknown_tokens(stack, 1) == "1 of 2 tokens is unknown to it: a."
+    assert unknown_tokens(stack, 9) == ""
+    assert unknown_tokens(stack, None) == ""
+
+
+def test_characters_that_are_read_byte_by_byte_are_said(stories):
+    assert "reads them byte by byte (\ufffdF0)" in of_text(stories, "Once upon a 🙂")
+
+
+def test_a_text_that_is_mostly_in_pieces_is_said(sentiment):
+    said = of_text(sentiment, "asdf qwer zxcv")
+    assert said.startswith("3 of 3 words are not in its vocabulary: it reads them in pieces.")
+    assert "vocabulary" not in of_text(sentiment, "The zorgleflub was good.")
+
+
+def test_the_pieces_of_every_word_are_counted_and_signs_are_no_words():
+    assert pieces_by_word(("as", "##d", ",", "the", "7"), (0, 0, 1, 2, 3)) == [2, 1]
+    assert pieces_by_word(("a",), ()) == []
+    assert pieces_by_word(("[S]", "a"), (None, 0)) == [1]
+
+
+@pytest.mark.parametrize(
+    ("positive", "said"),
+    [
+        (0.54, "It is not sure: positive 54 %, negative 46 %."),
+        (0.59, "It is not sure: positive 59 %, negative 41 %."),
+        (0.61, ""),
+        (0.2, ""),
+    ],
+)
+def test_nearly_even_odds_are_said(positive, said):
+    assert undecided({"negative": 1 - positive, "positive": positive}).replace("\u00a0", " ") == said
+
+
+def test_of_three_labels_the_odds_of_the_first_two_count():
+    assert undecided({"a": 0.4, "b": 0.35, "c": 0.25})
+    assert not undecided({"a": 0.5, "b": 0.3, "c": 0.2})
+    assert undecided({"a": 1.0}) == undecided(None) == ""
+
+
+def test_the_unknown_token_is_found_by_the_tokenizers_own_word_for_it(sentiment, stories):
+    assert sentiment.tokenizer.encode("日").ids == (sentiment.tokenizer.unknown_id,)
+    assert stories.tokenizer.unknown_id is None
+    trained = Tokenizer.train_word_pieces(iter(["a film"]), 20)
+    assert trained.unknown_id == 1
+
+
+@pytest.mark.parametrize("page", ["explore.py", "inside.py", "positions.py", "break.py", "evidence.py"])
+def test_every_page_that_reads_the_text_says_it(page):
+    captions = " ".join(caption.value for caption in opened(page, text="A film 日").main.caption)
+    assert "1 of 3 tokens is unknown to it" in captions

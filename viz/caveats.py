@@ -1,0 +1,88 @@
+"""What keeps a model from judging a text, in plain sentences: unknown tokens, words in pieces, nearly even odds."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from model.tokenizer import UNKNOWN
+from model.trace import StackTrace
+from viz.card import task
+from viz.tokens import percent, visible
+
+ONE_BYTE = re.compile("\ufffd[0-9A-F]{2}")  # as the tokenizer shows it
+NEARLY_EVEN = 1.5  # odds of the likeliest label to the next; 60 % to 40 % where there are two
+MOST_NAMED = 3  # unknown tokens
+MOSTLY = 1 / 2  # of the words
+
+
+def caveats(
+    stack: StackTrace,
+    unknown_id: int | None,
+    probabilities: Mapping[str, float] | None = None,
+    card: Mapping[str, object] | None = None,
+) -> str:
+    """Every reason to doubt what the model says of this text, and then the task that it was trained for; "" for none.
+
+    Plain text, not escaped.
+
+    stack: that which read the text. probabilities: of each label, where the model judges.
+    """
+    unknown, in_bytes = unknown_tokens(stack, unknown_id), characters_in_bytes(stack.tokens or ())
+    reasons = [unknown, in_bytes, words_in_pieces(stack), undecided(probabilities)]
+    said = [reason for reason in reasons if reason]
+    return " ".join([*said, *([task(card)] if said and card else [])]).strip()
+
+
+def unknown_tokens(stack: StackTrace, unknown_id: int | None) -> str:
+    """ "2 of 10 tokens are unknown to it: 🙂, 日."."""
+    ids, tokens = stack.ids.tolist(), stack.tokens or ()
+    special = stack.special or (False,) * len(ids)
+    typed = [place for place, added in enumerate(special) if not added]
+    unknown = [place for place in typed if ids[place] == unknown_id]
+    if not unknown or not tokens:
+        return ""
+    names = list(dict.fromkeys(visible(tokens[place].removeprefix(UNKNOWN).strip()) for place in unknown))
+    named = ", ".join([*(name for name in names[:MOST_NAMED] if name), *(["…"] if len(names) > MOST_NAMED else [])])
+    verb = "is" if len(unknown) == 1 else "are"
+    counted = f"{len(unknown)} of {len(typed)} token{'' if len(typed) == 1 else 's'} {verb} unknown to it"
+    return f"{counted}: {named}." if named else f"{counted}."
+
+
+def characters_in_bytes(tokens: Sequence[str]) -> str:
+    """A sentence where a text has characters that a vocabulary of bytes has no token for."""
+    part = next((token for token in tokens if ONE_BYTE.match(token)), None)
+    if part is None:
+        return ""
+    return (
+        f"Some characters of the text are no tokens of this model, which reads them byte by byte ({part}) and has "
+        "seldom or never seen them."
+    )
+
+
+def words_in_pieces(stack: StackTrace) -> str:
+    """ "4 of 5 words are not in its vocabulary: it reads them in pieces.", of more than half of them."""
+    words = pieces_by_word(stack.tokens or (), stack.words or ())
+    broken = sum(pieces > 1 for pieces in words)
+    if broken <= MOSTLY * len(words) or len(words) == 0:
+        return ""
+    if len(words) == 1:
+        return "The word is not in its vocabulary: it reads it in pieces."
+    verb, them = ("is", "it") if broken == 1 else ("are", "them")
+    return f"{broken} of {len(words)} words {verb} not in its vocabulary: it reads {them} in pieces."
+
+
+def pieces_by_word(tokens: Sequence[str], words: Sequence[int | None]) -> list[int]:
+    """Of how many tokens every word with a letter in it is made."""
+    pieces: dict[int, list[str]] = {}
+    for token, word in zip(tokens, words, strict=False):
+        if word is not None:
+            pieces.setdefault(word, []).append(token)
+    return [len(parts) for parts in pieces.values() if any(map(str.isalpha, "".join(parts)))]
+
+
+def undecided(probabilities: Mapping[str, float] | None) -> str:
+    """ "It is not sure: positive 54 %, negative 46 %.", where the likeliest two are nearly even."""
+    ranked = sorted((probabilities or {}).items(), key=lambda one: -one[1])[:2]
+    if len(ranked) < 2 or ranked[0][1] >= NEARLY_EVEN * ranked[1][1]:
+        return ""
+    said = ", ".join(f"{visible(label)} {percent(probability)}" for label, probability in ranked)
+    return f"It is not sure: {said}."
