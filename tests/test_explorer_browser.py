@@ -22,10 +22,12 @@ from viz.explorer import View, html_page, layout, source
 from viz.explorer.kinds import Kind, Text, kinds_of
 from viz.explorer.packing import pack, unpack
 from viz.explorer.page import page_of
+from viz.explorer.panels.caption import scale
 from viz.explorer.panels.grid import stands_beside, tile_of
+from viz.explorer.panels.scene import scene_of
 from viz.explorer.view import drawn, shown, strength
 from viz.provenance import Provenance
-from viz.theme import DARK
+from viz.theme import DARK, LIGHT
 
 FADING = 3000  # milliseconds, longer than anything takes
 HOSTILE = (
@@ -699,6 +701,26 @@ def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
         query, key = (int(found) - 1 for found in re.findall(r"(?:query|key) (\d+)", said))
         assert number(said) == near(mean[query, key])
         assert query > 400
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said", "note"), [(60, "weight 1", False), (61, "largest weight of each head", True)]
+)
+def test_the_colours_of_a_long_text_end_at_each_heads_largest_weight(browser, tmp_path, tokens, said, note):
+    trace = tiny.checkpoint("decoder", max_length=64).trace_ids(tiny.ids(tokens).tolist())
+    kinds, view = kinds_of(trace), View(attention="decoder")
+    largest = kinds["decoder"].weights[0].max(axis=(1, 2)) if note else np.ones(4)
+    scene = scene_of(kinds, view, LIGHT)
+    assert scene.full == pytest.approx(list(largest))
+    assert said in scale(scene)
+    with explorer_of(browser, trace, tmp_path, view) as page:
+        heads = range(len(scene.full))
+        assert explored(page, f"{list(heads)}.map(explorer.scene.full)") == [near(number) for number in scene.full]
+        expect(page.get_by_label("Full colour")).to_have_value("auto")
+        assert ("full colour is the largest weight of each head" in page.locator(".headlight").inner_text()) == note
+        page.get_by_label("Full colour").select_option("one", force=True)
+        settled(page)
+        assert explored(page, f"{list(heads)}.map(explorer.scene.full)") == [1 for _ in heads]
 
 
 @pytest.mark.parametrize(("layers", "heads", "beside"), [(4, 8, True), (12, 12, False)])

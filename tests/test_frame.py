@@ -35,6 +35,10 @@ def place(page: Page) -> dict[str, float]:
     return {"top": box["y"], "height": box["height"]}
 
 
+def has_picture(page: Page) -> None:
+    place(page)
+
+
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 @pytest.mark.parametrize("title", PAGES)
 def test_the_picture_of_every_page_is_seen_without_scrolling(browser, address, title, size):
@@ -59,7 +63,7 @@ def test_a_picture_alone_has_nothing_around_it_and_hides_what_was_found_until_as
         page.goto(f"{address}/{PAGES[title][0]}?view=picture")
         question = page.get_by_test_id("stExpander").get_by_text(PAGES[title][1])
         question.wait_for()
-        comes_true(page, lambda: place(page))
+        comes_true(page, lambda: has_picture(page))
         assert page.get_by_test_id("stSidebar").get_by_role("link").count() == 0
         assert page.locator(".bar").count() == 0
         heading = page.get_by_role("heading", level=1)
@@ -80,10 +84,10 @@ def test_a_picture_alone_stays_alone_while_it_is_used(browser, address):
     with visitor(browser, width=1280, height=720) as page:
         open_page(page, address, "Explore")
         page.goto(f"{address}/?view=picture&text=A+fine+film.")
-        comes_true(page, lambda: place(page))
+        comes_true(page, lambda: has_picture(page))
         page.locator(".headlight").click()
         page.keyboard.press("ArrowDown")
-        comes_true(page, lambda: place(page))
+        comes_true(page, lambda: has_picture(page))
         assert page.locator(".bar").count() == 0
         assert "view=picture" in page.url
 

@@ -16,6 +16,7 @@ TARGET_TILE = 24  # so it has where its share leaves less for a thumbnail: what 
 SHADES = 256  # from weight 0 to full strength
 READABLE = 4.5  # the contrast that letters need
 LOWEST = 1e-4  # where the logarithmic scale begins
+MANY_KEYS = 60  # beyond, each head's colours end at its own largest weight, unless somebody chose otherwise
 MARK_WIDTH = 2  # of the edge of what is chosen
 
 # The grid

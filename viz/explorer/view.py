@@ -1,21 +1,21 @@
 """What is chosen in the explorer, and the numbers that it then shows: the same rules that data.js follows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from viz.explorer.kinds import Kind, Text
-from viz.explorer.layout import LOWEST
+from viz.explorer.layout import LOWEST, MANY_KEYS
 from viz.tokens import visible
 
 SHOWS = ("all", "grid", "lines", "matrix", "text", "table")
 SPECIAL = ("shown", "hidden", "renormalised")
 SEGMENTS = ("all", "AA", "AB", "BA", "BB")
 SCALES = ("root", "linear", "log")
-MAXIMA = ("one", "shared", "head")
+MAXIMA = ("auto", "one", "shared", "head")
 COLOURS = ("blue", "orange", "grey")
 CHOICES: dict[str, tuple[Any, ...]] = {
     "attention": ("encoder", "decoder", "cross"),
@@ -39,7 +39,8 @@ class View:
     words: pieces merged into words: the sum over keys, the mean over queries.
     segments: which segment attends to which, "AB": those of the first to those of the second; "all" for no choice.
     threshold, top: weights below the one, or beyond a query's so many largest (0: no limit), are not drawn.
-    maximum: what full colour stands for: weight 1, the largest weight of all heads shown, or of each head.
+    maximum: what full colour stands for: weight 1, the largest weight of all heads shown, or of each head; "auto" is
+        weight 1, and of more than 60 keys, whose weights are small, the largest of each head.
     """
 
     attention: str = "encoder"
@@ -54,7 +55,7 @@ class View:
     threshold: float = 0.0
     top: int = 0
     scale: str = "root"
-    maximum: str = "one"
+    maximum: str = "auto"
     colours: str = "blue"
 
     def __post_init__(self) -> None:
@@ -75,6 +76,10 @@ class View:
     def to_message(self) -> dict[str, Any]:
         """The same as plain values, as the browser takes it."""
         return vars(self) | {"off": sorted(map(list, self.off))}
+
+    def scaled_for(self, keys: int) -> "View":
+        """The view with what "auto" means where there are so many keys."""
+        return replace(self, maximum="head" if keys > MANY_KEYS else "one") if self.maximum == "auto" else self
 
     def heads_on(self, heads: int, layer: int | None = None) -> tuple[int, ...]:
         """The heads of a layer (its own, where none is named) that are not off."""
@@ -229,8 +234,8 @@ def strength(weights: Float[np.ndarray, "..."], view: View, largest: float) -> F
 
 
 def largest_of(weights: Float[np.ndarray, "head query key"], view: View) -> list[float]:
-    """What full colour stands for in each head."""
-    if view.maximum == "one" or not weights.size:
+    """What full colour stands for in each head; of a view that ``scaled_for`` gave."""
+    if view.maximum in ("auto", "one") or not weights.size:
         return [1.0] * len(weights)
     if view.maximum == "shared":
         return [float(weights.max())] * len(weights)

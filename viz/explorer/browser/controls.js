@@ -1,15 +1,14 @@
 // Every setting of the view, visible and labelled. A control shows the view that it is given and reports what was chosen.
-import { MOST_LINES } from "./layout.js"
+import { MANY_KEYS, MOST_LINES } from "./layout.js"
 import { el } from "./paint.js"
 
 export const SHOWS = { all: "All", grid: "Grid", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }
 const SPECIAL = { shown: "shown", hidden: "hidden, rows as they are", renormalised: "hidden, rows add up to 1 again" }
 const SEGMENTS = { all: "all", AA: "A → A", AB: "A → B", BA: "B → A", BB: "B → B" }
 const SCALES = { root: "square root", linear: "linear", log: "logarithm" }
-const MAXIMA = { one: "weight 1", shared: "largest of these heads", head: "largest of each head" }
+const MAXIMA = { auto: "by the length of the text", one: "weight 1", shared: "largest of these heads", head: "largest of each head" }
 const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
 export const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
-const MANY = 100 // tokens, whose weights leave a picture nearly as light as the page
 const KEYS = [
   ["↑ ↓", "layer before, layer after"],
   ["← →", "head before, head after, alone"],
@@ -108,7 +107,7 @@ export class Controls {
     if (has("words")) this.wordsBox(rows, explained)
     if (kind.queryText.segments && kind.keyText.segments) pick("segments", "Sentence", SEGMENTS, "Queries of the one sentence, keys of the other.")
     pick("scale", "Scale", SCALES, "How colour and width grow with the weight.")
-    pick("maximum", "Full colour", MAXIMA, "The weight that is drawn at full strength.")
+    pick("maximum", "Full colour", MAXIMA, `The weight that is drawn at full strength: of up to ${MANY_KEYS} tokens weight 1, of more the largest of each head, unless you choose.`)
     pick("colours", "Colours", COLOURS, "From the page's background, weight 0, to full strength.")
     this.side.replaceChildren(...rows, this.zoomRow(), this.note, listOf("What these settings do", explained), this.keyList())
   }
@@ -159,7 +158,7 @@ export class Controls {
     }
     this.heads.querySelector('[data-name="only"]').textContent = `Only head ${current + 1}`
     this.heads.querySelector('[data-name="layer"]').textContent = scene.heads.length ? "Layer off" : "Layer on"
-    this.showSettings(view)
+    this.showSettings({ ...view, maximum: scene.maximum })
   }
 
   tell(scene, more) {
@@ -192,14 +191,15 @@ function clamped(input) {
 }
 
 // What was done to the numbers, in words, whenever something was.
-function noteOf({ view, kind, frame, tilesPlain }, more) {
+function noteOf({ view, maximum, kind, frame, tilesPlain }, more) {
   const notes = []
   const hides = view.special !== "shown" && [kind.queryText, kind.keyText].some((text) => text.special?.some(Boolean))
   if (hides && view.special === "hidden") notes.push("Special tokens are hidden: rows add up to less than 1.")
   if (hides && view.special === "renormalised") notes.push("Special tokens are hidden, and each row is divided by what is left of it, so that it adds up to 1.")
   if (view.words && (kind.queryText.words || kind.keyText.words)) notes.push("Word pieces are merged: the sum over the pieces of a key, the mean over those of a query.")
   if (frame.key !== "plain" && view.segments !== "all") notes.push(`Only ${view.segments[0]} → ${view.segments[1]}: ${frame.renormalised ? "rows add up to 1 again." : "rows add up to less than 1."}`)
-  if (view.maximum === "one" && view.scale !== "log" && frame.columns.length >= MANY) notes.push("Among so many tokens most weights are small: “Full colour” and the logarithm under “Scale” bring them out.")
+  if (maximum === "auto" && view.maximum === "head") notes.push("Among so many tokens most weights are small: full colour is the largest weight of each head.")
+  if (view.maximum === "one" && view.scale !== "log" && frame.columns.length > MANY_KEYS) notes.push("Among so many tokens most weights are small: “Full colour” and the logarithm under “Scale” bring them out.")
   if (view.threshold > 0 || view.top > 0) notes.push("Weights below the limit are not drawn; the numbers are those of all.")
   if (more) notes.push(`The ${MOST_LINES.toLocaleString("en")} strongest lines are drawn; of a token that is pointed at, all.`)
   if (frame.key !== "plain" && tilesPlain) notes.push("The thumbnails show every token: not all layers are in the browser.")

@@ -2,7 +2,7 @@
 import { Controls, KINDS, SHOWS, counted } from "./controls.js"
 import { Model, blockOf, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled, valuesOf } from "./data.js"
 import { Grid, standsBeside } from "./grid.js"
-import { THUMB_SIDE, TITLES } from "./layout.js"
+import { MANY_KEYS, THUMB_SIDE, TITLES } from "./layout.js"
 import { Lines } from "./lines.js"
 import { Matrix } from "./matrix.js"
 import { el, shadesOf, themeOf } from "./paint.js"
@@ -15,7 +15,7 @@ const PANELS = ["text", "grid", "lines", "matrix", "table"]
 const SHOWN = { all: ["text", "grid", "lines", "matrix"], table: ["text", "table"] }
 export const PLAIN = {
   attention: "encoder", layer: 0, off: [], show: "all", query: null, key: null, special: "shown", words: false,
-  segments: "all", threshold: 0, top: 0, scale: "root", maximum: "one", colours: "blue",
+  segments: "all", threshold: 0, top: 0, scale: "root", maximum: "auto", colours: "blue",
 }
 
 export class Explorer {
@@ -365,8 +365,14 @@ export class Explorer {
 
   // A copy of what is chosen: a scene shows the numbers of its own layer, whatever is chosen while the next is awaited.
   chosen() {
-    const view = { ...this.view, off: new Set(this.view.off) }
-    return { view, off: view.off, heads: this.headsOn(this.kind), current: this.current }
+    const view = { ...this.view, maximum: this.maximumOf(this.kind), off: new Set(this.view.off) }
+    return { view, maximum: this.view.maximum, off: view.off, heads: this.headsOn(this.kind), current: this.current }
+  }
+
+  // What full colour stands for, where nobody chose it: as View.scaled_for has it.
+  maximumOf(kind) {
+    if (this.view.maximum !== "auto") return this.view.maximum
+    return kind.shape[1] > MANY_KEYS ? "head" : "one"
   }
 
   sceneOf(kind, thumbs) {
@@ -376,8 +382,9 @@ export class Explorer {
     const matrices = new Map(heads.map((head) => [head, model.matrix(kind, view.layer, head, frame)]))
     const width = frame.columns.length
     const mean = meanOf([...matrices.values()])
-    const largest = view.maximum === "one" ? () => 1 : (matrix) => largestIn(matrix)
-    const shared = view.maximum === "shared" ? Math.max(0, ...[...matrices.values()].map(largestIn)) : null
+    const maximum = this.maximumOf(kind)
+    const largest = maximum === "one" ? () => 1 : (matrix) => largestIn(matrix)
+    const shared = maximum === "shared" ? Math.max(0, ...[...matrices.values()].map(largestIn)) : null
     return {
       model, kind, frame, matrices, mean, thumbs,
       numbers: new Map([...matrices].map(([head, matrix]) => [head, drawnOf(matrix, width, view)])),

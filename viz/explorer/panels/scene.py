@@ -46,6 +46,7 @@ def scene_of(kinds: Mapping[str, Kind], view: View, theme: Theme) -> Scene:
     kind = kinds[view.attention]
     if view.layer >= kind.layers:
         raise ValueError(f"layer: found {view.layer}, expected a whole number from 0 to {kind.layers - 1}")
+    view = view.scaled_for(kind.weights[0].shape[-1])
     found = shown(kind, view)
     mean = found.mean if found.heads else np.zeros(found.weights.shape[1:], np.float32)
     return Scene(
