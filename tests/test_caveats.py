@@ -8,7 +8,7 @@ import torch
 from model import load_checkpoint
 from model.tokenizer import Tokenizer
 from tests.test_pages import opened
-from viz.caveats import caveats, pieces_by_word, undecided, unknown_tokens
+from viz.caveats import caveats, length, pieces_by_word, undecided, unknown_tokens
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +76,15 @@ def test_the_pieces_of_every_word_are_counted_and_signs_are_no_words():
 )
 def test_nearly_even_odds_are_said(positive, said):
     assert undecided({"negative": 1 - positive, "positive": positive}).replace("\u00a0", " ") == said
+
+
+def test_tokens_are_counted_once_they_are_nearly_all_that_the_model_reads(stories):
+    limit = stories.longest
+    of = {words: length(stories.trace(" the" * words).decoder, limit) for words in (20, limit - 10, limit, limit + 9)}
+    assert of[20] == ""
+    assert of[limit - 10] == f"The text takes {limit - 10} of the {limit} tokens that the model reads."
+    assert of[limit] == f"The text takes {limit} of the {limit} tokens that the model reads."
+    assert of[limit + 9].startswith(f"Kept {limit} of {limit + 9} tokens")
 
 
 def test_of_three_labels_the_odds_of_the_first_two_count():

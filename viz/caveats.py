@@ -1,4 +1,4 @@
-"""What keeps a model from judging a text, in plain sentences: unknown tokens, words in pieces, nearly even odds."""
+"""What keeps a model from judging a text, in plain sentences: its length, unknown tokens, pieces, nearly even odds."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from viz.tokens import percent, visible
 
 ONE_BYTE = re.compile("\ufffd[0-9A-F]{2}")  # as the tokenizer shows it
 NEARLY_EVEN = 1.5  # odds of the likeliest label to the next; 60 % to 40 % where there are two
+NEARLY_FULL = 0.8  # of the tokens that a model reads: from there on they are counted
 MOST_NAMED = 3  # unknown tokens
 MOSTLY = 1 / 2  # of the words
 
@@ -30,6 +31,16 @@ def caveats(
     reasons = [unknown, in_bytes, words_in_pieces(stack), undecided(probabilities)]
     said = [reason for reason in reasons if reason]
     return " ".join([*said, *([task(card)] if said and card else [])]).strip()
+
+
+def length(stack: StackTrace, longest: int) -> str:
+    """How much of what the model reads the text takes, once that is nearly all, and how much of it was not read."""
+    tokens = len(stack.ids)
+    if stack.dropped:
+        return f"Kept {tokens} of {tokens + stack.dropped} tokens: the text is longer than the model reads."
+    if tokens < NEARLY_FULL * longest:
+        return ""
+    return f"The text takes {tokens} of the {longest} tokens that the model reads."
 
 
 def unknown_tokens(stack: StackTrace, unknown_id: int | None) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model import Checkpoint
 from model.trace import Trace
-from viz.caveats import caveats
+from viz.caveats import caveats, length
 from viz.tokens import markdown_text
 
 ALONE = "picture"  # the value of ``view`` in an address that shows the finding and the picture alone
@@ -43,7 +43,8 @@ def show_caveats(checkpoint: Checkpoint, trace: Trace) -> None:
     if stack is None:
         return
     probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
-    if said := caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card):
+    doubts = caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
+    if said := " ".join(filter(None, (length(stack, checkpoint.longest), doubts))):
         st.caption(markdown_text(said))
 
 
