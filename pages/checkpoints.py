@@ -1,22 +1,29 @@
 """Checkpoints: what am I looking at, where does it come from, and how good is it?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import pandas as pd
 import streamlit as st
 
 import pages
-from model import Checkpoint, available_checkpoints
+from model import Checkpoint, CheckpointError, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import checkpoint_named, file_bytes
 from pages.parts.doors import door
-from pages.parts.finding import show_finding
+from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.state.session import address_notice
 from pages.parts.theme import theme
 from viz import card as cards
 from viz.curve import accuracy_curve, loss_curve, read_curve
+from viz.model_picture import model_picture
 from viz.tokens import markdown_text
 
+QUESTION = "What am I looking at?"
+SQUARES = "Each square is a head and each row a layer, the first at the bottom"
+ORANGE = "; the decoder's orange heads attend to what the encoder read"
+BELOW = ". Below stand the data, the training and the command behind every figure."
+EVIDENCE_HELP = "Every number that the app shows of these models, compared with a computation by other code."
 PARAMETERS_HELP = "The numbers that training set: embeddings, projections and norms together."
 SHAPE_HELP = "Layers work one after the other, heads side by side in each. The width is how many numbers a token has."
 VOCABULARY_HELP = "How many different tokens the model knows. What it does not know becomes the unknown token."
@@ -29,17 +36,49 @@ LOSS_HELP = (
 
 
 def show() -> None:
-    """Every checkpoint in turn; one that cannot be used takes a line, not the page."""
-    show_finding("What am I looking at?")
-    address_notice()
-    st.markdown("Every model in this app, with its data, its training and the command behind every figure.")
+    """All checkpoints at once, then each in turn; one that cannot be used takes a line, not the page."""
     names = available_checkpoints()
+    usable = usable_of(names)
+    if usable:
+        pairs = any(model.config.architecture == "encoder-decoder" for model in usable.values())
+        said = f"{SQUARES}{ORANGE if pairs else ''}{BELOW}"
+        show_finding(QUESTION, cards.models_title(list(usable.values())), said)
+    else:
+        show_finding(QUESTION)
+    address_notice()
     if not names:
         st.info("There is no checkpoint in the folder checkpoints.")
+    with picture(), st.container(horizontal=True, gap="small", key="models"):
+        for name, model in usable.items():
+            show_model(name, model)
+    if not picture_alone():
+        for name in names:
+            st.header(markdown_text(name), anchor=False, divider="grey")
+            with pages.plain_refusals():
+                show_checkpoint(checkpoint_named(name))
+        door("How we know: all numbers checked", "evidence", EVIDENCE_HELP)
+
+
+def usable_of(names: Sequence[str]) -> dict[str, cards.Model]:
+    """Those that can be used, by their names, as the picture shows them."""
+    found = {}
     for name in names:
-        st.header(markdown_text(name), anchor=False, divider="grey")
-        with pages.plain_refusals():
-            show_checkpoint(checkpoint_named(name))
+        with suppress(CheckpointError, MemoryError):  # the page says why where the checkpoint has its place
+            one = checkpoint_named(name)
+            found[name] = cards.Model(one.config, one.card, one.family, one.model.parameter_count())
+    return found
+
+
+def show_model(name: str, model: cards.Model) -> None:
+    """What it does, its heads, its size, how good it is, and a way into it."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(f"**{markdown_text(name)}** · {markdown_text(model.purpose())}")
+        st.image(model_picture(model.config, theme=theme()))
+        st.caption(markdown_text(model.size_line()))
+        if model.main_result():
+            st.markdown(markdown_text(model.main_result()))
+        if not picture_alone():
+            door("Open in Explore", "explore", OPEN_HELP, checkpoint=name)
 
 
 def show_checkpoint(checkpoint: Checkpoint) -> None:
@@ -47,7 +86,6 @@ def show_checkpoint(checkpoint: Checkpoint) -> None:
     card = checkpoint.card
     st.markdown("\n\n".join(map(markdown_text, cards.about(checkpoint.config, card, checkpoint.family))))
     show_sizes(checkpoint)
-    door("Open in Explore", "explore", OPEN_HELP, checkpoint=checkpoint.name)
     show_evaluations(card)
     show_curve(checkpoint.name)
     show_training(card)

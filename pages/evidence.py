@@ -12,19 +12,28 @@ from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_named
+from pages.parts.doors import door
 from pages.parts.downloads import named
+from pages.parts.drawing import show_chart
 from pages.parts.exploring import traced
-from pages.parts.finding import show_finding
+from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, fit, remember, selected
+from pages.parts.theme import theme
 from viz import answer
 from viz import evidence as shown
+from viz.evidence_picture import share_chart
 from viz.export import SITES
 from viz.provenance import Provenance
 from viz.tokens import list_of
 
+QUESTION = "Why should I believe this number?"
+CHART_SAID = "Every check, by the share of what is allowed that its largest difference takes; the tables have them all."
+CHECKPOINTS_HELP = "Whose numbers these are: every model, with its data, its training and what it was measured to do."
 HOW_TO_READ = """
+- In the picture each dot is a check: how much its largest difference takes of what is allowed. At the left the numbers
+  are the same to the last bit; a cross beyond the dashed line has failed.
 - Each row is a kind of number that this app shows. All of that kind, in every layer and head, were compared just now
   with a **reference**, unless the row says for which of them alone: computed by other code, or a law that has to hold.
   The row gives **ours** and the reference where they differ most, measured against what is allowed there.
@@ -58,7 +67,7 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    show_finding("Why should I believe this number?")
+    place, said = st.container(), ("", "")
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = traced(selection, checkpoint)
@@ -68,10 +77,21 @@ def show() -> None:
         findings = found(selection, checkpoint, trace)
         keys = kinds[selection.view.attention].keys
         cut = answer.kept(len(keys.tokens), getattr(trace, keys.stack).dropped)
-        st.markdown(f"{shown.sentence(findings)}{cut}")
-        show_pass(selection, edits_of(selection, checkpoint))
-        source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
-        show_findings(findings, urlencode(address_of("explore")), source)
+        said = shown.title(findings), f"{shown.sentence(findings)}{cut}"
+        edits = edits_of(selection, checkpoint)
+        show_picture(findings, trace_key(selection, edits))
+        if not picture_alone():
+            show_pass(selection, edits)
+            show_findings(findings, urlencode(address_of("explore")), provenance_of(selection, checkpoint, edits))
+            door("Checkpoints: what these models are", "checkpoints", CHECKPOINTS_HELP)
+    with place:
+        show_finding(QUESTION, *said)
+
+
+def show_picture(findings: Sequence[Finding], key: object) -> None:
+    """All checks at once."""
+    with picture():
+        show_chart(("shares", key, tuple(findings)), lambda: share_chart(findings, theme=theme()), CHART_SAID)
 
 
 def found(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Finding]:

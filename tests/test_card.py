@@ -1,12 +1,17 @@
 """What a checkpoint is said to be and to do: by its card, and from its config where the card says nothing."""
 
+from dataclasses import replace
+from xml.etree import ElementTree
+
 import pytest
+from safetensors import safe_open
 
 from model import Config, config, families, load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
 from tests import tiny
 from tests.folders import KINDS, make_folders
 from viz import card
+from viz.model_picture import model_picture
 
 UNKNOWN = "There is no card: no data, training or evaluation is known."
 BERT = "encoder, 3 layers × 3 heads, 24 wide, post-norm LayerNorm, learned positions, GELU feed-forward"
@@ -137,3 +142,46 @@ def test_a_pair_of_stacks_translates_where_its_card_says_so(task):
     pair: Config = tiny.config("encoder-decoder")
     assert card.purpose(pair, {"task": task}) == "translates"
     assert card.purpose(pair, {"task": "summaries"}) == "turns one text into another"
+
+
+# A checkpoint among others
+
+
+def models(*names: str) -> list[card.Model]:
+    found = [load_checkpoint(CHECKPOINTS / name, device="cpu") for name in names]
+    return [card.Model(one.config, one.card, one.family, one.model.parameter_count()) for one in found]
+
+
+def test_the_title_counts_the_models_and_their_numbers():
+    both = models("sentiment", "stories")
+    numbers = 0
+    for name in ("sentiment", "stories"):
+        with safe_open(CHECKPOINTS / name / "model.safetensors", "np") as file:
+            numbers += sum(file.get_tensor(key).size for key in file.keys())  # noqa: SIM118 - it is no dict
+    assert card.models_title(both) == f"Two models, trained from scratch, {numbers / 1e6:.1f} million numbers."
+    unknown = replace(both[0], card={}, parameters=999)
+    assert card.models_title([unknown]) == "One model, 999 numbers."
+    assert card.models_title([unknown, *both]).startswith("Three models, 2 of them trained from scratch, ")
+    assert card.models_title([unknown] * 13).startswith("13 models, ")
+
+
+def test_the_main_result_is_the_first_of_the_card():
+    (model,) = models("sentiment")
+    first = storage.read_card(CHECKPOINTS / "sentiment")["evaluations"][0]
+    assert model.main_result() == f"{first['what']}: {first['value']:.6g} {first['unit']}"
+    cards: list[dict[str, object]] = [{}, {"evaluations": []}, {"evaluations": [3]}, {"evaluations": [{"what": "a"}]}]
+    for odd in cards:
+        assert replace(model, card=odd).main_result() == ""
+
+
+@pytest.mark.parametrize(("config", "squares"), [
+    (tiny.config(layers=3, heads=4), 12),
+    (tiny.config("decoder", layers=5, heads=2), 10),
+    (tiny.config("encoder-decoder", layers=2, heads=4, decoder_layers=3, decoder_heads=2), 2 * 4 + 3 * 2 * 2),
+    (tiny.config(layers=48, heads=16), 768),
+])  # fmt: skip
+def test_the_picture_of_a_model_has_a_square_for_every_head(config, squares):
+    root = ElementTree.fromstring(model_picture(config))
+    assert len(root.findall(".//{*}rect")) == squares
+    assert float(root.attrib["width"]) <= 260
+    assert float(root.attrib["height"]) <= 110

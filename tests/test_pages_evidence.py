@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,6 +17,7 @@ from tests.folders import make_folders
 from tests.test_evidence import checkpoint_of, falsified, traced
 from tests.test_pages import SENTENCE, opened, typed
 from viz import evidence as shown
+from viz import evidence_picture
 from viz.explorer.kinds import kinds_of
 from viz.explorer.packing import pack
 from viz.steps import TITLES
@@ -202,6 +204,59 @@ def test_layers_that_are_sent_later_are_checked_too(monkeypatch):
     whole = shown.picture_findings(trace)[0]
     monkeypatch.setattr("viz.evidence.pack", partial(pack, limit=0))
     assert shown.picture_findings(trace)[0] == whole
+
+
+def test_the_title_says_how_many_numbers_agree_or_how_many_checks_differ():
+    checkpoint = load_checkpoint("sentiment")
+    trace = checkpoint.trace(SENTENCE)
+    findings = [*evidence(checkpoint, trace), *shown.picture_findings(trace)]
+    numbers = sum(finding.count for finding in findings if finding.passed)
+    assert [title.value for title in opened(PAGE, text=SENTENCE).title] == [
+        f"All {numbers:,} numbers compared agree with their references."
+    ]
+    wrong = evidence(checkpoint, falsified(trace, "encoder.final"))
+    differing = sum(finding.passed is False for finding in wrong)
+    checked = sum(finding.passed is not None for finding in wrong)
+    assert differing > 1
+    assert shown.title(wrong) == f"{differing} of {checked} checks differ from the reference."
+
+
+def points(chart) -> list[dict]:
+    """The data of the dots, as the chart as a whole would be sent."""
+    spec = chart.to_dict()
+    (dots,) = [layer for layer in spec["layer"] if layer["mark"]["type"] == "point"]
+    return dots["data"]["values"] if "data" in dots else spec["data"]["values"]
+
+
+def test_the_picture_has_every_check_that_applies_at_its_share_of_what_is_allowed():
+    checkpoint = checkpoint_of("gpt")
+    for trace in (traced(checkpoint), falsified(traced(checkpoint), "decoder.final")):
+        findings = [*evidence(checkpoint, trace), *shown.picture_findings(trace)]
+        rows = points(evidence_picture.share_chart(findings))
+        checked = [finding for finding in findings if finding.passed is not None]
+        assert [row["quantity"] for row in rows] == [finding.check.quantity for finding in checked]
+        assert [row["group"] for row in rows] == [shown.GROUPS[finding.check.group] for finding in checked]
+        for row, finding in zip(rows, checked, strict=True):
+            assert row["result"] == ("agrees" if finding.passed else "differs")
+            assert (row["place"] > 1) == (not finding.passed)
+            apart = abs(finding.ours - finding.expected)
+            if apart == 0:
+                assert row["place"] == evidence_picture.EXACT
+            elif finding.allowed and evidence_picture.LEAST < apart / finding.allowed < evidence_picture.MOST:
+                assert row["place"] == pytest.approx(apart / finding.allowed)
+        assert all(row["label"] == row["quantity"] for row in rows if row["label"])
+    assert any(row["label"] for row in rows)
+
+
+def test_dots_of_one_place_stand_apart_and_what_is_no_number_stands_beyond_what_is_allowed():
+    finding = evidence(checkpoint_of("gpt"), traced(checkpoint_of("gpt")))[0]
+    same = evidence_picture.dots([finding] * 5)
+    assert len({(row["place"], row["level"]) for row in same}) == 5
+    broken = replace(finding, passed=False, difference=float("nan"))
+    assert evidence_picture.place(broken) == evidence_picture.MOST
+    assert evidence_picture.place(replace(broken, difference=0.0, count=0)) == evidence_picture.MOST
+    with pytest.raises(ValueError, match="no check that applies"):
+        evidence_picture.share_chart([])
 
 
 def test_lines_are_not_shorter_than_they_may_be():

@@ -5,6 +5,7 @@ What a model is and does can be read off its config, with a card or without.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from model import Config
 from model.families import OWN, Family
@@ -13,6 +14,8 @@ from viz.tokens import markdown_text, visible
 NO_CARD: Mapping[str, object] = {}
 ON_RECORD = {"data": "data", "training": "training", "evaluations": "evaluation"}
 MOST_LABELS = 4
+OWN_TRAINING = "python -m model.training."
+COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 NORMS = {"layer": "LayerNorm", "rms": "RMSNorm"}
 NORM_ORDERS = {
     "post": "post-norm {}",
@@ -35,6 +38,48 @@ ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "silu": "SiL
 EVALUATION_COLUMNS = {"result": "result", "what": "what", "examples": "examples"}
 WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
 TRAINING_FACTS = ("seed", "steps", "examples", "seconds", "machine", "versions", "notes")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A checkpoint among others. parameters: how many numbers it holds, counted in its weights."""
+
+    config: Config
+    card: Mapping[str, object]
+    family: Family
+    parameters: int
+
+    def purpose(self) -> str:
+        """What it does, in a few words."""
+        return purpose(self.config, self.card, self.family)
+
+    def size_line(self) -> str:
+        """ "2.9 million numbers, 4 layers × 8 heads"."""
+        return f"{size(self.parameters)} numbers, {_stacks(self.config)}"
+
+    def main_result(self) -> str:
+        """The first evaluation of its card, the main one: "accuracy, all test reviews: 89.28 %"; "" for none."""
+        first = next(iter(_records(self.card, "evaluations")), {})
+        what, result = _cell(first.get("what")), _result(first)
+        return f"{what}: {result}" if what and result else ""
+
+    def trained_here(self) -> bool:
+        """Whether its card names the command of this repository that trained it from random numbers."""
+        return self.family is OWN and text_of(self.card, "training", "command").startswith(OWN_TRAINING)
+
+
+def models_title(models: Sequence[Model]) -> str:
+    """ "Three models, trained from scratch, 15.8 million numbers."; how many of them, where it is not all."""
+    here = sum(model.trained_here() for model in models)
+    kept = "trained from scratch, " if here == len(models) else f"{here} of them trained from scratch, " if here else ""
+    words = COUNTS[len(models)] if len(models) < len(COUNTS) else f"{len(models):,}"
+    noun = "model" if len(models) == 1 else "models"
+    return f"{words} {noun}, {kept}{round_size(sum(model.parameters for model in models))} numbers."
+
+
+def round_size(count: int) -> str:
+    """ "9.7 million", exact below a million."""
+    return f"{count / 1e6:,.1f} million" if count >= 1_000_000 else f"{count:,}"
 
 
 def about(config: Config, card: Mapping[str, object] = NO_CARD, family: Family = OWN) -> list[str]:

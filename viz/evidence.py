@@ -83,6 +83,15 @@ def in_file(trace: Trace, kinds: Mapping[str, Kind]) -> Iterator[Compared | Skip
             )
 
 
+def title(findings: Sequence[Finding]) -> str:
+    """What was found, as a line: how many numbers agree, or how many checks fail."""
+    checked = [finding for finding in findings if finding.passed is not None]
+    wrong = sum(not finding.passed for finding in checked)
+    if wrong:
+        return f"{wrong} of {len(checked)} checks {'differs' if wrong == 1 else 'differ'} from the reference."
+    return f"All {sum(finding.count for finding in checked):,} numbers compared agree with their references."
+
+
 def sentence(findings: Sequence[Finding]) -> str:
     """How many checks agree, and which comes nearest to what is allowed; in Markdown."""
     checked = [finding for finding in findings if finding.passed is not None]
