@@ -13,7 +13,7 @@ from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import named
+from pages.parts.downloads import button, files, named
 from pages.parts.drawing import show_chart
 from pages.parts.exploring import traced
 from pages.parts.finding import picture, picture_alone, show_finding
@@ -134,7 +134,8 @@ def show_pass(selection: Selection, edits: Edits) -> None:
 def show_findings(findings: Sequence[Finding], address: str, source: Provenance) -> None:
     """A table for each group of what the visitor saw."""
     make = partial(shown.findings_csv, findings, provenance=source)
-    st.download_button("Table (CSV)", make, named("evidence", "csv"), on_click="ignore", help=CSV_HELP)
+    with files():
+        button("Table (CSV)", named("evidence", "csv"), make, CSV_HELP)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     for group, title in shown.GROUPS.items():
         rows = [finding for finding in findings if finding.check.group == group]

@@ -14,7 +14,7 @@ from model.measures.one_weight import strongest
 from model.trace import Trace
 from pages.parts.computed import checkpoint_named, reads_pairs
 from pages.parts.doors import door
-from pages.parts.downloads import downloads, selected_pass
+from pages.parts.downloads import downloads, files, selected_pass
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
 from pages.parts.finding import show_finding
@@ -66,7 +66,7 @@ STATISTICS_NOTE = (
     "click takes one back, a double click gives all back; after heads were switched elsewhere, a choice begins anew. "
     "Heads that are on are outlined as soon as one is off. In the lower part a larger mark stands for a larger number."
 )
-ACTIONS = (226, 99, 128)  # pixels: the widths of what acts on the heads that are on
+ACTIONS = (226, 128)  # pixels: the widths of what acts on the heads that are on
 ACTIONS_HEIGHT = 40
 PREDICTION_HEIGHT = 76
 FINDING_HEIGHT = 76
@@ -155,7 +155,7 @@ def show_actions(shown: Attended) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         key = bind("mute", selection.mute, told=True)
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
-        with st.popover("Download"):
+        with files():
             downloads("explore", selected_pass(selection), any_head=bool(selection.view.heads_on(heads)))
         show_doors_inside(shown)
     say_muted(selection)

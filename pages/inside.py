@@ -151,7 +151,7 @@ def show_numbers(found: Quantities) -> None:
         size = quantity.values.size
         st.markdown(f"{steps.LABELS[name]} · {steps.shape(quantity)}")
         if size > MOST_PRINTED:
-            st.text(f"{size:,} numbers: they are in the file of this step, under Download.")
+            st.text(f"{size:,} numbers: they are in the file of this step, under Download at the top.")
         else:
             with st.container(height=150 if size > MOST_IN_SIGHT else "content", border=False):
                 st.code(steps.exactly(quantity.values), language=None, wrap_lines=True)

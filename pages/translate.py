@@ -7,7 +7,7 @@ import streamlit as st
 import pages
 from model import available_checkpoints
 from pages.parts.computed import checkpoint_named
-from pages.parts.downloads import Taken, downloads
+from pages.parts.downloads import Taken, downloads, files
 from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
 from pages.parts.finding import show_finding
 from pages.parts.productions import Produced, candidate_of, target_said
@@ -94,7 +94,7 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     show_outcome(selection, produced, shown)
     show_step(selection, checkpoint, produced, shown)
     pictures = Attended(selection, kinds_of(shown.trace), name_under(shown.key))
-    with st.popover("Download"):
+    with files():
         any_head = bool(selection.view.heads_on(pictures.kind.heads))
         downloads("translate", partial(taken, selection, produced, shown), any_head=any_head)
     show_explorer(pictures, attended)

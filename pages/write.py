@@ -24,7 +24,7 @@ from pages.parts.continuing import (
     stand,
     take_token,
 )
-from pages.parts.downloads import Taken, downloads, named
+from pages.parts.downloads import Taken, downloads, files, named
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
@@ -194,7 +194,7 @@ def show_moves(here: Stand, *, running: bool) -> None:
 
 def show_downloads(here: Stand) -> None:
     """Files of the text and of the view. They are made later, where no session is: all that they need goes along."""
-    with st.popover("Download"):
+    with files():
         name = named("write", "py", "text")
         download("Text as Python", name, partial(script, here), SCRIPT_HELP, disabled=not here.written)
         any_head = bool(here.selection.view.heads_on(here.checkpoint.config.heads))

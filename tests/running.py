@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Download, Page, expect, sync_playwright
 
 from tests.browser import LAUNCH_ARGUMENTS, find_browser
 
@@ -169,10 +169,28 @@ def show_text(page: Page, text: str) -> None:
 
 def show_example(page: Page, text: str) -> None:
     """Take one of the example sentences."""
-    page.get_by_text("Examples", exact=True).click()
+    open_menu(page, "Examples")
     with answered(page):
         page.get_by_role("button", name=text, exact=True).click()
     has_text(page, text)
+
+
+def open_menu(page: Page, name: str) -> None:
+    """Open a menu of the bar, unless it is open; on a phone it stands in another."""
+    more, menu = page.get_by_role("button", name="More", exact=True), page.locator(f".bar .menu.{name.lower()}")
+    if more.is_visible() and more.get_attribute("aria-expanded") == "false":
+        more.click()
+    if menu.get_attribute("open") is None:
+        menu.locator("summary").click()
+
+
+def download(page: Page, label: str) -> Download:
+    """Take a file of the page from the bar."""
+    idle(page)
+    open_menu(page, "Download")
+    with page.expect_download() as started:
+        page.locator(".bar").get_by_role("button", name=label, exact=True).click()
+    return started.value
 
 
 def choose_checkpoint(page: Page, name: str) -> None:

@@ -9,7 +9,18 @@ from playwright.sync_api import Page, expect
 from pages import FOLDER, MENU
 from pages.parts.widgets.bar import take_texts
 from pages.parts.widgets.bound import is_among
-from tests.running import asks, comes_true, idle, open_from_menu, picture_shown, visitor
+from tests.running import (
+    answered,
+    asks,
+    comes_true,
+    download,
+    idle,
+    open_from_menu,
+    open_menu,
+    open_page,
+    picture_shown,
+    visitor,
+)
 from tests.test_explorer_browser import serious
 
 TEXT, OTHER = "An odd film.", "Not a bad film."
@@ -76,7 +87,7 @@ def test_a_draft_outlives_a_change_of_page_and_of_nothing_else(browser, address)
         asks(page, "Where does this one number come from?")
         expect(field(page)).to_have_value(TEXT)
         expect(page.get_by_text(UNSENT)).to_be_visible()
-        page.get_by_text("Examples", exact=True).click()
+        open_menu(page, "Examples")
         page.get_by_role("button", name="The acting is not bad at all.").click()
         expect(field(page)).to_have_value("The acting is not bad at all.")
         expect(page.get_by_text(UNSENT)).to_have_count(0)
@@ -157,8 +168,53 @@ def at_the_top(page: Page) -> None:
 def test_axe_finds_nothing_serious_in_bar_and_sidebar(browser, address, width, dark):
     with visitor(browser, width=width, height=800, dark=dark) as page:
         opened(page, address)
-        page.get_by_text("Examples", exact=True).click()
+        open_menu(page, "Examples")
         assert serious(page) == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_a_menu_lists_the_files_of_the_page_and_on_a_phone_stands_in_one_with_the_others(
+    browser, address, width, height
+):
+    with visitor(browser, width=width, height=height) as page:
+        open_page(page, address, "Explore", text=TEXT)
+        expect(page.locator(".bar .download")).to_have_css("display", "block")
+        bar = page.locator(".bar .row").bounding_box()
+        assert bar is not None
+        assert bar["y"] + bar["height"] <= (56 if width > 768 else 104)
+        expect(page.get_by_role("button", name="More", exact=True)).to_be_visible(visible=width <= 768)
+        expect(page.get_by_label("Model", exact=True)).to_be_visible()
+        started = download(page, "This view (CSV)")
+        assert TEXT in started.path().read_text(encoding="utf-8-sig")
+        expect(page.get_by_text("The file is being made.")).to_be_visible()
+        expect(page.locator(".bar .download .list")).to_be_hidden()
+        open_menu(page, "Download")
+        assert len(page.locator(".bar .download .entry").all()) == 8
+        assert all(page.locator(".bar .download .note").all_inner_texts())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert serious(page) == []
+        page.keyboard.press("Escape")
+        expect(page.locator(".bar .download .list")).to_be_hidden()
+
+
+def test_a_file_is_of_what_is_shown_now_and_one_that_cannot_be_is_not_offered(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=TEXT)
+        with answered(page):
+            page.get_by_role("button", name="None", exact=True).click()
+        open_menu(page, "Download")
+        expect(page.locator(".bar").get_by_role("button", name="This view (CSV)")).to_be_disabled()
+        page.keyboard.press("Escape")
+        with answered(page):
+            page.get_by_role("button", name="Head 3", exact=True).click()
+        assert "head_2" in download(page, "This view (CSV)").path().read_text(encoding="utf-8-sig")
+
+
+def test_where_a_page_has_no_file_there_is_no_menu_of_them(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Positions")
+        expect(page.locator(".bar .share")).to_be_visible()
+        expect(page.locator(".bar .download")).to_be_hidden()
 
 
 def test_texts_that_are_none_are_not_taken():

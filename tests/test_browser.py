@@ -14,7 +14,17 @@ from playwright.sync_api import Page, Position, WebSocketRoute, expect
 
 from model import Edits, HeadSite, load_checkpoint
 from pages import FOLDER, MENU
-from tests.running import comes_true, explored, idle, open_from_menu, picture_shown, running_app, visitor
+from tests.running import (
+    comes_true,
+    download,
+    explored,
+    idle,
+    open_from_menu,
+    open_menu,
+    picture_shown,
+    running_app,
+    visitor,
+)
 from tests.test_explorer_browser import serious
 from viz.theme import DARK, LIGHT
 
@@ -224,8 +234,9 @@ def test_a_copied_address_opens_the_same_view_on_a_server_that_has_just_started(
         page.locator(".stack.matrix").click(position=cell(page, 1, 3))
         before = exact(page)
         told(page)
-        page.get_by_role("button", name="Share").click()
-        expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        open_menu(page, "Share")
+        page.get_by_role("button", name="Copy the address", exact=True).click()
+        expect(page.get_by_text("Copied", exact=True)).to_be_visible()
         copied = page.evaluate("navigator.clipboard.readText()")
     with running_app() as (fresh, _), visitor(browser) as page:
         page.goto(f"{fresh}/?{urlsplit(copied).query}")
@@ -389,17 +400,14 @@ def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, add
 
 
 def taken(page: Page, label: str) -> Path:
-    """The file behind one button of the list."""
-    with page.expect_download() as download:
-        page.get_by_role("button", name=label, exact=True).click()
-    return Path(download.value.path())
+    """A file of the page."""
+    return Path(download(page, label).path())
 
 
 def test_the_downloaded_files_hold_the_weights_of_the_trace(browser, address, weights):
     with visitor(browser) as page:
         page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'off': '1.0-1_1.3-7', 'layer': '1'})}")
         picture_shown(page)
-        page.get_by_test_id("stPopover").get_by_role("button").click()
         with np.load(taken(page, "All weights (NPZ)")) as file:
             assert np.allclose(file["encoder_weights"], weights, atol=1e-6)
         lines = taken(page, "This view (CSV)").read_text(encoding="utf-8-sig").splitlines()
@@ -417,7 +425,6 @@ def test_the_downloaded_pictures_and_the_page_open(browser, address, weights, tm
     with visitor(browser) as page:
         page.goto(f"{address}/?{urlencode({'text': SENTENCE, 'off': '1.0-1_1.3-7', 'layer': '1', 'show': 'matrix'})}")
         picture_shown(page)
-        page.get_by_test_id("stPopover").get_by_role("button").click()
         drawing = ElementTree.parse(taken(page, "Picture (SVG)"))
         assert "layer 2 of 4, head 3 of 8" in "".join(drawing.getroot().itertext())
         assert taken(page, "Picture (PDF)").read_bytes().startswith(b"%PDF")

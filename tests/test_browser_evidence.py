@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import asks, idle, visitor
+from tests.running import asks, download, idle, visitor
 from tests.test_explorer_browser import serious
 
 TEXT = "A dog saw a cat."
@@ -36,9 +36,7 @@ def test_a_text_that_is_typed_is_checked_and_its_numbers_are_those_of_the_trace(
         assert float(ours) == pytest.approx(float(encoder.weights()[layer, head, query, key]), abs=1e-5)
         assert float(difference) == pytest.approx(abs(float(ours) - float(reference)), rel=0.05)
         assert (verdict.split(), float(difference) <= float(allowed)) == (["✓", "agrees"], True)
-        with page.expect_download() as started:
-            page.get_by_role("button", name="Table (CSV)").click()
-        assert ours in started.value.path().read_text(encoding="utf-8-sig")
+        assert ours in download(page, "Table (CSV)").path().read_text(encoding="utf-8-sig")
 
 
 @pytest.mark.parametrize("page_name", ["", "inside"])

@@ -1,9 +1,7 @@
 """Inside a head in a real browser: the way to a weight, walked, compared with the trace, looked at."""
 
-import io
 import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import comes_true, idle, picture_shown, visitor
+from tests.running import comes_true, download, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
 from viz.steps import TITLES
 
@@ -110,14 +108,9 @@ def test_the_recheck_the_files_and_the_choice_of_a_step(browser, address, block)
         cells = page.get_by_test_id("stTable").locator("tr").last.locator("td").all_inner_texts()
         weight = float(block.self_attention.weights[3, 2, 4])
         assert [float(cell) for cell in cells[-3:-1]] == pytest.approx([weight, weight], abs=1e-6)
-        page.get_by_test_id("stPopover").get_by_role("button").click()
-        with page.expect_download() as download:
-            page.get_by_role("button", name="This step (NPZ)", exact=True).click()
-        with np.load(io.BytesIO(Path(download.value.path()).read_bytes())) as file:
+        with np.load(download(page, "This step (NPZ)").path()) as file:
             assert float(file["softmax_weight"]) == pytest.approx(weight, abs=1e-6)
-        with page.expect_download() as download:
-            page.get_by_role("button", name="As Python", exact=True).click()
-        assert f"trace({SENTENCE!r}" in Path(download.value.path()).read_text(encoding="utf-8")
+        assert f"trace({SENTENCE!r}" in download(page, "As Python").path().read_text(encoding="utf-8")
 
 
 def test_the_door_of_explore_opens_the_weight_that_is_kept_and_back_returns(browser, address):

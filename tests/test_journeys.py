@@ -24,6 +24,7 @@ from tests.running import (
     choose,
     choose_checkpoint,
     comes_true,
+    download,
     explored,
     forward,
     go_to,
@@ -37,7 +38,7 @@ from tests.running import (
     show_text,
     visitor,
 )
-from tests.test_browser import exact, taken, told
+from tests.test_browser import exact, told
 from tests.test_browser_inside import printed
 from tests.test_browser_translate import BAR, compare
 from tests.test_browser_write import tokens, written
@@ -442,11 +443,8 @@ def grid(page: Page) -> np.ndarray:
 
 
 def exported(page: Page, label: str = "This view (CSV)") -> tuple[pd.DataFrame, dict[str, str]]:
-    """A table from the list of downloads, and the facts before it."""
-    page.get_by_test_id("stPopover").filter(has_text="Download").get_by_role("button").click()
-    file = taken(page, label)
-    page.keyboard.press("Escape")
-    return read_table(file)
+    """A table from the bar's list of files, and the facts before it."""
+    return read_table(Path(download(page, label).path()))
 
 
 def read_table(file: Path) -> tuple[pd.DataFrame, dict[str, str]]:

@@ -25,6 +25,7 @@ from tests.running import (
     choose,
     choose_checkpoint,
     comes_true,
+    download,
     entries,
     forward,
     go_to,
@@ -338,13 +339,14 @@ def test_every_page_reads_a_brought_checkpoint(browser, brought, name):
 def test_files_are_named_by_page_checkpoint_and_eight_digits_of_what_is_selected(browser, address):
     with visitor(browser) as page:
         open_page(page, address, "Explore", text=OWN)
-        found = [name_of(page, "This view (CSV)", popover=True)]
+        found = [download(page, "This view (CSV)").suggested_filename]
         with answered(page):
             page.get_by_role("button", name="Layer 2", exact=True).click()
-        found.append(name_of(page, "All weights (NPZ)", popover=True))
-        for title, label in (("How we know", "Table (CSV)"), ("Positions", "Table (CSV)")):
-            go_to(page, title)
-            found.append(name_of(page, label))
+        found.append(download(page, "All weights (NPZ)").suggested_filename)
+        go_to(page, "How we know")
+        found.append(download(page, "Table (CSV)").suggested_filename)
+        go_to(page, "Positions")
+        found.append(name_of(page, "Table (CSV)"))
         stems = ["explore-sentiment", "explore-sentiment", "evidence-sentiment", "positions-table-sentiment"]
         endings = ["csv", "npz", "csv", "csv"]
         for name, stem, ending in zip(found, stems, endings, strict=True):
@@ -352,14 +354,11 @@ def test_files_are_named_by_page_checkpoint_and_eight_digits_of_what_is_selected
         assert found[0].split("-")[-1].split(".")[0] != found[1].split("-")[-1].split(".")[0]
 
 
-def name_of(page: Page, label: str, *, popover: bool = False) -> str:
-    """How the file behind a button is called."""
-    if popover:
-        page.get_by_test_id("stPopover").filter(has_text="Download").get_by_role("button").click()
-    with page.expect_download() as download:
+def name_of(page: Page, label: str) -> str:
+    """How the file behind a button on the page is called."""
+    with page.expect_download() as started:
         page.get_by_role("button", name=label, exact=True).click()
-    page.keyboard.press("Escape")
-    return str(download.value.suggested_filename)
+    return started.value.suggested_filename
 
 
 def test_the_table_of_explore_holds_its_numbers_and_says_what_was_muted(browser, address, sentiment):

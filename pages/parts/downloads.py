@@ -1,6 +1,7 @@
 """What can be taken away of the view on the screen; each file is computed when it is asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -35,7 +36,7 @@ HTML_HELP = (
 )
 PYTHON_HELP = "The few lines that make this trace and this view again."
 PICTURE_HELP = "The view as it is on the screen, for print."
-FONTS_HELP = " Its letters come from the server's fonts: a box stands for one that they lack; the SVG has all of them."
+FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG has all of them."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,18 @@ class Taken:
 
 
 Maker = Callable[[Taken], bytes | str]
+
+
+@contextmanager
+def files() -> Iterator[None]:
+    """The place of a page's files, one in a run. None of it is seen: the menu Download of the bar lists what is here.
+
+    Streamlit alone can make a file when it is asked for, with what the page's own run chose, in a fragment too, and
+    only by a button of its own. So the buttons stay where their page makes them, and the bar, which is drawn before
+    the page has computed anything, presses them.
+    """
+    with st.container(key="files"):
+        yield
 
 
 def selected_pass(selection: Selection) -> Callable[[], Taken]:
@@ -93,8 +106,9 @@ def named(page: str, ending: str, part: str = "") -> str:
 
 
 def button(label: str, name: str, make: Callable[[], bytes | str], explained: str, *, disabled: bool = False) -> None:
-    """One file; the page does not run again for it."""
-    st.download_button(label, make, name, on_click="ignore", help=explained, disabled=disabled, width="stretch")
+    """One file, within ``files``, and after it what it is: the bar reads both. The page does not run again for it."""
+    st.download_button(label, make, name, on_click="ignore", disabled=disabled)
+    st.text(explained)
 
 
 def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:

@@ -10,7 +10,7 @@ from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, st
 from model.measures.recheck import Rechecked, recheck
 from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named
-from pages.parts.downloads import button, named
+from pages.parts.downloads import button, files, named
 from pages.parts.exploring import traced
 from pages.parts.inside_settings import Walk
 from pages.parts.passes import edits_of, provenance_of, target_told, trace_later
@@ -138,7 +138,7 @@ def rechecked(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
 
 def take_away(selection: Selection) -> None:
     """A list of files."""
-    with st.popover("Download"):
+    with files():
         step = selection.of(Walk).step
         button("This step (NPZ)", named("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
         button("Every step (NPZ)", named("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)

@@ -1,6 +1,9 @@
-// The bar at the top of every page: what is read, by which model, examples, and the address to share.
+// The bar at the top of every page: what is read, by which model, examples, what to share, and files to take away.
 // What is typed stays in the field until it is shown: Enter or Show does that, Shift + Enter begins a new line.
 const UNSENT = "data-unsent" // on the root element: the style sheet of the page greys what is of the text before
+const FILES = ".st-key-files [data-testid=stElementContainer]" // the page's own download buttons, which are hidden
+const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
+const ALONE = ["view", "picture"] // in an address: the finding and the picture with nothing around them
 const NEAR_THE_END = 0.8 // of the longest text: from there on characters are counted
 const held = new WeakMap()
 const drafts = new Map() // what was typed and not shown, by field and by the text that was shown: it outlives a page
@@ -25,6 +28,48 @@ function made(tag, properties, ...children) {
   }
   element.append(...children)
   return element
+}
+
+// A list under a button. What fills it is asked for anew whenever it opens.
+class Menu {
+  constructor(name, bar, fill) {
+    this.list = made("div", { className: "list", role: "group", "aria-label": name })
+    this.summary = made("summary", {}, name)
+    this.host = made("details", { className: `menu ${name.toLowerCase()}` }, this.summary, this.list)
+    this.host.addEventListener("toggle", () => {
+      if (!this.host.open) return
+      bar.menus.forEach((other) => other !== this && other.close(false))
+      fill(this.list)
+      this.place()
+    })
+    this.host.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !this.host.open) return
+      event.stopPropagation() // on a phone it would close what the menu stands in, too
+      this.close()
+    })
+  }
+
+  // The list stays within the window, whatever its button's place.
+  place() {
+    this.list.style.right = ""
+    const { left } = this.list.getBoundingClientRect()
+    if (left < 8) this.list.style.right = `${left - 8}px`
+  }
+
+  close(focus = true) {
+    if (!this.host.open) return
+    this.host.open = false
+    if (focus) this.summary.focus()
+  }
+}
+
+// The files that elements of the page offer: a hidden button, and the text after it that says what the file is.
+function offered(selector) {
+  const elements = [...document.querySelectorAll(selector)]
+  return elements.flatMap((element, place) => {
+    const button = element.querySelector("[data-testid=stDownloadButton] button")
+    return button ? [{ button, label: button.textContent.trim(), explained: elements[place + 1]?.textContent.trim() ?? "" }] : []
+  })
 }
 
 // One text: a line high, and as high as its text while it is being edited, over what lies below.
@@ -95,14 +140,17 @@ class Bar {
     this.status = made("span", { className: "status", role: "status" })
     this.model = made("select", { "aria-label": "Model", onchange: () => this.tell("model", this.model.value) })
     this.device = made("select", { "aria-label": "Device", className: "device", onchange: () => this.tell("device", this.device.value) })
-    this.examples = made("div", { className: "list", role: "group", "aria-label": "Examples" })
-    this.share = made("button", { type: "button", textContent: "Share", title: "Copy the address of this view", onclick: () => this.copy() })
-    this.menu = made("details", { className: "menu" }, made("summary", {}, "Examples"), this.examples)
-    this.menu.addEventListener("keydown", (event) => event.key === "Escape" && this.close())
-    this.menu.addEventListener("toggle", () => this.menu.open && this.placeList())
+    this.examples = new Menu("Examples", this, (list) => list.replaceChildren(...this.texts.map((text) => this.example(text))))
+    this.share = new Menu("Share", this, (list) => list.replaceChildren(...this.shared()))
+    this.download = new Menu("Download", this, (list) => list.replaceChildren(...this.files(FILES)))
+    this.menus = [this.examples, this.share, this.download]
+    this.folded = made("div", { className: "folded" }, ...this.menus.map((menu) => menu.host))
+    this.more = made("button", { type: "button", className: "others", textContent: "⋯", "aria-label": "More", "aria-expanded": "false" })
+    this.more.onclick = () => this.unfold(!this.folded.classList.contains("open"))
+    this.folded.addEventListener("keydown", (event) => event.key === "Escape" && this.unfold(false) + this.more.focus())
     // A press outside the bar closes the list; one that opens a page has to be seen before it is gone.
-    this.closeFromOutside = (event) => event.composedPath().includes(this.menu) || this.close(false)
-    const row = made("div", { className: "row" }, this.text.host, this.go, this.model, this.device, this.menu, this.share)
+    this.closeFromOutside = (event) => event.composedPath().includes(this.folded) || event.composedPath().includes(this.more) || this.close(false)
+    const row = made("div", { className: "row" }, this.text.host, this.go, this.model, this.device, this.folded, this.more)
     root.replaceChildren(row, this.pair.host, this.status)
   }
 
@@ -114,9 +162,8 @@ class Bar {
     this.fill(this.model, data.models, data.model)
     this.fill(this.device, data.devices, data.device)
     this.device.hidden = data.devices.length < 2
-    if (this.written !== String(data.examples)) this.examples.replaceChildren(...data.examples.map((text) => this.example(text)))
-    this.written = String(data.examples) // made anew only where they changed: whoever is in the list would lose the place
-    this.menu.hidden = !data.examples.length
+    this.texts = data.examples
+    this.examples.host.hidden = !data.examples.length
     this.mark()
   }
 
@@ -132,24 +179,53 @@ class Bar {
   }
 
   example(text) {
-    const choose = () => {
-      this.close()
-      this.tell("example", text)
-    }
-    return made("button", { type: "button", textContent: text, onclick: choose })
+    return this.entry(text, "", () => this.tell("example", text))
   }
 
-  // The list stays within the window, whatever its button's place.
-  placeList() {
-    this.examples.style.right = ""
-    const { left } = this.examples.getBoundingClientRect()
-    if (left < 8) this.examples.style.right = `${left - 8}px`
+  // The button is looked for at the press: the page may have been drawn anew since the menu was opened.
+  files(selector) {
+    return offered(selector).map(({ button, label, explained }) => {
+      const entry = this.entry(label, explained, () => {
+        offered(selector).find((file) => file.label === label)?.button.click()
+        this.say("The file is being made.")
+      })
+      entry.querySelector("button").disabled = button.disabled
+      return entry
+    })
+  }
+
+  shared() {
+    const alone = new URL(window.location.href)
+    alone.searchParams.set(...ALONE)
+    return [
+      this.entry("Copy the address", "It opens this page with all that is chosen on it.", () => this.copy(window.location.href)),
+      this.entry("Copy the address of the picture alone", "For a slide or a frame of another page.", () => this.copy(alone.href)),
+      ...this.files(SHARED_PICTURE),
+    ]
+  }
+
+  // A line of a menu: what a press does, and in small letters what comes of it.
+  entry(label, explained, act) {
+    const choose = () => {
+      this.close()
+      act()
+    }
+    const button = made("button", { type: "button", textContent: label, onclick: choose })
+    if (!explained) return made("div", { className: "entry" }, button)
+    const note = made("span", { className: "note", id: `note-${(this.notes = (this.notes ?? 0) + 1)}`, textContent: explained })
+    button.setAttribute("aria-describedby", note.id)
+    return made("div", { className: "entry" }, button, note)
+  }
+
+  // On a phone the menus stand in a list of their own.
+  unfold(open) {
+    this.folded.classList.toggle("open", open)
+    this.more.setAttribute("aria-expanded", String(open))
   }
 
   close(focus = true) {
-    if (!this.menu.open) return
-    this.menu.open = false
-    if (focus) this.menu.querySelector("summary").focus()
+    this.menus.forEach((menu) => menu.close(focus))
+    this.unfold(false)
   }
 
   // What is typed and not shown is marked, here and on the picture; near the end of the room characters are counted.
@@ -173,20 +249,21 @@ class Bar {
     this.mark()
   }
 
-  async copy() {
-    const address = window.location.href
+  async copy(address) {
     let copied = true
     try {
       await navigator.clipboard.writeText(address)
     } catch {
       copied = this.copyTheOldWay(address)
     }
-    this.share.textContent = this.status.textContent = copied ? "Copied" : "Not copied"
+    this.say(copied ? "Copied" : "Not copied")
+  }
+
+  // A word on what was done, for a moment.
+  say(words) {
+    this.status.textContent = words
     clearTimeout(this.timer)
-    this.timer = setTimeout(() => {
-      this.share.textContent = "Share"
-      this.mark()
-    }, 2000)
+    this.timer = setTimeout(() => this.mark(), 2500)
   }
 
   // Where the clipboard is closed (an insecure origin, an old browser) the older command does it.
