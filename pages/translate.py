@@ -1,45 +1,78 @@
 """Translate: which words does it look at while it produces text?"""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 import pages
-from model import available_checkpoints
+from model import CheckpointError, InputError, available_checkpoints
+from model.measures.cross_links import largest_of
 from pages.parts.computed import checkpoint_named
+from pages.parts.doors import door
 from pages.parts.downloads import Taken, downloads, files
 from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
-from pages.parts.finding import show_finding
-from pages.parts.productions import Produced, candidate_of, target_said
+from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.productions import Produced, candidate_of, kept, production_key, target_said
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, selected
-from pages.parts.translated import HOW_TO_READ, show_alignment, show_forced, show_step, show_tree
+from pages.parts.translated import (
+    EXPLORER_SAID,
+    HOW_TO_READ,
+    show_alignment,
+    show_forced,
+    show_step,
+    show_tree,
+)
 from pages.parts.translating import Shown, produce, shown_of
 from pages.parts.translation import CHECKPOINT, SENTENCES, Options
-from pages.parts.translation_controls import choose_options, fitting, show_outcome
+from pages.parts.translation_controls import fitting, show_outcome
+from pages.parts.translation_picture import (
+    QUESTION,
+    Linked,
+    linked_of,
+    opened,
+    show_found,
+    show_walk,
+    show_words,
+    step_of,
+)
 from viz.explorer.kinds import kinds_of
 from viz.provenance import Provenance
 from viz.tokens import markdown_text
+
+NEXT = "Where does such a weight come from? The largest of this step, on the page Inside a head"
+INSIDE_HELP = "Every step from the words to this weight, with its numbers."
 
 
 def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     translators = available_checkpoints("encoder-decoder")
-    others = [selection.checkpoint] if selection.checkpoint not in translators else []
     pages.show_bar(selection, translators, examples=SENTENCES)
-    show_finding("Which words does it look at while it produces text?")
-    pages.say_kept(selection)
     remember(selection)
-    address_notice()
-    if others:
+    if selection.checkpoint not in translators:
+        show_finding(QUESTION)
+        pages.say_kept(selection)
+        address_notice()
         offer_translator(selection, translators)
         return
-    with pages.plain_refusals():
-        checkpoint = checkpoint_named(selection.checkpoint)
-        choose_options(selection.of(Options))
-        produce(selection, checkpoint, selection.of(Options))
+    with pages.plain_refusals(), question_above():
+        produce(selection, checkpoint_named(selection.checkpoint), selection.of(Options))
         show_translation()
+
+
+@contextmanager
+def question_above() -> Iterator[None]:
+    """Where nothing can be found, the question stands above the reason."""
+    try:
+        yield
+    except (CheckpointError, InputError, MemoryError):
+        show_finding(QUESTION)
+        address_notice()
+        raise
 
 
 def offer_translator(selection: Selection, translators: list[str]) -> None:
@@ -58,10 +91,11 @@ def offer_translator(selection: Selection, translators: list[str]) -> None:
 def show_translation() -> None:
     """All that is of one translation; this alone runs when the explorer is used or a step is made."""
     selection = current()
-    with pages.plain_refusals():
+    if production_key(selection, selection.of(Options)) not in kept():
+        st.rerun()  # the whole page: there what is produced is seen, and can be stopped
+    with pages.plain_refusals(), question_above():
         produced, shown = translated(selection)
         selection = fitting(fit(selection, kinds_of(shown.trace)), shown, produced)
-        address_notice()
         show_parts(selection, produced, shown)
     remember(selection)
 
@@ -89,21 +123,57 @@ def taken(selection: Selection, produced: Produced, shown: Shown) -> Taken:
 
 
 def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
-    """The translation, one step of it, the explorer, every token's probability, the alignment and the tree."""
-    checkpoint, options = checkpoint_named(selection.checkpoint), selection.of(Options)
+    """What was found and the picture; the translation, one step of it, the explorer, probabilities, alignment, tree."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    linked = linked_of(checkpoint, shown)
+    options = opened(checkpoint, shown, linked, selection.of(Options))
+    options = replace(options, step=step_of(selection, options, shown))
+    show_found(checkpoint, linked, options)
+    if picture_alone():
+        with picture():
+            show_words(linked, options)
+        return
+    left, right = st.columns([7, 3], gap="medium")
+    with left, picture():
+        show_words(linked, options)
+    with right:
+        show_walk(checkpoint, shown, linked, options)
+    pages.say_kept(selection)
+    address_notice()
     show_outcome(selection, produced, shown)
-    show_step(selection, checkpoint, produced, shown)
+    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    show_step(selection, checkpoint, produced, shown, options)
+    show_all(selection, produced, shown)
+    show_forced(selection, checkpoint, shown)
+    show_alignment(checkpoint, shown, options, taken(selection, produced, shown).provenance)
+    if options.method == "beam":
+        show_tree(produced, options)
+    show_next(linked, options)
+
+
+def show_all(selection: Selection, produced: Produced, shown: Shown) -> None:
+    """Every head of the three attentions, and the files."""
     pictures = Attended(selection, kinds_of(shown.trace), name_under(shown.key))
+    st.subheader("Every head", anchor=False)
+    st.markdown(EXPLORER_SAID)
     with files():
         any_head = bool(selection.view.heads_on(pictures.kind.heads))
         downloads("translate", partial(taken, selection, produced, shown), any_head=any_head)
     show_explorer(pictures, attended)
     show_neighbours(pictures)
-    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-    show_forced(selection, checkpoint, shown)
-    show_alignment(checkpoint, shown, options, taken(selection, produced, shown).provenance)
-    if options.method == "beam":
-        show_tree(produced, options)
+
+
+def show_next(linked: Linked, options: Options) -> None:
+    """Where the largest weight of this step comes from, on the page of one head."""
+    layer, head, key = largest_of(linked.weights, options.step or 0, options.place())
+    site = {"layer": layer, "head": head, "query": options.step, "key": key}
+    door(
+        "Where does this weight come from? Every step to the largest of this word",
+        "inside",
+        INSIDE_HELP,
+        attention="cross",
+        **site,
+    )
 
 
 pages.frame("translate")

@@ -1,19 +1,24 @@
 """The page Translate without a browser: how text is produced, typed targets, hostile input, the address."""
 
+import json
 import math
+import re
+import shutil
 
 import numpy as np
 import pytest
 import torch
 
 from model import load_checkpoint
+from model.checkpoint import CHECKPOINTS
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import LONGEST_TEXT
 from pages.parts.translation import SENTENCES as EXAMPLES
 from pages.parts.translation import Options
-from tests.test_pages import bar, follow, one_refusal, opened, picture, typed
+from tests.test_pages import bar, component, follow, one_refusal, opened, picture, typed
 from tests.test_pages_break import values
 from tests.test_pages_families import app_folders, folders
+from viz.tokens import percent
 
 __all__ = ["app_folders", "folders"]  # fixtures
 
@@ -92,6 +97,117 @@ def test_what_is_shown_is_what_the_model_produces_with_these_settings(checkpoint
         )
 
 
+def linked(app) -> dict:
+    """Words above words, as the browser is told them."""
+    return json.loads(component(app, "headlight_linked_words").json)
+
+
+def finding(app) -> tuple[str, str]:
+    (title,) = app.title
+    said = [plain(text.value) for text in app.markdown]
+    return plain(title.value), next(text for text in said if " of the weight. The model gave " in text)
+
+
+def plain(text: str) -> str:
+    return text.replace("\\", "").replace("\u00a0", " ")
+
+
+def test_the_page_opens_on_rouge_with_the_layer_that_is_right_and_its_numbers_are_torchs(checkpoint):
+    app = at()
+    trace = checkpoint.trace(EXAMPLES[0], target="La maison rouge est grande.")
+    cross = trace.decoder.cross_weights().double()
+    row, later = cross[2].mean(dim=0)[2], cross[0, 6, 3]
+    title, sentence = finding(app)
+    assert title == "To write “rouge”, it looked at “red”."
+    assert int(row.argmax()) == int(later.argmax()) == 1
+    probability = float(trace.logits[2].double().softmax(dim=-1)[trace.decoder.ids[3]])
+    assert f"Layer 3, mean of its heads, gives “red” {100 * float(row.max()):.0f} % of the weight." in sentence
+    assert f"The model gave “rouge” {100 * probability:.1f} %." in sentence
+    found = (
+        f"One step later, while it reads “rouge”, layer 1, head 7 looks at “red” with {100 * float(later.max()):.0f} %."
+    )
+    assert found in sentence
+    assert "translation" not in app.query_params, "nobody chose it"
+
+
+def test_the_picture_holds_the_weights_of_the_layer_word_by_word(checkpoint):
+    trace = checkpoint.trace(EXAMPLES[0], target="La maison rouge est grande.")
+    weights = trace.decoder.cross_weights()[2].double().mean(dim=0)
+    shown = linked(at())
+    words = [word["text"] for word in shown["targets"]]
+    assert (words, words[shown["marked"]]) == (["La", "maison", "rouge", "est", "grande", ".", "[END]"], "rouge")
+    assert [word["text"] for word in shown["sources"]] == ["The", "red", "house", "is", "big", ".", "[END]"]
+    for place, target in enumerate(shown["targets"]):
+        drawn = {link["source"]: link["weight"] for link in target["links"]}
+        assert drawn == {key: pytest.approx(float(weights[place, key]), abs=1e-6) for key in drawn}
+        assert set(range(7)) - set(drawn) == {key for key in range(7) if weights[place, key] < 0.01}
+
+
+@pytest.mark.parametrize(("moment", "shift"), [("produced", 0), ("read", 1)])
+def test_words_of_several_pieces_are_joined_in_the_picture_as_by_hand(checkpoint, moment, shift):
+    app = at(text=TEXT, target=TARGET, translation=f"reading.1.4~moment.{moment}~step.4")
+    trace = checkpoint.trace(TEXT, target=TARGET)
+    weights = trace.decoder.blocks[1].cross_attention.weights[4].double()
+    shown = linked(app)
+    place = [word["text"] for word in shown["targets"]].index("mordu")
+    assert place == shown["marked"], "the second piece is the same word"
+    pieces = [token.strip() for token in trace.decoder.tokens]
+    rows = [pieces.index("mor") - 1 + shift, pieces.index("du") - 1 + shift]
+    expected = weights[rows].mean(dim=0)
+    for link in shown["targets"][place]["links"]:
+        assert link["weight"] == pytest.approx(float(expected[link["source"]]), abs=1e-6)
+    title, sentence = finding(app)
+    assert ("One step later" in title) == (moment == "read")
+    both = math.exp(sum(forced_by_hand(checkpoint, TARGET)[3:5]))
+    assert f"The model gave “mordu” {percent(both, 1)}".replace("\u00a0", " ") in sentence
+
+
+def test_another_sentence_opens_elsewhere_and_what_is_chosen_stays(checkpoint):
+    app = at(text=EXAMPLES[1])
+    assert finding(app)[0] == "To write “elle”, it looked at “it”."
+    app.selectbox(key="reading").set_value("all").run()
+    assert "reading.all" in app.query_params["translation"]
+    assert finding(app)[0].startswith("To write “elle”"), "other heads are no other step"
+    again = at(text=EXAMPLES[1], translation=app.query_params["translation"])
+    assert again.selectbox(key="reading").value == "all"
+
+
+def test_a_step_of_0_that_was_chosen_is_kept_in_the_address():
+    app = at(text=TEXT)
+    app.selectbox(key="walked").set_value(0).run()
+    assert "step.0" in app.query_params["translation"]
+    assert finding(at(text=TEXT, translation="step.0"))[0].startswith("To write “Le”")
+
+
+def test_without_a_card_the_most_telling_heads_are_read(checkpoint, tmp_path, monkeypatch):
+    shutil.copytree(CHECKPOINTS / "translate-en-fr", tmp_path / "bare", ignore=shutil.ignore_patterns("card.json"))
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
+    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", tmp_path)
+    app = at(checkpoint="bare")
+    title, sentence = finding(app)
+    assert title == "To write “rouge”, it looked at “red”."
+    assert "One step later" not in sentence, "nobody measured which heads are right then"
+
+
+@pytest.mark.parametrize("hostile", ["<b>x</b>", "**b** $a$ :smile:", "שלום", "a\u200bb"])
+def test_typed_words_stand_in_title_and_picture_as_text(hostile):
+    app = at(text=f"The {hostile} is big.", target=f"Le {hostile} est grand.", translation="step.1")
+    assert not app.exception
+    assert len(linked(app)["targets"]) >= 3
+    assert not re.search(r"(?<!\\)[*$<:]", app.title[0].value)
+
+
+def test_the_picture_alone_has_the_finding_folded_and_no_control():
+    app = at()
+    app.session_state["_view"] = "picture"  # as app.py notes it
+    app.run()
+    assert linked(app)["alone"]
+    assert not app.selectbox
+    assert not app.button
+    assert picture(app) is None
+    assert finding(app)[0] == "To write “rouge”, it looked at “red”."
+
+
 def test_another_of_the_best_translations_is_traced_when_it_is_chosen(checkpoint):
     app = at(text=TEXT, translation="method.beam~width.3")
     second = checkpoint.generate(TEXT, 512, method="beam", width=3).alternatives[0]
@@ -136,7 +252,7 @@ def test_a_step_shows_the_weights_of_the_row_that_produces_it(checkpoint):
 
 
 def test_next_and_back_walk_through_the_tokens_and_keep_their_row_in_the_explorer():
-    app = at(text=TEXT)
+    app = at(text=TEXT, translation="step.0")
     assert app.button(key="back").disabled
     app.button(key="next").click().run()
     app.button(key="next").click().run()
@@ -153,7 +269,7 @@ def test_the_links_are_the_largest_weights_of_the_words(checkpoint):
     weights = trace.decoder.cross_weights().double().mean(dim=(0, 1))
     assert all(len(set(words)) == len(words) for words in (trace.encoder.words, trace.decoder.words))
     for moment, shift in (("produced", 0), ("read", 1)):
-        table = shown(at(text=text, target=target, translation=f"moment.{moment}"), "source")
+        table = shown(at(text=text, target=target, translation=f"moment.{moment}~reading.all"), "source")
         best = weights[shift : shift + len(trace.decoder.ids) - 1, :-1].max(dim=1)
         assert [int(source.split(" ")[0]) - 1 for source in table["source"]] == best.indices.tolist()
         assert list(table["weight"]) == pytest.approx(best.values.tolist(), abs=1e-6)

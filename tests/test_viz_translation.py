@@ -11,12 +11,14 @@ import torch
 from model.decoding import Node
 from model.measures.forced import forced, log_probability
 from tests import tiny
+from viz import translation_finding
 from viz.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
 from viz.beam_tree import MOST_DRAWN, label, runs_of, tree_chart, tree_table
 from viz.forced import forced_chart, forced_table
 from viz.provenance import Provenance
 from viz.shares import largest, share_chart
 from viz.theme import DARK
+from viz.word_links import Side, word_links
 
 
 def node(parent: int | None, token_id: int, score: float) -> Node:
@@ -170,3 +172,42 @@ def test_the_file_of_an_alignment_says_what_it_was_read_off(reading, heads):
 def test_pieces_make_words():
     assert words_of(["[START]", "un", "##like", " dog"], [None, 0, 0, 1]) == ["unlike", "dog"]
     assert word_names(["[START]", " play", "##ing", " dog", "s"], [None, 0, 0, 1, 1]) == ["1 · playing", "2 · dogs"]
+
+
+SIDES = (
+    Side(words=["un", "<b>x</b>", "[END]"], special=[False, False, True]),
+    Side(words=["a", "b"], special=[False] * 2),
+)
+
+
+def test_the_links_of_words_hold_their_weights_from_the_largest_on_and_leave_out_the_least():
+    weights = np.array([[0.25, 0.75], [0.995, 0.005], [0.004, 0.002]])
+    picture = word_links(weights, *SIDES, steps=[0, 2, 4], marked=1)
+    found = [[(link["source"], link["weight"]) for link in target["links"]] for target in picture["targets"]]
+    assert found == [[(1, 0.75), (0, 0.25)], [(0, 0.995)], [(0, 0.004)]]
+    assert [target["later"] for target in picture["targets"]] == [False, False, True]
+    assert [target["step"] for target in picture["targets"]] == [0, 2, 4]
+    assert picture["targets"][0]["said"] == "un: b 75\u00a0%, a 25\u00a0%. Go to this step"
+    assert [link["number"] for link in picture["targets"][1]["links"]] == [">\u00a099\u00a0%"]
+
+
+def test_a_word_without_weights_has_no_link_and_what_does_not_fit_is_refused():
+    picture = word_links(np.zeros((3, 2)), *SIDES, steps=[0, 1, 2], marked=0)
+    assert [target["links"] for target in picture["targets"]] == [[], [], []]
+    assert picture["targets"][0]["said"] == "un: looks at nothing. Go to this step"
+    with pytest.raises(ValueError, match="wanted one for each"):
+        word_links(np.zeros((3, 2)), *SIDES, steps=[0], marked=0)
+    with pytest.raises(ValueError, match=r"wanted \(3 targets, 2 sources\)"):
+        word_links(np.zeros((2, 3)), *SIDES, steps=[0, 1, 2], marked=0)
+
+
+def test_the_finding_names_the_words_the_heads_and_both_numbers():
+    say = translation_finding
+    assert say.title("rouge", "red", 0.87, moment="produced") == "To write “rouge”, it looked at “red”."
+    assert say.title("est", "is", 0.45, moment="produced") == "To write “est”, it looked most at “is”."
+    assert say.title("rouge", "red", 0.77, moment="read") == "One step later, reading “rouge”, it looked at “red”."
+    expected = "Layer 3, mean of its heads, gives “red” 87\u00a0% of the weight. The model gave “rouge” 90.3\u00a0%."
+    assert say.sentence("rouge", "red", 0.87, 0.903, (2,)) == expected
+    assert say.sentence("r", "b", 0.5, 0.5, ()).startswith("The mean of all layers and heads gives “b”")
+    assert say.sentence("r", "b", 0.5, 0.5, (0, 6)).startswith("Layer 1, head 7 gives “b”")
+    assert "layer 1, head 7 looks at “red” with 77\u00a0%" in say.one_step_later("rouge", "red", 0.77, (0, 6))

@@ -8,17 +8,16 @@ import streamlit as st
 from jaxtyping import Float
 
 from model import Checkpoint
-from model.measures.alignment import aligned, producing, read, readings, renumbered, word_weights
+from model.measures.alignment import aligned, producing, read, renumbered, word_weights
 from model.measures.forced import log_probability
 from pages.parts.downloads import named
 from pages.parts.drawing import show_chart
 from pages.parts.productions import Produced, candidate_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import choose, current
 from pages.parts.theme import theme
 from pages.parts.translating import Shown
-from pages.parts.translation import MOMENTS, Options
-from pages.parts.widgets.bound import radio, select
+from pages.parts.translation import Options
+from pages.parts.translation_picture import MOMENT_NAMES, names_of
 from viz import card as cards
 from viz.alignment import MOST_DRAWN as MOST_WORDS
 from viz.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
@@ -27,18 +26,20 @@ from viz.beam_tree import runs_of, tree_chart, tree_table
 from viz.forced import MOST_DRAWN, forced_chart, forced_table
 from viz.provenance import Provenance
 from viz.shares import largest, share_chart
-from viz.tokens import counted, markdown_text, percent, position_name
+from viz.tokens import markdown_text, percent, position_name
+from viz.translation_finding import reading_name
 
 MOST_BARS = 24
 HOW_TO_READ = """
+- Above stand the words of the source, below those of the translation. A dark curve is what the marked word looks at, as
+  wide as its weight; of every other word the largest link is drawn. Click a word to go to its step.
 - A decoder writes token by token. To produce one it has read the start and all tokens before it; **cross-attention** is
-  what that position looks at in the source. In the picture, its row is named by the token that was read last.
-- **Encoder** and **decoder self-attention** are in the same picture, under *Attention*: how each side looks at itself.
-- Point at a token on either side and only what it is linked with stays; click to keep it, and the step above follows.
+  what that position looks at in the source. Words that are not written at this step stand in italics.
+- A word of several tokens gets the sum of what its pieces get, and gives the mean of what they give.
 """
-READING_HELP = (
-    "Every layer has several heads, and each looks elsewhere. The mean of all is the easiest to read; single heads are "
-    "sharper."
+EXPLORER_SAID = (
+    "All three attentions: the row of **decoder → encoder** that produces a token is named by the token that was read "
+    "last. Click one to keep it, and the picture above follows."
 )
 FORCED_HELP = (
     "The probability that the model gave to each token of the translation, after it had read the source and all tokens "
@@ -47,11 +48,6 @@ FORCED_HELP = (
 ALIGNMENT_HELP = (
     "Every word of the translation with the source word that it looks at most, the pieces of a word taken together: "
     "weights of a source word's pieces are added up, those of a translated word's pieces are averaged."
-)
-MOMENT_NAMES = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
-MOMENT_HELP = (
-    "A word is produced by the position before it and read by its own. Some heads look at a word's counterpart to "
-    "produce it, others only once it is there."
 )
 ALIGNMENT_CSV_HELP = "Every link with its weight in full; words count from 0. The first lines say where it comes from."
 AER_BEGINNING = "alignment error rate, "
@@ -67,70 +63,18 @@ TREE_HELP = (
 )
 
 
-def step_of(selection: Selection, shown: Shown) -> int:
-    """The token that is being produced: the row kept in the picture of cross-attention, or the one stepped to."""
-    view = selection.view
-    if view.attention == "cross" and view.query is not None and view.query < len(shown.predicted):
-        return view.query
-    return selection.of(Options).step
-
-
-def weights_of(shown: Shown) -> Float[np.ndarray, "layer head query key"]:
-    """The cross-attention."""
-    assert shown.trace.decoder is not None
-    return shown.trace.decoder.cross_weights().numpy()
-
-
-def reading_name(reading: str) -> str:
-    """A reading in words."""
-    layer, _, head = reading.partition(".")
-    if head:
-        return f"layer {counted(int(layer))}, head {counted(int(head))}"
-    return f"layer {counted(int(layer))}, mean of its heads" if layer else "all layers and heads, mean"
-
-
-def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, shown: Shown) -> None:
+def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, shown: Shown, options: Options) -> None:
     """One token: where it comes from, how probable it was, and what else might have stood there."""
-    options, step = selection.of(Options), step_of(selection, shown)
-    names = [position_name(place, piece) for place, piece in enumerate(checkpoint.tokenizer.pieces(shown.predicted))]
-    weights = weights_of(shown)
-    st.subheader("Step by step", anchor=False)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        show_walk(step, names)
-        show_reading(options, *weights.shape[:2])
-    row = read(weights, options.place())[step]
-    st.markdown(said(names[step], options, row, shown, step) + drawn_with(selection, produced, options, step))
+    assert shown.trace.decoder is not None
+    step, name = options.step or 0, names_of(checkpoint, shown)[options.step or 0]
+    row = read(shown.trace.decoder.cross_weights().numpy(), options.place())[step]
+    st.subheader("This step, token by token", anchor=False)
+    st.markdown(said(name, options, row, shown, step) + drawn_with(selection, produced, options, step))
     left, right = st.columns(2, gap="large")
     with left:
         show_sources(shown, options, step, row)
     with right:
         show_alternatives(checkpoint, shown, step)
-
-
-def show_walk(step: int, names: list[str]) -> None:
-    """Back, the token, and on."""
-    st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
-    every = range(len(names))
-    select("Token that is produced", every, step, go_to, key="walked", format_func=names.__getitem__, width=220)
-    st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
-
-
-def go_to(step: int) -> None:
-    """Another step; the picture of cross-attention keeps its row."""
-    row = {"query": step, "key": None} if current().view.attention == "cross" else {}
-    choose({"translation.step": step} | row)
-
-
-def show_reading(options: Options, layers: int, heads: int) -> None:
-    """Which heads the step and the alignment are of."""
-    every = [".".join(map(str, reading)) for reading in readings(layers, heads)]
-    looks = {"format_func": reading_name, "help": READING_HELP, "width": 300}
-    select("Heads", every, options.reading, partial(take_option, "reading"), key="reading", **looks)
-
-
-def take_option(name: str, value: str) -> None:
-    """Another option of how the step and the alignment are looked at."""
-    choose({f"translation.{name}": value})
 
 
 def said(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Shown, step: int) -> str:
@@ -141,7 +85,7 @@ def said(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Show
     probability = percent(shown.tokens[step].probability, 1)
     return (
         f"To produce **{markdown_text(name)}** it looked most at **{markdown_text(source)}**: "
-        f"{percent(float(row[best]))} of the weight ({reading_name(options.reading)}). The model gave it {probability}."
+        f"{percent(float(row[best]))} of the weight ({reading_name(options.place())}). The model gave it {probability}."
     )
 
 
@@ -198,16 +142,16 @@ def show_forced(selection: Selection, checkpoint: Checkpoint, shown: Shown) -> N
 def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options, source: Provenance) -> None:
     """Every word with the one that it looks at most, and how good such links are."""
     st.subheader("Which word comes from which", anchor=False, help=ALIGNMENT_HELP)
-    looks = {"format_func": MOMENT_NAMES.__getitem__, "help": MOMENT_HELP}
-    radio("Weights", MOMENTS, options.moment, partial(take_option, "moment"), key="moment", **looks)
-    st.markdown(f"Read off {reading_name(options.reading)}; choose the heads under “Step by step”.")
+    st.markdown(
+        f"Read off {reading_name(options.place())}; {MOMENT_NAMES[options.moment]}. Both are chosen beside the picture."
+    )
     decoder, encoder = shown.trace.decoder, shown.trace.encoder
     assert decoder is not None
     assert encoder is not None
     sides = [(stack.tokens or (), renumbered(stack.words or [])) for stack in (decoder, encoder)]
     targets, sources = (word_names(*side) for side in sides)
     queries = producing(sides[0][1]) if options.moment == "produced" else sides[0][1]
-    matrix = read(weights_of(shown), options.place())
+    matrix = read(decoder.cross_weights().numpy(), options.place())
     weights = word_weights(matrix, queries, sides[1][1], (len(targets), len(sources)))
     show_links(shown, options, weights, (targets, sources))
     make = partial(

@@ -30,6 +30,7 @@ METHODS = {"greedy": "Greedy", "beam": "Beam search", "sample": "Sampled"}
 WIDEST, MOST_K, LARGEST_SEED = 8, 1000, 999_999
 HOTTEST, LARGEST_PENALTY = 5.0, 5.0
 MOMENTS = ("produced", "read")
+ALL_HEADS = "all"  # as a reading
 SETTINGS = {
     "greedy": (),
     "beam": ("width", "length_penalty"),
@@ -42,8 +43,8 @@ class Options:
     """Everything but source and target that the page Translate can be set to; what counts, counts from 0.
 
     choice: which of the translations that a beam search ends with.
-    step: which token of the target is being produced.
-    reading: which heads are looked at, "" for all of all layers, "1" for all of a layer, "1.3" for one.
+    step: which token of the target is being produced; None for the one most worth seeing.
+    reading: which heads are looked at, "1" for all of a layer, "1.3" for one, "all"; "" for those measured to be best.
     moment: whether an alignment is of the rows that produce a word, or of those that read it.
     """
 
@@ -55,8 +56,8 @@ class Options:
     top_p: float = declared(1.0, decimal(0, 1))
     seed: int = declared(0, whole(0, LARGEST_SEED))
     choice: int = declared(0, whole(0, WIDEST - 1), reset_by=OF_TEXT)
-    step: int = declared(0, whole(0, 9999), reset_by=OF_TEXT)
-    reading: str = declared("", matching("|[0-9]{1,4}([.][0-9]{1,4})?"), reset_by=OF_CHECKPOINT)
+    step: int | None = declared(None, whole(0, 9999), reset_by=OF_TEXT)
+    reading: str = declared("", matching("|all|[0-9]{1,4}([.][0-9]{1,4})?"), reset_by=OF_CHECKPOINT)
     moment: str = declared(MOMENTS[0], one_of(MOMENTS))
 
     def settings(self) -> dict[str, Any]:
@@ -65,7 +66,7 @@ class Options:
 
     def place(self) -> tuple[int, ...]:
         """The reading as layer and head, as far as it names them."""
-        return tuple(int(part) for part in self.reading.split(".") if part)
+        return tuple(int(part) for part in self.reading.split(".") if part.isdigit())
 
 
 def of_older_address(address: Mapping[str, str]) -> Mapping[str, str]:

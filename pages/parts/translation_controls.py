@@ -30,8 +30,8 @@ METHOD_HELP = (
     "Greedy takes the most probable token each time. Beam search follows several beginnings at once and keeps the "
     "best. Sampled draws each token by its probability, so that another seed gives another text."
 )
-FIRST_STEP = {"choice": 0, "step": 0}
-BEGINNING: dict[str, Any] = {"translation.step": 0, "query": None, "key": None}
+FIRST_STEP = {"choice": 0, "step": None}
+BEGINNING: dict[str, Any] = {"translation.step": None, "query": None, "key": None}
 NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "width": ("Beams", "How many beginnings are followed at a time.", {"min_value": 1, "max_value": WIDEST, "step": 1}),
     "length_penalty": (
@@ -73,7 +73,7 @@ TYPE_HELP = (
 
 
 def produce_anew(**changes: Any) -> None:
-    """Change how it is produced, and look at the result from its beginning; what was typed goes."""
+    """Change how it is produced, and look at what is most worth seeing in the result; what was typed goes."""
     shown = current()  # chosen from now on: what is produced is of this text, by this model
     options = {f"translation.{name}": value for name, value in (FIRST_STEP | changes).items()}
     choose(options, text=shown.text, checkpoint=shown.checkpoint, target="", query=None, key=None)
@@ -112,7 +112,7 @@ def fitting(selection: Selection, shown: Shown, produced: Produced) -> Selection
     limits = [layers, heads]
     wrong = {
         "choice": options.choice >= len(produced.candidates),
-        "step": options.step >= len(shown.predicted),
+        "step": (options.step or 0) >= len(shown.predicted),
         "reading": any(place >= limit for place, limit in zip(options.place(), limits, strict=False)),
     }
     names = [name for name, is_wrong in wrong.items() if is_wrong]
@@ -122,22 +122,21 @@ def fitting(selection: Selection, shown: Shown, produced: Produced) -> Selection
 
 
 def show_outcome(selection: Selection, produced: Produced, shown: Shown) -> None:
-    """The translation, its rivals, and the field to type another."""
-    options = selection.of(Options)
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        st.markdown("**Typed translation**" if selection.target.strip() else "**Translation**")
-        typed = selection.target.strip()
-        st.text(answer.text_line(selection.target if typed else produced.candidates[options.choice].text))
-        if note := kept_of(shown) + ended(produced, options, typed=bool(typed)):
-            st.markdown(note)
-        if produced.stopped:
-            key = production_key(selection, options)
-            st.button("Produce it to its end", key="go_on", on_click=go_on, args=(key,))
-        if len(produced.candidates) > 1:
-            show_rivals(produced, options)
-    with right:
-        show_field(selection, produced.candidates[options.choice].text)
+    """The translation, how it is produced, its rivals, and the field to type another."""
+    options, typed = selection.of(Options), bool(selection.target.strip())
+    text = produced.candidates[options.choice].text
+    st.markdown("**Typed translation**" if typed else "**Translation**")
+    st.text(answer.text_line(selection.target if typed else text))
+    if note := kept_of(shown) + ended(produced, options, typed=typed):
+        st.markdown(note)
+    if produced.stopped:
+        key = production_key(selection, options)
+        st.button("Produce it to its end", key="go_on", on_click=go_on, args=(key,))
+    choose_options(options)
+    if len(produced.candidates) > 1:
+        show_rivals(produced, options)
+    with st.expander("Type the translation yourself", expanded=typed):
+        show_field(selection, text)
 
 
 def kept_of(shown: Shown) -> str:
@@ -188,7 +187,7 @@ def show_field(selection: Selection, text: str) -> None:
 
 
 def take_target() -> None:
-    """What was typed is read from its beginning, as a target of the text and by the model on the screen."""
+    """What was typed is read, as a target of the text and by the model on the screen."""
     shown = current()
     choose(BEGINNING, text=shown.text, checkpoint=shown.checkpoint, target=st.session_state["target"])
 

@@ -1,0 +1,48 @@
+"""What a translator looks at to write one word, in words: the title, its numbers, and how the word was chosen."""
+
+from collections.abc import Sequence
+
+from viz.tokens import counted, percent, visible
+
+HALF = 0.5  # of the weight; a word that gets less is not looked at, but looked at most
+HOW_CHOSEN = (
+    "Opened at the word whose link departs most from going through both texts at one pace, among those that give one "
+    "source word more than half of their weight. Another word is a click away. The heads are those that came closest "
+    "to alignments made by hand, as the checkpoint's card has it; where it has none, those whose weights tell most of "
+    "which word is being written."
+)
+
+
+def reading_name(reading: Sequence[int]) -> str:
+    """A reading in words, counted from 1: "layer 3, mean of its heads"."""
+    if len(reading) == 2:
+        return f"layer {counted(reading[0])}, head {counted(reading[1])}"
+    return f"layer {counted(reading[0])}, mean of its heads" if reading else "all layers and heads, mean"
+
+
+def title(target: str, source: str, weight: float, *, moment: str) -> str:
+    """'To write “rouge”, it looked at “red”.'; plain text, not escaped. moment: "produced" or "read"."""
+    begins = f"To write {named(target)}" if moment == "produced" else f"One step later, reading {named(target)}"
+    return f"{begins}, it looked {'at' if weight > HALF else 'most at'} {named(source)}."
+
+
+def sentence(target: str, source: str, weight: float, probability: float, reading: Sequence[int]) -> str:
+    """The weight, whose it is, and how probable the model found the word; plain text, not escaped."""
+    who = reading_name(reading).replace("l", "L", 1) if reading else "The mean of all layers and heads"
+    return (
+        f"{who}{',' if len(reading) == 1 else ''} gives {named(source)} {percent(weight)} of the weight. "
+        f"The model gave {named(target)} {percent(probability, 1)}."
+    )
+
+
+def one_step_later(target: str, source: str, weight: float, reading: Sequence[int]) -> str:
+    """What another reading looks at once the word is read; plain text, not escaped."""
+    return (
+        f"One step later, while it reads {named(target)}, {reading_name(reading)} looks at {named(source)} with "
+        f"{percent(weight)}."
+    )
+
+
+def named(word: str) -> str:
+    """The word in quotation marks."""
+    return f"“{visible(word)}”"
