@@ -8,20 +8,27 @@ import pages
 from model import Edits
 from pages.parts import bench, fresh, heads, padding, word
 from pages.parts.break_settings import Broken
-from pages.parts.breaking import show_experiment, take_experiment
+from pages.parts.breaking import place_of, show_experiment, take_experiment
 from pages.parts.computed import checkpoint_named
-from pages.parts.finding import show_finding
+from pages.parts.experiments import EXPERIMENTS
+from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.part_effects import AT_ONCE, Board, board_of, explained, finding, in_box, longest
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, fit, remember, selected
+from pages.parts.state.session import address_notice, changed, current, fit, remember, selected
 from pages.parts.subjects import GROUPS, group_of, short_name
 from pages.parts.widgets.bound import radio
+from pages.parts.widgets.switchboard import switchboard
 from viz.explorer.kinds import kinds_of
+from viz.formula import drawn
 
+QUESTION = "What is each part of the formula for?"
+HOW_TO_READ = "A part in a box can be pressed: the model then runs without it, and what comes of that is shown below. In the box: {}."
 WHERE_HELP = (
     "In this text: the model runs twice, as it is and with a part of the formula changed. In fresh models: stacks and "
     "heads with random weights, for what a trained model has already overcome. By hand: small cases to work through."
 )
+MEASURING = "Taking out the parts one by one, {left} to go. The page then opens on the one that matters most."
 SHOWN = {
     "heads": heads.show_heads,
     "word": word.show_word,
@@ -37,25 +44,83 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    show_finding("What is each part of the formula for?")
-    show_choice(selection)
-    with pages.plain_refusals(), st.spinner("Running the model twice"):
-        checkpoint = checkpoint_named(selection.checkpoint)
-        before = trace_of(selection, Edits())
-        kinds = kinds_of(before)
-        selection = fit(selection, kinds)
+    top, board = st.container(), None
+    with pages.plain_refusals(), st.spinner("Taking out every part"):
+        selection, board = measured(selection)
         remember(selection)
-        place = st.container()
-        if selection.of(Broken).experiment in SHOWN:
-            pages.say_kept(selection)
-        SHOWN.get(selection.of(Broken).experiment, show_experiment)(selection, checkpoint, before, kinds)
-        with place:
-            address_notice()
+    with top:
+        title, sentence = finding(board) if board else ("", "")
+        show_finding(QUESTION, title, sentence, explained=explained(board) if board else None)
+    if board is not None:
+        show_board(board)
+    if picture_alone():
+        return
+    if board is None or selection.of(Broken).experiment:
+        show_choice(selection)
+    place = st.container()
+    if board is not None:
+        with pages.plain_refusals():
+            show_chosen(selection)
+    with place:
+        address_notice()
+
+
+def measured(selection: Selection) -> tuple[Selection, Board]:
+    """The formula with its parts measured, and the selection with the part that matters most where none was chosen."""
+    checkpoint, before = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
+    kinds = kinds_of(before)
+    selection = fit(selection, kinds)
+    board = board_of(
+        selection, checkpoint, before, place_of(selection, kinds), at_most=None if longest(before) <= AT_ONCE else 1
+    )
+    if not selection.of(Broken).experiment and not board.pending:
+        selection = changed(selection, experiment=board.most() or next(iter(EXPERIMENTS)))
+    return selection, board
+
+
+def show_board(board: Board) -> None:
+    """The formula; while parts are not measured, again and again, each time with one more of them."""
+    chosen = current().of(Broken).experiment
+    with picture():
+        if board.pending:
+            fill(chosen)
+        else:
+            draw(board, chosen)
+    if not picture_alone():
+        st.caption(HOW_TO_READ.format(in_box(board)))
+
+
+@st.fragment
+def fill(chosen: str) -> None:
+    """One part more; this alone runs, each time that the browser has drawn it. chosen: what the page shows below."""
+    selection, board = measured(current())
+    if not board.pending or selection.of(Broken).experiment != chosen:
+        st.rerun()
+    rounds = st.session_state["_rounds"] = st.session_state.get("_rounds", 0) + 1
+    draw(board, chosen, pending=rounds)
+    st.caption(MEASURING.format(left=len(board.pending)))
+
+
+def draw(board: Board, chosen: str, *, pending: int = 0) -> None:
+    """The formula with its switches."""
+    groups = drawn(board.groups, board.switches(chosen))
+    switchboard(groups, take_experiment, key="formula", parts=EXPERIMENTS, pending=pending)
+
+
+def show_chosen(selection: Selection) -> None:
+    """The experiment that is chosen, or the part that matters most; nothing while that is not known."""
+    experiment = selection.of(Broken).experiment
+    if not experiment:
+        return
+    checkpoint, before = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
+    if experiment in SHOWN:
+        pages.say_kept(selection)
+    SHOWN.get(experiment, show_experiment)(selection, checkpoint, before, kinds_of(before))
 
 
 def show_choice(selection: Selection) -> None:
     """First where, then what."""
-    experiment = selection.of(Broken).experiment
+    experiment = selection.of(Broken).experiment or next(iter(EXPERIMENTS))
     group = group_of(experiment)
     radio("Where", list(GROUPS), group, take_group, key="group", help=WHERE_HELP)
     radio(

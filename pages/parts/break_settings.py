@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from pages.parts.experiments import EXPERIMENTS
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import bounded, declared, one_of
 from pages.parts.state.selection import LONGEST_TEXT
@@ -11,9 +10,12 @@ from pages.parts.subjects import ALL
 
 @dataclass(frozen=True, kw_only=True)
 class Broken:
-    """What is taken out or measured. setting: of that alone, as the part that shows it writes it."""
+    """What is taken out or measured; "": the part that matters most in the text, which no address names.
 
-    experiment: str = declared(next(iter(EXPERIMENTS)), one_of(ALL))
+    setting: of that alone, as the part that shows it writes it.
+    """
+
+    experiment: str = declared("", one_of(ALL))
     setting: str = declared("", bounded(LONGEST_TEXT), reset_by={"experiment"})
 
 

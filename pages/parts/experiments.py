@@ -70,6 +70,13 @@ class Experiment:
     instead: str = "mute"  # what to try where a model has no place for it
     on_head: bool = False  # whether it acts on the chosen head alone
     on_key: bool = False  # whether it acts on the chosen token
+    part: str = ""  # what is taken out, as in "without …"; "": something is changed instead
+    of_text: bool = True  # what its absence does depends on the text: without norms a model fails on any
+    unmoved: str = ""  # what it means where the prediction stays as it was
+
+    def part_at(self, place: Place) -> str:
+        """What is taken out, with the layer or head."""
+        return self.part.format(layer=counted(place.layer), head=counted(place.head))
 
     def title(self, place: Place) -> str:
         """The name, with the layer, head or token that it acts on."""
@@ -234,6 +241,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=unscaled,
         instead="spread",
         effect=of_widths,
+        part="the scale",
+        unmoved="The answer does not hang on how evenly the weights spread: larger scores lead to it too.",
     ),
     "positions": Experiment(
         name="No positions",
@@ -249,6 +258,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=unpositioned,
         instead="scale",
         effect=of_order,
+        part="positions",
+        unmoved="This text does not need the order of its words: in any order they say the same.",
     ),
     "shuffle": Experiment(
         name="Shuffled positions",
@@ -263,6 +274,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=shuffled,
         instead="scale",
         effect=of_neighbours,
+        unmoved="This text does not need the order of its words: in another order they say the same.",
     ),
     "unmask": Experiment(
         name="No mask",
@@ -275,6 +287,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=unmasked,
         instead="causal",
         effect=of_masks,
+        part="the causal mask",
+        unmoved="What stands later tells the tokens before it nothing that this answer needs.",
     ),
     "causal": Experiment(
         name="Causal mask",
@@ -289,6 +303,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=causal,
         instead="unmask",
         effect=of_masks,
+        unmoved="What stands later adds nothing that this answer needs: each token did with those before it.",
     ),
     "residual": Experiment(
         name="No residual around layer {layer}'s attention",
@@ -303,6 +318,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         edits=without_residual,
         effect=of_likeness,
+        part="the residual of layer {layer}",
+        unmoved="What the tokens were before this layer reaches the answer by attention too.",
     ),
     "norm": Experiment(
         name="No norm",
@@ -316,6 +333,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         edits=without_norm,
         effect=of_lengths,
+        part="norms",
+        of_text=False,
+        unmoved="The vectors of this text have a length that the model can read as it is.",
     ),
     "uniform": Experiment(
         name="Uniform attention everywhere",
@@ -330,6 +350,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         edits=uniform,
         effect=of_uniform,
+        part="a choice of where to look",
+        unmoved="This text does not need a choice of where to look: a plain average of it says the same.",
     ),
     "mute": Experiment(
         name="Mute head {head} of layer {layer}",
@@ -344,6 +366,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=muted,
         effect=of_heads,
         on_head=True,
+        part="head {head} of layer {layer}",
+        unmoved="This text does not need this head: others bring the same, or nothing reads it.",
     ),
     "hide": Experiment(
         name="Forbid looking at token {key}",
@@ -359,5 +383,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=hidden,
         effect=of_heads,
         on_key=True,
+        unmoved="No other token needs to look at this one: what it says is found elsewhere, or read off it directly.",
     ),
 }

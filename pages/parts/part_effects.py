@@ -1,0 +1,277 @@
+"""What the absence of each part of the formula does to what the model says of this text, and which matters most."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from model import Checkpoint, Edits, InputError
+from model.measures.outcome import Outcome, measured, outcome_of, turned
+from model.trace import Trace
+from pages.parts.computed import Shelf
+from pages.parts.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
+from pages.parts.passes import trace_key
+from pages.parts.state.selection import Selection
+from viz.formula import Group, Line, Site, Switch, Term, formula
+from viz.tokens import counted, markdown_text, percent, visible
+
+AT_ONCE = 64  # tokens of the longer stack: up to here every part is measured before the page is drawn
+EFFECT_BYTES, EFFECTS_BYTES = 1_000, 4_000_000  # of one, with its key, and of all that are kept
+STILL = 0.01  # a change of probability below this is none that anybody would see
+CHOSEN_BY = (
+    "Every part of the formula was taken out alone, and the change of {what} measured. The part with the largest change "
+    "is named. Norms are measured and not compared: without them the numbers grow from layer to layer, and a model "
+    "fails on any text."
+)
+WHAT = {
+    "label": "the probability of the label that the model finds most probable",
+    "next": "the probability of the token that the model finds most probable after the text",
+    "masked": "the probability of the word that the model finds most probable in place of the first mask",
+    "output": "the probability of the output's tokens, its end included (the mean over them),",
+    "stream": "the vectors after the last layer (the length of the difference, as a share of their length)",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """What the model says of its outcome with all parts, and without one. turned: it says something else."""
+
+    before: float
+    after: float
+    turned: bool
+
+    @property
+    def change(self) -> float:
+        """How far the outcome moves, without its sign."""
+        return abs(self.after - self.before)
+
+    def said(self) -> str:
+        """ "93.9 → 4.5 %"."""
+        return f"{percent(self.before, 1)} → {percent(self.after, 1)}".replace("\u00a0% →", " →")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """The formula, and what is known of its parts. effects: None where a part cannot be taken out of this text.
+
+    named: what the outcome is of, a label or a token.
+    """
+
+    groups: tuple[Group, ...]
+    place: Place
+    outcome: Outcome
+    named: str
+    effects: Mapping[str, Effect | None]
+    pending: tuple[str, ...]
+    kept: Edits
+    gone: frozenset[str]  # parts that are kept broken
+
+    def most(self) -> str:
+        """The part whose absence changes the outcome most; "" before all is measured, or where nothing can be."""
+        found = {name: effect.change for name, effect in self.compared().items()}
+        return "" if self.pending or not found else max(found, key=lambda name: found[name])
+
+    def compared(self) -> dict[str, Effect]:
+        """The parts that are taken out, and whose absence depends on the text."""
+        return {
+            name: effect
+            for name, effect in self.effects.items()
+            if effect is not None and EXPERIMENTS[name].part and EXPERIMENTS[name].of_text
+        }
+
+    def switches(self, chosen: str) -> dict[str, Switch]:
+        """Every part as a switch."""
+        most = self.most()
+        out = self.gone | {chosen}
+        return {
+            name: Switch(
+                result="" if name in self.pending else effect.said() if effect else "–",
+                chosen=name == chosen,
+                out=name in out,
+                most=name == most,
+            )
+            for name, effect in {**dict.fromkeys(self.pending), **self.effects}.items()
+        }
+
+
+@st.cache_resource(show_spinner=False)
+def shelf() -> Shelf:
+    """The effects that were measured, of all visitors."""
+    return Shelf(EFFECTS_BYTES)
+
+
+def board_of(
+    selection: Selection, checkpoint: Checkpoint, before: Trace, place: Place, *, at_most: int | None = None
+) -> Board:
+    """The formula with its parts measured: those that are known, and of the others ``at_most``; None: all."""
+    kept = Edits.from_text(selection.edits)
+    groups = groups_of(checkpoint, before, place)
+    edits = {name: edits_of_part(EXPERIMENTS[name], checkpoint, place, kept) for name in parts_of(groups)}
+    outcome, key = outcome_of(checkpoint, before), trace_key(selection, NO)
+    keys = {name: ("effect", key, found.to_text()) for name, found in edits.items() if found is not None}
+    unknown = [name for name in keys if keys[name] not in shelf().values]
+    pending = () if at_most is None else tuple(unknown[at_most:])
+    effects = {
+        name: None if (found := edits[name]) is None else effect_of(keys[name], checkpoint, before, outcome, found)
+        for name in edits
+        if name not in pending
+    }
+    gone = {name for name, found in edits.items() if found == kept != NO}
+    return Board(
+        groups=groups,
+        place=place,
+        outcome=outcome,
+        named=name_of(checkpoint, outcome),
+        effects=effects,
+        pending=pending,
+        kept=kept,
+        gone=frozenset(gone),
+    )
+
+
+def longest(trace: Trace) -> int:
+    """Tokens of the longer stack."""
+    return max(len(stack.ids) for stack in (trace.encoder, trace.decoder) if stack is not None)
+
+
+def groups_of(checkpoint: Checkpoint, before: Trace, place: Place) -> tuple[Group, ...]:
+    """The formula, and below it what can be changed in it without taking anything out."""
+    config = checkpoint.config
+    groups = formula(config, Site(attention=place.attention, layer=place.layer, head=place.head))
+    stack = before.encoder if place.attention in ("encoder", "cross") else before.decoder
+    tokens = () if stack is None or stack.tokens is None else stack.tokens
+    token = visible(tokens[place.key]) if place.key < len(tokens) else "it"
+    changed = {
+        "shuffle": ("P", "in another order"),
+        "causal": ("+ M", "with a causal mask"),
+        "hide": (f"− K_{{{counted(place.key)}}}", f"nobody looks at {token}"),
+    }
+    terms = [
+        Term(notation=notation, name=name, part=part)
+        for part, (notation, name) in changed.items()
+        if not isinstance(edits_for(EXPERIMENTS[part], config, place), str)
+    ]
+    return (*groups, Group(words="Or changed", lines=(Line(words="nothing is taken out", terms=tuple(terms)),)))
+
+
+def parts_of(groups: Sequence[Group]) -> list[str]:
+    """The parts that are switches, in the order of the formula."""
+    terms = (term for group in groups for line in group.lines for term in line.terms)
+    return list(dict.fromkeys(term.part for term in terms if term.part))
+
+
+def edits_of_part(experiment: Experiment, checkpoint: Checkpoint, place: Place, kept: Edits) -> Edits | None:
+    """What takes a part out, beside what is kept; None where the model, or what is kept, has no place for it."""
+    try:
+        found = edits_for(experiment, checkpoint.config, place, kept)
+    except InputError:
+        return None
+    return None if isinstance(found, str) else found
+
+
+def effect_of(key: object, checkpoint: Checkpoint, before: Trace, outcome: Outcome, edits: Edits) -> Effect | None:
+    """One part, measured once for all visitors; None where the edits have no place in this text."""
+
+    def measure() -> Effect | None:
+        try:
+            after = again(checkpoint, before, edits)
+        except InputError:
+            return None
+        return Effect(
+            before=measured(outcome, before, before),
+            after=measured(outcome, before, after),
+            turned=turned(outcome, after),
+        )
+
+    found: Effect | None = shelf().get(key, measure, lambda _: EFFECT_BYTES)
+    return found
+
+
+def again(checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:
+    """The same tokens through the edited model; a decoder beside an encoder reads what the original run wrote."""
+    ids = [stack.ids.tolist() for stack in (before.encoder, before.decoder) if stack is not None]
+    segments = before.encoder.segments if before.encoder is not None and checkpoint.config.segments > 1 else None
+    return checkpoint.trace_ids(*ids, type_ids=segments, edits=edits)
+
+
+def name_of(checkpoint: Checkpoint, outcome: Outcome) -> str:
+    """The label or the token that is followed."""
+    if outcome.kind == "label":
+        return visible(checkpoint.config.labels[outcome.answers[0]])
+    if outcome.kind in ("next", "masked"):
+        return visible(checkpoint.tokenizer.pieces([outcome.answers[0]])[0])
+    return ""
+
+
+def finding(board: Board) -> tuple[str, str]:
+    """What matters most in this text, as a title and a sentence with its numbers. Markdown; "" before it is known."""
+    most, compared = board.most(), board.compared()
+    if not most:
+        return "", ""
+    if compared[most].change < STILL:
+        return "This text needs no single part of the formula.", nothing_moves(board, compared[most])
+    besides = " and with what is kept broken" if board.kept != NO else ""
+    without = f"Without {EXPERIMENTS[most].part_at(board.place)}{besides}, "
+    rest = sorted(compared.keys() - {most}, key=lambda name: -compared[name].change)
+    return without + moved(board, compared[most]), after_it(board, rest)
+
+
+def moved(board: Board, effect: Effect) -> str:
+    """What becomes of the outcome, after "Without …, "."""
+    before, after, name = percent(effect.before), percent(effect.after), markdown_text(board.named)
+    goes = f"goes from {before} to {after}"
+    return {
+        "label": f"the verdict {'turns' if effect.turned else 'goes'} from {before} to {after} {name}.",
+        "next": f"the next token “{name}” {goes}.",
+        "masked": f"the masked word “{name}” {goes}.",
+        "output": f"the probability of its own output {goes}.",
+        "stream": f"the last vectors move by {after} of their length.",
+    }[board.outcome.kind]
+
+
+def after_it(board: Board, rest: Sequence[str]) -> str:
+    """The other parts that were compared, those with the largest change first."""
+    if not rest:
+        return "No other part of this model can be compared with it."
+    compared = board.compared()
+    said = [f"{EXPERIMENTS[name].part_at(board.place)} ({compared[name].said()})" for name in rest]
+    after = f"Each part was taken out alone. After this one comes {said[0]}"
+    return f"{after}." if len(said) == 1 else f"{after}; {said[-1]} matters least."
+
+
+def nothing_moves(board: Board, largest: Effect) -> str:
+    """What it means that every part can be missed."""
+    points = f"{100 * largest.change:.1f} points"
+    name = markdown_text(board.named)
+    what = {
+        "label": f"the verdict “{name}”, {percent(largest.before)}",
+        "next": f"the next token “{name}”, {percent(largest.before)}",
+        "masked": f"the masked word “{name}”, {percent(largest.before)}",
+        "output": f"the probability of its own output, {percent(largest.before)}",
+        "stream": "the last vectors",
+    }[board.outcome.kind]
+    return (
+        f"Taken out alone, none moves {what}, by more than {points}: what one part would say here, the others say too. "
+        "A text that turns on the order of its words needs more of them."
+    )
+
+
+def still(board: Board, name: str) -> str:
+    """What it means that the outcome stays where one part is gone; "" where it moves, or where that is not known."""
+    effect = board.effects.get(name)
+    if effect is None or effect.change >= STILL:
+        return ""
+    return f"**Nothing moves** ({effect.said()}). {EXPERIMENTS[name].unmoved}"
+
+
+def explained(board: Board) -> str:
+    """How the finding was chosen."""
+    return CHOSEN_BY.format(what=WHAT[board.outcome.kind])
+
+
+def in_box(board: Board) -> str:
+    """What the numbers beside a part are."""
+    if board.outcome.kind == "stream":
+        return "how far the vectors after the last layer move without it, as a share of their length"
+    of = f" of “{markdown_text(board.named)}”" if board.named else " of the output's tokens, the mean over them,"
+    return f"the probability{of} with all parts → without this one"

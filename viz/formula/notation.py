@@ -1,0 +1,242 @@
+"""The formula of one model, term by term: what its config names stands in it, what it lacks does not.
+
+In a notation ``_`` lowers and ``^`` raises what follows, one character or several in braces: "W_Q", "K^T", "√d_{model}".
+x is the stream of the only stack, or of an encoder; y that of a decoder beside one.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from model import Config
+from model.edit_checks import sizes_of
+from viz.card import NORMS
+from viz.tokens import counted
+
+ADDED = ("sinusoidal", "sinusoidal-halves", "learned", "counted")  # positions that are vectors
+BIASES = ("relative", "alibi")  # positions that are numbers added to the scores
+OF_STACK = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+POOLED = {"mean": ("mean(", ")"), "first-tanh": ("tanh(", "_1 W_P)"), "first-relu": ("relu(", "_1 W_P)")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """A piece of the formula.
+
+    name: what it is, in words. part: the name of the experiment that takes it out; "": none does.
+    steps: those of the way to one weight that compute it.
+    """
+
+    notation: str
+    name: str = ""
+    part: str = ""
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One equation, and what it does, in a few words."""
+
+    words: str
+    terms: tuple[Term, ...]
+    attention: str = ""  # "encoder", "decoder" or "cross", where it is a part of that attention
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Equations that are computed together. stack: whose they are; "": of all."""
+
+    words: str
+    lines: tuple[Line, ...]
+    stack: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """The attention, layer and head that parts of one place are taken out of; all counted from 0."""
+
+    attention: str = "encoder"  # "encoder", "decoder" or "cross"
+    layer: int = 0
+    head: int = 0
+
+
+def formula(config: Config, site: Site) -> tuple[Group, ...]:
+    """The whole model, from the words to what it says."""
+    stacks = config.architecture.split("-")
+    letters = dict(zip(stacks, "xy", strict=False))
+    both = len(stacks) > 1
+    entered = "Words and positions" if config.positions in ADDED else "Words"
+    groups = [Group(words=f"{entered} enter", lines=(entry(config, ", ".join(letters.values())),))]
+    for stack, x in letters.items():
+        layers = sizes_of(config, stack)
+        assert layers is not None
+        count = "the layer" if layers.layers == 1 else f"each of {layers.layers} layers"
+        words = f"{stack.capitalize()}, {count}" if both else count.capitalize()
+        groups.append(Group(words=words, lines=tuple(block(config, stack, x, site)), stack=stack))
+    said = answer(config, letters[stacks[-1]])
+    return (*groups, Group(words="What it says", lines=(said,))) if said else tuple(groups)
+
+
+def plain(*notations: str) -> tuple[Term, ...]:
+    """Terms that are only read."""
+    return tuple(Term(notation=notation) for notation in notations)
+
+
+def normed(config: Config, *inside: Term, step: str = "") -> tuple[Term, ...]:
+    """The norm of what stands inside, by the name that its kind has."""
+    name = Term(notation=NORMS[config.norm], name="norms", part="norm", steps=(step,) if step else ())
+    return (name, *plain("("), *inside, *plain(")"))
+
+
+def read(config: Config, x: str, step: str = "") -> tuple[Term, ...]:
+    """What a sublayer reads of the stream: itself where norms stand after the sublayers."""
+    return plain(x) if config.norm_order == "post" else normed(config, *plain(x), step=step)
+
+
+def entry(config: Config, x: str) -> Line:
+    """What enters the first layer."""
+    table = "√d E[word]" if config.scale_embeddings else "E[word]"
+    terms = [Term(notation=table, steps=("embedding",))]
+    if config.positions in ADDED:
+        terms.append(Term(notation="+ P", name="positions", part="positions", steps=("position",)))
+    if config.segments:
+        terms.append(Term(notation="+ S", name="which text"))
+    whole = normed(config, *terms, step="position") if config.embedding_norm else tuple(terms)
+    return Line(words="each token is a vector", terms=(*plain(f"{x} ="), *whole))
+
+
+def block(config: Config, stack: str, x: str, site: Site) -> Iterator[Line]:
+    """The lines of one layer."""
+    sizes = sizes_of(config, stack)
+    assert sizes is not None
+    yield from attention(sizes, stack, "self", x, x, site)
+    if config.norm_order == "parallel":
+        return
+    if stack == "decoder" and config.architecture == "encoder-decoder":
+        yield from attention(sizes, stack, "cross", x, "x", site)
+    update = (*plain("FFN("), *read(config, x), *plain(")"))
+    terms = summed(config, x, plain(f"{x} +"), update, "feed-forward")
+    yield Line(words="each token by itself", terms=of_step(terms, "feed-forward"))
+
+
+def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: Site) -> Iterator[Line]:
+    """Queries and keys, weights, and what they bring; ``memory`` is the stream that keys and values are of."""
+    name = next(name for name, place in OF_STACK.items() if place == (stack, kind))
+    here, looks = site.attention == name, "who looks at whom" if kind == "self" else "who looks at whom in the encoder"
+    yield Line(words="queries, keys, values", terms=tuple(projections(config, x, memory)), attention=name)
+    yield Line(words=looks, terms=tuple(weights(config, stack, kind)), attention=name)
+    kept = Term(notation=f"{x} +", steps=("residual",))
+    if here:
+        kept = replace(kept, name=f"residual, layer {counted(site.layer)}", part="residual")
+    update = tuple(heads(config, site if here else None))
+    if config.norm_order == "parallel":
+        update = (*update, *of_step((*plain("+ FFN("), *read(config, x), *plain(")")), "feed-forward"))
+        terms, words = (*plain(f"{x} ←"), kept, *update), "what is found, and each token by itself"
+    else:
+        terms, words = summed(config, x, (kept,), update, "residual"), "what is found is added"
+    yield Line(words=words, terms=terms, attention=name)
+
+
+def of_step(terms: tuple[Term, ...], step: str) -> tuple[Term, ...]:
+    """The same terms as those of one step."""
+    return tuple(replace(term, steps=(step,)) for term in terms)
+
+
+def summed(config: Config, x: str, kept: tuple[Term, ...], update: tuple[Term, ...], step: str) -> tuple[Term, ...]:
+    """The stream with an update, normed where the config has it."""
+    if config.norm_order == "post":
+        return (*plain(f"{x} ←"), *normed(config, *kept, *update, step=step))
+    update = normed(config, *update, step=step) if config.norm_order == "both" else update
+    return (*plain(f"{x} ←"), *kept, *update)
+
+
+def projections(config: Config, x: str, memory: str) -> Iterator[Term]:
+    """Query, key and value of every head."""
+    final = config.norm_order != "post" and memory != x  # the memory has been through its stack's last norm
+    of_memory = normed(config, *plain(memory)) if final else plain(memory)
+    letters = {"Q": read(config, x, "norm"), "K": of_memory, "V": of_memory}
+    if x == memory:
+        z = "z" if config.norm_order != "post" else x
+        if z != x:
+            yield from (*plain("z ="), *letters["Q"], *plain(","))
+        letters = dict.fromkeys("QKV", plain(z))
+    for letter, source in letters.items():
+        turned = config.positions == "rotary" and letter != "V"
+        unit = config.query_key_norm and letter != "V"
+        yield Term(notation=f"{letter} =")
+        if turned:
+            yield Term(notation="R", name="rotation by position", part="positions", steps=("projection",))
+        yield from plain("RMS(") if unit else ()
+        yield from source
+        yield Term(notation=f"W_{letter}", steps=("value",) if letter == "V" else ("projection",))
+        yield from plain(")") if unit else ()
+        yield from plain(",") if letter != "V" else ()
+
+
+def weights(config: Config, stack: str, kind: str) -> Iterator[Term]:
+    """softmax of the scores, head by head."""
+    yield Term(notation="A =")
+    yield Term(notation="softmax", name="where to look", part="uniform", steps=("softmax",))
+    yield Term(notation="(")
+    if config.score_cap is not None:
+        yield Term(notation="cap(", steps=("mask",))
+    scale = scale_of(config)
+    yield Term(notation="Q K^T", steps=("product",) if scale else ("product", "scale"))
+    yield from scale
+    if kind == "self" and config.positions in BIASES:
+        yield Term(notation="+ B", name="bias by distance", part="positions", steps=("mask",))
+    if config.score_cap is not None:
+        yield Term(notation=")")
+    yield from mask(config, stack, kind)
+    yield Term(notation=")")
+
+
+def scale_of(config: Config) -> tuple[Term, ...]:
+    """What q·k is multiplied by; nothing where that is 1."""
+    root = config.head_width**-0.5
+    scale = root if config.score_scale is None else config.score_scale
+    if scale == 1:
+        return ()
+    notation = "/ √d_k" if math.isclose(scale, root, rel_tol=1e-6) else f"· {scale:.3g}"
+    return (Term(notation=notation, name="scale", part="scale", steps=("scale",)),)
+
+
+def mask(config: Config, stack: str, kind: str) -> Iterator[Term]:
+    """The mask of a decoder, or of an encoder whose layers see a window."""
+    if kind == "self" and stack == "decoder":
+        yield Term(notation="+ M", name="causal mask", part="unmask", steps=("mask",))
+    elif kind == "self" and config.windowed_layers:
+        yield Term(notation="+ M", name="window", steps=("mask",))
+
+
+def heads(config: Config, site: Site | None) -> Iterator[Term]:
+    """The heads' contexts side by side, and the projection that joins them; of the site, its head stands alone."""
+    last = config.heads
+    yield Term(notation="[", steps=("heads",))
+    if site is None or last == 1:
+        inner = "A V" if last == 1 else f"A_1V_1 … A_{{{last}}}V_{{{last}}}"
+        name, part = ("", "") if site is None else (f"attention of layer {counted(site.layer)}", "mute")
+        yield Term(notation=inner, name=name, part=part, steps=("value",))
+    else:
+        number, name = counted(site.head), f"head {counted(site.head)}, layer {counted(site.layer)}"
+        yield from plain("…") if site.head else ()
+        yield Term(notation=f"A_{{{number}}}V_{{{number}}}", name=name, part="mute", steps=("value",))
+        yield from plain(f"… A_{{{last}}}V_{{{last}}}") if site.head < last - 1 else ()
+    yield Term(notation="]", steps=("heads",))
+    yield Term(notation="W_O", steps=("output",))
+
+
+def answer(config: Config, x: str) -> Line | None:
+    """What the head reads and says; None where there is none."""
+    final = read(config, x)
+    if config.labels:
+        before, after = POOLED.get(config.pooling, ("", "_1"))
+        terms = (*plain("verdict = softmax("), *plain(*filter(None, [before])), *final, *plain(after, "W )"))
+        return Line(words=f"one of {len(config.labels)} labels", terms=terms)
+    table = "E^T )" if config.tie_embeddings else "W )"
+    if config.architecture != "encoder":
+        return Line(words="one of all tokens", terms=(*plain("next token = softmax("), *final, *plain(table)))
+    if config.word_head:
+        terms = (*plain("masked word = softmax(", "H("), *final, *plain(")", table))
+        return Line(words="one of all tokens", terms=terms)
+    return None

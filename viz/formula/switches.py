@@ -1,0 +1,86 @@
+"""The formula as the browser draws it: every part that can be taken out a switch, with what that does beside it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from viz.formula.notation import OF_STACK, Group, Line, Term
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """A part that can be pressed. result: what its absence does, "93.9 → 90.2 %"; "" while that is not known."""
+
+    result: str = ""
+    chosen: bool = False  # what is shown below
+    out: bool = False  # struck through: it is left out of the run that is shown
+    most: bool = False  # no other part matters more
+
+
+def drawn(groups: Sequence[Group], switches: Mapping[str, Switch]) -> list[dict[str, Any]]:
+    """The groups as JSON. A part is a switch where it first stands, and struck through wherever it does.
+
+    switches: by part; a part without one is only read.
+    """
+    seen: set[str] = set()
+    return [
+        {
+            "words": group.words,
+            "lines": [
+                {"words": line.words, "terms": joined(terms_drawn(line, switches, seen))} for line in group.lines
+            ],
+        }
+        for group in groups
+    ]
+
+
+def marked(groups: Sequence[Group], attention: str, step: str) -> list[dict[str, Any]]:
+    """The formula on the way to a weight of one attention, as JSON: the terms that a step computes are marked.
+
+    Of two stacks, the one in which the attention stands.
+    """
+    stack = OF_STACK[attention][0]
+    return [
+        {
+            "words": group.words,
+            "lines": [
+                {"words": line.words, "terms": joined(term_marked(term, step) for term in line.terms)}
+                for line in group.lines
+                if line.attention in ("", attention)
+            ],
+        }
+        for group in groups
+        if group.stack in ("", stack)
+    ]
+
+
+def term_marked(term: Term, step: str) -> dict[str, Any]:
+    """One term, to be read alone."""
+    return {"notation": term.notation} | ({"present": True} if step in term.steps else {})
+
+
+def terms_drawn(line: Line, switches: Mapping[str, Switch], seen: set[str]) -> Iterator[dict[str, Any]]:
+    """Each term of an equation; ``seen`` are the parts that are switches already."""
+    for term in line.terms:
+        switch = switches.get(term.part) if term.part else None
+        found: dict[str, Any] = {"notation": term.notation}
+        if switch is not None and term.part not in seen:
+            seen.add(term.part)
+            found |= {"name": term.name, "part": term.part, "result": switch.result}
+            found |= {"chosen": switch.chosen, "most": switch.most}
+        if switch is not None and switch.out:
+            found["out"] = True
+        yield found
+
+
+def joined(terms: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same with neighbours that are only read as one, so that they wrap and are spaced as text."""
+    found: list[dict[str, Any]] = []
+    for term in terms:
+        if found and term.keys() == found[-1].keys() and term.keys() <= {"notation", "out", "present"}:
+            before, after = found[-1]["notation"], term["notation"]
+            close = before.endswith(("(", "[")) or after.startswith((")", ",", "(", "_"))
+            found[-1]["notation"] = before + after if close else f"{before} {after}"
+        else:
+            found.append(dict(term))
+    return found
