@@ -12,7 +12,7 @@ from pages.parts.breaking import place_of, show_experiment, take_experiment
 from pages.parts.computed import checkpoint_named
 from pages.parts.experiments import EXPERIMENTS
 from pages.parts.finding import picture, picture_alone, show_finding
-from pages.parts.part_effects import AT_ONCE, Board, board_of, explained, finding, in_box, longest
+from pages.parts.part_effects import AT_ONCE, Board, board_of, explained, finding, in_box, longest, still
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, changed, current, fit, remember, selected
@@ -23,7 +23,7 @@ from viz.explorer.kinds import kinds_of
 from viz.formula import drawn
 
 QUESTION = "What is each part of the formula for?"
-HOW_TO_READ = "A part in a box can be pressed: the model then runs without it, and what comes of that is shown below. In the box: {}."
+HOW_TO_READ = "Press a part in a box: the model runs without it, and below stands what comes of that. In the box: {}."
 WHERE_HELP = (
     "In this text: the model runs twice, as it is and with a part of the formula changed. In fresh models: stacks and "
     "heads with random weights, for what a trained model has already overcome. By hand: small cases to work through."
@@ -60,7 +60,7 @@ def show() -> None:
     place = st.container()
     if board is not None:
         with pages.plain_refusals():
-            show_chosen(selection)
+            show_chosen(selection, board)
     with place:
         address_notice()
 
@@ -107,7 +107,7 @@ def draw(board: Board, chosen: str, *, pending: int = 0) -> None:
     switchboard(groups, take_experiment, key="formula", parts=EXPERIMENTS, pending=pending)
 
 
-def show_chosen(selection: Selection) -> None:
+def show_chosen(selection: Selection, board: Board) -> None:
     """The experiment that is chosen, or the part that matters most; nothing while that is not known."""
     experiment = selection.of(Broken).experiment
     if not experiment:
@@ -115,7 +115,9 @@ def show_chosen(selection: Selection) -> None:
     checkpoint, before = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
     if experiment in SHOWN:
         pages.say_kept(selection)
-    SHOWN.get(experiment, show_experiment)(selection, checkpoint, before, kinds_of(before))
+        SHOWN[experiment](selection, checkpoint, before, kinds_of(before))
+    else:
+        show_experiment(selection, checkpoint, before, kinds_of(before), still(board, experiment))
 
 
 def show_choice(selection: Selection) -> None:

@@ -77,7 +77,7 @@ def colour_at(page: Page, panel: int, query: int, key: int) -> list[int]:
 
 def test_the_formula_is_broken_with_one_click_and_the_numbers_are_those_of_the_trace(browser, address):
     with visitor(browser) as page:
-        open_at(page, address, text=SENTENCE)
+        open_at(page, address, text=SENTENCE, experiment="scale")
         page.get_by_text("All numbers as a table").click()
         for name, edits in (("scale", Edits(scale=1.0)), ("positions", Edits(unpositioned=frozenset({"encoder"})))):
             if name == "positions":
@@ -95,7 +95,7 @@ def test_the_cells_have_the_colours_of_their_weights_and_of_their_change_in_both
     before, after = weights(Edits()), weights(Edits(scale=1.0))
     change, largest = after - before, np.abs(after - before).max()
     with visitor(browser, dark=not dark) as page:
-        open_at(page, address, text=SENTENCE)
+        open_at(page, address, text=SENTENCE, experiment="scale")
         page.emulate_media(color_scheme="dark" if dark else "light")
         page.locator(".panel").first.press("ArrowRight")
         for (query, key), shift in np.ndenumerate(change):
@@ -115,7 +115,7 @@ def coloured(page: Page, panel: int, cell: tuple[int, int], wanted: np.ndarray) 
 def test_a_cell_that_is_pointed_at_is_marked_in_all_pictures_and_says_its_numbers(browser, address):
     before, after = weights(Edits()), weights(Edits(scale=1.0))
     with visitor(browser) as page:
-        open_at(page, address, text=SENTENCE)
+        open_at(page, address, text=SENTENCE, experiment="scale")
         panel, said = page.locator(".panel").last, page.get_by_role("status").filter(has_text="attends to")
         for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown"):
             panel.press(key)
@@ -160,7 +160,7 @@ def test_in_full_screen_the_pictures_are_as_large_as_fits_and_small_again_after_
     browser, address, width, height, least
 ):
     with visitor(browser, width=width, height=height) as page:
-        open_at(page, address, text=SENTENCE)
+        open_at(page, address, text=SENTENCE, experiment="scale")
         before = room_of(page)[0]
         assert before <= 56
         button = page.get_by_role("button", name="Full screen", exact=True)
@@ -172,7 +172,7 @@ def test_in_full_screen_the_pictures_are_as_large_as_fits_and_small_again_after_
 
 def test_the_numbers_can_be_copied_and_the_pictures_kept(browser, address):
     with visitor(browser) as page:
-        open_at(page, address, text=SENTENCE)
+        open_at(page, address, text=SENTENCE, experiment="scale")
         page.get_by_role("button", name="Copy the numbers").click()
         names, *rows = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").split("\n")]
         assert names == ["query", "key", "before", "after", "change"]

@@ -218,7 +218,7 @@ def test_a_deep_link_on_a_fresh_server_shows_what_it_names_and_back_leaves_it(br
 def test_what_is_kept_broken_is_named_beside_the_next_verdict_and_mended_alone(browser, address):
     scale, positions = "q·k × 1 in place of ÷ √d_k", "no positions"
     with visitor(browser) as page:
-        open_page(page, address, "Break the formula", text=OWN)
+        open_page(page, address, "Break the formula", text=OWN, experiment="scale")
         press(page, "Keep this broken")
         for experiment, parts in (("No positions", [scale]), ("No norm", [scale, positions])):
             pick(page, experiment)
@@ -242,7 +242,7 @@ def kept(page: Page) -> Locator:
 
 def test_explore_says_what_is_kept_broken_and_shows_the_model_as_it_is(browser, address, sentiment):
     with visitor(browser) as page:
-        open_page(page, address, "Break the formula", text=OWN)
+        open_page(page, address, "Break the formula", text=OWN, experiment="scale")
         press(page, "Keep this broken")
         go_to(page, "Explore")
         expect(page.get_by_text("keep broken is not broken here: q·k × 1 in place of ÷ √d_k.")).to_be_visible()

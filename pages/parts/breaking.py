@@ -64,8 +64,8 @@ UNCHANGED = "The weights drawn ({}) are the same in both runs: what was changed 
 Kinds = Mapping[str, Kind]
 
 
-def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
-    """What is changed, what it did, and both runs."""
+def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds, still: str = "") -> None:
+    """What is changed, what it did, and both runs. still: what it means that it did nothing, where that is so."""
     experiment, place = EXPERIMENTS[selection.of(Broken).experiment], place_of(selection, kinds)
     kept = Edits.from_text(selection.edits)
     edits = edits_for(experiment, checkpoint.config, place, kept)
@@ -84,6 +84,8 @@ def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace,
     run = run_of(selection, checkpoint, edits, (before, after), kinds)
     show_measured(words, experiment.effect(run), EFFECT_HELP)
     with words:
+        if still:
+            st.markdown(still)
         show_kept(kept)
     with outcome:
         show_predictions(selection, checkpoint, edits, (before, after))

@@ -19,9 +19,9 @@ AT_ONCE = 64  # tokens of the longer stack: up to here every part is measured be
 EFFECT_BYTES, EFFECTS_BYTES = 1_000, 4_000_000  # of one, with its key, and of all that are kept
 STILL = 0.01  # a change of probability below this is none that anybody would see
 CHOSEN_BY = (
-    "Every part of the formula was taken out alone, and the change of {what} measured. The part with the largest change "
-    "is named. Norms are measured and not compared: without them the numbers grow from layer to layer, and a model "
-    "fails on any text."
+    "Every part of the formula was taken out alone, and the change of {what} measured. The part with the largest "
+    "change is named. Norms are measured and not compared: without them the numbers grow from layer to layer, and a "
+    "model fails on any text."
 )
 WHAT = {
     "label": "the probability of the label that the model finds most probable",

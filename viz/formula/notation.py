@@ -1,7 +1,7 @@
 """The formula of one model, term by term: what its config names stands in it, what it lacks does not.
 
-In a notation ``_`` lowers and ``^`` raises what follows, one character or several in braces: "W_Q", "K^T", "√d_{model}".
-x is the stream of the only stack, or of an encoder; y that of a decoder beside one.
+In a notation ``_`` lowers and ``^`` raises what follows, one character or several in braces: "W_Q", "K^T",
+"A_{12}". x is the stream of the only stack, or of an encoder; y that of a decoder beside one.
 """
 
 import math
@@ -122,9 +122,13 @@ def block(config: Config, stack: str, x: str, site: Site) -> Iterator[Line]:
 def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: Site) -> Iterator[Line]:
     """Queries and keys, weights, and what they bring; ``memory`` is the stream that keys and values are of."""
     name = next(name for name, place in OF_STACK.items() if place == (stack, kind))
-    here, looks = site.attention == name, "who looks at whom" if kind == "self" else "who looks at whom in the encoder"
-    yield Line(words="queries, keys, values", terms=tuple(projections(config, x, memory)), attention=name)
-    yield Line(words=looks, terms=tuple(weights(config, stack, kind)), attention=name)
+    here, looks = site.attention == name, "who looks at whom" if kind == "self" else "who looks at the text read"
+    projected, weighed = tuple(projections(config, x, memory)), tuple(weights(config, stack, kind))
+    if config.architecture == "encoder-decoder":  # eleven lines would not fit a screen
+        yield Line(words=looks, terms=(*projected, *plain(","), *weighed), attention=name)
+    else:
+        yield Line(words="queries, keys, values", terms=projected, attention=name)
+        yield Line(words=looks, terms=weighed, attention=name)
     kept = Term(notation=f"{x} +", steps=("residual",))
     if here:
         kept = replace(kept, name=f"residual, layer {counted(site.layer)}", part="residual")

@@ -79,7 +79,7 @@ def joined(terms: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     for term in terms:
         if found and term.keys() == found[-1].keys() and term.keys() <= {"notation", "out", "present"}:
             before, after = found[-1]["notation"], term["notation"]
-            close = before.endswith(("(", "[")) or after.startswith((")", ",", "(", "_"))
+            close = before.endswith(("(", "[")) or after.startswith((")", "]", ",", "(", "_"))
             found[-1]["notation"] = before + after if close else f"{before} {after}"
         else:
             found.append(dict(term))
