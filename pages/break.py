@@ -87,7 +87,7 @@ def show_board(board: Board) -> None:
         else:
             draw(board, chosen)
     if not picture_alone():
-        st.caption(HOW_TO_READ.format(in_box(board)))
+        st.markdown(HOW_TO_READ.format(in_box(board)))
 
 
 @st.fragment
@@ -98,7 +98,7 @@ def fill(chosen: str) -> None:
         st.rerun()
     rounds = st.session_state["_rounds"] = st.session_state.get("_rounds", 0) + 1
     draw(board, chosen, pending=rounds)
-    st.caption(MEASURING.format(left=len(board.pending)))
+    st.markdown(MEASURING.format(left=len(board.pending)))
 
 
 def draw(board: Board, chosen: str, *, pending: int = 0) -> None:

@@ -241,18 +241,17 @@ def after_it(board: Board, rest: Sequence[str]) -> str:
 
 def nothing_moves(board: Board, largest: Effect) -> str:
     """What it means that every part can be missed."""
-    points = f"{100 * largest.change:.1f} points"
-    name = markdown_text(board.named)
+    name, before = markdown_text(board.named), percent(largest.before)
     what = {
-        "label": f"the verdict “{name}”, {percent(largest.before)}",
-        "next": f"the next token “{name}”, {percent(largest.before)}",
-        "masked": f"the masked word “{name}”, {percent(largest.before)}",
-        "output": f"the probability of its own output, {percent(largest.before)}",
+        "label": f"the probability of “{name}” ({before})",
+        "next": f"the probability of the next token “{name}” ({before})",
+        "masked": f"the probability of the masked word “{name}” ({before})",
+        "output": f"the probability of its own output ({before})",
         "stream": "the last vectors",
     }[board.outcome.kind]
     return (
-        f"Taken out alone, none moves {what}, by more than {points}: what one part would say here, the others say too. "
-        "A text that turns on the order of its words needs more of them."
+        f"Taken out alone, none moves {what} by more than {100 * largest.change:.2g} points: what one part would say "
+        "here, the others say too. A text that turns on the order of its words needs more of them."
     )
 
 

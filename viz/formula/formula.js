@@ -5,6 +5,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".formula")
   const focused = root.getRootNode().activeElement?.dataset?.part
   root.setAttribute("aria-label", data.label)
+  root.classList.toggle("small", data.small)
   root.replaceChildren(...data.groups.map((group) => groupOf(group, setTriggerValue)))
   if (focused) [...root.querySelectorAll("button")].find(({ dataset }) => dataset.part === focused)?.focus()
   clearTimeout(held.get(parentElement))

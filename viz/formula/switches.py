@@ -54,6 +54,11 @@ def marked(groups: Sequence[Group], attention: str, step: str) -> list[dict[str,
     ]
 
 
+def is_marked(groups: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether any term is marked: a step that a model leaves out has none."""
+    return any("present" in term for group in groups for line in group["lines"] for term in line["terms"])
+
+
 def term_marked(term: Term, step: str) -> dict[str, Any]:
     """One term, to be read alone."""
     return {"notation": term.notation} | ({"present": True} if step in term.steps else {})

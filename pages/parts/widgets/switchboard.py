@@ -18,7 +18,7 @@ def switchboard(
     take: Callable[[str], object],
     *,
     key: str,
-    parts: Collection[str] = (),
+    parts: Collection[str],
     pending: int = 0,
 ) -> None:
     """Draw the formula as ``viz.formula`` gives it. ``take`` is called with the part that was pressed.
@@ -26,13 +26,22 @@ def switchboard(
     parts: those that can be. pending: a number that is another one in each run while results are missing: the browser
     then has the run repeated; 0: nothing is missing.
     """
-    script, styles = ((FOLDER / f"formula.{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
-    component = st.components.v2.component("headlight_formula", html=MARKUP, css=styles, js=script)
 
     def pressed() -> None:
         part = getattr(st.session_state.get(key), "press", None)
         if isinstance(part, str) and part in parts:  # a browser can send anything
             take(part)
 
-    data = {"label": LABEL, "groups": list(groups), "pending": pending}
-    component(key=key, data=data, height="content", on_press_change=pressed, on_more_change=lambda: None)
+    data = {"label": LABEL, "groups": list(groups), "pending": pending, "small": False}
+    component()(key=key, data=data, height="content", on_press_change=pressed, on_more_change=lambda: None)
+
+
+def reading(groups: Sequence[Mapping[str, Any]], *, key: str) -> None:
+    """Draw the formula, smaller, to be read alone."""
+    component()(key=key, data={"label": LABEL, "groups": list(groups), "small": True}, height="content")
+
+
+def component() -> Callable[..., Any]:
+    """The one renderer of formulas."""
+    script, styles = ((FOLDER / f"formula.{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
+    return st.components.v2.component("headlight_formula", html=MARKUP, css=styles, js=script)

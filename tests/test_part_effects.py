@@ -1,0 +1,188 @@
+"""What the absence of each part does to the prediction: the numbers on the formula, against plain computations."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from model import Edits, HeadSite, NormSite, Shuffle, SublayerSite, load_checkpoint
+from model.measures.outcome import measured, outcome_of, turned
+from pages.parts.experiments import EXPERIMENTS
+from tests import tiny
+from tests.test_pages import component, opened
+from tests.test_pages_families import app_folders, folders
+
+__all__ = ["app_folders", "folders"]  # fixtures
+
+TURNS = "The acting is not bad at all."
+QUESTION = "What is each part of the formula for?"
+
+
+def switches(app: Any) -> dict[str, dict[str, Any]]:
+    """What the browser is given of every part that can be pressed."""
+    groups = json.loads(component(app, "headlight_formula").json)["groups"]
+    terms = [term for group in groups for line in group["lines"] for term in line["terms"]]
+    return {term["part"]: term for term in terms if "part" in term}
+
+
+def every_head(stack: str, layers: int, kind: str = "self") -> frozenset[HeadSite]:
+    return frozenset(HeadSite(stack, layer, head, kind) for layer in range(layers) for head in range(8))
+
+
+def changed(before: float, after: float) -> str:
+    """Both in percent, with one decimal, as a plain format gives them."""
+    return f"{100 * before:.1f} → {100 * after:.1f}\u00a0%"
+
+
+def probability(logits: torch.Tensor, answer: int) -> float:
+    exponentials = np.exp(logits.double().numpy() - float(logits.max()))
+    return float(exponentials[answer] / exponentials.sum())
+
+
+NORMS = {NormSite("encoder", layer, sub, "before") for layer in range(4) for sub in ("self", "feed-forward")}
+ENCODER = {
+    "positions": Edits(unpositioned=frozenset({"encoder"})),
+    "norm": Edits(without_norm=frozenset({*NORMS, NormSite("encoder", None, "final")})),
+    "uniform": Edits(uniform=every_head("encoder", 4)),
+    "scale": Edits(scale=1.0),
+    "residual": Edits(without_residual=frozenset({SublayerSite("encoder", 2, "self")})),
+    "mute": Edits(muted=frozenset({HeadSite("encoder", 2, 0)})),
+    "shuffle": Edits(shuffled=frozenset({Shuffle("encoder", 1)})),
+    "causal": Edits(causal=frozenset({"encoder"})),
+}
+
+
+@pytest.mark.parametrize("text", [TURNS, "I loved the film, but it was slow."])
+def test_beside_every_part_stands_what_its_absence_does_to_the_verdict(text):
+    checkpoint: Any = load_checkpoint("sentiment", device="cpu")
+    logits = checkpoint.trace(text).logits
+    label = int(logits.argmax())
+    app = opened("break.py", text=text, layer="2")
+    found = switches(app)
+    assert found.keys() == ENCODER.keys() | {"hide"}
+    after = {name: probability(checkpoint.trace(text, edits=edits).logits, label) for name, edits in ENCODER.items()}
+    for name, share in after.items():
+        assert found[name]["result"] == changed(probability(logits, label), share), name
+    taken_out = after.keys() - {"norm", "shuffle", "causal"}
+    most = max(taken_out, key=lambda name: abs(after[name] - probability(logits, label)))
+    assert [name for name, term in found.items() if term["most"]] == [most] == ["positions"]
+    assert app.title[0].value.startswith("Without positions, the verdict turns from ")
+    assert f" to {100 * after['positions']:.1f}\u00a0% {checkpoint.config.labels[label]}." in app.title[0].value
+
+
+def test_of_a_decoder_the_token_that_it_finds_next_is_followed():
+    text, checkpoint = "The old king saw the", load_checkpoint("stories", device="cpu")
+    edits = {"unmask": Edits(unmasked=frozenset({"decoder"})), "uniform": Edits(uniform=every_head("decoder", 6))}
+    logits: Any = checkpoint.trace(text).logits
+    token = int(logits[-1].argmax())
+    app = opened("break.py", text=text, checkpoint="stories")
+    for name, each in edits.items():
+        after: Any = checkpoint.trace(text, edits=each).logits
+        assert switches(app)[name]["result"] == changed(probability(logits[-1], token), probability(after[-1], token))
+    assert "causal" not in switches(app)
+    assert "the next token “␣king” goes from 6.2\u00a0% to 18\u00a0%" in app.title[0].value.replace("\\", "")
+
+
+def test_of_a_pair_the_tokens_of_its_own_output_are_followed_in_the_mean():
+    text, checkpoint = "The red house is big.", load_checkpoint("translate-en-fr", device="cpu")
+    trace: Any = checkpoint.trace(text)
+    source, read = trace.encoder.ids.tolist(), trace.decoder.ids.tolist()
+    told = [*read[1:], checkpoint.config.end_id]  # greedy decoding came to its end
+    both = Edits(unpositioned=frozenset({"encoder", "decoder"}))
+    after: Any = checkpoint.trace_ids(source, read, edits=both)
+    shares = [
+        np.mean([probability(row, token) for row, token in zip(run.logits, told, strict=True)])
+        for run in (trace, after)
+    ]
+    app = opened("break.py", text=text, checkpoint="translate-en-fr")
+    assert switches(app)["positions"]["result"] == changed(*shares)
+    assert {"unmask", "causal"} <= switches(app).keys()
+    assert "the probability of its own output" in app.title[0].value
+
+
+def test_a_model_without_a_head_is_followed_by_its_last_vectors():
+    checkpoint = tiny.checkpoint()
+    before = checkpoint.trace(tiny.TEXT)
+    after = checkpoint.trace(tiny.TEXT, edits=Edits(scale=1.0))
+    outcome = outcome_of(checkpoint, before)
+    assert outcome.kind == "stream"
+    first, second = (run.encoder.final.double().numpy() for run in (before, after))
+    share = np.sqrt(((second - first) ** 2).sum() / (first**2).sum())
+    assert measured(outcome, before, after) == pytest.approx(share)
+    assert measured(outcome, before, before) == 0
+    assert not turned(outcome, after)
+
+
+def test_where_nothing_moves_the_page_says_so_and_what_it_means():
+    app = opened("break.py", text="bad")
+    assert app.title[0].value == "This text needs no single part of the formula."
+    assert any(
+        "none moves the probability of “negative” (> 99 %) by more than 0.02"
+        in text.value.replace("\u00a0", " ").replace("\\", "")
+        for text in app.markdown
+    )
+    still = [text.value for text in opened("break.py", text="bad", experiment="scale").markdown]
+    assert any("**Nothing moves**" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
+    moved = [text.value for text in opened("break.py", text=TURNS, experiment="scale").markdown]
+    assert not any("**Nothing moves**" in text for text in moved)
+
+
+def test_the_page_opens_on_the_part_that_matters_most_and_no_address_names_it():
+    app = opened("break.py", text=TURNS)
+    assert app.radio(key="experiment").value == "positions"
+    assert app.subheader[0].value == "No positions"
+    assert "experiment" not in app.query_params
+    assert [name for name, term in switches(app).items() if term["chosen"]] == ["positions"]
+    app.radio(key="experiment").set_value("scale").run()
+    assert app.query_params["experiment"] == "scale"
+    assert [name for name, term in switches(app).items() if term["chosen"]] == ["scale"]
+    assert app.title[0].value.startswith("Without positions")
+
+
+def test_what_is_kept_broken_is_struck_through_and_counted_in():
+    edits = Edits(unpositioned=frozenset({"encoder"}))
+    app = opened("break.py", text=TURNS, edits=edits.to_text(), experiment="scale")
+    groups = json.loads(component(app, "headlight_formula").json)["groups"]
+    struck = [t["notation"] for group in groups for line in group["lines"] for t in line["terms"] if t.get("out")]
+    assert struck == ["+ P", "/ √d_k"]
+    checkpoint: Any = load_checkpoint("sentiment", device="cpu")
+    runs = [checkpoint.trace(TURNS, edits=each).logits for each in (Edits(), Edits(scale=1.0, **kept(edits)))]
+    label = int(runs[0].argmax())
+    assert switches(app)["scale"]["result"] == changed(*(probability(run, label) for run in runs))
+
+
+def kept(edits: Edits) -> dict[str, Any]:
+    return {"unpositioned": edits.unpositioned}
+
+
+def test_a_long_text_is_drawn_before_all_is_measured_and_waits_for_the_browser_to_ask_for_more():
+    text = f"{TURNS} not so dull and not so good either. " * 6
+    app = opened("break.py", text=text)
+    assert not app.exception
+    assert json.loads(component(app, "headlight_formula").json)["pending"] == 1
+    results = [term["result"] for term in switches(app).values()]
+    assert results.count("") >= 6
+    assert "" in [*results, ""]
+    assert app.title[0].value == QUESTION
+    assert not app.subheader
+    named = opened("break.py", text=text, experiment="norm")
+    assert named.subheader[0].value == "No norm"
+
+
+@pytest.mark.parametrize("folder", ["gpt2", "bert", "llama", "t5"])
+def test_other_families_are_measured_too(folder, app_folders):
+    app = opened("break.py", checkpoint=folder, text="the dog bit the man .")
+    assert not app.exception
+    assert not app.error
+    found = switches(app)
+    assert all(term["result"].endswith("%") for term in found.values())
+    assert sum(term["most"] for term in found.values()) == 1
+
+
+def test_a_text_that_is_refused_leaves_the_question():
+    app = opened("break.py", text=" ")
+    assert app.title[0].value == QUESTION
+    assert len(app.error) == 1
+    assert component(app, "headlight_formula") is None
