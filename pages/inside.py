@@ -6,25 +6,28 @@ import pages
 from model import Checkpoint
 from model.measures.one_weight import STEPS, Quantities, WeightPath
 from model.measures.score_parts import score_parts, why_not
+from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named
-from pages.parts.doors import doors_of_weight
+from pages.parts.doors import POSITIONS_HELP, door, doors_of_weight
 from pages.parts.exploring import traced
-from pages.parts.finding import show_finding
+from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.inside_settings import DEPTHS, Walk
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
 from pages.parts.theme import theme
-from pages.parts.walking import choose_step, choose_weight, chosen_path, numbered, rechecked, take_away
+from pages.parts.walking import choose_step, choose_weight, chosen_path, go, name_step, rechecked, take_away
 from pages.parts.widgets.bound import radio
 from viz import steps
 from viz.excerpt import code_of
+from viz.explorer.kinds import Kind
 from viz.inside import part_bars, spec, unchecked
 from viz.step_pictures import alternative, specs
 from viz.tokens import markdown_text
 
+QUESTION = "Where does this one number come from?"
 HOW_TO_READ = """
-- A bar is one number of a vector: upwards (or to the right) positive, downwards (or to the left) negative. A vector is
-  a token's list of such numbers; its **coordinates** are their places in it. Point at a bar for its number.
+- A strip is a vector, a token's list of numbers: each cell is one **coordinate**, **blue** above 0, **orange** with a
+  dash below it; the deeper the colour, the further from 0. Point at a cell or a bar for its number.
 - **Previous**, **Next** and the arrow keys follow the weight from the words to what becomes of it. The first steps are
   the query's and the key's alone; from the product on, all keys are there, because they share the query's attention.
 - A **query** is a token that looks, a **key** one that is looked at. The **stream** is a token's vector on its way
@@ -53,13 +56,14 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    show_finding("Where does this one number come from?")
-    pages.say_kept(selection)
+    above = st.container()
     with pages.plain_refusals(), st.spinner("Computing every step"):
         _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
         remember(fit(selection, kinds))
-        address_notice()
         show_walk()
+        return
+    with above:
+        show_finding(QUESTION)
 
 
 @st.fragment
@@ -70,45 +74,66 @@ def show_walk() -> None:
         checkpoint = checkpoint_named(selection.checkpoint)
         _, kinds = traced(selection, checkpoint)
         selection = fit(selection, kinds)
-        path, walk = chosen_path(selection, checkpoint), selection.of(Walk)
-        st.markdown(steps.answer(path))
-        choose_weight(kinds, path.site)
-        choose_step(walk.step)
-        found = STEPS[walk.step](path)
-        show_step(selection, path, found)
-        st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-        if walk.step in STEPS_BEFORE_SOFTMAX:
-            show_parts(path)
-        show_recheck(selection, checkpoint, path)
-        if walk.depth == "numbers":
-            show_formula(path, walk.step)
-            show_numbers(found)
+        path, step = chosen_path(selection, checkpoint), selection.of(Walk).step
+        show_finding(QUESTION, steps.title(path), steps.answer(path))
+        if picture_alone():
+            arrow_keys(go)
+            show_step(path, step, named=True)
+        else:
+            pages.say_kept(selection)
+            address_notice()
+            choose_step(step)
+            around, side = st.columns([7, 2], gap="medium")
+            with around:
+                show_step(path, step)
+            with side:
+                show_controls(selection, kinds, path)
+            show_more(selection, checkpoint, path)
     remember(selection)
 
 
-def show_step(selection: Selection, path: WeightPath, found: Quantities) -> None:
-    """What happens, in a sentence and a picture, with what acts on them at the side."""
-    step = selection.of(Walk).step
-    picture, side = st.columns([5, 2], gap="large")
-    with side:
-        radio(
-            "Depth",
-            DEPTHS,
-            selection.of(Walk).depth,
-            lambda depth: choose(depth=depth),
-            key="depth",
-            format_func=DEPTH_NAMES.__getitem__,
-            help=DEPTH_HELP,
-        )
-        take_away(selection)
-        doors_of_weight(path)
-    with picture:
-        st.subheader(f"Step {numbered(step).replace(' ', ': ', 1)}", anchor=False)
+def show_step(path: WeightPath, step: str, *, named: bool = False) -> None:
+    """What happens, in a sentence and its charts. named: with the name of the step above."""
+    found = STEPS[step](path)
+    with picture(), st.container(gap="small"):
+        if named:
+            name_step(step)
         st.markdown(steps.said(path, step, found))
         for row in specs(path, step, found, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
-                place.markdown(title)
-                place.vega_lite_chart(chart, theme=None, alt=alternative(path, title))
+                with place.container(gap="xsmall"):
+                    if title:
+                        st.markdown(title)
+                    st.vega_lite_chart(chart, theme=None, alt=alternative(path, title, chart))
+
+
+def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath) -> None:
+    """Which weight, how much of it, and what can be done with it."""
+    choose_weight(kinds, path.site)
+    radio(
+        "Depth",
+        DEPTHS,
+        selection.of(Walk).depth,
+        lambda depth: choose(depth=depth),
+        key="depth",
+        format_func=DEPTH_NAMES.__getitem__,
+        help=DEPTH_HELP,
+    )
+    take_away(selection)
+    doors_of_weight(path)
+
+
+def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
+    """What stands below the picture: how it is read, and what else is known of the weight."""
+    walk = selection.of(Walk)
+    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    if walk.step in STEPS_BEFORE_SOFTMAX:
+        show_parts(path)
+    show_recheck(selection, checkpoint, path)
+    if walk.depth == "numbers":
+        show_formula(path, walk.step)
+        show_numbers(STEPS[walk.step](path))
+    door("Next: Positions, for how the model knows the order of the words", "positions", POSITIONS_HELP)
 
 
 def show_parts(path: WeightPath) -> None:

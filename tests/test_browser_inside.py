@@ -38,7 +38,7 @@ document.addEventListener = function (type, listener, ...options) {
 def at_step(page: Page, step: str) -> None:
     """Wait until a step is on the screen with its charts."""
     number = list(TITLES).index(step) + 1
-    expect(page.get_by_role("heading", name=f"Step {number}: {TITLES[step]}")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Step {number} of 13: {TITLES[step]}")).to_be_visible()
     idle(page)
     expect(page.get_by_test_id("stVegaLiteChart").locator(".marks").first).to_be_visible()
 

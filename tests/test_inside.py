@@ -259,6 +259,34 @@ def test_the_stream_after_the_attention_is_that_of_the_edited_pass():
         assert np.allclose(read, path.block.feed_forward.input[3].numpy(), atol=1e-5)
 
 
+def test_the_title_is_the_weight_with_four_digits_or_says_that_the_key_is_hidden():
+    path = path_in(load_checkpoint("sentiment", device="cpu"))
+    weight = float(path.attention.weights[2, 3, 1])
+    assert steps.title(path) == f"“the” attends to “dog” with {100 * weight:.4g}\u00a0%."
+    assert f" gives {100 * weight:.4g}\u00a0% of its attention " in steps.answer(path)
+    assert path.is_largest() == (weight == float(path.attention.weights[2].max()))
+    hidden = unseen(tiny.checkpoint(), Edits(hidden=frozenset({HiddenKey("encoder", 1)})), 1)
+    assert steps.title(hidden) == "“the” may not see “dog”."
+
+
+def test_the_largest_weight_of_a_head_is_said_to_be_so():
+    path = path_in(tiny.checkpoint())
+    query, key = strongest(path.attention.weights[2].numpy())
+    largest = path_in(tiny.checkpoint(), query=query, key=key)
+    assert "It is the largest weight of the head." in steps.answer(largest)
+    other = path_in(tiny.checkpoint(), query=query, key=(key + 1) % 4)
+    assert "largest" not in steps.answer(other)
+
+
+@pytest.mark.parametrize(
+    ("weight", "said"),
+    [(0.99123, "99.12"), (0.2, "20"), (0.0531249, "5.312"), (0.99999, "99.99"), (1.0, "100"), (0.0, "0")],
+)
+def test_a_share_has_four_significant_digits_and_is_all_only_where_it_is(weight, said):
+    above = ">\u00a0" if weight == 0.99999 else ""
+    assert steps.share(weight) == f"{above}{said}\u00a0%"
+
+
 def test_the_answer_names_what_is_edited():
     checkpoint, heads = tiny.checkpoint(), [HeadSite("encoder", 0, head) for head in (1, 2, 3)]
     for edits, end in (
@@ -493,19 +521,52 @@ TOKENS = ["the", "<b>", "the", "1"]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_bars_of_a_vector_hold_its_numbers(theme):
-    rows = drawn(inside.vector_bars(VALUES, theme=theme))
-    assert [row["value"] for row in rows] == VALUES.tolist()
-    assert [row["sign"] for row in rows] == ["positive", "negative", "positive", "positive"]
-    assert [row["counted"] for row in rows] == [1, 2, 3, 4]
-    assert json.loads(inside.vector_bars(VALUES, theme=theme).to_json())["config"]["background"] == theme.background
+def test_the_strips_hold_the_numbers_of_their_vectors_to_one_scale(theme):
+    chart = inside.heat_strips({"first": VALUES, "second": VALUES[:2] * 2}, theme=theme)
+    rows = drawn(chart)
+    assert [row["value"] for row in rows] == [*VALUES.tolist(), 1.0, -4.0]
+    assert [row["shade"] for row in rows] == [0.125, -0.5, 0, 0.3125, 0.25, -1]
+    assert [(row["strip"], row["counted"], row["of"]) for row in rows[2:5]] == [(0, 3, 4), (0, 4, 4), (1, 1, 2)]
+    written = json.loads(chart.to_json())
+    assert written["description"] == "first; second"
+    assert written["config"]["background"] == theme.background
+    scale = written["layer"][0]["encoding"]["color"]["scale"]
+    shades = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert (shades[-1], shades[0], shades[1]) == (theme.below[-1], theme.background, theme.above[-1])
+    dashes = written["layer"][1]
+    assert dashes["mark"]["type"] == "rule"
+    assert any("value < 0" in str(each.get("filter")) for each in dashes["transform"])
+
+
+def test_a_strip_says_how_many_numbers_it_has_and_from_where_to_where_they_go():
+    names = inside.heat_strips({"first": VALUES, "second": np.zeros(1)})
+    said = [row["said"] for row in json.loads(names.to_json())["layer"][-1]["data"]["values"]]
+    assert said == ["4 numbers, −2 to 1.25", "one number, 0"]
+
+
+@pytest.mark.parametrize("step", ["embedding", "projection", "value", "feed-forward"])
+def test_the_strips_of_a_step_are_the_vectors_of_the_trace(step):
+    path = path_in(load_checkpoint("sentiment", device="cpu"))
+    found, attention, block = STEPS[step](path), path.attention, path.block
+    expected = {
+        "embedding": [path.queries.embedding.token[3], path.queries.embedding.token[1]],
+        "projection": [attention.query[2, 3], attention.key[2, 1]],
+        "value": [attention.value[2, 1], attention.weights[2, 3, 1] * attention.value[2, 1], attention.context[2, 3]],
+        "feed-forward": [block.stream_out[3]],
+    }[step]
+    rows = drawn(pictures(path, step, found)[-1][0][1])
+    for place, vector in enumerate(expected):
+        values = [row["value"] for row in rows if row["strip"] == place]
+        assert values == pytest.approx(vector.tolist(), rel=1e-6, abs=1e-7)
+    assert {row["strip"] for row in rows} == set(range(len(expected)))
 
 
 @pytest.mark.parametrize(
     ("top", "tick"), [(4.8, 4), (0.0047, 0.004), (10.0, 10), (199.0, 100), (1e-5, 1e-5), (0.3, 0.3)]
 )
-def test_the_scale_of_a_vector_has_a_round_number_on_either_side(top, tick):
-    layers = json.loads(inside.vector_bars(VALUES / 2 * top).to_json())["layer"]
+def test_the_scale_of_a_sum_has_a_round_number_on_either_side(top, tick):
+    terms = np.array([top, -top]) / 1.3  # and above the larger and below the smaller there is room
+    layers = json.loads(inside.sum_bars(terms).to_json())["layer"]
     (axis,) = [layer["encoding"]["y"]["axis"] for layer in layers if "axis" in layer["encoding"]["y"]]
     assert sorted(axis["values"]) == pytest.approx([-tick, 0, tick])
 
@@ -516,11 +577,11 @@ def test_the_bars_of_a_sum_end_in_the_sum():
     assert [row["sum so far"] for row in rows] == VALUES.cumsum().tolist()
 
 
-def test_the_bars_of_heads_name_the_head_of_every_number_and_outline_one():
-    chart = inside.head_bars(VALUES, 2, 1)
+def test_the_strip_of_heads_names_the_head_of_every_number_and_outlines_one():
+    chart = inside.head_strip(VALUES, 2, 1, name="contexts")
     assert [(row["value"], row["head"]) for row in drawn(chart)] == [(0.5, 1), (-2.0, 1), (0.0, 2), (1.25, 2)]
-    outline = json.loads(chart.to_json())["layer"][0]["data"]["values"]
-    assert [(row["from"], row["to"], row["said"]) for row in outline] == [(1.5, 3.5, "head 2")]
+    outline = json.loads(chart.to_json())["layer"][2]["data"]["values"]
+    assert [(row["left"], row["right"], row["said"]) for row in outline] == [(0.5, 1, "head 2")]
 
 
 def test_the_bars_of_keys_hold_their_numbers_and_mark_the_chosen_one():
@@ -531,15 +592,17 @@ def test_the_bars_of_keys_hold_their_numbers_and_mark_the_chosen_one():
     assert [row["name"] for row in rows] == ["1 · the", "2 · <b>", "3 · the", "▶ 4 · 1"]
 
 
-def test_the_grid_holds_the_terms_of_every_key_with_a_shape_for_the_sign():
+def test_the_grid_holds_the_terms_of_every_key_with_a_dash_below_0():
     terms = np.arange(-6.0, 6.0).reshape(4, 3)
     chart = inside.term_grid(terms, TOKENS, 1, shown=[0, 1, 3])
     rows = drawn(chart)
     assert {(row["key"], row["coordinate"]): row["value"] for row in rows} == {
         (key, place): terms[key, place] for key in (0, 1, 3) for place in range(3)
     }
-    shapes = json.loads(chart.to_json())["layer"][1]["encoding"]["shape"]["scale"]
-    assert shapes == {"domain": ["positive", "negative"], "range": ["triangle-up", "triangle-down"]}
+    assert {row["shade"] * 6 for row in rows} == {row["value"] for row in rows}
+    cells, dashes, outline = json.loads(chart.to_json())["layer"]
+    assert (cells["mark"]["type"], dashes["mark"]["type"]) == ("rect", "rule")
+    assert [row["name"] for row in outline["data"]["values"]] == ["▶ 2 · <b>"]
 
 
 def test_the_bars_of_parts_end_with_their_sum():
@@ -556,7 +619,7 @@ def test_of_many_keys_the_chosen_one_and_those_of_most_weight_are_drawn():
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: inside.vector_bars(np.zeros((2, 2))),
+        lambda: inside.heat_strips({"wrong": np.zeros((2, 2))}),
         lambda: inside.sum_bars(np.zeros(0)),
         lambda: inside.key_bars(VALUES, TOKENS[:2], 0, title="score"),
         lambda: inside.term_grid(np.zeros((3, 2)), TOKENS, 0),

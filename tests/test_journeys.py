@@ -210,16 +210,16 @@ def says_weight(page: Page, stack: Any, layer: int, head: int, query: int | None
     weights = stack.blocks[layer].self_attention.weights[head].numpy()
     query, key = strongest(weights, query, None)
     place, attends = f"In head {head + 1} of layer {layer + 1}", f"attention to key {names(stack)[key]}."
-    share = percent(float(weights[query, key]))
+    share = f"{100 * float(weights[query, key]):.4g}\u00a0%"
     said = page.get_by_text(re.compile(f"^{place}, query "))
     expect(said).to_contain_text(f"{place}, query {names(stack)[query]} gives {share} of its {attends}")
 
 
 def weight_inside(page: Page, layer: int, head: int) -> float:
     """All digits of the weight that the page is about, from its step softmax."""
-    if page.get_by_role("heading", name="Step 8: softmax").count() == 0:
+    if page.get_by_role("heading", name="Step 8 of 13: softmax").count() == 0:
         press(page, "8 softmax")
-        expect(page.get_by_role("heading", name="Step 8: softmax")).to_be_visible()
+        expect(page.get_by_role("heading", name="Step 8 of 13: softmax")).to_be_visible()
         pick(page, "Every number")
     expect(page.get_by_text(re.compile(f"^In head {head + 1} of layer {layer + 1}, query "))).to_be_visible()
     return float(printed(page, "weight"))

@@ -86,14 +86,14 @@ def test_every_step_shows_its_numbers_in_full(encoder):
     }
     assert list(expected) == list(STEPS)
     for number, (step, (label, values)) in enumerate(expected.items(), start=1):
-        assert whole(app).subheader[0].value.startswith(f"Step {number}: ")
+        assert whole(app).subheader[0].value.startswith(f"Step {number} of 13: ")
         assert app.query_params.get("step", "embedding") == step
         assert len(app.get("vega_lite_chart")) >= 1
         assert np.array_equal(printed(app, label.strip()).astype(np.float32), values.numpy())
         if number < len(expected):
             app.button(key="next").click().run()
     assert app.button(key="next").disabled
-    assert whole(app.button(key="previous").click().run()).subheader[0].value == "Step 12: residual"
+    assert whole(app.button(key="previous").click().run()).subheader[0].value == "Step 12 of 13: residual"
 
 
 def test_the_idea_is_a_sentence_and_pictures_alone():
@@ -110,7 +110,8 @@ def test_until_one_is_chosen_the_largest_weight_of_the_head_is_shown(encoder):
     weights = encoder.blocks[2].self_attention.weights[5]
     query, key = divmod(int(weights.argmax()), weights.shape[1])
     assert (app.selectbox(key="inside_query").value, app.selectbox(key="inside_key").value) == (query, key)
-    assert f"{100 * float(weights[query, key]):.0f}\u00a0%" in app.markdown[0].value
+    assert f"{100 * float(weights[query, key]):.4g}\u00a0%" in app.markdown[0].value
+    assert f" with {100 * float(weights[query, key]):.4g}\u00a0%." in app.title[0].value
     app.selectbox(key="inside_head").set_value(0).run()
     query, key = divmod(int(encoder.blocks[2].self_attention.weights[0].argmax()), weights.shape[1])
     assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [2, 0, query, key]
@@ -236,7 +237,7 @@ def test_the_door_back_keeps_the_weight_that_was_found_where_none_was_chosen(enc
 
 def test_the_door_to_positions_keeps_the_text_even_that_of_the_first_view():
     app = whole(opened(PAGE))
-    follow(app, "About positions")
+    follow(app, "Next: Positions, for how the model knows the order of the words")
     assert "How does the model know the order of words?" in asked(whole(app))
     assert bar(app)["text"] == app.query_params.get("text", EXAMPLES[0]) == EXAMPLES[0]
 

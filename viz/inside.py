@@ -1,4 +1,4 @@
-"""Pictures of the steps to one weight: vectors as bars, keys as rows. Up and down, never colour alone, say the sign."""
+"""Pictures of the steps to one weight: vectors as heat strips, keys as rows. Never colour alone says the sign."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -15,26 +15,66 @@ from viz.tokens import decimal, position_name
 
 T = TypeVar("T")
 
-VECTOR_HEIGHT = 116
+STRIP_NAME, STRIP_CELLS, STRIP = 20, 30, 62  # pixels: the name above a strip, its cells, from one strip to the next
+HEADS = 12  # pixels for their numbers, beside what is between two strips
 ROW_HEIGHT = 22
-AXES, LEGEND = 46, 34  # what they take of a chart's height
+AXES = 46  # what they take of a chart's height
+SIDES = {
+    "left": "datum.coordinate / datum.of",
+    "right": "(datum.coordinate + 1) / datum.of",
+    "from": "(datum.coordinate + 0.5) / datum.of - min(0.2 / datum.of, 4 / width)",
+    "to": "(datum.coordinate + 0.5) / datum.of + min(0.2 / datum.of, 4 / width)",
+}
+BELOW = "datum.value < 0 && width > 4 * datum.of"  # a dash needs some pixels
+DASH = 0.55  # opacity of a dash
+ROOM = "width > 560"  # pixels in which a name and a range stand side by side
 MOST_KEYS = 30
 MASKED = "masked"
 SIGNS = ("positive", "negative")
 
 
-def vector_bars(
-    values: Float[np.ndarray, "coordinate"], *, top: float | None = None, theme: Theme = LIGHT
+def heat_strips(
+    vectors: Mapping[str, Float[np.ndarray, "coordinate"]], *, top: float | None = None, theme: Theme = LIGHT
 ) -> alt.LayerChart:
-    """One bar a coordinate, up where it is positive and down where it is negative.
+    """A row of cells for each named vector, a cell for each number: blue above 0, orange with a dash below it.
 
-    top: what the axis reaches to, so that several vectors can be compared; the largest of these where it is None.
+    A strip takes the whole width, however many numbers it has. All have one scale: the deepest colour is ``top``, or
+    the largest of all numbers where it is None.
     """
-    _check(values, 1, "coordinate")
-    rows = [{"coordinate": place, "value": value} for place, value in enumerate(values.tolist())]
-    reach = _reach(values, top)
-    chart = _coordinate_bars(rows, len(rows), (-reach, reach), theme)
-    return _layered([chart, _zero(theme)], VECTOR_HEIGHT, theme)
+    for values in vectors.values():
+        _check(values, 1, "coordinate")
+    reach = top or max(float(np.abs(values).max()) for values in vectors.values()) or 1.0
+    rows = [row for place, values in enumerate(vectors.values()) for row in _strip(values, place, reach)]
+    names = [{"strip": place, "name": name, "said": _range(vectors[name])} for place, name in enumerate(vectors)]
+    height = STRIP * len(vectors)
+    return _layered([*_strips(rows, height, theme), *_strip_names(names, height, theme)], height, theme, names)
+
+
+def head_strip(
+    joined: Float[np.ndarray, "coordinate"], heads: int, chosen: int, *, name: str, theme: Theme = LIGHT
+) -> alt.LayerChart:
+    """The contexts of all heads as one strip, the part of the chosen one outlined, the heads counted below it."""
+    _check(joined, 1, "coordinate")
+    width, height = len(joined) // heads, STRIP + HEADS
+    rows = [row | {"head": row["coordinate"] // width + 1} for row in _strip(joined, 0, _reach(joined, None))]
+    names = [{"strip": 0, "name": name, "said": _range(joined)}]
+    parts = [
+        {"left": head / heads, "right": (head + 1) / heads, "middle": (head + 0.5) / heads, "said": str(head + 1)}
+        for head in range(heads)
+    ]
+    mine = parts[chosen] | {"top": STRIP_NAME - 2, "bottom": STRIP_NAME + STRIP_CELLS + 2, "said": f"head {chosen + 1}"}
+    box = alt.Chart(data_of([mine])).mark_rect(fill=None, stroke=theme.text, strokeWidth=2)
+    below = STRIP_NAME + STRIP_CELLS + 14
+    counts = alt.Chart(data_of([*parts[:chosen], mine, *parts[chosen + 1 :]])).mark_text(
+        color=theme.quiet, fontSize=FONT_SIZE - 2, y=below
+    )
+    charts = [
+        *_strips(rows, height, theme, [alt.Tooltip("head:Q")]),
+        box.encode(x=_share("left"), x2=alt.X2("right:Q"), y=_pixels("top", height), y2=alt.Y2("bottom:Q")),
+        counts.encode(x=_share("middle"), text=alt.Text("said:N")),
+        *_strip_names(names, height, theme),
+    ]
+    return _layered(charts, height, theme, names)
 
 
 def sum_bars(terms: Float[np.ndarray, "coordinate"], *, theme: Theme = LIGHT) -> alt.LayerChart:
@@ -59,31 +99,6 @@ def sum_bars(terms: Float[np.ndarray, "coordinate"], *, theme: Theme = LIGHT) ->
     )
     bars = _coordinate_bars(rows, len(rows), (min(ends_at) - room, max(ends_at) + room), theme)
     return _layered([bars, _zero(theme), steps, ends, label], 220, theme)
-
-
-def head_bars(
-    joined: Float[np.ndarray, "coordinate"], heads: int, chosen: int, *, theme: Theme = LIGHT
-) -> alt.LayerChart:
-    """The contexts of all heads side by side, the chosen one outlined and named."""
-    _check(joined, 1, "coordinate")
-    width = len(joined) // heads
-    rows = [
-        {"coordinate": place, "head": place // width + 1, "value": value} for place, value in enumerate(joined.tolist())
-    ]
-    reach = _reach(joined, None)
-    edges = [
-        {"from": head * width - 0.5, "to": (head + 1) * width - 0.5, "head": head + 1, "low": -reach, "high": reach}
-        for head in range(heads)
-    ]
-    mine = alt.Chart(data_of([edges[chosen] | {"said": f"head {chosen + 1}"}]))
-    box = mine.mark_rect(fill=theme.surface, stroke=theme.text, strokeWidth=1.5).encode(
-        x=alt.X("from:Q", scale=_across(len(rows))), x2=alt.X2("to:Q"), y=alt.Y("low:Q"), y2=alt.Y2("high:Q")
-    )
-    name = mine.mark_text(color=theme.text, align="left", baseline="bottom", dy=-4, fontSize=FONT_SIZE - 1).encode(
-        x=alt.X("from:Q", scale=_across(len(rows))), y=alt.Y("high:Q"), text=alt.Text("said:N")
-    )
-    bars = _coordinate_bars(rows, len(rows), (-reach, reach), theme, more=[alt.Tooltip("head:Q")])
-    return _layered([box, bars, _zero(theme), name], 200, theme)
 
 
 def key_bars(
@@ -114,49 +129,28 @@ def term_grid(
     shown: Sequence[int] | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
-    """Every key's terms at once: triangles up for positive, down for negative, the larger the more it counts."""
+    """Every key's terms at once, a strip of cells for each key; the chosen one is marked by an arrow and an outline."""
     _check(terms, 2, "key, coordinate")
     _check_tokens(tokens, len(terms))
     places = list(range(len(terms)) if shown is None else shown)
     reach = _reach(terms[places], None)
-    rows = [
-        {
-            "coordinate": place,
-            "counted": place + 1,
-            "value": value,
-            "sign": _sign(value),
-            "size": abs(value),
-            **_named(key, tokens[key], chosen),
-        }
-        for key in places
-        for place, value in enumerate(terms[key].tolist())
-    ]
-    down = alt.Y(
-        "name:N",
-        sort=[str(_named(key, tokens[key], chosen)["name"]) for key in places],
-        title="key",
-        axis=alt.Axis(labelLimit=150, labelOverlap=False, grid=True, ticks=False, domain=False),
+    named = {key: _named(key, tokens[key], chosen) for key in places}
+    rows = [row | named[key] for key in places for row in _strip(terms[key], key, reach)]
+    axis = alt.Axis(labelLimit=150, labelOverlap=False, grid=False, ticks=False, domain=False)
+    down = alt.Y("name:N", sort=[named[key]["name"] for key in places], title="key", axis=axis)
+    cells = alt.Chart(data_of(rows)).transform_calculate(**SIDES)
+    marks = cells.mark_rect(height=alt.RelativeBandSize(band=0.86)).encode(
+        x=_share("left"),
+        x2=alt.X2("right:Q"),
+        y=down,
+        color=_differences(theme),
+        tooltip=[alt.Tooltip("name:N", title="key"), *_terms_tooltip("value")],
     )
-    largest = min(380.0, 24_000 / terms.shape[1])
-    marks = (
-        alt.Chart(data_of(rows))
-        .mark_point(filled=True, opacity=1)
-        .encode(
-            x=_coordinates(terms.shape[1]),
-            y=down,
-            shape=alt.Shape(
-                "sign:N",
-                scale=alt.Scale(domain=list(SIGNS), range=["triangle-up", "triangle-down"]),
-                legend=alt.Legend(title=None, orient="top"),
-            ),
-            color=_signed(theme, legend=True),
-            size=alt.Size("size:Q", scale=alt.Scale(domain=[0, reach], range=[0, largest]), legend=None),
-            tooltip=[alt.Tooltip("name:N", title="key"), *_terms_tooltip("value")],
-        )
-    )
-    mine = [_named(chosen, tokens[chosen], chosen)] if chosen in places else []
-    band = alt.Chart(data_of(mine)).mark_rect(fill=theme.surface, stroke=theme.text).encode(y=down)
-    return _layered([band, marks], ROW_HEIGHT * len(places) + AXES + LEGEND, theme)
+    dashes = cells.transform_filter(BELOW).mark_rule(color=theme.text, opacity=DASH)
+    dashes = dashes.encode(x=_share("from"), x2=alt.X2("to:Q"), y=down)
+    mine = alt.Chart(data_of([named[chosen]] if chosen in named else []))
+    box = mine.mark_rect(fill=None, stroke=theme.text, strokeWidth=1.5).encode(y=down)
+    return _layered([marks, dashes, box], ROW_HEIGHT * len(places) + 8, theme)
 
 
 def unchecked(draw: Callable[[], T]) -> T:
@@ -250,6 +244,77 @@ def _reach(values: np.ndarray, top: float | None) -> float:
     return float(top or np.abs(values).max()) or 1.0
 
 
+def _strip(values: Float[np.ndarray, "coordinate"], place: int, reach: float) -> list[dict[str, Any]]:
+    """The cells of one strip; their shade is from −1 to 1."""
+    return [
+        {
+            "strip": place,
+            "coordinate": coordinate,
+            "counted": coordinate + 1,
+            "of": len(values),
+            "value": value,
+            "shade": value / reach,
+        }
+        for coordinate, value in enumerate(values.tolist())
+    ]
+
+
+def _strips(rows: list[dict[str, Any]], height: int, theme: Theme, more: Sequence[alt.Tooltip] = ()) -> list[alt.Chart]:
+    """Cells under one another, with a dash in each that is below 0."""
+    top = f"{STRIP} * datum.strip + {STRIP_NAME}"
+    places = {"top": top, "middle": f"{top} + {STRIP_CELLS / 2}", "bottom": f"{top} + {STRIP_CELLS}"}
+    data = alt.Chart(data_of(rows)).transform_calculate(**SIDES, **places)
+    cells = data.mark_rect().encode(
+        x=_share("left"),
+        x2=alt.X2("right:Q"),
+        y=_pixels("top", height),
+        y2=alt.Y2("bottom:Q"),
+        color=_differences(theme),
+        tooltip=[*_terms_tooltip("value"), *more],
+    )
+    dashes = data.transform_filter(BELOW).mark_rule(color=theme.text, opacity=DASH)
+    return [cells, dashes.encode(x=_share("from"), x2=alt.X2("to:Q"), y=_pixels("middle", height))]
+
+
+def _strip_names(names: list[dict[str, Any]], height: int, theme: Theme) -> list[alt.Chart]:
+    """What every strip is, and from where to where it goes, above it; the latter where there is room for both."""
+    data = alt.Chart(data_of(names))
+    name = data.mark_text(align="left", fontSize=FONT_SIZE - 1, color=theme.text)
+    said = data.transform_filter(ROOM).mark_text(align="right", fontSize=FONT_SIZE - 2, color=theme.quiet)
+    return [
+        each.transform_calculate(at=f"{STRIP} * datum.strip + 9").encode(
+            x=alt.value(0) if field == "name" else alt.value("width"),
+            y=_pixels("at", height),
+            text=alt.Text(f"{field}:N"),
+        )
+        for field, each in (("name", name), ("said", said))
+    ]
+
+
+def _range(values: np.ndarray) -> str:
+    """ "128 numbers, −2.31 to 1.98"."""
+    low, high = (decimal(float(end), ".4g") for end in (values.min(), values.max()))
+    return f"{len(values):,} numbers, {low} to {high}" if len(values) > 1 else f"one number, {low}"
+
+
+def _share(field: str) -> alt.X:
+    """A place across, as a share of the width."""
+    return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
+
+
+def _pixels(field: str, height: int) -> alt.Y:
+    """A place down, in pixels from the top."""
+    return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
+
+
+def _differences(theme: Theme) -> alt.Color:
+    """The colour of a shade, with the background at 0."""
+    stops = theme.differences
+    domain, colours = [2 * stop - 1 for stop, _ in stops], [colour for _, colour in stops]
+    scale = alt.Scale(domain=domain, range=colours, interpolate="rgb")
+    return alt.Color("shade:Q", scale=scale, legend=None)
+
+
 def _ticks(low: float, high: float) -> list[float]:
     """0 and one round number on either side, at least half as far as the axis reaches."""
     return [sign * _round(sign * end) for sign, end in ((-1, low), (1, high)) if sign * end > 0] + [0.0]
@@ -271,14 +336,9 @@ def _coordinates(count: int, field: str = "coordinate") -> alt.X:
     return alt.X(f"{field}:Q", title="coordinate", scale=_across(count), axis=axis)
 
 
-def _signed(theme: Theme, *, legend: bool = False) -> alt.Color:
-    shown = alt.Legend(title=None, orient="top") if legend else None
-    return alt.Color(
-        "sign:N",
-        scale=alt.Scale(domain=list(SIGNS), range=[theme.above[-1], theme.below[-1]]),
-        legend=shown,
-        title=None,
-    )
+def _signed(theme: Theme) -> alt.Color:
+    scale = alt.Scale(domain=list(SIGNS), range=[theme.above[-1], theme.below[-1]])
+    return alt.Color("sign:N", scale=scale, legend=None, title=None)
 
 
 def _terms_tooltip(field: str) -> list[alt.Tooltip]:
@@ -319,8 +379,10 @@ def _zero(theme: Theme) -> alt.Chart:
     return alt.Chart(data_of([{"value": 0}])).mark_rule(color=theme.quiet).encode(y=alt.Y("value:Q"))
 
 
-def _layered(charts: list[alt.Chart], height: int, theme: Theme) -> alt.LayerChart:
-    """In one call: each of Altair's methods copies a chart with all its data."""
+def _layered(
+    charts: list[alt.Chart], height: int, theme: Theme, names: Sequence[Mapping[str, Any]] = ()
+) -> alt.LayerChart:
+    """In one call: each of Altair's methods copies a chart with all its data. names: of its strips, for its summary."""
     quiet: dict[str, Any] = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 2}
     axis = {**quiet, "titleFontSize": FONT_SIZE - 2, "titleFontWeight": "normal", "gridColor": theme.grid}
     config = alt.Config(
@@ -330,4 +392,8 @@ def _layered(charts: list[alt.Chart], height: int, theme: Theme) -> alt.LayerCha
         legend=alt.LegendConfig(**quiet),
         view=alt.ViewConfig(stroke=None),
     )
-    return alt.LayerChart(layer=charts, height=height, config=config)
+    bare = {"left": 0, "right": 0, "top": 0, "bottom": 0}  # strips have no axis to leave room for
+    summary: dict[str, Any] = (
+        {"description": "; ".join(each["name"] for each in names), "padding": bare} if names else {}
+    )
+    return alt.LayerChart(layer=charts, height=height, config=config, **summary)

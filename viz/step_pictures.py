@@ -4,15 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import altair as alt
-import numpy as np
 
 from model.measures.one_weight import Quantities, WeightPath
-from viz.inside import head_bars, key_bars, keys_to_show, spec, sum_bars, term_grid, unchecked, vector_bars
+from viz.inside import head_strip, heat_strips, key_bars, keys_to_show, spec, sum_bars, term_grid, unchecked
 from viz.steps import LABELS
 from viz.theme import LIGHT, Theme
 from viz.tokens import counted
 
-Titled = tuple[str, alt.LayerChart]  # Markdown, and the chart below it
+Titled = tuple[str, alt.LayerChart]  # Markdown, "" where the chart names its own parts, and the chart below it
 Rows = list[list[Titled]]
 VECTORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "embedding": (("query_token", "key_token"),),
@@ -67,16 +66,13 @@ def key_tokens(path: WeightPath) -> tuple[str, ...]:
 
 
 def _vectors(rows: Sequence[Sequence[str]], found: Quantities, theme: Theme, *, together: bool) -> Rows:
-    present = [[name for name in row if name in found] for row in rows]
-    tops = {name: float(np.abs(found[name].values).max()) for row in present for name in row}
-    whole = max(tops.values()) if together else None
+    """A chart of strips for each row of names, or one for all: the vectors of a chart have one scale."""
+    groups = [[name for row in rows for name in row]] if together else rows
+    present = [[name for name in group if name in found] for group in groups]
     return [
-        [
-            (LABELS[name], vector_bars(found[name].values, top=whole or max(tops[one] for one in row), theme=theme))
-            for name in row
-        ]
-        for row in present
-        if row
+        [("", heat_strips({LABELS[name]: found[name].values for name in group}, theme=theme))]
+        for group in present
+        if group
     ]
 
 
@@ -116,10 +112,11 @@ def _value(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
 
 
 def _heads(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
-    chart = head_bars(found["joined"].values, path.module.heads, path.site.head, theme=theme)
-    return [[(f"{LABELS['joined']}: {path.module.heads} × {path.head_width} numbers", chart)]]
+    name = f"{LABELS['joined']}: {path.module.heads} × {path.head_width} numbers"
+    return [[("", head_strip(found["joined"].values, path.module.heads, path.site.head, name=name, theme=theme))]]
 
 
-def alternative(path: WeightPath, title: str) -> str:
+def alternative(path: WeightPath, title: str, chart: dict[str, Any]) -> str:
     """What a screen reader says in place of a chart."""
-    return f"Bars: {title}; head {counted(path.site.head)} of layer {counted(path.site.layer)}."
+    drawn = f"Bars: {title}" if title else f"Strips of numbers: {chart['description']}"
+    return f"{drawn}; head {counted(path.site.head)} of layer {counted(path.site.layer)}."

@@ -8,8 +8,9 @@ from model.edits import NO_EDITS, Edits
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.recheck import Rechecked
 from model.measures.score_parts import ScoreParts
+from viz.findings import shown
 from viz.provenance import Provenance, comment
-from viz.tokens import counted, decimal, markdown_text, percent, position_name
+from viz.tokens import ROUNDING, counted, decimal, markdown_text, position_name
 from viz.trace_code import Target, trace_code
 
 TITLES = {
@@ -82,6 +83,7 @@ LABELS = {
     "feed_forward_output": "what the feed-forward layer adds",
     "stream_out": "stream that leaves the layer",
 }
+MOST = "99.99"  # percent: what is rounded to all without being it
 PARTS = {"content": "word", "position": "position", "segment": "segment", "bias": "bias"}
 NOTHING_ADDED = {
     "rotary": "This model adds no position vector: it turns query and key by their positions, two steps further on.",
@@ -124,15 +126,32 @@ def names_of(path: WeightPath) -> tuple[str, str]:
     return found[0], found[1]
 
 
+def title(path: WeightPath) -> str:
+    """ "“it” attends to “loved” with 99.12 %.", as Markdown."""
+    query, key = (
+        markdown_text(shown(stack.tokens[place]) if stack.tokens is not None else str(int(stack.ids[place])))
+        for stack, place in ((path.queries, path.site.query), (path.keys, path.site.key))
+    )
+    if not path.is_allowed():
+        return f"“{query}” may not see “{key}”."
+    return f"“{query}” attends to “{key}” with {share(path.weight())}."
+
+
 def answer(path: WeightPath) -> str:
-    """ "Query 3 · slow attends to key 5 · film with 12 % of its weight in head 2 of layer 1."."""
+    """ "In head 2 of layer 1, query 3 · slow gives 12.05 % of its attention to key 5 · film."."""
     query, key = names_of(path)
     where = f"head {counted(path.site.head)} of layer {counted(path.site.layer)}"
-    if not bool(path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query, path.site.key]):
+    if not path.is_allowed():
         return f"In {where}, query {query} may not see key {key}: its weight is 0.{_edited(path.edits)}"
-    return (
-        f"In {where}, query {query} gives {percent(path.weight())} of its attention to key {key}.{_edited(path.edits)}"
-    )
+    given = f"query {query} gives {share(path.weight())} of its attention to key {key}."
+    largest = " It is the largest weight of the head." if path.is_largest() else ""
+    return f"In {where}, {given}{largest}{_edited(path.edits)}"
+
+
+def share(weight: float) -> str:
+    """ "99.12 %": four significant digits, with a space that does not break; "> 99.99 %" for all but all."""
+    digits = decimal(100 * weight, ".4g")
+    return (f">\u00a0{MOST}" if digits == "100" and weight < 1 - ROUNDING else digits) + "\u00a0%"
 
 
 def _edited(edits: Edits) -> str:

@@ -102,6 +102,15 @@ class WeightPath:
         """The weight itself."""
         return float(self.attention.weights[self.site.head, self.site.query, self.site.key])
 
+    def is_allowed(self) -> bool:
+        """Whether the query may see the key."""
+        mask = self.attention.mask.expand_as(self.attention.weights)
+        return bool(mask[self.site.head, self.site.query, self.site.key])
+
+    def is_largest(self) -> bool:
+        """Whether the head gives nowhere more."""
+        return self.weight() > 0 and self.weight() == float(self.attention.weights[self.site.head].max())
+
 
 def path_of(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = NO_EDITS) -> WeightPath:
     """The path of one weight in a trace made with these edits. ValueError where it has no such weight."""

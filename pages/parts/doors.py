@@ -35,10 +35,8 @@ def door(label: str, page: str, explained: str, **changes: Any) -> None:
 
 
 def doors_of_weight(path: WeightPath) -> None:
-    """From a weight: to its place among the others, to what positions are, and what is left without its head."""
-    with st.container(horizontal=True):
-        door("See it in Explore", "explore", EXPLORE_HELP, **alone(path))
-        door("About positions", "positions", POSITIONS_HELP)
+    """From a weight: to its place among the others, and what is left without its head."""
+    door("See it in Explore", "explore", EXPLORE_HELP, **alone(path))
     muted = place_of(path) in muted_heads(current())
     key = bind("inside_mute", muted, told=True)
     switch("Mute this head", MUTE_HELP, key=key, on_change=take_mute, args=(path,))

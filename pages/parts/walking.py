@@ -25,6 +25,7 @@ from viz.steps import named as arrays_of
 from viz.tokens import counted, position_name
 
 ORDER = tuple(STEPS)
+NAME_WIDTH = 280  # pixels: the longest name of a step, so that the buttons beside it stay where they are
 ATTENTION_HELP = "Which attention: among the words of one text, or from the words being written to those being read."
 LAYER_HELP = "Layers work one after the other; counted from 1 here, from 0 in code and addresses."
 HEAD_HELP = "Heads work side by side in a layer; counted from 1 here, from 0 in code and addresses."
@@ -63,22 +64,14 @@ def path_later(selection: Selection, checkpoint: Checkpoint) -> Callable[[], Wei
 def choose_weight(kinds: dict[str, Kind], site: WeightSite) -> None:
     """Attention, layer, head, query and key."""
     kind = kinds[site.attention]
+    if len(kinds) > 1:
+        looks = {"format_func": ATTENTIONS.__getitem__, "help": ATTENTION_HELP}
+        select("Attention", list(kinds), site.attention, take_attention, key="inside_attention", **looks)
     with st.container(horizontal=True):
-        if len(kinds) > 1:
-            select(
-                "Attention",
-                list(kinds),
-                site.attention,
-                take_attention,
-                key="inside_attention",
-                format_func=ATTENTIONS.__getitem__,
-                help=ATTENTION_HELP,
-                width=290,
-            )
-        choose_place("Layer", "layer", [counted(layer) for layer in range(kind.layers)], site.layer, LAYER_HELP, 90)
-        choose_place("Head", "head", [counted(head) for head in range(kind.heads)], site.head, HEAD_HELP, 90)
-        choose_place("Query", "query", names(kind.queries.tokens), site.query, QUERY_HELP, 190)
-        choose_place("Key", "key", names(kind.keys.tokens), site.key, KEY_HELP, 190)
+        choose_place("Layer", "layer", [counted(layer) for layer in range(kind.layers)], site.layer, LAYER_HELP, 88)
+        choose_place("Head", "head", [counted(head) for head in range(kind.heads)], site.head, HEAD_HELP, 88)
+    choose_place("Query", "query", names(kind.queries.tokens), site.query, QUERY_HELP)
+    choose_place("Key", "key", names(kind.keys.tokens), site.key, KEY_HELP)
 
 
 def names(tokens: tuple[str, ...]) -> list[str]:
@@ -86,7 +79,9 @@ def names(tokens: tuple[str, ...]) -> list[str]:
     return [position_name(place, token) for place, token in enumerate(tokens)]
 
 
-def choose_place(label: str, name: str, printed: list[str], chosen: int, explained: str, width: int) -> None:
+def choose_place(
+    label: str, name: str, printed: list[str], chosen: int, explained: str, width: int | Literal["stretch"] = "stretch"
+) -> None:
     """One of some places, by its name on the screen."""
     select(
         label,
@@ -106,22 +101,33 @@ def take_attention(name: str) -> None:
 
 
 def choose_step(chosen: str) -> None:
-    """The whole way, and a step back or on."""
-    place = ORDER.index(chosen)
-    with st.container(horizontal=True, gap="xsmall"):
-        for step in ORDER:
-            here: Literal["primary", "secondary"] = "primary" if step == chosen else "secondary"
-            st.button(numbered(step), key=f"step_{step}", on_click=choose, kwargs={"step": step}, type=here)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("← Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
-        last = place == len(ORDER) - 1
-        st.button("Next →", key="next", on_click=go, args=(1,), disabled=last, help=STEP_HELP)
+    """The name of the step between a step back and a step on, and all the others by their numbers.
+
+    On a phone these give way: its style sheet is that of the frame.
+    """
+    place, last = ORDER.index(chosen), len(ORDER) - 1
+    with st.container(key="steps", horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.button("**←** Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
+        with st.container(key="step_name", width=NAME_WIDTH):
+            name_step(chosen)
+        st.button("Next **→**", key="next", on_click=go, args=(1,), disabled=place == last, help=STEP_HELP)
+        with st.container(key="step_numbers", horizontal=True, gap=None, width="content"):
+            for step in ORDER:
+                show_number(step, here=step == chosen)
         arrow_keys(go)
 
 
-def numbered(step: str) -> str:
-    """ "5 product"."""
-    return f"{ORDER.index(step) + 1} {TITLES[step]}"
+def show_number(step: str, *, here: bool) -> None:
+    """A button to a step, of which the style sheet leaves the number alone."""
+    name = TITLES[step]
+    looks: Literal["primary", "tertiary"] = "primary" if here else "tertiary"
+    label = f"**{counted(ORDER.index(step))}** {name}"
+    st.button(label, key=f"step_{step}", on_click=choose, kwargs={"step": step}, type=looks, help=name)
+
+
+def name_step(step: str) -> None:
+    """ "Step 5 of 13: product", as a heading."""
+    st.subheader(f"Step {counted(ORDER.index(step))} of {len(ORDER)}: {TITLES[step]}", anchor=False)
 
 
 def go(steps: int) -> None:
