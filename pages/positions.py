@@ -1,6 +1,6 @@
 """Positions: how does the model know the order of words?"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,14 +12,17 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import pages
-from model import Checkpoint, Edits, InputError
+from model import Checkpoint, InputError
 from model.edits import NO_EDITS
 from model.measures import positions as measures
-from model.trace import StackTrace
+from model.measures.two_orders import TwoOrders, two_orders
+from model.trace import StackTrace, Trace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named
+from pages.parts.doors import door
 from pages.parts.downloads import named
-from pages.parts.finding import show_finding
+from pages.parts.exploring import name_of
+from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.positioning import (
     LONGEST,
@@ -49,7 +52,10 @@ LONGEST_PRODUCTS, LONGEST_BEYOND = 512, 2048
 OWN = "own"
 TABLE_NAMES = {"formula": "the formula", "own": "this checkpoint"}
 
+QUESTION = "How does the model know the order of words?"
 HOW_TO_READ = """
+- The picture is read off the forward pass: each token's vector as it comes from the table of embeddings (times √width,
+  where the architecture scales it), what is added for its position, and the sum, which enters the first layer.
 - A row of a heatmap is a position, a column one of its numbers: **orange** is below 0, **blue** above, the colour of
   the page is 0. Point at any place for the number.
 - Dimension 0 is a sine that turns fastest, dimension 1 its cosine; every pair further right turns more slowly. Together
@@ -60,10 +66,7 @@ FORMULA_TEXT = (
     r"PE_{(pos,\,2i)} = \sin\!\left(pos / 10000^{2i/d}\right)",
     r"PE_{(pos,\,2i+1)} = \cos\!\left(pos / 10000^{2i/d}\right)",
 )
-SUM_HELP = (
-    "Read off the forward pass: the token's vector as it comes from the table of embeddings (times √width, where the "
-    "architecture scales it), what is added for its position, and the sum, which is what enters the first layer."
-)
+BREAK_HELP = "The same model on the same text without positions, or with shuffled ones, beside what it does with them."
 TABLE_HELP = "The formula of the paper at any size, or the vectors of the checkpoint above, where it adds any."
 LENGTH_HELP = f"How many positions, from 1 to {LONGEST:,}."
 WIDTH_HELP = (
@@ -108,15 +111,42 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    show_finding("How does the model know the order of words?")
-    pages.say_kept(selection)
+    above, refused = st.container(), True
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
         fit_settings()
-        address_notice()
+        found = finding()
+        with above:
+            show_finding(QUESTION, *found, explained=order.TWO_ORDERS_HELP)
+        if not picture_alone():
+            pages.say_kept(selection)
+            address_notice()
         show_sum()
-    show_table()
-    show_beyond()
-    show_schemes()
+        refused = False
+    if refused:
+        with above:
+            show_finding(QUESTION)
+    if not picture_alone():
+        show_table()
+        show_beyond()
+        show_schemes()
+        door("Next: Break the formula, to see what the model does without positions", "break", BREAK_HELP)
+
+
+def finding() -> tuple[str, str]:
+    """What the order of two tokens matters to this model; empty where the text holds no two."""
+    selection, checkpoint, name = chosen()
+    trace = trace_of(selection, NO_EDITS)
+    measured = measured_orders(name_of(selection, NO_EDITS), name, checkpoint, trace)
+    if measured is None:
+        return "", order.answer(checkpoint.config.positions)
+    reads = name == "encoder" or trace.encoder is None
+    return order.found(measured, getattr(trace, name), selection.text if reads else None)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def measured_orders(text: str, stack: str, _checkpoint: Checkpoint, _trace: Trace) -> TwoOrders | None:
+    """How much the order matters; text and stack name the numbers."""
+    return two_orders(_checkpoint, _trace, stack)
 
 
 def take_away(label: str, part: str, explained: str, arrays: Callable[[], dict[str, np.ndarray]]) -> None:
@@ -156,7 +186,7 @@ def fit_settings() -> None:
     before = current().of(Positioning)
     selection, _, stack = chosen()
     settings = selection.of(Positioning)
-    if settings.token >= len(getattr(trace_of(selection, Edits()), stack).ids):
+    if settings.token >= len(getattr(trace_of(selection, NO_EDITS), stack).ids):
         settings = replace(settings, token=0)
         remember(changed(selection, token=0))
     for name in put_back(before, settings):
@@ -192,14 +222,15 @@ def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
 def show_sum() -> None:
     """Token vector, position vector and sum of every token."""
     selection, checkpoint, name = chosen()
-    trace = trace_of(selection, Edits())
+    show_parts()
+    if picture_alone():
+        return
+    trace = trace_of(selection, NO_EDITS)
     stacks = {name: stack for name in STACKS if (stack := getattr(trace, name)) is not None}
     if len(stacks) > 1:
         radio("Stack", list(stacks), name, partial(take_setting, "stack"), key="stack", help=STACK_HELP)
     stack = stacks[name]
-    scheme = checkpoint.config.positions
-    st.markdown(" ".join(said(stack, scheme)) + kept(len(stack.ids), stack.dropped))
-    show_parts()
+    st.markdown(" ".join(said(stack, checkpoint.config.positions)) + kept(len(stack.ids), stack.dropped))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 
@@ -217,22 +248,30 @@ def show_parts() -> None:
     """The vectors of all tokens as pictures, those of one as a table."""
     with pages.plain_refusals():
         selection, _, name = chosen()
-        stack: StackTrace = getattr(trace_of(selection, Edits()), name)
+        stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
         tokens = stack.tokens or tuple(map(str, stack.ids.tolist()))
         parts = measures.parts(stack.embedding)
-        st.subheader("Added to your sentence", anchor=False, help=SUM_HELP)
+        with picture():
+            draw(figures.text_heatmaps(parts.names, tokens, theme=theme()), "sum")
+        if picture_alone():
+            return
         if parts.position is None:
             st.info(order.NOTHING_ADDED)
-        draw(figures.text_heatmaps(parts.names, tokens, theme=theme()), "sum")
-        places = range(len(tokens))
-        place = min(selection.of(Positioning).token, len(tokens) - 1)
-        names = [position_name(at, token) for at, token in enumerate(tokens)]
-        looks = {"format_func": names.__getitem__, "help": SHOWN_HELP}
-        select("Numbers of the token", places, place, partial(take_setting, "token"), key="token", **looks)
-        rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
-        numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
-        st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
-        take_away("Vectors (NPZ)", "vectors", VECTORS_HELP, lambda: measures.vectors(parts))
+        with st.expander("The numbers of one token"):
+            show_numbers(selection, parts, tokens)
+
+
+def show_numbers(selection: Selection, parts: measures.Parts, tokens: Sequence[str]) -> None:
+    """The vectors of one token as a table, those of all as a file."""
+    places = range(len(tokens))
+    place = min(selection.of(Positioning).token, len(tokens) - 1)
+    names = [position_name(at, token) for at, token in enumerate(tokens)]
+    looks = {"format_func": names.__getitem__, "help": SHOWN_HELP}
+    select("Numbers of the token", places, place, partial(take_setting, "token"), key="token", **looks)
+    rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
+    numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
+    st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
+    take_away("Vectors (NPZ)", "vectors", VECTORS_HELP, lambda: measures.vectors(parts))
 
 
 # The table of position vectors

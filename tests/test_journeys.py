@@ -427,6 +427,7 @@ def test_the_numbers_of_a_token_are_shown_after_another_text(browser, address, s
     with visitor(browser) as page:
         open_page(page, address, "Positions")
         show_text(page, OWN)
+        page.get_by_text("The numbers of one token", exact=True).click()
         choose(page, "Numbers of the token", names(stack)[4])
         wanted = np.stack([stack.embedding.token[4], stack.embedding.position[4], stack.embedding.total[4]], axis=1)
         comes_true(page, lambda: np.testing.assert_allclose(grid(page)[:, 1:], wanted[: len(grid(page))], atol=1e-6))

@@ -3,6 +3,9 @@
 import numpy as np
 from jaxtyping import Float
 
+from model.measures.two_orders import TwoOrders
+from model.trace import StackTrace
+from viz.findings import shown
 from viz.tokens import decimal, markdown_text, percent, visible
 
 Pair = Float[np.ndarray, "2"]
@@ -85,6 +88,69 @@ ORIGIN = {
     "alibi": "Press et al. 2022",
     "relative": "Raffel et al. 2020 (T5)",
 }
+
+
+LONGEST_QUOTED = 21  # characters of a text that stands in a title twice
+TWO_ORDERS_HELP = (
+    "Two tokens are swapped, and the model reads both orders. Each token's vector after the last layer is compared "
+    "with the one that it has in the other order, as a share of its length. Without positions, the same model adds no "
+    "position vectors and no biases, and rotates nothing."
+)
+
+
+def found(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str]:
+    """What the order of two tokens matters to this model: a title, and a sentence with its numbers. Markdown.
+
+    text: that the stack read; None where it is not at hand.
+    """
+    told, swapped = two.told_apart, _swapped(two, stack, text)
+    if text is None or swapped is None:
+        one, other = (f"“{markdown_text(shown(token))}”" for token in _tokens(two, stack))
+        matter = f"swapping {one} and {other} {'matters' if told else 'changes nothing'} for this model"
+    else:
+        one, other = (f"“{markdown_text(each)}”" for each in (text.strip(), swapped))
+        matter = f"{one} is {'not ' if told else ''}{other} to this model"
+    return f"{'Even without' if told else 'Without'} positions, {matter}.", _numbers(two, stack)
+
+
+def _numbers(two: TwoOrders, stack: StackTrace) -> str:
+    """How far the vectors are apart in both orders."""
+    one, other = (f"“{markdown_text(shown(token))}”" for token in _tokens(two, stack))
+    most = f"“{markdown_text(shown(_token(stack, two.most)))}”"
+    placed = "" if two.placed is None else f" With positions, that of {most} changes by {percent(two.placed, 1)}."
+    if two.told_apart:
+        return (
+            f"Swap {one} and {other}: without positions a token's last vector still changes by up to "
+            f"{percent(two.unplaced, 1)} of its length, for the mask shows each token only those before it.{placed}"
+        )
+    least = percent(two.unplaced, 3).replace("<\u00a0", "less than ")
+    return (
+        f"Swap {one} and {other}: without positions every token ends with the vector that it had, to {least} of its "
+        f"length.{placed}"
+    )
+
+
+def _token(stack: StackTrace, place: int) -> str:
+    return stack.tokens[place] if stack.tokens is not None else str(int(stack.ids[place]))
+
+
+def _tokens(two: TwoOrders, stack: StackTrace) -> tuple[str, str]:
+    return _token(stack, two.places[0]), _token(stack, two.places[1])
+
+
+def _swapped(two: TwoOrders, stack: StackTrace, text: str | None) -> str | None:
+    """The text in the other order, where it is short and the tokens are known by their characters."""
+    spans = [stack.spans[place] if stack.spans is not None else None for place in two.places]
+    if text is None or len(text) > LONGEST_QUOTED or spans[0] is None or spans[1] is None:
+        return None
+    (start, end), (later, last) = (_bare(text, span) for span in sorted(filter(None, spans)))
+    return (text[:start] + text[later:last] + text[end:later] + text[start:end] + text[last:]).strip()
+
+
+def _bare(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """The span without the space at its ends."""
+    piece = text[slice(*span)]
+    return span[0] + len(piece) - len(piece.lstrip()), span[1] - len(piece) + len(piece.rstrip())
 
 
 def answer(scheme: str) -> str:

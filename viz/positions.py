@@ -20,7 +20,7 @@ from viz.tokens import LONGEST, position_name
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST_CELLS = 512  # to a side of a heatmap: about a pixel each; of more, every second or third … is drawn
 HEIGHT = 340
-ROW_HEIGHT, TALLEST = 22, 420  # of the heatmaps of a text
+ROW_HEIGHT, TALLEST = 22, 220  # of the heatmaps of a text
 BETWEEN, AROUND, LINE = 44, 60, 14  # from one of them to the next, about all of them, and what a label takes
 LONGEST_LABEL = 10  # characters of a token beside its row: more would leave a phone no room for the picture
 DECIMALS = ".6f"  # as an axis writes it, with a minus; in a template's braces it would come with a hyphen

@@ -1,0 +1,91 @@
+"""A text with two of its tokens swapped: what a stack makes of the one order and the other, with positions and without.
+
+Without positions an encoder cannot tell them apart: it gives every token the vector that it gives it in the other order
+(Vaswani et al. 2017, section 3.5). A decoder can, for its mask shows each token those before it alone.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.checkpoint import Checkpoint
+from model.edits import NO_EDITS, Edits
+from model.measures.shuffles import shuffled_stack
+from model.trace import StackTrace, Trace
+
+LONGEST = 512  # tokens; a pass of two longer texts takes a visitor's time for a sentence
+LETTERS = 3
+SAME = 1e-4  # of a vector's length: what rounding may change, with room
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoOrders:
+    """How much the order of two tokens matters.
+
+    places: of the tokens that are swapped.
+    placed, unplaced: the largest change of a token's last vector from one order to the other, as a share of the
+    vector's length, with the model's positions and without. ``placed`` is None where the model has none.
+    most: the place of the token whose vector changes most with positions.
+    """
+
+    places: tuple[int, int]
+    placed: float | None
+    unplaced: float
+    most: int
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the model tells the orders apart without positions."""
+        return self.unplaced > SAME
+
+
+def two_orders(checkpoint: Checkpoint, trace: Trace, name: str) -> TwoOrders | None:
+    """Measured on the stack of this name; None where it has no two tokens to swap, or is too long."""
+    stack: StackTrace = getattr(trace, name)
+    places = places_to_swap(stack)
+    if places is None or len(stack.ids) > LONGEST:
+        return None
+    without = Edits(unpositioned=frozenset({name}))
+    if checkpoint.config.positions == "none":
+        changes = changed_by(checkpoint, trace, name, places, NO_EDITS)
+        return TwoOrders(places=places, placed=None, unplaced=float(changes.max()), most=int(changes.argmax()))
+    placed, unplaced = (changed_by(checkpoint, trace, name, places, edits) for edits in (NO_EDITS, without))
+    largest = float(placed.max()), float(unplaced.max())
+    return TwoOrders(places=places, placed=largest[0], unplaced=largest[1], most=int(placed.argmax()))
+
+
+def places_to_swap(stack: StackTrace) -> tuple[int, int] | None:
+    """The first and the last word of those that a text holds once; of other tokens where there are no two.
+
+    Words of three letters that do not begin the text go first: swapped, they leave a sentence.
+    """
+    tokens, words = stack.tokens or tuple(map(str, stack.ids.tolist())), stack.words or (None,) * len(stack.ids)
+    special = stack.special or (False,) * len(tokens)
+    times, pieces = Counter(stack.ids.tolist()), Counter(words)
+    typed = [place for place in range(len(tokens)) if not special[place]]
+    once = [place for place in typed if times[int(stack.ids[place])] == 1]
+    spelled = [place for place in once if any(map(str.isalpha, tokens[place]))]
+    whole = [place for place in spelled if words[place] is not None and pieces[words[place]] == 1]
+    inner = [place for place in whole if place != typed[0] and len(tokens[place].strip(" ▁")) >= LETTERS]
+    for places in (inner, whole, spelled, once):
+        if len(places) > 1:
+            return places[0], places[-1]
+    other = [place for place in typed if stack.ids[place] != stack.ids[typed[0]]]
+    return (typed[0], other[-1]) if other else None
+
+
+def changed_by(
+    checkpoint: Checkpoint, trace: Trace, name: str, places: tuple[int, int], edits: Edits
+) -> Float[Tensor, " position"]:
+    """How far each token's last vector is from that in the other order, as a share of its length."""
+    ids: list[int] = getattr(trace, name).ids.tolist()
+    order = list(range(len(ids)))
+    one, other = places
+    order[one], order[other] = other, one
+    rows = torch.tensor([ids, [ids[place] for place in order]], device=checkpoint.device)
+    with torch.no_grad():
+        first, second = shuffled_stack(checkpoint, trace, name, rows, edits).final.double().cpu()
+    return torch.linalg.vector_norm(first - second[order], dim=-1) / torch.linalg.vector_norm(first, dim=-1)

@@ -1,0 +1,94 @@
+"""Two orders of one text: what is measured against passes over texts that were swapped by hand, and what is said."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from model import Edits, load_checkpoint
+from model.measures.two_orders import TwoOrders, places_to_swap, two_orders
+from tests import tiny
+from viz import order
+
+TEXT, SWAPPED = "The dog bit the man", "The man bit the dog"
+PLACES = (1, 4)
+
+
+@pytest.fixture(scope="module")
+def sentiment() -> Any:
+    return load_checkpoint("sentiment")
+
+
+def last_vectors(checkpoint: Any, text: str, edits: Edits) -> np.ndarray:
+    return checkpoint.trace(text, edits=edits).encoder.final.double().numpy()
+
+
+@pytest.mark.parametrize("edits", [Edits(), Edits(unpositioned=frozenset({"encoder"}))], ids=["placed", "unplaced"])
+def test_the_change_is_that_between_two_texts_that_were_typed(sentiment, edits):
+    first, second = (last_vectors(sentiment, text, edits) for text in (TEXT, SWAPPED))
+    changes = np.linalg.norm(first - second[[0, 4, 2, 3, 1]], axis=1) / np.linalg.norm(first, axis=1)
+    measured: Any = two_orders(sentiment, sentiment.trace(TEXT), "encoder")
+    assert measured.places == PLACES
+    assert (measured.unplaced if edits.unpositioned else measured.placed) == pytest.approx(changes.max(), abs=1e-5)
+    assert not measured.told_apart
+    if not edits.unpositioned:
+        assert measured.most == changes.argmax()
+        assert measured.placed > 0.01
+
+
+def test_a_decoder_tells_the_orders_apart_by_its_mask_alone():
+    checkpoint = load_checkpoint("stories")
+    trace: Any = checkpoint.trace(TEXT)
+    measured: Any = two_orders(checkpoint, trace, "decoder")
+    assert measured.told_apart
+    title, sentence = order.found(measured, trace.decoder, TEXT)
+    assert title.startswith("Even without positions, ")
+    assert "the mask shows each token only those before it" in sentence
+
+
+def test_a_model_without_positions_is_measured_as_it_is():
+    checkpoint = tiny.checkpoint(positions="none")
+    measured: Any = two_orders(checkpoint, checkpoint.trace(TEXT.lower()), "encoder")
+    assert measured.placed is None
+    assert not measured.told_apart
+
+
+def test_the_finding_names_both_texts_and_its_numbers(sentiment):
+    stack: Any = sentiment.trace(TEXT).encoder
+    title, sentence = order.found(TwoOrders(places=PLACES, placed=0.0512, unplaced=2e-7, most=4), stack, TEXT)
+    assert title == f"Without positions, “{TEXT}” is “{SWAPPED}” to this model."
+    assert sentence.startswith("Swap “dog” and “man”: ")
+    assert "to less than 0.001\u00a0% of its length" in sentence
+    assert sentence.endswith("that of “man” changes by 5.1\u00a0%.")
+
+
+def test_of_a_long_text_the_two_words_are_named_alone(sentiment):
+    text = "The film was slow, but I loved it."
+    stack = sentiment.trace(text).encoder
+    measured: Any = two_orders(sentiment, sentiment.trace(text), "encoder")
+    title, _ = order.found(measured, stack, text)
+    assert title == "Without positions, swapping “film” and “loved” changes nothing for this model."
+
+
+def test_what_was_typed_stays_text_in_the_title(sentiment):
+    text = "*dog* bit $man$"
+    measured: Any = two_orders(sentiment, sentiment.trace(text), "encoder")
+    title, _ = order.found(measured, sentiment.trace(text).encoder, text)
+    assert r"\*" in title
+    assert r"\$" in title
+
+
+@pytest.mark.parametrize(
+    ("text", "places"), [("a", None), ("no no no no", None), ("good film", (0, 1)), ("no no good", (0, 2))]
+)
+def test_two_tokens_that_differ_are_swapped_where_there_are_two(sentiment, text, places):
+    stack = sentiment.trace(text).encoder
+    assert places_to_swap(stack) == places
+    assert (two_orders(sentiment, sentiment.trace(text), "encoder") is None) == (places is None)
+
+
+def test_a_text_that_is_too_long_is_not_measured(sentiment, monkeypatch):
+    monkeypatch.setattr("model.measures.two_orders.LONGEST", 4)
+    with torch.no_grad():
+        assert two_orders(sentiment, sentiment.trace(TEXT), "encoder") is None
