@@ -17,13 +17,23 @@ from pages.parts.doors import door
 from pages.parts.downloads import downloads, files, selected_pass
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
-from pages.parts.finding import show_finding
-from pages.parts.heads_worth_a_look import show_heads_worth_a_look
+from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.heads_worth_a_look import (
+    Opening,
+    explained,
+    figure_of,
+    opening_of,
+    sentence_of,
+    show_heads_worth_a_look,
+    title_of,
+)
 from pages.parts.passes import edits_of, target_told, trace_of
-from pages.parts.predicting import prediction_of
+from pages.parts.predicting import prediction_of, verdict_of
+from pages.parts.sentence_picture import sentence_picture
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, remember, selected
 from pages.parts.theme import theme
+from pages.parts.three_changes import show_changes, swappable_side, take_swap
 from pages.parts.widgets.bound import bind, select, take
 from pages.parts.widgets.switch import switch
 from viz import answer
@@ -36,6 +46,8 @@ from viz.table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
 
 HOW_TO_READ = """
+- **Large picture**: a curve runs from each query, above, to the keys that it attends to, below. Its width and strength
+  grow with the weight; curves below a hundredth of the thickest are left out. Keys are shaded by what they get.
 - A **query** is a token that looks, a **key** one that is looked at: query attends to key. The share of the query's
   attention that goes to that key is the weight, from 0 to 1; what a query gives adds up to 1.
 - **Grid**: every head of every layer; click one to see it alone, double-click to open it. **Lines** and **matrix** show
@@ -69,7 +81,9 @@ STATISTICS_NOTE = (
 ACTIONS = (226, 128)  # pixels: the widths of what acts on the heads that are on
 ACTIONS_HEIGHT = 40
 PREDICTION_HEIGHT = 76
-FINDING_HEIGHT = 76
+PICTURE_HEIGHT, CHANGES_HEIGHT, CARDS_HEIGHT = 320, 96, 100
+QUESTION = "Which words does each head look at?"
+INTRODUCTION = "A small Transformer reads your sentence; everything here is computed as you watch."
 MOST_AT_FIRST = 20_000_000  # parameters of a model whose heads are measured before its first picture is seen
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
@@ -80,40 +94,96 @@ TOKENS_HELP = (
 def show() -> None:
     """The page, from top to bottom.
 
-    A visitor's first sight of it is the text and the picture alone: a browser that has to start all its controls,
+    A visitor's first sight of it is the text and the pictures alone: a browser that has to start all its controls,
     charts and tables first draws the picture a third later. They come as soon as it says that it has drawn it.
     """
-    selection, whole = selected(), "_picture_sent" in st.session_state
+    selection, whole, read = selected(), "_picture_sent" in st.session_state, False
     pages.show_bar(selection)
-    show_finding("Which words does each head look at?")
+    above = st.container()
     pages.say_kept(selection)
     with pages.plain_refusals():
         with st.spinner("Computing what every head looks at"):
             remember(attended().selection)
         address_notice(last=whole)
+        read = True
         show_attention(whole)
-    if "_picture_sent" not in st.session_state:  # it was refused: no picture will come, and the controls may help
-        st.session_state["_picture_sent"] = True
+    if not read:
+        with above:
+            show_finding(QUESTION)
+    if "_picture_sent" not in st.session_state and not picture_alone():
+        st.session_state["_picture_sent"] = True  # it was refused: no picture will come, and the controls may help
         st.rerun()
 
 
 @st.fragment
 def show_attention(whole: bool) -> None:
-    """The answer in one sentence, the explorer and what the model says; this alone runs when the explorer is used."""
+    """What was found, the large picture, and all heads; this alone runs when the explorer is used."""
     if not whole and "_picture_sent" in st.session_state:
         st.rerun()
     selection = current()
     with pages.plain_refusals():
         shown = attended()
         selection = shown.selection
-        above = st.container()
-        show_explorer(shown, awaited=not whole)  # sent first: it may be waited for
-        st.session_state["_picture_sent"] = True
-        with above:
-            show_answer(shown, whole)
-        if whole:
-            show_below(shown)
+        opening = show_found(shown, whole)
+        if not picture_alone():
+            show_all(shown, opening, whole)
     remember(selection)
+
+
+def show_found(shown: Attended, whole: bool) -> Opening | None:
+    """The finding and the large picture of its head; None where the heads are not measured yet."""
+    small = checkpoint_named(shown.selection.checkpoint).model.parameter_count() < MOST_AT_FIRST
+    if not (whole or small or picture_alone()):  # it takes eight more passes
+        show_finding(QUESTION, sentence="The picture comes as soon as every head is measured.")
+        with picture():
+            st.space(PICTURE_HEIGHT)
+        return None
+    opening = opening_of(shown)
+    sentence = f"{sentence_of(shown, opening)} {verdict(shown)}"
+    show_finding(question(), title_of(shown, opening), sentence, explained=explained(opening))
+    with picture():
+        name = f"{shown.name} {shown.kind.name} {opening.layer} {opening.head}"
+        side = None if picture_alone() else swappable_side(shown)
+        sentence_picture(figure_of(shown, opening), name, side, take_swap)
+    return opening
+
+
+def question() -> str:
+    """The page's question; the first page that anybody sees says what the app does, too."""
+    return QUESTION if picture_alone() else f"{QUESTION} {INTRODUCTION}"
+
+
+def verdict(shown: Attended) -> str:
+    """What the model says, and what it said before heads were muted. Markdown."""
+    selection = shown.selection
+    checkpoint = checkpoint_named(selection.checkpoint)
+    edits = edits_of(selection, checkpoint)
+    said = verdict_of(checkpoint, trace_of(selection, edits))
+    before = f" Before heads were muted: {verdict_of(checkpoint, trace_of(selection, Edits()))}" if edits.muted else ""
+    return markdown_text(said + before) if said else ""
+
+
+def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
+    """Three changes, other heads worth a look, and every head of every layer in the explorer."""
+    changes, others = st.container(key="changes"), st.container(key="worth", gap="xsmall")
+    with others:
+        if opening is not None:
+            show_heads_worth_a_look(shown, opening)
+        else:
+            st.space(CARDS_HEIGHT)
+    st.subheader("All heads", anchor=False)
+    above = st.container()
+    show_explorer(shown, awaited=not whole)  # sent before all that takes longer: it may be waited for
+    st.session_state["_picture_sent"] = True
+    with above:
+        show_answer(shown, whole)
+    with changes:
+        if whole and opening is not None:
+            show_changes(shown, opening)
+        else:
+            st.space(CHANGES_HEIGHT)
+    if whole:
+        show_below(shown)
 
 
 def show_below(shown: Attended) -> None:
@@ -126,7 +196,7 @@ def show_below(shown: Attended) -> None:
 
 
 def show_answer(shown: Attended, whole: bool) -> None:
-    """What is worth seeing, where the heads that are on look, and what the model says, with what acts on that.
+    """Where the heads that are on look, and what the model says, with what acts on that.
 
     whole: False leaves the places of the last two empty.
     """
@@ -135,10 +205,6 @@ def show_answer(shown: Attended, whole: bool) -> None:
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
-        if whole or checkpoint.model.parameter_count() < MOST_AT_FIRST:  # it takes eight more passes
-            show_heads_worth_a_look(shown)
-        else:
-            st.space(FINDING_HEIGHT)
         st.markdown(said(shown, trace), help=answer.HELP)
     with outcome:
         if whole:

@@ -105,6 +105,12 @@ def prediction(probabilities: Mapping[str, float]) -> tuple[str, float]:
     return label, probabilities[label]
 
 
+def change(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+    """ "positive 93.9 % → 18.1 %": the label that was the most probable, and what its probability has become."""
+    label, probability = prediction(before)
+    return f"{visible(label)} {percent(probability, 1)} → {percent(after[label], 1)}"
+
+
 def text_line(text: str) -> str:
     """A model's own text in one line; "(nothing)" where it is empty."""
     return " ".join(text.split()) or "(nothing)"

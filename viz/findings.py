@@ -72,14 +72,26 @@ def nothing(kind: Kind) -> str:
     return ALONE if len(kind.keys.tokens) == 1 else NOTHING
 
 
+def ordinary(layer: int, head: int) -> str:
+    """The title of a head that does nothing worth naming with a text."""
+    return f"{head_called(layer, head)} does nothing here that stands out."
+
+
 def label(found: Finding) -> str:
     """ "Previous token: layer 5, head 4, 57 %", for a card."""
     return f"{NAMES[found.kind]}: layer {counted(found.layer)}, head {counted(found.head)}, {percent(found.score)}"
 
 
-def short_label(found: Finding) -> str:
-    """ "Previous token 57 %", where the layer and the head stand elsewhere."""
-    return f"{NAMES[found.kind]} {percent(found.score)}"
+def card(found: Finding, kind: Kind) -> dict[str, str]:
+    """What a card of the head says: what it does, where it is, how strongly it does it, and what chance would give."""
+    return {
+        "id": found.kind,
+        "title": f"Points at {named(kind.keys, found.key)}" if found.kind == "points_at" else NAMES[found.kind],
+        "where": head_name(found),
+        "number": percent(found.score),
+        "chance": f"chance would be {percent(found.null)}",
+        "explained": against(found),
+    }
 
 
 # The parts of a sentence
@@ -87,7 +99,12 @@ def short_label(found: Finding) -> str:
 
 def head_name(found: Finding) -> str:
     """ "Layer 4, head 4"."""
-    return f"Layer {counted(found.layer)}, head {counted(found.head)}"
+    return head_called(found.layer, found.head)
+
+
+def head_called(layer: int, head: int) -> str:
+    """ "Layer 4, head 4"."""
+    return f"Layer {counted(layer)}, head {counted(head)}"
 
 
 def led_by_all(found: Finding) -> bool:

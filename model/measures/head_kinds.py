@@ -413,6 +413,23 @@ def cards(measured: Measured, opening: Finding | None, most: int = CARDS) -> tup
     return tuple(chosen[:most])
 
 
+def best_of_heads(measured: Measured) -> dict[tuple[int, int], Finding]:
+    """What every head does most notably, by (layer, head), in the order of ``finding``; the others do nothing such."""
+    best: dict[tuple[int, int], Finding] = {}
+    for each in sorted(exceeding(measured), key=lambda each: (rank(each, measured), each.excess)):
+        best[each.layer, each.head] = each
+    return best
+
+
+def cells_of(sides: Sides, found: Finding) -> Cells:
+    """The weights that a finding is about; none for "spreads", which is about all."""
+    if found.kind == "spreads":
+        return np.zeros_like(sides.counted)
+    if found.kind == "points_at":
+        return sides.counted & (np.arange(sides.counted.shape[1]) == found.key)
+    return sides.cells[found.kind]
+
+
 def rank(found: Finding, measured: Measured) -> int:
     """What comes before what, whatever the excess: a word to which much attention goes has the highest rank."""
     if is_sink(found, measured):

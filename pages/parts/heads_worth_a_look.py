@@ -1,42 +1,53 @@
-"""The heads that do most with a text, found by measuring all of them: a sentence, and a click to each."""
+"""The heads that do most with a text, found by measuring all of them, and the one that the large picture shows."""
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from model.measures.head_kinds import Finding, cards, finding, measure, sides_of
+from model.measures.head_kinds import CARDS, Finding, best_of_heads, cards, cells_of, finding, measure, sides_of
 from model.measures.shuffles import shuffled_weights
 from pages.parts.computed import checkpoint_named
 from pages.parts.exploring import Attended
 from pages.parts.head_switches import one_head_on
 from pages.parts.passes import edits_of, trace_of
 from pages.parts.state.session import choose, current
-from viz import findings
-from viz.tokens import markdown_text
+from pages.parts.theme import theme
+from pages.parts.widgets.cards import cards as card_row
+from viz import answer, findings
+from viz.explorer.kinds import Kind
+from viz.sentence import sentence_figure
+from viz.tokens import markdown_text, position_name
+
+LABEL = "Other heads worth a look"
+BY_CHANCE = "What it does, it would do as much by accident, or with the same words in another order."
 
 
-def show_heads_worth_a_look(shown: Attended) -> None:
-    """What is found in words, and one button for each kind of head that this text has; a click shows it alone."""
-    first, others = found_heads(shown.name, shown.kind.name, shown)
-    if first is None:
-        st.markdown(markdown_text(findings.nothing(shown.kind)), help=findings.HELP)
-        return
-    title, sentence = (markdown_text(say(first, shown.kind)) for say in (findings.title, findings.sentence))
-    st.markdown(f"**{title}** {sentence}", help=f"{findings.HELP} {findings.against(first)}")
-    with st.container(horizontal=True, gap="xsmall", key="worth_a_look"):
-        for each in (first, *others):
-            st.button(
-                markdown_text(findings.short_label(each)),
-                key=f"worth_{each.kind}",
-                on_click=partial(show_alone, each, shown.kind.heads),
-                help=f"{findings.head_name(each)}, alone. {findings.against(each)}",
-            )
+class Heads(NamedTuple):
+    """What was measured of one text's heads.
+
+    first: the one to open on, if any is worth naming. others: the best of every other kind. best: what each head does
+    most notably, by (layer, head).
+    """
+
+    first: Finding | None
+    others: tuple[Finding, ...]
+    best: dict[tuple[int, int], Finding]
+
+
+class Opening(NamedTuple):
+    """The head of the large picture; found: what it does, if anything; others: those worth a look beside it."""
+
+    layer: int
+    head: int
+    found: Finding | None
+    others: tuple[Finding, ...]
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def found_heads(name: str, attention: str, _shown: Attended) -> tuple[Finding | None, tuple[Finding, ...]]:
-    """The head to look at first, and the best of every other kind. name and attention say which numbers they are of."""
+def found_heads(name: str, attention: str, _shown: Attended) -> Heads:
+    """What every head does. name and attention say which numbers they are of."""
     selection, kind = _shown.selection, _shown.kind
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
@@ -44,7 +55,84 @@ def found_heads(name: str, attention: str, _shown: Attended) -> tuple[Finding | 
     shuffles = shuffled_weights(checkpoint, trace, attention, edits)
     measured = measure(np.stack(kind.weights), sides_of(trace, attention), shuffles)
     first = finding(measured)
-    return first, cards(measured, first)
+    return Heads(first, cards(measured, first), best_of_heads(measured))
+
+
+def opening_of(shown: Attended) -> Opening:
+    """The head that a visitor has chosen, as the only one of its layer that is on; else the one that was found."""
+    heads, view = found_heads(shown.name, shown.kind.name, shown), shown.selection.view
+    worth = [each for each in (heads.first, *heads.others) if each is not None]
+    on = view.heads_on(shown.kind.heads)
+    if len(on) == 1 and shown.kind.heads > 1:
+        place = view.layer, on[0]
+    else:
+        place = (worth[0].layer, worth[0].head) if worth else (0, 0)
+    found = next((each for each in worth if (each.layer, each.head) == place), heads.best.get(place))
+    others = tuple(each for each in worth if (each.layer, each.head) != place)
+    return Opening(*place, found, others[:CARDS])
+
+
+def is_chosen(shown: Attended) -> bool:
+    """Whether the picture shows a head because a visitor chose it."""
+    return len(shown.selection.view.heads_on(shown.kind.heads)) == 1 and shown.kind.heads > 1
+
+
+def title_of(shown: Attended, opening: Opening) -> str:
+    """What was found, in one line of Markdown; "" where nothing is worth naming and nothing was chosen."""
+    if opening.found is not None:
+        return markdown_text(findings.title(opening.found, shown.kind))
+    return findings.ordinary(opening.layer, opening.head) if is_chosen(shown) else ""
+
+
+def sentence_of(shown: Attended, opening: Opening) -> str:
+    """The sentence under the title, Markdown."""
+    if opening.found is not None:
+        return markdown_text(findings.sentence(opening.found, shown.kind))
+    return look_of(shown.kind, opening) if is_chosen(shown) else markdown_text(findings.nothing(shown.kind))
+
+
+def look_of(kind: Kind, opening: Opening) -> str:
+    """Where a head looks of which nothing stands out."""
+    names = [position_name(place, token) for place, token in enumerate(kind.keys.tokens)]
+    where = answer.sentence(
+        kind.weights[opening.layer][opening.head],
+        names,
+        layer=opening.layer,
+        heads=(opening.head,),
+        one_text=kind.queries is kind.keys,
+    )
+    return f"{where} {BY_CHANCE}"
+
+
+def explained(opening: Opening) -> str:
+    """How the finding was chosen, and what it was measured against."""
+    against = "" if opening.found is None else f" {findings.against(opening.found)}"
+    return f"{findings.HELP}{against}"
+
+
+def figure_of(shown: Attended, opening: Opening) -> dict:
+    """What the large picture is drawn from."""
+    selection, kind, found = shown.selection, shown.kind, opening.found
+    trace = trace_of(selection, edits_of(selection, checkpoint_named(selection.checkpoint)))
+    sides = sides_of(trace, kind.name)
+    marked = np.zeros_like(sides.counted) if found is None else cells_of(sides, found)
+    key = None if found is None else found.key
+    return sentence_figure(kind, opening.layer, opening.head, marked, key=key, theme=theme())
+
+
+def show_heads_worth_a_look(shown: Attended, opening: Opening) -> None:
+    """One card for each other kind of head that this text has; a click shows that head alone."""
+    if not opening.others:
+        return
+    st.markdown(f"**{LABEL}**", help=findings.HELP)
+    by_id = {each.kind: each for each in opening.others}
+    listed = [findings.card(each, shown.kind) for each in opening.others]
+    card_row(listed, partial(take_card, by_id, shown.kind.heads), key="worth_a_look")
+
+
+def take_card(by_id: dict[str, Finding], heads: int, name: str) -> None:
+    """The head of a card."""
+    show_alone(by_id[name], heads)
 
 
 def show_alone(found: Finding, heads: int) -> None:

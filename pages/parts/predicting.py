@@ -6,6 +6,7 @@ from viz import answer
 
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
+NO_VERDICT = "This model gives no verdict that could change"
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 
 
@@ -21,3 +22,32 @@ def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] 
     found = checkpoint.likeliest(trace, -1 if masked is None else masked)
     title, explained = ("Next token", NEXT_HELP) if masked is None else ("Masked word", MASKED_HELP)
     return title, answer.outcome(dict([found])), explained
+
+
+def change_of(checkpoint: Checkpoint, before: Trace, after: Trace) -> str:
+    """What the model says, before and after a change."""
+    if checkpoint.config.labels:
+        return answer.change(checkpoint.probabilities(before), checkpoint.probabilities(after))
+    if before.encoder is not None and before.decoder is not None:
+        old, new = output_of(checkpoint, before), output_of(checkpoint, after)
+        return "The output stays the same" if old == new else f"“{old}” → “{new}”"
+    old_said, new_said = prediction_of(checkpoint, before), prediction_of(checkpoint, after)
+    if old_said is None or new_said is None:
+        return NO_VERDICT
+    return f"{old_said[0]}: {old_said[1]} → {new_said[1]}"
+
+
+def verdict_of(checkpoint: Checkpoint, trace: Trace) -> str:
+    """What the model says, as a sentence: "Verdict: positive 93.9 %."; "" where it says nothing."""
+    if trace.encoder is not None and trace.decoder is not None:
+        return f"The decoder reads “{output_of(checkpoint, trace)}”."
+    said = prediction_of(checkpoint, trace)
+    if said is None:
+        return ""
+    return f"{'Verdict' if checkpoint.config.labels else said[0]}: {said[1]}."
+
+
+def output_of(checkpoint: Checkpoint, trace: Trace) -> str:
+    """The text of the decoder beside an encoder, in one line."""
+    assert trace.decoder is not None
+    return answer.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist()))

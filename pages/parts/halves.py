@@ -1,0 +1,102 @@
+"""A sentence with its halves in the other order, and one with two of its words exchanged."""
+
+import re
+from collections.abc import Sequence
+
+BUT = re.compile(r",?\s+but\s+", re.IGNORECASE)
+COMMA = re.compile(r"\s*[,;]\s+(?:(?:and|or|so|yet|while|although)\s+)?", re.IGNORECASE)
+SENTENCE = re.compile(r"\S.*?(?:[.!?…]+(?=\s|$)|$)", re.DOTALL)
+END = re.compile(r"[\s.!?…]*$")
+# Words that are written with a capital at the beginning of a sentence alone.
+PLAIN = re.compile(
+    "a|an|the|this|that|these|those|it|he|she|we|they|you|there|my|your|his|her|our|their|its|in|on|at|to|for|from|with|"
+    "when|while|if|as|although|though|nobody|everybody|everyone|everything|nothing|no|not|all|some|most|many|one"
+)
+VERB = r"(?:is|are|was|were|has|had|have|does|do|did|can|could|will|would|may|might|should|must)"
+NAMED = re.compile(rf"\b(?:the|this|that|my|your|his|her|our|their)(?: \w+){{1,3}}?(?= {VERB}\b|$)", re.IGNORECASE)
+IT = re.compile(r"\bit\b", re.IGNORECASE)
+
+
+def swapped_halves(text: str) -> str | None:
+    """The text with the halves of one sentence exchanged, at "but" or else at a comma; None where there is neither.
+
+    A noun that an "it" of the other half stands for keeps its place before it: "The film was slow, but I loved it."
+    becomes "I loved the film, but it was slow."
+    """
+    sentences = [(found.start(), found.end()) for found in SENTENCE.finditer(text)]
+    for start, end in sentences:
+        swapped = swapped_sentence(text[start:end])
+        if swapped is not None:
+            return text[:start] + swapped + text[end:]
+    return None
+
+
+def swapped_sentence(sentence: str) -> str | None:
+    """The same for a text of one sentence."""
+    last = END.search(sentence)
+    assert last is not None
+    body, end = sentence[: last.start()], last[0]
+    place = BUT.search(body) or most_central(COMMA, body)
+    if place is None:
+        return None
+    first, second = body[: place.start()].strip(), body[place.end() :].strip()
+    if not re.search(r"\w", first) or not re.search(r"\w", second):
+        return None
+    second, first = name_first(second, beginning_lowered(first))
+    return second[0].upper() + second[1:] + place[0] + first + end
+
+
+def most_central(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The match nearest to the middle; None where there is none."""
+    found = list(pattern.finditer(text))
+    return min(found, key=lambda match: abs(match.start() + match.end() - len(text)), default=None)
+
+
+def beginning_lowered(half: str) -> str:
+    """Without the capital that the first word had for its place alone."""
+    word = re.match(r"\w+", half)
+    return half[0].lower() + half[1:] if word and PLAIN.fullmatch(word[0].lower()) else half
+
+
+def name_first(first: str, second: str) -> tuple[str, str]:
+    """The halves in their new order; an "it" of the first and the noun of the second change places, if each is one."""
+    pronouns, names = list(IT.finditer(first)), list(NAMED.finditer(second))
+    if len(pronouns) != 1 or len(names) != 1 or IT.search(second) or NAMED.search(first):
+        return first, second
+    pronoun, name = pronouns[0], names[0]
+    return (
+        first[: pronoun.start()] + name[0] + first[pronoun.end() :],
+        second[: name.start()] + "it" + second[name.end() :],
+    )
+
+
+def swapped_spans(text: str, one: tuple[int, int], other: tuple[int, int]) -> str:
+    """The text with what stands in two spans exchanged; the space around them stays where it is.
+
+    ValueError where they overlap.
+    """
+    first, second = sorted((trimmed(text, one), trimmed(text, other)))
+    if first[1] > second[0]:
+        raise ValueError(f"spans {one} and {other} overlap")
+    parts = text[: first[0]], text[slice(*second)], text[first[1] : second[0]], text[slice(*first)], text[second[1] :]
+    return "".join(parts)
+
+
+def trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """The span without the spaces at its ends."""
+    part = text[slice(*span)]
+    return span[0] + len(part) - len(part.lstrip()), span[1] - (len(part) - len(part.rstrip()))
+
+
+def word_span(
+    spans: Sequence[tuple[int, int] | None], words: Sequence[int | None] | None, place: int
+) -> tuple[int, int] | None:
+    """Where in the text the word of a token stands: of all its pieces; None for a token that was not typed."""
+    if not 0 <= place < len(spans) or spans[place] is None:
+        return None
+    same = [
+        span
+        for other, span in enumerate(spans)
+        if span is not None and (other == place or (words is not None and words[other] == words[place] is not None))
+    ]
+    return min(start for start, _ in same), max(end for _, end in same)

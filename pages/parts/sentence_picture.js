@@ -1,0 +1,408 @@
+// A sentence twice, and a curve for every weight of one head: from the query that looks to the key that is looked at.
+// What a visitor typed is only ever set as text.
+const DRAWING = "http://www.w3.org/2000/svg"
+const SIZES = [26, 22, 18, 15, 13] // pixels of type, the largest that fits
+const [LEAST_GAP, MOST_GAP, JOINED_GAP, PADDING] = [8, 56, 0, 5]
+const [LINE, CURVES, SMALL] = [20, 168, 12] // pixels: a line of numbers, the height of the curves, small type
+const NARROW = 560 // pixels; below, the sentence runs down the page
+const [ROOM, ROW, DENSE_ROW, DENSE] = [0.36, 28, 22, 20] // of the width for the words of a side; pixels a row, from so many rows
+const [FAINTEST, MOST_CURVES] = [0.01, 600] // of the largest weight
+const [THINNEST, THICKER, LIGHTEST, DARKER] = [0.75, 5.5, 0.14, 0.76]
+const DRAGGED = 8 // pixels
+const SIDES = ["rows", "columns"]
+const mounted = new WeakMap()
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const held = mounted.get(parentElement) ?? mount(parentElement)
+  const before = held.data
+  Object.assign(held, { data, tell: setTriggerValue })
+  if (!before || before.name !== data.name) Object.assign(held, { kept: null, pointed: null, taken: null, swaps: false })
+  draw(held)
+  return () => held.observer.disconnect()
+}
+
+function mount(parentElement) {
+  const root = parentElement.querySelector(".sentence")
+  const sheet = made("div", "sheet")
+  const below = made("div", "below")
+  const [said, cut, wider] = ["said", "cut", "wider"].map((name) => made("p", name))
+  const swap = made("button", "swap", "Swap two words")
+  swap.type = "button"
+  said.setAttribute("aria-live", "polite")
+  below.append(said, wider, cut, swap)
+  root.replaceChildren(sheet, below)
+  const held = { root, sheet, said, cut, wider, swap, kept: null, pointed: null, taken: null, swaps: false }
+  swap.onclick = () => {
+    Object.assign(held, { swaps: !held.swaps, taken: null, kept: null })
+    light(held)
+  }
+  held.observer = new ResizeObserver(() => root.clientWidth !== held.width && draw(held))
+  held.observer.observe(root)
+  sheet.addEventListener("pointerleave", () => point(held, null))
+  sheet.addEventListener("keydown", (event) => move(held, event))
+  mounted.set(parentElement, held)
+  return held
+}
+
+function draw(held) {
+  const { data, root, sheet } = held
+  held.observer.observe(root)
+  held.width = root.clientWidth
+  if (!data || !held.width) return
+  held.family = getComputedStyle(root).fontFamily
+  held.full = Math.max(...data.weights.flat(), 1e-6)
+  held.plan = held.width < NARROW ? down(held) : across(held)
+  const svg = shape("svg", { role: "group", "aria-label": data.label, viewBox: `0 0 ${held.plan.width} ${held.plan.height}` })
+  svg.setAttribute("width", held.plan.width)
+  svg.setAttribute("height", held.plan.height)
+  held.curves = curvesOf(held)
+  held.words = Object.fromEntries(SIDES.map((side) => [side, held.plan[side].map((at, place) => wordOf(held, side, at, place))]))
+  held.headings = held.plan.headings.map(({ x, y, anchor, content }) => label(x, y, SMALL, anchor, content, data.colours.quiet))
+  svg.append(...held.curves.map(({ path }) => path), ...SIDES.flatMap((side) => held.words[side].map(({ group }) => group)), ...held.headings)
+  const focus = sheet.contains(held.root.getRootNode().activeElement) ? held.at : null
+  sheet.replaceChildren(svg)
+  held.wider.hidden = held.plan.width <= held.width
+  held.wider.textContent = "The sentence is wider than the picture: scroll it sideways. →"
+  held.cut.hidden = !data.cut
+  held.cut.textContent = data.cut
+  held.swap.hidden = !data.swaps
+  rove(held, held.at ?? { side: "rows", place: 0 })
+  if (focus) held.words[held.at.side][held.at.place].group.focus()
+  if (data.found !== null && held.plan.width > held.width) {
+    sheet.scrollLeft = held.plan.columns[data.found].x - held.width / 2
+  }
+  light(held)
+}
+
+// Where everything is: the words of both sides, and where the curves begin and end
+
+function across(held) {
+  const { data, width } = held
+  const size = SIZES.find((each) => SIDES.every((side) => total(held, side, each) <= width)) ?? SIZES.at(-1)
+  const widest = Math.max(width, ...SIDES.map((side) => total(held, side, size)))
+  const tall = Math.round(size * 1.5)
+  const tops = { rows: LINE, columns: LINE + tall + CURVES }
+  const plan = { width: Math.ceil(widest), height: tops.columns + tall + LINE, size, vertical: false }
+  for (const side of SIDES) {
+    const gaps = data[side].filter((word, place) => place && !word.joined).length
+    const gap = LEAST_GAP + Math.min(MOST_GAP - LEAST_GAP, gaps ? (widest - total(held, side, size)) / gaps : 0)
+    const long = total(held, side, size) + gaps * (gap - LEAST_GAP)
+    let x = (widest - long) / 2
+    const y = tops[side] + tall / 2
+    const [touch, numbers] = side === "rows" ? [tops.rows + tall, LINE / 2] : [tops.columns, tops.columns + tall + LINE / 2]
+    plan[side] = data[side].map((word, place) => {
+      const wide = wordWidth(held, word, size)
+      x += place ? (word.joined ? JOINED_GAP : gap) : 0
+      const at = { x: x + wide / 2, y, left: x, wide, tall, anchor: "middle", text: x + wide / 2, end: [x + wide / 2, touch] }
+      x += wide
+      return { ...at, content: word.text, number: { x: at.x, y: numbers, anchor: "middle" }, size: sizeOf(word, size) }
+    })
+  }
+  plan.headings = [
+    { x: 0, y: LINE / 2, anchor: "start", content: "query attends" },
+    { x: 0, y: plan.height - LINE / 2, anchor: "start", content: "to key" },
+  ]
+  return plan
+}
+
+function down(held) {
+  const { data, width } = held
+  const most = Math.max(data.rows.length, data.columns.length)
+  const [tall, size] = most > DENSE ? [DENSE_ROW, 14] : [ROW, 16]
+  const room = Math.min(width * ROOM, 180)
+  const plan = { width, height: LINE + tall * most + 4, size, vertical: true }
+  for (const side of SIDES) {
+    const left = side === "rows"
+    const start = LINE + ((most - data[side].length) * tall) / 2
+    plan[side] = data[side].map((word, place) => {
+      const type = sizeOf(word, size)
+      const content = fitted(held, word.text, type, room - 44)
+      const wide = textWidth(held, content, type) + 2 * PADDING
+      const x = left ? room - wide : width - room
+      const y = start + (place + 0.5) * tall
+      const number = { x: left ? 0 : width, y, anchor: left ? "start" : "end" }
+      return { x, y, left: x, wide, tall: tall - 2, anchor: "start", text: x + PADDING, content, end: [left ? room : width - room, y], number, size: type }
+    })
+  }
+  plan.headings = [
+    { x: room, y: LINE / 2, anchor: "end", content: "query attends" },
+    { x: width - room, y: LINE / 2, anchor: "start", content: "to key" },
+  ]
+  return plan
+}
+
+function total(held, side, size) {
+  return held.data[side].reduce((sum, word, place) => sum + (place ? (word.joined ? JOINED_GAP : LEAST_GAP) : 0) + wordWidth(held, word, size), 0)
+}
+
+function wordWidth(held, word, size) {
+  return textWidth(held, word.text, sizeOf(word, size)) + (word.joined ? 1 : 2) * PADDING
+}
+
+function sizeOf(word, size) {
+  return word.special ? Math.max(11, Math.round(size * 0.6)) : size
+}
+
+let context
+function textWidth(held, content, size) {
+  context ??= document.createElement("canvas").getContext("2d")
+  context.font = `${size}px ${held.family}`
+  return context.measureText(content).width
+}
+
+function fitted(held, content, size, room) {
+  const letters = [...content]
+  while (letters.length > 1 && textWidth(held, `${letters.join("")}…`, size) > room) letters.pop()
+  return letters.length < [...content].length ? `${letters.join("")}…` : content
+}
+
+// What is drawn
+
+function curvesOf(held) {
+  const { data, plan, full } = held
+  const found = []
+  data.weights.forEach((row, query) =>
+    row.forEach((weight, key) => weight >= FAINTEST * full && found.push({ query, key, weight, marked: data.marked[query].includes(key) })),
+  )
+  found.sort((left, right) => left.weight - right.weight)
+  return found.slice(-MOST_CURVES).map((curve) => ({ ...curve, path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end) }))
+}
+
+function curveOf(held, { query, key, weight }, [x, y], [toX, toY]) {
+  const bend = held.plan.vertical ? (toX - x) / 2 : (toY - y) / 2
+  const [first, second] = held.plan.vertical ? [[x + bend, y], [toX - bend, toY]] : [[x, y + bend], [toX, toY - bend]]
+  const strength = weight / held.full
+  const path = shape("path", { class: "curve", d: `M${x} ${y}C${first} ${second} ${toX} ${toY}`, "stroke-width": THINNEST + THICKER * strength })
+  Object.assign(path.dataset, { query: held.data.rows[query].place, key: held.data.columns[key].place, weight })
+  return path
+}
+
+function wordOf(held, side, at, place) {
+  const { data, plan } = held
+  const group = shape("g", { class: "word", role: "button", tabindex: -1 })
+  const tall = plan.vertical ? at.tall : at.tall - 4
+  const box = shape("rect", { class: "box", x: at.left, y: at.y - tall / 2, width: at.wide, height: tall, rx: 5 })
+  const text = label(at.text, at.y, at.size, at.anchor, at.content, data.colours.text)
+  const number = label(at.number.x, at.number.y, SMALL, at.number.anchor, "", data.colours.quiet)
+  number.classList.add("number")
+  group.setAttribute("aria-label", `${side === "rows" ? "Query" : "Key"} ${data[side][place].place + 1}: ${data[side][place].text}`)
+  Object.assign(group.dataset, { side, place: data[side][place].place })
+  group.append(box, text, number)
+  group.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && point(held, { side, place }))
+  group.addEventListener("focus", () => {
+    rove(held, { side, place })
+    if (group.matches(":focus-visible")) point(held, { side, place })
+  })
+  group.addEventListener("blur", () => point(held, null))
+  group.addEventListener("pointerdown", (event) => press(held, event, { side, place }))
+  return { group, box, text, number }
+}
+
+// The word that is pointed at, or else kept by a click, alone has its curves and its numbers.
+function light(held) {
+  const { data, words, curves, plan } = held
+  const active = held.pointed ?? held.kept
+  const { shades, quiet, text } = data.colours
+  const strong = shades.at(-3)
+  for (const { path, query, key, weight, marked } of curves) {
+    const lit = !active || (active.side === "rows" ? query : key) === active.place
+    const dark = active ? lit : marked
+    path.setAttribute("stroke", dark ? strong : quiet)
+    path.setAttribute("stroke-opacity", lit ? ((dark ? LIGHTEST : LIGHTEST / 2) + DARKER * (weight / held.full)).toFixed(3) : 0.03)
+  }
+  for (const side of SIDES) {
+    words[side].forEach((word, place) => {
+      const weight = weightOf(held, active, side, place)
+      const share = weight === null ? (side === "columns" && !active ? received(held, place) : 0) : weight
+      paint(held, word, Math.sqrt(share), data[side][place].special)
+      word.number.textContent = weight === null ? restNumber(held, active, side, place) : short(weight, plan[side][place].wide)
+      word.number.setAttribute("fill", weight === null || weight < 0.05 ? quiet : text)
+      const same = (one) => one && one.side === side && one.place === place
+      word.group.classList.toggle("kept", Boolean(same(held.kept)))
+      word.group.classList.toggle("taken", Boolean(same(held.taken)))
+      word.group.setAttribute("aria-pressed", String(Boolean(same(held.kept))))
+    })
+  }
+  held.headings.forEach((heading) => heading.setAttribute("visibility", active && !plan.vertical ? "hidden" : "visible"))
+  held.swap.setAttribute("aria-pressed", String(held.swaps))
+  held.said.textContent = held.swaps ? swapSaid(held) : active ? sentenceOf(held, active) : resting(held)
+}
+
+function paint(held, { box, text }, strength, special) {
+  const { shades, text: ink, page, quiet } = held.data.colours
+  const colour = mixed(shades, strength)
+  box.setAttribute("fill", strength > 0.03 ? colour : "transparent")
+  const plain = special ? quiet : ink
+  text.setAttribute("fill", strength > 0.03 ? (contrast(colour, ink) >= contrast(colour, page) ? ink : page) : plain)
+}
+
+// The weight between the active word and one of the other side; null for a word of its own side, or at rest.
+function weightOf({ data }, active, side, place) {
+  if (!active || active.side === side) return null
+  return side === "columns" ? data.weights[active.place][place] : data.weights[place][active.place]
+}
+
+function received({ data }, key) {
+  return data.weights.reduce((sum, row) => sum + row[key], 0) / data.weights.length
+}
+
+function restNumber({ data }, active, side, place) {
+  return !active && side === "columns" && place === data.found ? data.note : ""
+}
+
+function resting({ data, full }) {
+  return `Point at any word to see its weights in ${data.head.replace("L", "l")}. The thickest curve is ${percent(full)}.`
+}
+
+function sentenceOf({ data }, { side, place }) {
+  const [own, others] = side === "rows" ? ["rows", "columns"] : ["columns", "rows"]
+  const weights = data[others].map((word, other) => [side === "rows" ? data.weights[place][other] : data.weights[other][place], word])
+  weights.sort((left, right) => right[0] - left[0])
+  const first = weights.slice(0, 3).map(([weight, word]) => [`“${word.text}”`, percent(weight)])
+  const name = `“${data[own][place].text}”`
+  if (side === "rows") return `${name} attends to ${first.map(([word, share]) => `${word} with ${share}`).join(", ")}.`
+  return `${name} gets ${first.map(([word, share]) => `${share} of the attention of ${word}`).join(", ")}.`
+}
+
+function swapSaid({ data, taken }) {
+  return taken ? `Choose the word that changes places with “${data[taken.side][taken.place].text}”.` : "Choose two words, one after the other; or drag one onto another."
+}
+
+// What a visitor does
+
+function point(held, active) {
+  held.pointed = active
+  light(held)
+}
+
+function rove(held, at) {
+  for (const side of SIDES) held.words[side].forEach(({ group }) => group.setAttribute("tabindex", -1))
+  held.at = held.words[at.side][at.place] ? at : { side: "rows", place: 0 }
+  held.words[held.at.side][held.at.place].group.setAttribute("tabindex", 0)
+}
+
+function keep(held, at) {
+  if (held.swaps) return take(held, at)
+  const same = held.kept && held.kept.side === at.side && held.kept.place === at.place
+  held.kept = same ? null : at
+  if (same) held.pointed = null
+  light(held)
+}
+
+function take(held, at) {
+  if (!held.data.swappable.includes(at.side)) return
+  if (held.taken && held.taken.place !== at.place) return swap(held, held.taken, at)
+  held.taken = held.taken ? null : at
+  light(held)
+}
+
+function swap(held, one, other) {
+  const places = [one, other].map(({ side, place }) => held.data[side][place].place)
+  Object.assign(held, { taken: null, swaps: false })
+  light(held)
+  held.tell("swap", places)
+}
+
+// A press that ends where it began keeps the word; one that ends on another word of the same text swaps the two.
+function press(held, event, at) {
+  const from = [event.clientX, event.clientY]
+  const far = (later) => Math.hypot(later.clientX - from[0], later.clientY - from[1]) > DRAGGED
+  const drags = event.pointerType === "mouse" && held.data.swaps && held.data.swappable.includes(at.side)
+  const dragging = (later) => {
+    if (!drags || !far(later) || held.taken) return
+    held.taken = at
+    light(held)
+  }
+  const ended = (later) => {
+    window.removeEventListener("pointermove", dragging)
+    window.removeEventListener("pointerup", ended)
+    window.removeEventListener("pointercancel", ended)
+    if (later.type === "pointercancel") return
+    if (!far(later)) return keep(held, at)
+    if (!drags) return
+    held.taken = null
+    const group = later.composedPath().find((one) => one.classList?.contains("word"))
+    const target = group && held.data.swappable.includes(group.dataset.side) ? Number(group.dataset.place) : null
+    if (target === null || target === held.data[at.side][at.place].place) return light(held)
+    held.tell("swap", [held.data[at.side][at.place].place, target])
+  }
+  window.addEventListener("pointermove", dragging)
+  window.addEventListener("pointerup", ended)
+  window.addEventListener("pointercancel", ended)
+}
+
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
+
+function move(held, event) {
+  if (event.ctrlKey || event.altKey || event.metaKey) return
+  if (["Enter", " "].includes(event.key)) keep(held, held.at)
+  else if (event.key === "Escape") Object.assign(held, { kept: null, pointed: null, taken: null, swaps: false })
+  else if (STEPS[event.key]) step(held, STEPS[event.key])
+  else return
+  event.preventDefault()
+  light(held)
+}
+
+function step(held, [right, down]) {
+  const [along, over] = held.plan.vertical ? [down, right] : [right, down]
+  const side = over ? (over > 0 ? "columns" : "rows") : held.at.side
+  const place = Math.min(Math.max(held.at.place + along, 0), held.data[side].length - 1)
+  held.words[side][place].group.focus()
+  held.pointed = { side, place }
+}
+
+// Small things
+
+function made(tag, name, content = "") {
+  const element = document.createElement(tag)
+  element.className = name
+  element.textContent = content
+  return element
+}
+
+function shape(tag, attributes) {
+  const element = document.createElementNS(DRAWING, tag)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
+  return element
+}
+
+function label(x, y, size, anchor, content, colour) {
+  const text = shape("text", { x, y, "font-size": size, "text-anchor": anchor, "dominant-baseline": "central", fill: colour })
+  text.textContent = content
+  return text
+}
+
+// As viz/tokens.py says it: "71 %", below 10 % one decimal, and no 0 or 100 that is not one.
+function percent(share) {
+  const digits = share < 0.0995 ? 1 : 0
+  const rounded = (100 * share).toFixed(digits)
+  if (share > 0 && Number(rounded) === 0) return "<\u00a00.1\u00a0%"
+  if (share < 1 - 1e-6 && Number(rounded) === 100) return ">\u00a099\u00a0%"
+  return `${rounded}\u00a0%`
+}
+
+function short(share, wide) {
+  if (share < 0.005) return ""
+  return wide < 30 ? String(Math.round(100 * share)) : `${Math.round(100 * share)}\u00a0%`
+}
+
+function mixed(shades, strength) {
+  const place = Math.min(Math.max(strength, 0), 1) * (shades.length - 1)
+  const low = Math.min(Math.floor(place), shades.length - 2)
+  const [from, to] = [channels(shades[low]), channels(shades[low + 1])]
+  return `rgb(${from.map((each, at) => Math.round(each + (to[at] - each) * (place - low)))})`
+}
+
+function channels(colour) {
+  return colour.startsWith("#") ? [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16)) : colour.match(/\d+/g).map(Number)
+}
+
+function contrast(one, other) {
+  const [dark, light] = [luminance(one), luminance(other)].sort((left, right) => left - right)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+function luminance(colour) {
+  const [red, green, blue] = channels(colour).map((each) => (each / 255 <= 0.04045 ? each / 255 / 12.92 : ((each / 255 + 0.055) / 1.055) ** 2.4))
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}

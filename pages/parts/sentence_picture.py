@@ -1,0 +1,31 @@
+"""The large picture of a sentence and one head, as a browser component."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+KEY = "sentence"
+MARKUP = '<div class="sentence"></div>'
+
+
+def sentence_picture(figure: Mapping[str, Any], name: str, swappable: str | None, on_swap: Callable[..., None]) -> None:
+    """Draw it.
+
+    name: what the numbers are called; no others have this name.
+    swappable: the side, "rows" or "columns", or "both", whose words a visitor can swap; None where no control is shown.
+    on_swap: called with two positions of tokens.
+    """
+    script, styles = (Path(__file__).with_suffix(f".{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
+    component = st.components.v2.component("headlight_sentence", html=MARKUP, css=styles, js=script)
+    sides = ["rows", "columns"] if swappable == "both" else [swappable]
+    data = dict(figure) | {"name": name, "swaps": swappable is not None, "swappable": sides}
+    component(key=KEY, data=data, height="content", on_swap_change=lambda: take_swap(on_swap))
+
+
+def take_swap(taker: Callable[..., None]) -> None:
+    """Two positions, if it is these that came: what a browser sends can be anything."""
+    places = getattr(st.session_state.get(KEY), "swap", None)
+    if isinstance(places, list) and len(places) == 2 and all(type(place) is int and place >= 0 for place in places):
+        taker(*places)

@@ -1,0 +1,127 @@
+"""Three changes to a text or to what heads may do, with what each does to the model's verdict."""
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+
+from model import Checkpoint, Edits, HiddenKey, InputError
+from pages.parts.computed import checkpoint_named
+from pages.parts.doors import door
+from pages.parts.experiments import ATTENTIONS, together
+from pages.parts.exploring import Attended
+from pages.parts.halves import swapped_halves, swapped_spans, word_span
+from pages.parts.head_switches import muted_heads
+from pages.parts.heads_worth_a_look import Opening
+from pages.parts.passes import edits_of, trace_of, with_text
+from pages.parts.predicting import change_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import changed, choose, current
+from viz import findings
+from viz.tokens import markdown_text
+
+MUTE_HELP = "Sets to zero what this head found, before the layer's output projection; all other heads stay."
+SWAP_HELP = "Exchanges what stands before and after the “but”, or a comma, and reads that text instead."
+FORBID_HELP = (
+    "Takes this token out of the keys of every head in every layer. Opens the experiment on the page Break the "
+    "formula, with both runs side by side."
+)
+NO_HALVES = "There is no “but” and no comma to swap at. Swap two words instead: drag one onto the other."
+
+
+def show_changes(shown: Attended, opening: Opening) -> None:
+    """Three buttons side by side, each with its result."""
+    checkpoint = checkpoint_named(shown.selection.checkpoint)
+    for place, show in zip(st.columns(3), (show_mute, show_swap, show_forbid), strict=True):
+        with place, st.container(gap="xxsmall"):
+            show(shown, opening, checkpoint)
+
+
+def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+    """The head of the picture muted, or given back."""
+    selection, site = shown.selection, (opening.layer, opening.head)
+    is_muted = site in muted_heads(selection)
+    changes = with_mute(selection, site, muted=not is_muted)
+    label = "Give this head back" if is_muted else "Mute this head"
+    st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
+    after = changed(selection, **changes)
+    say_result(lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
+    st.caption("Does looking mean mattering?")
+
+
+def with_mute(selection: Selection, site: tuple[int, int], *, muted: bool) -> dict:
+    """The changes that mute a head beside those that are, or give it back."""
+    others = muted_heads(selection) - {site}
+    off = frozenset() if selection.mute else selection.view.off
+    return {"muted": others | {site} if muted else others, "mute": False, "off": off}
+
+
+def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+    """The halves of the text in the other order."""
+    selection, text = shown.selection, swapped_halves(shown.selection.text)
+    options = {"disabled": text is None, "help": SWAP_HELP, "width": "stretch"}
+    st.button("Swap the halves", key="change_swap", on_click=choose, kwargs={"text": text}, **options)
+    if text is None:
+        st.caption(NO_HALVES)
+        return
+    after = changed(with_text(selection, text), pair=selection.pair)
+    say_result(lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
+    st.caption(f"“{markdown_text(text)}”")
+
+
+def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+    """The key that most is attended to, hidden from every head."""
+    selection, kind = shown.selection, shown.kind
+    key = key_of(shown, opening)
+    name = markdown_text(findings.shown(kind.keys.tokens[key]))
+    door(f"Forbid looking at “{name}”", "break", FORBID_HELP, experiment="hide", key=key, layer=opening.layer)
+    stack, attention = ATTENTIONS[kind.name]
+    hidden = Edits(hidden=frozenset({HiddenKey(stack, key, attention)}))
+    edits = together(edits_of(selection, checkpoint), hidden)
+    say_result(lambda: change(selection, checkpoint, selection, edits))
+    st.caption("No head of any layer may: does the verdict need it?")
+
+
+def key_of(shown: Attended, opening: Opening) -> int:
+    """The key that the finding is about, or else the one that its head attends to most; special ones come last."""
+    if opening.found is not None and opening.found.key is not None:
+        return opening.found.key
+    received = shown.kind.weights[opening.layer][opening.head].sum(axis=0)
+    special = np.array(shown.kind.keys.special or [False] * len(received))
+    return int(np.where(special, received - len(shown.kind.queries.tokens), received).argmax())
+
+
+def change(selection: Selection, checkpoint: Checkpoint, after: Selection, edits: Edits) -> str:
+    """What the model says now, and what it says after a change."""
+    return change_of(checkpoint, trace_of(selection, edits_of(selection, checkpoint)), trace_of(after, edits))
+
+
+def say_result(compute: Callable[[], str]) -> None:
+    """The result; or why there is none."""
+    try:
+        st.markdown(f"**{markdown_text(compute())}**")
+    except InputError as refusal:
+        st.markdown(markdown_text(str(refusal)))
+
+
+def swappable_side(shown: Attended) -> str | None:
+    """Which side of the picture is the text that was typed: "both", "columns", or None."""
+    kind = shown.kind
+    both_stacks = "encoder" in shown.kinds and "decoder" in shown.kinds
+    if kind.name == "decoder" and both_stacks:
+        return None
+    return "both" if kind.queries is kind.keys else "columns"
+
+
+def take_swap(one: int, other: int) -> None:
+    """Exchange the words of two tokens in the text."""
+    selection = current()
+    checkpoint = checkpoint_named(selection.checkpoint)
+    trace = trace_of(selection, edits_of(selection, checkpoint))
+    read = trace.encoder or trace.decoder
+    if read is None or read.spans is None:
+        return
+    spans = [None if read.segments and read.segments[place] else span for place, span in enumerate(read.spans)]
+    places = [word_span(spans, read.words, place) for place in (one, other)]
+    if None not in places and places[0] != places[1]:
+        choose(text=swapped_spans(selection.text, *places))  # type: ignore[arg-type]
