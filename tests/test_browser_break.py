@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, TimeoutError, expect
 
-from model import Edits, load_checkpoint
+from model import Edits, HeadSite, load_checkpoint
 from pages.parts.subjects import GROUPS
 from tests.running import PATIENCE, asks, comes_true, idle, visitor
 from tests.test_explorer_browser import serious
@@ -240,6 +240,53 @@ def test_axe_finds_nothing_serious_in_any_experiment_that_fits_a_phone(browser, 
         assert serious(page) == []
         page.set_viewport_size({"width": 390, "height": 2600})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+TURNS = "The acting is not bad at all."
+
+
+def test_a_part_is_taken_out_by_the_keyboard_and_the_page_shows_what_comes_of_it(browser, address):
+    with visitor(browser) as page:
+        open_at(page, address, text=TURNS)
+        parts = page.locator(".formula button")
+        positions = parts.filter(has_text="positions")
+        expect(positions).to_have_attribute("aria-pressed", "true")
+        expect(positions.locator(".notation")).to_have_css("text-decoration-line", "line-through")
+        softmax = parts.filter(has_text="where to look")
+        softmax.press("Enter")
+        expect(softmax).to_have_attribute("aria-pressed", "true")
+        expect(softmax).to_be_focused()
+        expect(positions).to_have_attribute("aria-pressed", "false")
+        expect(page.get_by_role("heading", name="Uniform attention everywhere")).to_be_visible()
+        assert parse_qs(urlsplit(page.url).query)["experiment"] == ["uniform"]
+        labels = load_checkpoint("sentiment").classify(TURNS, edits=uniform())
+        expect(softmax.locator(".result")).to_contain_text(f"→ {100 * labels['positive']:.1f}")
+        for box in [part.bounding_box() for part in parts.all()]:
+            assert box is not None
+            assert min(box["width"], box["height"]) >= 24
+
+
+def uniform() -> Edits:
+    return Edits(uniform=frozenset(HeadSite("encoder", layer, head) for layer in range(4) for head in range(8)))
+
+
+def test_the_parts_of_a_long_text_come_one_by_one_and_the_page_then_opens_on_the_one_that_matters_most(
+    browser, address
+):
+    text = f"{TURNS} It is dull in places, and yet I would see it again. " * 6
+    with visitor(browser) as page:
+        page.goto(f"{address}/break?{urlencode({'text': text})}")
+        heading = page.get_by_role("heading", level=1)
+        expect(heading).to_contain_text("Without ")
+        expect(page.locator(".formula .result")).to_have_text([re.compile("→ .*%")] * 9)
+        expect(page.locator(".formula button[aria-pressed=true]")).to_have_count(1)
+        idle(page)
+        assert "experiment" not in page.url
+        results = page.locator(".formula .result").all_inner_texts()
+        checkpoint = load_checkpoint("sentiment")
+        label = max(labels := checkpoint.classify(text), key=lambda name: labels[name])
+        after = checkpoint.classify(text, edits=Edits(unpositioned=frozenset({"encoder"})))[label]
+        assert results[0] == f"{100 * labels[label]:.1f} → {100 * after:.1f}\u00a0%"
 
 
 TITLES = """root => [...root.querySelectorAll("canvas")].map(

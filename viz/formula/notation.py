@@ -235,12 +235,12 @@ def answer(config: Config, x: str) -> Line | None:
     final = read(config, x)
     if config.labels:
         before, after = POOLED.get(config.pooling, ("", "_1"))
-        terms = (*plain("verdict = softmax("), *plain(*filter(None, [before])), *final, *plain(after, "W )"))
+        terms = (*plain("verdict = softmax("), *plain(*filter(None, [before])), *final, *plain(after, "W", ")"))
         return Line(words=f"one of {len(config.labels)} labels", terms=terms)
-    table = "E^T )" if config.tie_embeddings else "W )"
+    table = ("E^T", ")") if config.tie_embeddings else ("W", ")")
     if config.architecture != "encoder":
-        return Line(words="one of all tokens", terms=(*plain("next token = softmax("), *final, *plain(table)))
+        return Line(words="one of all tokens", terms=(*plain("next token = softmax("), *final, *plain(*table)))
     if config.word_head:
-        terms = (*plain("masked word = softmax(", "H("), *final, *plain(")", table))
+        terms = (*plain("masked word = softmax(", "H("), *final, *plain(")", *table))
         return Line(words="one of all tokens", terms=terms)
     return None
