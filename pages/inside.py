@@ -17,9 +17,11 @@ from pages.parts.state.session import address_notice, choose, current, fit, reme
 from pages.parts.theme import theme
 from pages.parts.walking import choose_step, choose_weight, chosen_path, go, name_step, rechecked, take_away
 from pages.parts.widgets.bound import radio
+from pages.parts.widgets.switchboard import reading
 from viz import steps
 from viz.excerpt import code_of
 from viz.explorer.kinds import Kind
+from viz.formula import Site, formula, is_marked, marked
 from viz.inside import part_bars, spec, unchecked
 from viz.step_pictures import alternative, specs
 from viz.tokens import markdown_text
@@ -48,6 +50,7 @@ CODE_HELP = (
     "The lines of this program that ran, read from its files. What says `changes`, `without` or `normed` is where an "
     "edit would act, such as a norm left out; unedited, it does what the formula says."
 )
+NO_TERM = "Nothing in this model's formula stands for this step: the model does without it."
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 
@@ -126,12 +129,13 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
 def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """What stands below the picture: how it is read, and what else is known of the weight."""
     walk = selection.of(Walk)
+    show_formula(path, walk.step)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     if walk.step in STEPS_BEFORE_SOFTMAX:
         show_parts(path)
     show_recheck(selection, checkpoint, path)
     if walk.depth == "numbers":
-        show_formula(path, walk.step)
+        show_code(path, walk.step)
         show_numbers(STEPS[walk.step](path))
     door("Next: Positions, for how the model knows the order of the words", "positions", POSITIONS_HELP)
 
@@ -160,7 +164,18 @@ def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath)
 
 
 def show_formula(path: WeightPath, step: str) -> None:
-    """The formula, and the lines of the model that ran."""
+    """The formula of the whole model, the terms of the present step marked."""
+    st.subheader("Where this step stands in the formula", anchor=False)
+    site = path.site
+    whole = formula(path.model.config, Site(attention=site.attention, layer=site.layer, head=site.head))
+    groups = marked(whole, site.attention, step)
+    reading(groups, key="inside_formula")
+    if not is_marked(groups):
+        st.markdown(NO_TERM)
+
+
+def show_code(path: WeightPath, step: str) -> None:
+    """This step's own formula, and the lines of the model that ran."""
     st.subheader("Formula and code", anchor=False, help=CODE_HELP)
     st.markdown(rf"$\displaystyle {steps.formula(path, step)}$")
     st.markdown(steps.symbols(path, step))
