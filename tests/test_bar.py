@@ -15,6 +15,7 @@ from tests.running import (
     comes_true,
     download,
     idle,
+    no_complaint,
     open_from_menu,
     open_menu,
     open_page,
@@ -140,6 +141,23 @@ def test_a_model_is_chosen_by_what_it_does_and_near_the_end_characters_are_count
         model.select_option("stories")
         expect(page).to_have_url(re.compile("checkpoint=stories"))
         expect(field(page)).to_have_value(TEXT)
+
+
+def test_a_text_that_is_too_long_stays_in_the_field_and_the_picture_before_it_on_the_page(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        before = page.url
+        field(page).fill("🙂" * 2001)
+        expect(page.get_by_text("2,001 of 2,000 characters: shorten it by 1 to have it shown.")).to_be_visible()
+        field(page).press("Enter")
+        page.wait_for_timeout(500)
+        assert page.url == before
+        no_complaint(page)
+        expect(field(page)).to_have_value("🙂" * 2001)
+        expect(page.locator(".headlight")).to_be_visible()
+        field(page).fill("a film " * 10)
+        field(page).press("Enter")
+        first_word(page, "a")
 
 
 @pytest.mark.parametrize("width", [1366, 390])

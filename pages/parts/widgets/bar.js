@@ -231,15 +231,32 @@ class Bar {
   // What is typed and not shown is marked, here and on the picture; near the end of the room characters are counted.
   mark() {
     const unsent = this.text.unsent || (!this.pair.host.hidden && this.pair.unsent)
-    const { length } = this.text.input.value
-    const counted = length > NEAR_THE_END * this.longest ? `${length.toLocaleString("en")} of ${this.longest.toLocaleString("en")} characters. ` : ""
     this.root.classList.toggle("unsent", unsent)
-    const said = counted + (unsent ? "Not shown yet: press Enter." : "")
+    const said = this.counted() + (unsent && !this.tooLong ? "Not shown yet: press Enter." : "")
     if (this.status.textContent !== said) this.status.textContent = said // or it would be read out at every key
     document.documentElement.toggleAttribute(UNSENT, unsent)
   }
 
+  // Characters as the server counts them: one outside the first plane is two here. The longer of the texts counts.
+  get characters() {
+    const fields = this.pair.host.hidden ? [this.text] : [this.text, this.pair]
+    return Math.max(...fields.map(({ input }) => [...input.value].length))
+  }
+
+  get tooLong() {
+    return this.characters > this.longest
+  }
+
+  counted() {
+    const [count, longest] = [this.characters, this.longest]
+    if (count <= NEAR_THE_END * longest) return ""
+    const said = `${count.toLocaleString("en")} of ${longest.toLocaleString("en")} characters`
+    return this.tooLong ? `${said}: shorten it by ${(count - longest).toLocaleString("en")} to have it shown.` : `${said}. `
+  }
+
+  // What is too long stays in the field, and the picture of the text before on the page.
   show() {
+    if (this.tooLong) return this.mark()
     const message = { text: this.text.input.value, pair: this.pair.host.hidden ? "" : this.pair.input.value }
     for (const field of [this.text, this.pair]) {
       drafts.delete(field.draftKey)
