@@ -10,7 +10,7 @@ LAPTOP, PHONE = (1366, 768), (390, 844)
 TOPS = {LAPTOP: 280, PHONE: 460}  # pixels above the picture, at most
 IN_SIGHT = 2 / 3  # of it, on a laptop
 PICTURE = ".st-key-picture"
-DRAWN = "canvas, svg, img, table, .headlight, [data-testid=stVegaLiteChart], [data-testid=stBidiComponentRegular]"
+DRAWN = "canvas, svg, img, table, .headlight, .formula, [data-testid=stVegaLiteChart]"
 SMALLEST = 100  # pixels; less is no picture
 
 
