@@ -216,7 +216,9 @@ def type_cell(page: Page, text: str) -> None:
     editor = page.locator("#portal textarea, #portal input").first
     while page.url == before:
         assert time.monotonic() < end, "what was typed does not arrive"
-        box = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+        grid = page.locator("[data-testid=stDataFrame]").first
+        grid.scroll_into_view_if_needed()
+        box = grid.bounding_box()
         assert box is not None
         page.mouse.click(box["x"] + 0.35 * box["width"], box["y"] + 50)
         page.keyboard.press("Enter")

@@ -92,7 +92,7 @@ def test_of_a_pair_the_tokens_of_its_own_output_are_followed_in_the_mean():
     told = [*read[1:], checkpoint.config.end_id]  # greedy decoding came to its end
     both = Edits(unpositioned=frozenset({"encoder", "decoder"}))
     after: Any = checkpoint.trace_ids(source, read, edits=both)
-    shares = [
+    shares: Any = [
         np.mean([probability(row, token) for row, token in zip(run.logits, told, strict=True)])
         for run in (trace, after)
     ]

@@ -189,9 +189,9 @@ def effect_of(key: object, checkpoint: Checkpoint, before: Trace, outcome: Outco
 
 def again(checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:
     """The same tokens through the edited model; a decoder beside an encoder reads what the original run wrote."""
-    ids = [stack.ids.tolist() for stack in (before.encoder, before.decoder) if stack is not None]
+    ids, *target = [stack.ids.tolist() for stack in (before.encoder, before.decoder) if stack is not None]
     segments = before.encoder.segments if before.encoder is not None and checkpoint.config.segments > 1 else None
-    return checkpoint.trace_ids(*ids, type_ids=segments, edits=edits)
+    return checkpoint.trace_ids(ids, target[0] if target else None, type_ids=segments, edits=edits)
 
 
 def name_of(checkpoint: Checkpoint, outcome: Outcome) -> str:
