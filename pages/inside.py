@@ -12,6 +12,7 @@ from pages.parts.doors import POSITIONS_HELP, door, doors_of_weight
 from pages.parts.exploring import traced
 from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.inside_settings import DEPTHS, Walk
+from pages.parts.opening_weight import opened_on
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
 from pages.parts.theme import theme
@@ -77,8 +78,9 @@ def show_walk() -> None:
         checkpoint = checkpoint_named(selection.checkpoint)
         _, kinds = traced(selection, checkpoint)
         selection = fit(selection, kinds)
-        path, step = chosen_path(selection, checkpoint), selection.of(Walk).step
-        show_finding(QUESTION, steps.title(path), steps.answer(path))
+        shown, step = opened_on(selection, kinds), selection.of(Walk).step
+        path = chosen_path(shown, checkpoint)
+        show_finding(QUESTION, steps.title(path), steps.answer(path), explained=steps.in_full(path))
         if picture_alone():
             arrow_keys(go)
             show_step(path, step, named=True)
@@ -90,8 +92,8 @@ def show_walk() -> None:
             with around:
                 show_step(path, step)
             with side:
-                show_controls(selection, kinds, path)
-            show_more(selection, checkpoint, path)
+                show_controls(shown, kinds, path)
+            show_more(shown, checkpoint, path)
     remember(selection)
 
 

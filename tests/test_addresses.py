@@ -203,6 +203,7 @@ ADDRESSES = [
         },
     ),
     Address("inside", "head=7&step=position", {"head": Control("Head", "8"), "step": Said("Step 2 of 13: position")}),
+    Address("inside", "opening=0", {"opening": [Control("Layer", "1"), Control("Head", "1")]}),
     Address("inside", "layer=3&step=norm", {"layer": Control("Layer", "4"), "step": Said("Step 3 of 13: norm")}),
     Address(
         "inside",

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, HiddenKey, NormSite, Overwrite, Shift, SublayerSite, load_checkpoint
-from model.measures.one_weight import STEPS, Quantities, WeightPath, WeightSite, path_of, strongest
+from model.measures.one_weight import STEPS, Quantities, WeightPath, WeightSite, path_of, strongest, strongest_giver
 from model.measures.recheck import recheck
 from model.measures.score_parts import score_parts, why_not
 from tests import tiny
@@ -283,8 +283,19 @@ def test_the_largest_weight_of_a_head_is_said_to_be_so():
     [(0.99123, "99.12"), (0.2, "20"), (0.0531249, "5.312"), (0.99999, "99.99"), (1.0, "100"), (0.0, "0")],
 )
 def test_a_share_has_four_significant_digits_and_is_all_only_where_it_is(weight, said):
-    above = ">\u00a0" if weight == 0.99999 else ""
+    above = "more than " if weight == 0.99999 else ""
     assert steps.share(weight) == f"{above}{said}\u00a0%"
+
+
+def test_all_digits_of_the_weight_are_given_on_demand():
+    path = path_in(tiny.checkpoint())
+    assert float(steps.in_full(path).split()[4].rstrip(".")) == path.weight()
+
+
+def test_the_query_that_gives_most_to_a_key_may_be_left_out():
+    weights = np.array([[0.2, 0.8], [0.9, 0.1], [0.3, 0.7]])
+    assert [strongest_giver(weights, 1), strongest_giver(weights, 1, {0}), strongest_giver(weights, 0)] == [0, 2, 1]
+    assert strongest_giver(weights, 1, {0, 1, 2}) is None
 
 
 def test_the_answer_names_what_is_edited():

@@ -15,7 +15,7 @@ from pages.parts.inside_settings import Walk
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
-from tests.test_pages import SENTENCE, asked, bar, follow, opened
+from tests.test_pages import SENTENCE, asked, bar, follow, opened, typed
 
 PAGE = "inside.py"
 TEXT = "the dog bit the man ."
@@ -141,6 +141,71 @@ def test_the_recheck_shows_both_numbers_and_their_difference(encoder):
     assert float(theirs) == pytest.approx(weight, abs=1e-6)
     assert float(difference) == pytest.approx(float(ours) - float(theirs), abs=1e-9)
     assert ours != theirs
+
+
+def test_until_a_place_is_chosen_it_opens_on_the_head_that_does_most_with_the_text():
+    app = whole(opened(PAGE))
+    weights = load_checkpoint("sentiment").trace(EXAMPLES[0]).encoder.weights()  # type: ignore[union-attr]
+    assert weights.mean(dim=2)[3, 3, 7] > 0.99, "every word looks at one"
+    query = int(weights[3, 3, :7, 7].argmax())
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
+    assert "“loved” with more than 99.99" in app.title[0].value
+    assert not {*SITE, "off", "attention", "opening"} & set(app.query_params)
+    app.button(key="next").click().run()
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
+    typed(app, SENTENCE)
+    assert "loved" not in whole(app).title[0].value
+
+
+def test_from_what_was_found_one_goes_to_any_other_even_the_first_and_the_address_says_so():
+    app = whole(opened(PAGE))
+    app.selectbox(key="inside_layer").set_value(0).run()
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [0, 3]
+    app.selectbox(key="inside_head").set_value(0).run()
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [0, 0]
+    address = dict(app.query_params)
+    again = whole(opened(PAGE, **address))
+    assert again.title[0].value == app.title[0].value
+    app.selectbox(key="inside_layer").set_value(3).run()
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [3, 0]
+    assert "opening" not in app.query_params
+
+
+def test_a_query_or_key_chosen_where_the_place_was_found_stays_at_that_place():
+    for name in ("query", "key"):
+        app = whole(opened(PAGE))
+        app.selectbox(key=f"inside_{name}").set_value(2).run()
+        assert [whole(app).selectbox(key=f"inside_{each}").value for each in ("layer", "head", name)] == [3, 3, 2]
+        assert (app.query_params["layer"], app.query_params["head"]) == ("3", "3")
+
+
+def test_the_head_that_was_found_stays_in_sight_when_it_is_muted():
+    app = whole(opened(PAGE))
+    before = app.title[0].value
+    app.toggle(key="inside_mute").set_value(True).run()
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [3, 3]
+    assert app.title[0].value == before
+    assert app.query_params["muted"] == "3.3"
+
+
+def test_the_door_to_explore_takes_what_was_found_along():
+    app = whole(opened(PAGE))
+    follow(app, "See it in Explore")
+    assert (whole(app).query_params["layer"], app.query_params["key"]) == ("3", "7")
+
+
+def test_an_address_that_names_the_first_layer_and_no_more_means_its_first_head(encoder):
+    app = whole(opened(PAGE, text=SENTENCE, layer="0"))
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [0, 0]
+
+
+def test_alone_with_its_picture_the_page_has_no_controls():
+    app = opened(PAGE, text=SENTENCE, step="product")
+    app.session_state["_view"] = "picture"  # as app.py notes, which AppTest leaves out
+    app.button(key="step_value").click().run()
+    assert whole(app).subheader[0].value == "Step 9 of 13: value"
+    assert [*app.selectbox, *app.button, *app.get("page_link")] == []
+    assert len(app.get("vega_lite_chart")) == 2
 
 
 @pytest.mark.parametrize(

@@ -148,10 +148,19 @@ def answer(path: WeightPath) -> str:
     return f"In {where}, {given}{largest}{_edited(path.edits)}"
 
 
+def in_full(path: WeightPath) -> str:
+    """The weight with all its digits, and how many the page shows elsewhere."""
+    return (
+        f"The weight in full: {path.weight()!r}. Sentences give four significant digits; point at a picture, or choose "
+        "the depth “Every number”, for all."
+    )
+
+
 def share(weight: float) -> str:
-    """ "99.12 %": four significant digits, with a space that does not break; "> 99.99 %" for all but all."""
+    """ "99.12 %": four significant digits, with a space that does not break; "more than 99.99 %" for all but all."""
     digits = decimal(100 * weight, ".4g")
-    return (f">\u00a0{MOST}" if digits == "100" and weight < 1 - ROUNDING else digits) + "\u00a0%"
+    almost = digits == "100" and weight < 1 - ROUNDING
+    return (f"more than {MOST}" if almost else digits) + "\u00a0%"
 
 
 def _edited(edits: Edits) -> str:

@@ -4,7 +4,7 @@ What the trace holds is read from it, bit for bit; what it does not hold (what a
 one head's part of the output) is computed with the model's own modules, or in float64 where it is only a product.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -382,3 +382,9 @@ def strongest(
     among = weights[rows, columns]
     row, column = np.unravel_index(int(np.argmax(among)), among.shape)
     return int(row) + (query or 0), int(column) + (key or 0)
+
+
+def strongest_giver(weights: Float[np.ndarray, "query key"], key: int, left_out: Collection[int] = ()) -> int | None:
+    """The query that gives most to a key, but for those left out; None where that leaves none."""
+    queries = [query for query in range(len(weights)) if query not in left_out]
+    return max(queries, key=lambda query: float(weights[query, key]), default=None)

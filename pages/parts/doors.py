@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.measures.one_weight import WeightPath
 from pages.parts.head_switches import muted_heads, one_head_on
+from pages.parts.opening_weight import pinned
 from pages.parts.state.session import address_of, choose, current
 from pages.parts.widgets.bound import bind
 from pages.parts.widgets.switch import switch
@@ -50,7 +51,7 @@ def place_of(path: WeightPath) -> tuple[int, int]:
 def alone(path: WeightPath) -> dict[str, Any]:
     """The weight's head as the only one of its layer that is on, with its query and key kept."""
     on = one_head_on(current(), path.site.layer, path.site.head, path.module.heads)
-    return on | {"query": path.site.query, "key": path.site.key}
+    return on | {"layer": path.site.layer, "query": path.site.query, "key": path.site.key}
 
 
 def take_mute(path: WeightPath) -> None:
@@ -58,4 +59,4 @@ def take_mute(path: WeightPath) -> None:
     others = muted_heads(current()) - {place_of(path)}
     muted = others | {place_of(path)} if st.session_state["inside_mute"] else others
     off = frozenset() if current().mute else current().view.off
-    choose(muted=muted, mute=False, off=off)
+    choose(pinned(path.site), muted=muted, mute=False, off=off)

@@ -13,6 +13,7 @@ from pages.parts.computed import checkpoint_named
 from pages.parts.downloads import button, files, named
 from pages.parts.exploring import traced
 from pages.parts.inside_settings import Walk
+from pages.parts.opening_weight import take_place
 from pages.parts.passes import edits_of, provenance_of, target_told, trace_later
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
@@ -68,10 +69,10 @@ def choose_weight(kinds: dict[str, Kind], site: WeightSite) -> None:
         looks = {"format_func": ATTENTIONS.__getitem__, "help": ATTENTION_HELP}
         select("Attention", list(kinds), site.attention, take_attention, key="inside_attention", **looks)
     with st.container(horizontal=True):
-        choose_place("Layer", "layer", [counted(layer) for layer in range(kind.layers)], site.layer, LAYER_HELP, 88)
-        choose_place("Head", "head", [counted(head) for head in range(kind.heads)], site.head, HEAD_HELP, 88)
-    choose_place("Query", "query", names(kind.queries.tokens), site.query, QUERY_HELP)
-    choose_place("Key", "key", names(kind.keys.tokens), site.key, KEY_HELP)
+        choose_place("Layer", site, [counted(layer) for layer in range(kind.layers)], LAYER_HELP, 88)
+        choose_place("Head", site, [counted(head) for head in range(kind.heads)], HEAD_HELP, 88)
+    choose_place("Query", site, names(kind.queries.tokens), QUERY_HELP)
+    choose_place("Key", site, names(kind.keys.tokens), KEY_HELP)
 
 
 def names(tokens: tuple[str, ...]) -> list[str]:
@@ -80,14 +81,15 @@ def names(tokens: tuple[str, ...]) -> list[str]:
 
 
 def choose_place(
-    label: str, name: str, printed: list[str], chosen: int, explained: str, width: int | Literal["stretch"] = "stretch"
+    label: str, site: WeightSite, printed: list[str], explained: str, width: int | Literal["stretch"] = "stretch"
 ) -> None:
     """One of some places, by its name on the screen."""
+    name = label.lower()
     select(
         label,
         range(len(printed)),
-        chosen,
-        lambda place: choose({name: place}),
+        getattr(site, name),
+        lambda place: take_place(name, place, site),
         key=f"inside_{name}",
         format_func=printed.__getitem__,
         help=explained,
