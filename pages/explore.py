@@ -106,7 +106,7 @@ def show() -> None:
             remember(attended().selection)
         address_notice(last=whole)
         read = True
-        show_attention(whole)
+        show_attention(whole, selection.text)
     if not read:
         with above:
             show_finding(QUESTION)
@@ -116,9 +116,12 @@ def show() -> None:
 
 
 @st.fragment
-def show_attention(whole: bool) -> None:
-    """What was found, the large picture, and all heads; this alone runs when the explorer is used."""
-    if not whole and "_picture_sent" in st.session_state:
+def show_attention(whole: bool, text: str) -> None:
+    """What was found, the large picture, and all heads; this alone runs when the explorer is used.
+
+    text: that of the page around it, which runs again where words were swapped in here.
+    """
+    if (not whole and "_picture_sent" in st.session_state) or st.session_state["_selection"].text != text:
         st.rerun()
     selection = current()
     with pages.plain_refusals():
@@ -140,11 +143,11 @@ def show_found(shown: Attended, whole: bool) -> Opening | None:
         return None
     opening = opening_of(shown)
     sentence = f"{sentence_of(shown, opening)} {verdict(shown)}"
-    show_finding(question(), title_of(shown, opening), sentence, explained=explained(opening))
+    title = title_of(shown, opening)
+    show_finding(question() if title else QUESTION, title, sentence, explained=explained(opening))
     with picture():
         name = f"{shown.name} {shown.kind.name} {opening.layer} {opening.head}"
-        side = None if picture_alone() else swappable_side(shown)
-        sentence_picture(figure_of(shown, opening), name, side, take_swap)
+        sentence_picture(figure_of(shown, opening), name, swappable_side(shown), take_swap)
     return opening
 
 

@@ -1,7 +1,7 @@
 """What every page begins with: its question, what was found, and the picture, to be seen without scrolling."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.running import PAGES, asks, chromium, comes_true, has_page, open_page, running_app, visitor
 from tests.test_pages import opened
@@ -85,8 +85,9 @@ def test_a_picture_alone_stays_alone_while_it_is_used(browser, address):
         open_page(page, address, "Explore")
         page.goto(f"{address}/?view=picture&text=A+fine+film.")
         comes_true(page, lambda: has_picture(page))
-        page.locator(".headlight").click()
+        page.locator(".word").first.click()
         page.keyboard.press("ArrowDown")
+        expect(page.locator(".word").first).to_have_attribute("aria-pressed", "true")
         comes_true(page, lambda: has_picture(page))
         assert page.locator(".bar").count() == 0
         assert "view=picture" in page.url

@@ -40,7 +40,7 @@ def change_of(checkpoint: Checkpoint, before: Trace, after: Trace) -> str:
 def verdict_of(checkpoint: Checkpoint, trace: Trace) -> str:
     """What the model says, as a sentence: "Verdict: positive 93.9 %."; "" where it says nothing."""
     if trace.encoder is not None and trace.decoder is not None:
-        return f"The decoder reads “{output_of(checkpoint, trace)}”."
+        return f"Output: “{output_of(checkpoint, trace)}”"
     said = prediction_of(checkpoint, trace)
     if said is None:
         return ""

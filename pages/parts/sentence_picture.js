@@ -2,12 +2,14 @@
 // What a visitor typed is only ever set as text.
 const DRAWING = "http://www.w3.org/2000/svg"
 const SIZES = [26, 22, 18, 15, 13] // pixels of type, the largest that fits
+const ALONE = 1.5 // times as large where nothing stands around the picture
 const [LEAST_GAP, MOST_GAP, JOINED_GAP, PADDING] = [8, 56, 0, 5]
 const [LINE, CURVES, SMALL] = [20, 168, 12] // pixels: a line of numbers, the height of the curves, small type
 const NARROW = 560 // pixels; below, the sentence runs down the page
 const [ROOM, ROW, DENSE_ROW, DENSE] = [0.36, 28, 22, 20] // of the width for the words of a side; pixels a row, from so many rows
 const [FAINTEST, MOST_CURVES] = [0.01, 600] // of the largest weight
 const [THINNEST, THICKER, LIGHTEST, DARKER] = [0.75, 5.5, 0.14, 0.76]
+const CROWDED = 14 // words; of more the curves are thinner
 const DRAGGED = 8 // pixels
 const SIDES = ["rows", "columns"]
 const mounted = new WeakMap()
@@ -78,10 +80,12 @@ function draw(held) {
 
 function across(held) {
   const { data, width } = held
-  const size = SIZES.find((each) => SIDES.every((side) => total(held, side, each) <= width)) ?? SIZES.at(-1)
+  const times = data.alone ? ALONE : 1
+  const sizes = data.alone ? [SIZES[0] * ALONE, ...SIZES] : SIZES
+  const size = sizes.find((each) => SIDES.every((side) => total(held, side, each) <= width)) ?? SIZES.at(-1)
   const widest = Math.max(width, ...SIDES.map((side) => total(held, side, size)))
   const tall = Math.round(size * 1.5)
-  const tops = { rows: LINE, columns: LINE + tall + CURVES }
+  const tops = { rows: LINE, columns: LINE + tall + CURVES * times }
   const plan = { width: Math.ceil(widest), height: tops.columns + tall + LINE, size, vertical: false }
   for (const side of SIDES) {
     const gaps = data[side].filter((word, place) => place && !word.joined).length
@@ -95,7 +99,8 @@ function across(held) {
       x += place ? (word.joined ? JOINED_GAP : gap) : 0
       const at = { x: x + wide / 2, y, left: x, wide, tall, anchor: "middle", text: x + wide / 2, end: [x + wide / 2, touch] }
       x += wide
-      return { ...at, content: word.text, number: { x: at.x, y: numbers, anchor: "middle" }, size: sizeOf(word, size) }
+      const reach = { x: at.left, y: Math.min(y - tall / 2, numbers - LINE / 2), width: wide, height: tall + LINE }
+      return { ...at, touch: reach, content: word.text, number: { x: at.x, y: numbers, anchor: "middle" }, size: sizeOf(word, size) }
     })
   }
   plan.headings = [
@@ -121,7 +126,8 @@ function down(held) {
       const x = left ? room - wide : width - room
       const y = start + (place + 0.5) * tall
       const number = { x: left ? 0 : width, y, anchor: left ? "start" : "end" }
-      return { x, y, left: x, wide, tall: tall - 2, anchor: "start", text: x + PADDING, content, end: [left ? room : width - room, y], number, size: type }
+      const reach = { x: left ? 0 : width - room, y: y - tall / 2, width: room, height: tall }
+      return { x, y, left: x, wide, tall: tall - 2, touch: reach, anchor: "start", text: x + PADDING, content, end: [left ? room : width - room, y], number, size: type }
     })
   }
   plan.headings = [
@@ -172,7 +178,8 @@ function curveOf(held, { query, key, weight }, [x, y], [toX, toY]) {
   const bend = held.plan.vertical ? (toX - x) / 2 : (toY - y) / 2
   const [first, second] = held.plan.vertical ? [[x + bend, y], [toX - bend, toY]] : [[x, y + bend], [toX, toY - bend]]
   const strength = weight / held.full
-  const path = shape("path", { class: "curve", d: `M${x} ${y}C${first} ${second} ${toX} ${toY}`, "stroke-width": THINNEST + THICKER * strength })
+  const thicker = THICKER * Math.min(1, CROWDED / held.data.rows.length)
+  const path = shape("path", { class: "curve", d: `M${x} ${y}C${first} ${second} ${toX} ${toY}`, "stroke-width": THINNEST + thicker * strength })
   Object.assign(path.dataset, { query: held.data.rows[query].place, key: held.data.columns[key].place, weight })
   return path
 }
@@ -187,7 +194,7 @@ function wordOf(held, side, at, place) {
   number.classList.add("number")
   group.setAttribute("aria-label", `${side === "rows" ? "Query" : "Key"} ${data[side][place].place + 1}: ${data[side][place].text}`)
   Object.assign(group.dataset, { side, place: data[side][place].place })
-  group.append(box, text, number)
+  group.append(shape("rect", { ...at.touch, fill: "transparent" }), box, text, number)
   group.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && point(held, { side, place }))
   group.addEventListener("focus", () => {
     rove(held, { side, place })
@@ -383,7 +390,8 @@ function percent(share) {
 
 function short(share, wide) {
   if (share < 0.005) return ""
-  return wide < 30 ? String(Math.round(100 * share)) : `${Math.round(100 * share)}\u00a0%`
+  const said = share > 0.0995 ? percent(share) : `${Math.round(100 * share)}\u00a0%`
+  return wide < 30 ? said.replace(/\u00a0%?/g, "") : said
 }
 
 function mixed(shades, strength) {

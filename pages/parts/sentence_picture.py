@@ -6,6 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from pages.parts.finding import picture_alone
+
 KEY = "sentence"
 MARKUP = '<div class="sentence"></div>'
 
@@ -14,13 +16,15 @@ def sentence_picture(figure: Mapping[str, Any], name: str, swappable: str | None
     """Draw it.
 
     name: what the numbers are called; no others have this name.
-    swappable: the side, "rows" or "columns", or "both", whose words a visitor can swap; None where no control is shown.
+    swappable: the side, "rows" or "columns", or "both", whose words a visitor can swap; None where none can be.
     on_swap: called with two positions of tokens.
     """
     script, styles = (Path(__file__).with_suffix(f".{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
     component = st.components.v2.component("headlight_sentence", html=MARKUP, css=styles, js=script)
     sides = ["rows", "columns"] if swappable == "both" else [swappable]
-    data = dict(figure) | {"name": name, "swaps": swappable is not None, "swappable": sides}
+    alone = picture_alone()
+    swaps = swappable is not None and not alone
+    data = dict(figure) | {"name": name, "swaps": swaps, "swappable": sides, "alone": alone}
     component(key=KEY, data=data, height="content", on_swap_change=lambda: take_swap(on_swap))
 
 

@@ -1,6 +1,7 @@
 """Three changes to a text or to what heads may do, with what each does to the model's verdict."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -26,6 +27,7 @@ FORBID_HELP = (
     "Takes this token out of the keys of every head in every layer. Opens the experiment on the page Break the "
     "formula, with both runs side by side."
 )
+LONGEST = 100  # characters of a text under its button
 NO_HALVES = "There is no “but” and no comma to swap at. Swap two words instead: drag one onto the other."
 
 
@@ -59,14 +61,21 @@ def with_mute(selection: Selection, site: tuple[int, int], *, muted: bool) -> di
 def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
     """The halves of the text in the other order."""
     selection, text = shown.selection, swapped_halves(shown.selection.text)
-    options = {"disabled": text is None, "help": SWAP_HELP, "width": "stretch"}
-    st.button("Swap the halves", key="change_swap", on_click=choose, kwargs={"text": text}, **options)
+    take = partial(choose, text=text)
+    st.button(
+        "Swap the halves", key="change_swap", help=SWAP_HELP, on_click=take, disabled=text is None, width="stretch"
+    )
     if text is None:
         st.caption(NO_HALVES)
         return
     after = changed(with_text(selection, text), pair=selection.pair)
     say_result(lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
-    st.caption(f"“{markdown_text(text)}”")
+    st.caption(markdown_text(f"“{excerpt_of(text)}”"))
+
+
+def excerpt_of(text: str) -> str:
+    """The text, or as much of its beginning as a few lines hold."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(maxsplit=1)[0]} …"
 
 
 def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:

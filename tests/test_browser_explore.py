@@ -1,0 +1,166 @@
+"""How Explore opens, in a real browser: the large picture, what is done in it, and the cards below it."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from model import load_checkpoint
+from tests.running import answered, comes_true, explored, has_text, open_page, press, visitor
+
+SENTENCE = "The film was slow, but I loved it."
+FOUND = (3, 3)  # layer and head
+SLOW, LOVED = 3, 7
+
+
+@pytest.fixture(scope="module")
+def weights():
+    """(layer, head, query, key) of the sentence that the page opens with."""
+    encoder = load_checkpoint("sentiment").trace(SENTENCE).encoder
+    assert encoder is not None
+    return encoder.weights().numpy()
+
+
+def word(page: Page, side: str, place: int) -> Locator:
+    return page.locator(f".word[data-side={side}][data-place='{place}']")
+
+
+def curves(page: Page) -> list[dict[str, Any]]:
+    """Every curve that is drawn: its query, key, weight, width and opacity."""
+    return page.locator(".curve").evaluate_all("""all => all.map(one => ({
+        query: Number(one.dataset.query), key: Number(one.dataset.key), weight: Number(one.dataset.weight),
+        wide: Number(one.getAttribute("stroke-width")), opaque: Number(one.getAttribute("stroke-opacity")),
+    }))""")
+
+
+def numbers(page: Page, side: str) -> list[str]:
+    """What stands at the words of a side; a narrow one has no room for the sign."""
+    texts = page.locator(f".word[data-side={side}] .number").all_text_contents()
+    return [text.replace("\u00a0", "").removesuffix("%") for text in texts]
+
+
+def in_percent(share: float) -> str:
+    if share < 0.005:
+        return ""
+    return ">99" if round(100 * share) == 100 and share < 1 - 1e-6 else f"{100 * share:.0f}"
+
+
+def test_the_curves_have_the_weights_of_the_found_head(browser, address, weights):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        drawn = curves(page)
+        head = weights[FOUND]
+        assert {(one["query"], one["key"]) for one in drawn} == set(map(tuple, np.argwhere(head >= 0.01 * head.max())))
+        for one in drawn:
+            assert one["weight"] == pytest.approx(head[one["query"], one["key"]], abs=1e-6)
+        assert numbers(page, "columns")[LOVED] == ">99"
+
+
+def test_a_stronger_weight_is_drawn_wider_and_stronger(browser, address, weights):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", layer="1", off="1.0-3_1.5-7")
+        drawn = sorted(curves(page), key=lambda one: one["weight"])
+        assert len(drawn) > 50
+        assert drawn[-1]["weight"] == pytest.approx(weights[1, 4].max(), abs=1e-6)
+        assert [one["wide"] for one in drawn] == sorted(one["wide"] for one in drawn)
+
+
+def test_a_word_that_is_pointed_at_or_focused_shows_its_weights_alone(browser, address, weights):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", layer="1", off="1.0-3_1.5-7")
+        head = weights[1, 4]
+        word(page, "rows", SLOW).hover()
+        assert numbers(page, "columns") == [in_percent(weight) for weight in head[SLOW]]
+        bright = {(one["query"], one["key"]) for one in curves(page) if one["opaque"] > 0.05}
+        assert {query for query, _ in bright} == {SLOW}
+        name = word(page, "columns", int(head[SLOW].argmax())).locator("text").first.text_content()
+        expect(page.locator(".below .said")).to_contain_text(f"“slow” attends to “{name}” with ")
+        page.mouse.move(5, 5)
+        word(page, "rows", 0).focus()
+        page.keyboard.press("ArrowDown")
+        assert numbers(page, "rows") == [in_percent(weight) for weight in head[:, 0]]
+        page.keyboard.press("ArrowRight")
+        assert numbers(page, "rows") == [in_percent(weight) for weight in head[:, 1]]
+
+
+def test_a_tap_keeps_a_word_and_another_lets_it_go(browser, address, weights):
+    with visitor(browser, width=390, height=844) as page:
+        open_page(page, address, "Explore")
+        word(page, "columns", LOVED).click()
+        page.mouse.move(5, 5)
+        expect(word(page, "columns", LOVED)).to_have_attribute("aria-pressed", "true")
+        assert numbers(page, "rows") == [in_percent(weight) for weight in weights[FOUND][:, LOVED]]
+        word(page, "columns", LOVED).click()
+        expect(word(page, "columns", LOVED)).to_have_attribute("aria-pressed", "false")
+
+
+def test_two_words_are_swapped_by_clicks_and_by_dragging(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        page.get_by_role("button", name="Swap two words").click()
+        word(page, "rows", 1).click()
+        with answered(page):
+            word(page, "rows", 3).click()
+        has_text(page, "The slow was film, but I loved it.")
+        with answered(page):
+            word(page, "columns", 3).drag_to(word(page, "columns", 1))
+        has_text(page, SENTENCE)
+
+
+def test_a_card_shows_its_head_in_the_picture_and_in_the_explorer(browser, address, weights):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        with answered(page):
+            page.locator(".cards button").filter(has_text="First token").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("look at the first word")
+
+        def drawn() -> None:
+            assert max(one["weight"] for one in curves(page)) == pytest.approx(weights[1, 4].max(), abs=1e-6)
+            assert explored(page, "explorer.view.layer") == 1
+            assert explored(page, "explorer.view.off.size ?? explorer.view.off.length") == 7
+
+        comes_true(page, drawn)
+        with answered(page):
+            page.locator(".cards button").filter(has_text="Points at").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text('Every word looks at "loved".')
+
+
+def test_a_head_chosen_in_the_explorer_is_that_of_the_picture(browser, address, weights):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", layer="2", off="2.0-5")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("loved")
+        with answered(page):
+            page.get_by_role("button", name="Head 7", exact=True).click()
+        comes_true(page, lambda: picture_of(page, weights[2, 7]))
+
+
+def picture_of(page: Page, head: np.ndarray) -> None:
+    """The curves are those of this head."""
+    assert curves(page)[-1]["weight"] == pytest.approx(head.max(), abs=1e-6)
+
+
+def test_the_three_results_come_and_a_press_does_what_was_said(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        results = page.locator(".st-key-changes strong")
+        wanted = ["93.9 % → 94.4 %", "93.9 % → 18.1 %", "93.9 % → 23.5 %"]
+        expect(results).to_have_text([re.compile(text.replace(" ", r"\s")) for text in wanted])
+        press(page, "Swap the halves")
+        has_text(page, "I loved the film, but it was slow.")
+        with answered(page):
+            page.go_back()
+        has_text(page, SENTENCE)
+
+
+@pytest.mark.parametrize("width", [390, 1366])
+def test_of_a_long_text_nothing_is_cut_without_a_sign(browser, address, width):
+    with visitor(browser, width=width) as page:
+        open_page(page, address, "Explore", text="It was a long film about a man and his dog, " * 4)
+        words = page.locator(".word[data-side=rows]")
+        assert words.count() == 48
+        wide = page.locator(".sheet svg").evaluate("one => one.getBoundingClientRect().width")
+        room = page.locator(".sheet").evaluate("one => one.clientWidth")
+        assert page.get_by_text("scroll it sideways").is_visible() == (wide > room)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
