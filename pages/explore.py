@@ -36,7 +36,7 @@ from pages.parts.theme import theme
 from pages.parts.three_changes import show_changes, swappable_side, take_swap
 from pages.parts.widgets.bound import bind, select, take
 from pages.parts.widgets.switch import switch
-from viz import answer
+from viz import answer, findings
 from viz.explorer import View
 from viz.explorer.kinds import Kind
 from viz.explorer.view import positions_of
@@ -187,6 +187,14 @@ def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
             st.space(CHANGES_HEIGHT)
     if whole:
         show_below(shown)
+    if whole and opening is not None:
+        show_next(opening)
+
+
+def show_next(opening: Opening) -> None:
+    """Where to go from here, and why."""
+    door("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head)
+    st.caption(f"{findings.head_called(opening.layer, opening.head)}: every step from the words to one of its weights.")
 
 
 def show_below(shown: Attended) -> None:

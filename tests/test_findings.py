@@ -136,8 +136,11 @@ def test_no_sign_stands_in_a_sentence(score, share):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_has_a_name_a_label_and_words_for_its_null(name):
-    assert plain(findings.label(found(name))) == f"{findings.NAMES[name]}: layer 4, head 2, 71 %"
+def test_every_kind_has_a_card_and_words_for_its_null(name):
+    card = {part: plain(said) for part, said in findings.card(found(name), kind()).items()}
+    title = 'Points at "slow"' if name == "points_at" else findings.NAMES[name]
+    assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
+    assert (card["number"], card["chance"]) == ("71 %", "chance would be 10 %")
     assert plain(findings.against(found(name, null=0.123))).endswith("12 %.")
     assert list(findings.NAMES) == list(KINDS)
 

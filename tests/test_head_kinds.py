@@ -13,7 +13,19 @@ from hypothesis import strategies as st
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures import head_kinds
-from model.measures.head_kinds import KINDS, OF_POSITIONS, Finding, Measured, Sides, cards, finding, measure, sides_of
+from model.measures.head_kinds import (
+    KINDS,
+    OF_POSITIONS,
+    Finding,
+    Measured,
+    Sides,
+    best_of_heads,
+    cards,
+    cells_of,
+    finding,
+    measure,
+    sides_of,
+)
 from model.measures.shuffles import shuffle_count, shuffled_ids, shuffled_weights
 from tests.tiny import ARCHITECTURES, TEXT, checkpoint
 
@@ -378,6 +390,32 @@ def test_cards_are_of_other_kinds_and_other_heads_the_largest_excess_first():
     excesses = [each.excess for each in offered]
     assert excesses == sorted(excesses, reverse=True)
     assert cards(measured, found, most=2) == offered[:2]
+
+
+def test_every_notable_head_has_what_it_does_best_and_the_finding_is_the_best_of_its_head():
+    measured = measured_heads(lambda tokens: (on_word("slow", tokens), at(-1), 0.5 * at(1) + 0.05))
+    best = best_of_heads(measured)
+    first = finding(measured)
+    assert first is not None
+    assert best[first.layer, first.head] == first
+    assert best[0, 1].kind == "previous_token"
+    assert best.keys() >= {(each.layer, each.head) for each in cards(measured, first)}
+
+
+@pytest.mark.parametrize("name", ["sentiment", "stories"])
+def test_a_score_is_the_mean_of_its_cells_over_the_queries_that_have_any(name):
+    bundled = load_checkpoint(name)
+    trace = bundled.trace("The film was slow, but I loved the film.")
+    kind = "encoder" if trace.encoder is not None else "decoder"
+    weights = getattr(trace, kind).weights().numpy()
+    measured = measure(weights, sides_of(trace, kind), shuffled_weights(bundled, trace, kind))
+    for (layer, head), found in best_of_heads(measured).items():
+        marked = cells_of(measured.sides, found)
+        if found.kind == "spreads":
+            assert not marked.any()
+            continue
+        rows = marked.any(axis=1)
+        assert (weights[layer, head] * marked).sum(axis=1)[rows].mean() == pytest.approx(found.score, abs=1e-6)
 
 
 def test_texts_without_a_choice_have_no_finding():

@@ -77,16 +77,11 @@ def ordinary(layer: int, head: int) -> str:
     return f"{head_called(layer, head)} does nothing here that stands out."
 
 
-def label(found: Finding) -> str:
-    """ "Previous token: layer 5, head 4, 57 %", for a card."""
-    return f"{NAMES[found.kind]}: layer {counted(found.layer)}, head {counted(found.head)}, {percent(found.score)}"
-
-
 def card(found: Finding, kind: Kind) -> dict[str, str]:
     """What a card of the head says: what it does, where it is, how strongly it does it, and what chance would give."""
     return {
         "id": found.kind,
-        "title": f"Points at {named(kind.keys, found.key)}" if found.kind == "points_at" else NAMES[found.kind],
+        "title": f"Points at {named(kind.keys, found.key or 0)}" if found.kind == "points_at" else NAMES[found.kind],
         "where": head_name(found),
         "number": percent(found.score),
         "chance": f"chance would be {percent(found.null)}",
