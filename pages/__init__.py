@@ -13,7 +13,7 @@ from streamlit.navigation.page import Page
 from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
 from pages.parts.computed import purpose_of, reads_pairs
 from pages.parts.experiments import said_of
-from pages.parts.finding import picture_alone
+from pages.parts.finding import FINDING, picture_alone
 from pages.parts.sidebar import sidebar
 from pages.parts.state.declared import FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
@@ -73,6 +73,7 @@ def frame(page: str) -> None:
         route()
         st.rerun()
     st.session_state["_at"] = page
+    st.session_state[FINDING] = {}
     remember(selected())
 
 

@@ -13,13 +13,13 @@ from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import button, files, named
+from pages.parts.downloads import button, files, named, selected_pass, share
 from pages.parts.drawing import show_chart
 from pages.parts.exploring import traced
 from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, address_of, fit, remember, selected
+from pages.parts.state.session import address_notice, address_of, current, fit, remember, selected
 from pages.parts.theme import theme
 from viz import answer
 from viz import evidence as shown
@@ -136,6 +136,7 @@ def show_findings(findings: Sequence[Finding], address: str, source: Provenance)
     make = partial(shown.findings_csv, findings, provenance=source)
     with files():
         button("Table (CSV)", named("evidence", "csv"), make, CSV_HELP)
+        share("evidence", selected_pass(current()))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     for group, title in shown.GROUPS.items():
         rows = [finding for finding in findings if finding.check.group == group]

@@ -20,7 +20,7 @@ from model.trace import StackTrace, Trace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import named
+from pages.parts.downloads import named, selected_pass, share
 from pages.parts.exploring import name_of
 from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.passes import provenance_of, trace_of
@@ -129,6 +129,8 @@ def show() -> None:
         show_table()
         show_beyond()
         show_schemes()
+        with pages.plain_refusals():
+            share("positions", selected_pass(current()))
         door("Next: Break the formula, to see what the model does without positions", "break", BREAK_HELP)
 
 

@@ -2,8 +2,10 @@
 
 import re
 from functools import partial
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from pages import FOLDER, MENU
@@ -233,6 +235,41 @@ def test_where_a_page_has_no_file_there_is_no_menu_of_them(browser, address):
         open_page(page, address, "Positions")
         expect(page.locator(".bar .share")).to_be_visible()
         expect(page.locator(".bar .download")).to_be_hidden()
+
+
+def shared(page: Page, label: str) -> None:
+    open_menu(page, "Share")
+    page.locator(".bar").get_by_role("button", name=label, exact=True).click()
+
+
+def test_share_copies_the_address_and_that_of_the_picture_alone(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=TEXT, layer="2")
+        for label, alone in (("Copy the address", False), ("Copy the address of the picture alone", True)):
+            shared(page, label)
+            expect(page.get_by_text("Copied", exact=True)).to_be_visible()
+            copied = dict(parse_qsl(urlsplit(page.evaluate("navigator.clipboard.readText()")).query))
+            assert (copied["text"], copied["layer"], copied.get("view")) == (TEXT, "2", "picture" if alone else None)
+            page.wait_for_timeout(2600)
+
+
+@pytest.mark.parametrize("title", ["Explore", "How we know", "Inside a head", "Positions", "Translate", "Write"])
+def test_a_picture_to_share_holds_the_head_on_the_screen_and_the_finding(browser, address, title):
+    with visitor(browser) as page:
+        open_page(page, address, title)
+        with page.expect_download() as started:
+            shared(page, "Picture to share (PNG, 1200 × 630)")
+        with Image.open(started.value.path()) as image:
+            assert (image.size, image.format) == ((1200, 630), "PNG")
+        assert started.value.suggested_filename.split("-")[1] == "share"
+
+
+def test_where_there_is_no_pass_there_is_no_picture_to_share(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=" ")
+        open_menu(page, "Share")
+        expect(page.get_by_role("button", name="Copy the address", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile("Picture to share"))).to_have_count(0)
 
 
 def test_texts_that_are_none_are_not_taken():

@@ -11,6 +11,7 @@ import streamlit as st
 
 from model import Trace
 from pages.parts.computed import checkpoint_named
+from pages.parts.finding import FINDING
 from pages.parts.passes import edits_of, provenance_of, target_told, trace_later
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_of, current
@@ -23,6 +24,7 @@ from viz.explorer.printing import pdf, png
 from viz.explorer.snippet import snippet
 from viz.explorer.view import View
 from viz.provenance import Provenance, file_name
+from viz.share_picture import Words, plain_text, share_png
 from viz.theme import LIGHT, Theme
 
 NPZ_HELP = "Every layer and head of every attention as float32, with tokens and ids, for numpy.load. Indices from 0."
@@ -36,6 +38,7 @@ HTML_HELP = (
 )
 PYTHON_HELP = "The few lines that make this trace and this view again."
 PICTURE_HELP = "The view as it is on the screen, for print."
+SHARE_HELP = "The sentence, what was found, where the head on the screen looks, and the address."
 FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG has all of them."
 
 
@@ -93,6 +96,33 @@ def downloads(page: str, take: Callable[[], Taken], *, any_head: bool) -> None:
     ]
     for label, ending, make, explained, disabled in files:
         button(label, named(page, ending), partial(made, make, take), explained, disabled=disabled)
+    share(page, take)
+
+
+def share(page: str, take: Callable[[], Taken]) -> None:
+    """The picture to share, which the bar's menu Share lists. Its words are those of the finding on the screen."""
+    words = partial(words_of, st.session_state.setdefault(FINDING, {}), share_address(page))
+    with st.container(key="share_picture"):
+        make = partial(made, partial(shared, theme(), words), take)
+        button("Picture to share (PNG, 1200 × 630)", named(page, "png", "share"), make, SHARE_HELP)
+
+
+def share_address(page: str) -> str:
+    """The address of what is on the screen, without what every address begins with."""
+    query = urlencode(address_of(page))
+    return (st.context.url or "").split("://")[-1].partition("?")[0] + (f"?{query}" if query else "")
+
+
+def words_of(finding: Mapping[str, str], address: str, text: str) -> Words:
+    """What stands in the picture. finding: filled by ``show_finding``, later than this is set up perhaps."""
+    title, sentence = (plain_text(finding.get(name, "")) for name in ("title", "sentence"))
+    return Words(text=text, title=title, sentence=sentence, address=address)
+
+
+def shared(theme: Theme, words: Callable[[str], Words], taken: Taken) -> bytes:
+    """The head that is shown, under what was found."""
+    kind, source = kinds_of(taken.trace)[taken.view.attention], taken.provenance
+    return share_png(kind, taken.view, words(source.text), theme=theme, provenance=source)
 
 
 def made(make: Maker, take: Callable[[], Taken]) -> bytes | str:

@@ -10,6 +10,7 @@ from model.trace import Trace
 from viz.caveats import caveats, length
 from viz.tokens import markdown_text
 
+FINDING = "_finding"  # in the session: the words on the screen, for the picture to share
 ALONE = "picture"  # the value of ``view`` in an address that shows the finding and the picture alone
 
 
@@ -27,6 +28,7 @@ def show_finding(question: str, title: str = "", sentence: str = "", *, explaine
     title, sentence: Markdown; what a visitor typed is escaped by whoever calls.
     explained: how the finding was chosen, at the sentence.
     """
+    st.session_state.setdefault(FINDING, {}).update(title=title or question, sentence=sentence)
     with st.container(key="finding", gap=None):
         if picture_alone():
             with st.expander(question, key="finding_folded"):

@@ -1,8 +1,9 @@
 // The bar at the top of every page: what is read, by which model, examples, what to share, and files to take away.
 // What is typed stays in the field until it is shown: Enter or Show does that, Shift + Enter begins a new line.
 const UNSENT = "data-unsent" // on the root element: the style sheet of the page greys what is of the text before
-const FILES = ".st-key-files [data-testid=stElementContainer]" // the page's own download buttons, which are hidden
+const FILES = ".st-key-files [data-testid=stElementContainer]:not(.st-key-share_picture *)" // the page's own download buttons, which are hidden
 const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
+const WATCHED = 400 // milliseconds
 const ALONE = ["view", "picture"] // in an address: the finding and the picture with nothing around them
 const NEAR_THE_END = 0.8 // of the longest text: from there on characters are counted
 const held = new WeakMap()
@@ -30,23 +31,35 @@ function made(tag, properties, ...children) {
   return element
 }
 
-// A list under a button. What fills it is asked for anew whenever it opens.
+// A list under a button. What fills it is asked for anew whenever it opens, and, of what the page offers, while it is
+// open: a page that is still computing has its files later.
 class Menu {
   constructor(name, bar, fill) {
     this.list = made("div", { className: "list", role: "group", "aria-label": name })
     this.summary = made("summary", {}, name)
     this.host = made("details", { className: `menu ${name.toLowerCase()}` }, this.summary, this.list)
     this.host.addEventListener("toggle", () => {
+      clearInterval(this.watch)
       if (!this.host.open) return
       bar.menus.forEach((other) => other !== this && other.close(false))
-      fill(this.list)
-      this.place()
+      this.offered = null
+      this.refill(fill)
+      this.watch = setInterval(() => this.refill(fill), WATCHED)
     })
     this.host.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !this.host.open) return
       event.stopPropagation() // on a phone it would close what the menu stands in, too
       this.close()
     })
+  }
+
+  refill(fill) {
+    if (!this.host.isConnected) return clearInterval(this.watch)
+    const now = JSON.stringify([...offered(FILES), ...offered(SHARED_PICTURE)].map(({ button, label }) => [label, button.disabled]))
+    if (now === this.offered) return
+    this.offered = now
+    fill(this.list)
+    this.place()
   }
 
   // The list stays within the window, whatever its button's place.
