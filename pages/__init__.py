@@ -14,7 +14,7 @@ from model import CheckpointError, Edits, InputError, available_checkpoints, ava
 from pages.parts.computed import purpose_of, reads_pairs
 from pages.parts.experiments import said_of
 from pages.parts.finding import FINDING, picture_alone
-from pages.parts.sidebar import sidebar
+from pages.parts.sidebar import configure, sidebar
 from pages.parts.state.declared import FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
 from pages.parts.state.session import address_of, choose, remember, selected
@@ -67,9 +67,11 @@ def frame(page: str) -> None:
     """Every page starts with this, and its name: the menu is there, and the selection that the address brought is kept.
 
     A server that has just started runs a page of this folder alone, without app.py and its menu, when the first
-    visitor's address names that page. Naming the pages and starting over brings app.py in.
+    visitor's address names that page. Naming the pages and starting over brings app.py in; the sidebar is drawn by
+    then.
     """
     if "_routed" not in st.session_state:
+        configure()
         route()
         st.rerun()
     st.session_state["_at"] = page

@@ -22,6 +22,7 @@ from tests.running import (
     open_menu,
     open_page,
     picture_shown,
+    running_app,
     visitor,
 )
 from tests.test_explorer_browser import serious
@@ -175,6 +176,17 @@ def test_the_sidebar_leads_to_every_page_and_the_bar_is_at_the_top(browser, addr
                 if stem != "checkpoints":
                     comes_true(page, partial(at_the_top, page))
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_first_visitor_of_a_fresh_server_has_the_same_sidebar_as_all_others(browser):
+    with running_app() as (fresh, _):
+        for _ in range(2):
+            with visitor(browser, width=1366, height=768) as page:
+                page.goto(f"{fresh}/inside")
+                asks(page, "Where does this one number come from?")
+                box = page.get_by_test_id("stSidebar").bounding_box()
+                assert box is not None
+                assert box["width"] == pytest.approx(220, abs=2)
 
 
 def at_the_top(page: Page) -> None:

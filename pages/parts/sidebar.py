@@ -9,6 +9,14 @@ from streamlit.navigation.page import Page
 NAME, WIDTH = "Headlight", 220  # pixels
 
 
+def configure() -> None:
+    """The name in the browser's tab and the sidebar's width: the first of all that a visitor's first run sends.
+
+    A browser takes the width only as it draws the sidebar for the first time.
+    """
+    st.set_page_config(page_title=NAME, page_icon="🔦", layout="wide", initial_sidebar_state=WIDTH)
+
+
 def style_sheet() -> None:
     """What Streamlit's own options cannot say: no empty space above, small links. It takes no height of its own."""
     st.html(f"<style>{Path(__file__).with_name('frame.css').read_text(encoding='utf-8')}</style>")
