@@ -33,7 +33,7 @@ def opened_on(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
     if not is_found() or checkpoint.model.parameter_count() > LARGEST_MODEL:
         return selection
     shown = Attended(selection, kinds, name_of(selection, edits_of(selection, checkpoint)))
-    found, _ = found_heads(shown.name, shown.kind.name, shown)
+    found = found_heads(shown.name, shown.kind.name, shown).first
     if found is None:
         return selection
     query, queries = found.query, shown.kind.queries
