@@ -10,6 +10,7 @@ from pages.parts import bench, fresh, heads, padding, word
 from pages.parts.break_settings import Broken
 from pages.parts.breaking import place_of, show_experiment, take_experiment
 from pages.parts.computed import checkpoint_named
+from pages.parts.doors import door
 from pages.parts.experiments import EXPERIMENTS
 from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.part_effects import AT_ONCE, Board, board_of, explained, finding, in_box, longest, still
@@ -24,6 +25,7 @@ from viz.formula import drawn
 
 QUESTION = "What is each part of the formula for?"
 HOW_TO_READ = "Press a part in a box: the model runs without it, and below stands what comes of that. In the box: {}."
+NEXT_HELP = "Where the order of words comes from: waves, rotations, biases."
 WHERE_HELP = (
     "In this text: the model runs twice, as it is and with a part of the formula changed. In fresh models: stacks and "
     "heads with random weights, for what a trained model has already overcome. By hand: small cases to work through."
@@ -61,6 +63,7 @@ def show() -> None:
     if board is not None:
         with pages.plain_refusals():
             show_chosen(selection, board)
+            show_next()
     with place:
         address_notice()
 
@@ -118,6 +121,12 @@ def show_chosen(selection: Selection, board: Board) -> None:
         SHOWN[experiment](selection, checkpoint, before, kinds_of(before))
     else:
         show_experiment(selection, checkpoint, before, kinds_of(before), still(board, experiment))
+
+
+def show_next() -> None:
+    """The next page, which is not told of an experiment that nobody chose."""
+    unchosen = {} if "experiment" in st.session_state["_chosen"] else {"experiment": ""}
+    door("How the model knows the order of words", "positions", NEXT_HELP, **unchosen)
 
 
 def show_choice(selection: Selection) -> None:
