@@ -88,7 +88,7 @@ def show_walk() -> None:
             pages.say_kept(selection)
             address_notice()
             choose_step(step)
-            around, side = st.columns([7, 2], gap="medium")
+            around, side = st.columns([5, 2], gap="medium")
             with around:
                 show_step(path, step)
             with side:
@@ -139,7 +139,7 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
     if walk.depth == "numbers":
         show_code(path, walk.step)
         show_numbers(STEPS[walk.step](path))
-    door("Next: Positions, for how the model knows the order of the words", "positions", POSITIONS_HELP)
+    door("Next: Positions, how words get their order", "positions", POSITIONS_HELP)
 
 
 def show_parts(path: WeightPath) -> None:

@@ -131,7 +131,7 @@ def show() -> None:
         show_schemes()
         with pages.plain_refusals():
             share("positions", selected_pass(current()))
-        door("Next: Break the formula, to see what the model does without positions", "break", BREAK_HELP)
+        door("Next: Break the formula, without positions", "break", BREAK_HELP)
 
 
 def finding() -> tuple[str, str]:

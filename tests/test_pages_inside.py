@@ -302,7 +302,7 @@ def test_the_door_back_keeps_the_weight_that_was_found_where_none_was_chosen(enc
 
 def test_the_door_to_positions_keeps_the_text_even_that_of_the_first_view():
     app = whole(opened(PAGE))
-    follow(app, "Next: Positions, for how the model knows the order of the words")
+    follow(app, "Next: Positions, how words get their order")
     assert "How does the model know the order of words?" in asked(whole(app))
     assert bar(app)["text"] == app.query_params.get("text", EXAMPLES[0]) == EXAMPLES[0]
 
