@@ -6,10 +6,11 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 import pages
+from model import CheckpointError, InputError
 from model.decoding import Step
+from model.measures.last_row import most_unusual_link
 from model.measures.lens import lens_logits, ranks
 from pages.parts import continuation
 from pages.parts.computed import checkpoint_named
@@ -24,11 +25,12 @@ from pages.parts.continuing import (
     stand,
     take_token,
 )
+from pages.parts.doors import door
 from pages.parts.downloads import Taken, downloads, files, named
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
-from pages.parts.finding import show_finding
+from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.state import fields
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import Selection
@@ -37,6 +39,7 @@ from pages.parts.theme import theme
 from pages.parts.widgets.bound import bind, radio, select
 from pages.parts.widgets.switch import switch
 from pages.parts.written import KEY, written_tokens
+from viz import writing_finding
 from viz.answer import in_bytes, kept
 from viz.explorer.kinds import kinds_of
 from viz.lens import lens_chart, lens_table
@@ -46,6 +49,9 @@ from viz.tokens import markdown_text, percent, visible
 from viz.written import written_row
 from viz.written_script import written_script
 
+QUESTION = "Which words does it look at while it writes?"
+NEXT = "What does each part of the formula do for this? Take one out on Break the formula"
+NEXT_HELP = "The same model with a part of its attention taken away."
 DRAWN, LAYER_PLACES = 12, 5  # tokens in the chart of the next one, and for each layer
 HOW_TO_READ = """
 - The text you typed stands in bold; under every written **token** (a word or a piece of one) is the probability that
@@ -102,24 +108,47 @@ def show() -> None:
     names = decoders()
     selection = selected()
     pages.show_bar(selection, names)
-    show_finding("Which words does it look at while it writes?")
-    pages.say_kept(selection)
     if selection.checkpoint not in names:
+        show_finding(QUESTION)
+        pages.say_kept(selection)
         show_other(selection, names)
         return
     running = st.session_state.pop("_running", False)
     with pages.plain_refusals():
-        checkpoint = checkpoint_named(selection.checkpoint)
-        here = stand(selection, checkpoint)
+        here = standing(selection)
         remember(here.selection)
+        if running:
+            run(here)
+        show_parts(here)
+
+
+def standing(selection: Selection) -> Stand:
+    """Where the text stands; where it cannot be read, the question stands above the reason."""
+    try:
+        return stand(selection, checkpoint_named(selection.checkpoint))
+    except (CheckpointError, InputError):
+        show_finding(QUESTION)
         address_notice()
-        show_text(here, running=running)
-        st.session_state["_said_of"] = here.name
-        step = here.step()
-        show_choice(here, step)
-        show_attention()
-        st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-        show_lens(here, step)
+        raise
+
+
+def show_parts(here: Stand) -> None:
+    """What was found and the picture, with the controls beside it; then everything else."""
+    step = here.step()
+    show_found(here, step)
+    if picture_alone():
+        with picture():
+            show_text(here)
+            show_stages(here, step, likeliest(step, DRAWN))
+        return
+    st.session_state["_said_of"] = here.name
+    show_choice(here, step)
+    address_notice()
+    pages.say_kept(here.selection)
+    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    show_attention()
+    show_lens(here, step)
+    door(NEXT, "break", NEXT_HELP)
 
 
 def show_other(selection: Selection, names: list[str]) -> None:
@@ -132,20 +161,43 @@ def show_other(selection: Selection, names: list[str]) -> None:
     pages.offer(CHECKPOINT if CHECKPOINT in names else names[0], "write")
 
 
-def show_text(here: Stand, *, running: bool) -> None:
-    """Where the text stands and what moves it on, above the text, which would push a button under it along."""
-    said = st.container()
-    show_moves(here, running=running)
-    place = st.empty()
-    if running:
-        run(here, place)
-    with said:
-        st.markdown(sentence(here))
-    with place.container():
-        tokens = here.checkpoint.tokenizer.pieces(here.written)
-        prompt = here.checkpoint.tokenizer.decode(here.prompt)
-        row = written_row(prompt, tokens, here.probabilities(), here.at, theme=theme())
-        written_tokens(row, partial(take_place, here))
+def show_found(here: Stand, step: Step) -> None:
+    """The likeliest next token as the title; under it what was taken, and what the last token looked at for it."""
+    cut = kept(len(here.prompt), here.dropped) + in_bytes(here.checkpoint.tokenizer.pieces(here.prompt))
+    if here.full or here.ended:
+        show_finding(QUESTION, sentence=why_it_stops(here) + markdown_text(cut))
+        return
+    pieces, (own, probability) = here.checkpoint.tokenizer.pieces, step.alternatives(1)[0]
+    title = writing_finding.title(here.checkpoint.tokenizer.decode(here.read), pieces([own])[0], probability)
+    shares = step.probability, float(step.after[step.token_id])
+    said = writing_finding.taken(step.token, len(here.read), shares, already=here.at < len(here.written))
+    said = f"{said} {said_looked(here)}{markdown_text(cut)}"
+    show_finding(QUESTION, markdown_text(title), said, explained=writing_finding.HOW_CHOSEN)
+
+
+def said_looked(here: Stand) -> str:
+    """What the last token looked at that those before it did not."""
+    decoder = here.trace(here.read).decoder
+    assert decoder is not None
+    link = most_unusual_link(decoder.weights().numpy())
+    tokens = here.checkpoint.tokenizer.pieces(here.read)
+    return writing_finding.looked(link, tokens[-1], tokens[link.key] if link else "")
+
+
+def why_it_stops(here: Stand) -> str:
+    """Why there is no next token."""
+    if here.full:
+        most = here.checkpoint.longest
+        return f"The model reads at most {most} tokens, and the text has come to that: it stops here."
+    return "The model has ended the text here. Go back, or reset, to write another."
+
+
+def show_text(here: Stand) -> None:
+    """The text, every written token with its probability."""
+    tokens = here.checkpoint.tokenizer.pieces(here.written)
+    prompt = here.checkpoint.tokenizer.decode(here.prompt)
+    row = written_row(prompt, tokens, here.probabilities(), here.at, theme=theme())
+    written_tokens(row, partial(take_place, here))
 
 
 def take_place(here: Stand) -> None:
@@ -153,26 +205,6 @@ def take_place(here: Stand) -> None:
     place = st.session_state[KEY].step if KEY in st.session_state else None
     if isinstance(place, int | float) and 0 <= place < len(here.written):
         go(here, int(place))
-
-
-def sentence(here: Stand) -> str:
-    """Where the text stands and what comes next, in words."""
-    step, most = here.step(), here.checkpoint.longest
-    cut = kept(len(here.prompt), here.dropped) + in_bytes(here.checkpoint.tokenizer.pieces(here.prompt))
-    if here.full:
-        return f"The model reads at most {most} tokens, and the text has come to that: it stops here.{cut}"
-    if here.ended:
-        return "The model has ended the text here. Go back, or reset, to write another."
-    read = f"{len(here.read)} tokens" if len(here.read) > 1 else "one token"
-    own, probability = step.alternatives(1)[0]
-    name = markdown_text(visible(here.checkpoint.tokenizer.pieces([own])[0]))
-    taken = markdown_text(visible(step.token))
-    verb = "was taken here" if here.at < len(here.written) else "is what Step takes next"
-    given = f"{percent(step.probability, 1)} from the model, {percent(float(step.after[step.token_id]), 1)} after the "
-    return (
-        f"After {read} the model finds **“{name}”** likeliest, with {percent(probability, 1)}. "
-        f"**“{taken}”** {verb}: {given}settings.{cut}"
-    )
 
 
 def show_moves(here: Stand, *, running: bool) -> None:
@@ -226,8 +258,11 @@ def start(here: Stand) -> None:
     st.session_state["_running"] = True
 
 
-def run(here: Stand, place: DeltaGenerator) -> None:
+def run(here: Stand) -> None:
     """Write token after token, each kept as it comes: whatever stops this leaves what there is."""
+    show_finding(QUESTION, sentence="It writes, token by token; Stop keeps what there is.")
+    show_moves(here, running=True)
+    place = st.empty()
     selection, prompt = here.selection, here.checkpoint.tokenizer.decode(here.prompt)
     options = here.options | {"max_tokens": here.chosen.tokens, "edits": here.edits}
     for part in here.checkpoint.stream(selection.text, written=here.written, **options):
@@ -239,15 +274,17 @@ def run(here: Stand, place: DeltaGenerator) -> None:
 
 
 def show_choice(here: Stand, step: Step) -> None:
-    """The likeliest tokens through every setting, with the settings beside them."""
-    st.subheader("What comes next", anchor=False)
-    picture, side = st.columns([5, 2], gap="large")
+    """What moves the text on, the text, and the likeliest next tokens through every setting, with the settings."""
+    left, side = st.columns([5, 2], gap="large")
     ids = likeliest(step, DRAWN)
+    with left:
+        show_moves(here, running=False)
+        with picture():
+            show_text(here)
+            show_stages(here, step, ids)
+        show_others(here, step, ids)
     with side:
         show_settings(here)
-    with picture:
-        show_stages(here, step, ids)
-        show_others(here, step, ids)
 
 
 def show_stages(here: Stand, step: Step, ids: list[int]) -> None:
@@ -316,7 +353,7 @@ def keep_other(here: Stand, token_id: int) -> None:
 
 
 def show_settings(here: Stand) -> None:
-    """What is done to the probabilities, in this order, before a token is taken."""
+    """What is done to the probabilities before a token is taken; the columns of the chart say in which order."""
     chosen = here.chosen
 
     def changes(name: str) -> dict[str, Any]:
@@ -331,16 +368,14 @@ def show_settings(here: Stand) -> None:
         format_func=METHOD_NAMES.__getitem__,
         help=METHOD_HELP,
     )
-    st.number_input("Repetition penalty", 1.0, continuation.HARDEST, step=0.05, help=PENALTY_HELP, **changes("penalty"))
-    st.number_input(
-        "Temperature", 0.0, continuation.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature")
-    )
-    st.number_input("Top-k", 0, continuation.MOST_LEFT, step=1, help=TOP_K_HELP, **changes("top_k"))
-    st.number_input("Top-p", 0.0, 1.0, step=0.05, help=TOP_P_HELP, **changes("top_p"))
-    with st.container(horizontal=True):
-        st.number_input("Seed", 0, continuation.LARGEST_SEED, step=1, help=SEED_HELP, width=110, **changes("seed"))
-        most = continuation.MOST_AT_ONCE
-        st.number_input("Tokens a run", 1, most, step=1, help=TOKENS_HELP, width=110, **changes("tokens"))
+    st.slider("Temperature", 0.0, continuation.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature"))
+    st.slider("Top-p", 0.0, 1.0, step=0.05, help=TOP_P_HELP, **changes("top_p"))
+    with st.expander("More settings"):
+        hardest, most = continuation.HARDEST, continuation.MOST_AT_ONCE
+        st.number_input("Repetition penalty", 1.0, hardest, step=0.05, help=PENALTY_HELP, **changes("penalty"))
+        st.number_input("Top-k", 0, continuation.MOST_LEFT, step=1, help=TOP_K_HELP, **changes("top_k"))
+        st.number_input("Seed", 0, continuation.LARGEST_SEED, step=1, help=SEED_HELP, **changes("seed"))
+        st.number_input("Tokens a run", 1, most, step=1, help=TOKENS_HELP, **changes("tokens"))
 
 
 def take_setting(here: Stand, name: str) -> None:
@@ -399,8 +434,8 @@ def show_lens(here: Stand, step: Step) -> None:
     found = logits.softmax(dim=-1)
     best = found.topk(min(LAYER_PLACES, found.shape[-1]), dim=-1)
     tokens = [here.checkpoint.tokenizer.pieces(row) for row in best.indices.tolist()]
-    picture, beside = st.columns([3, 2], gap="large")
-    with picture:
+    left, beside = st.columns([3, 2], gap="large")
+    with left:
         show_chart(
             ("lens", here.name),
             lambda: lens_chart(best.values.numpy(), tokens, theme=theme()),

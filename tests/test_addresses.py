@@ -700,7 +700,7 @@ ADDRESSES = [
             "checkpoint": Control("Checkpoint", "stories"),
             "attention": Told("decoder"),
             "written": [Said("Token 1, ␣was, "), Said("Token 4, ␣bear, ")],
-            "at": [Said("After 7 tokens the model finds"), Said("“␣little” was taken here")],
+            "at": [Said("After 7 tokens"), Said("“␣little” was taken here")],
         },
     ),
     Address(
@@ -709,7 +709,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Once upon a time there"),
             "written": Said("Token 2, ␣a, "),
-            "at": [Said("After 5 tokens the model finds"), Said("“␣was” was taken here")],
+            "at": [Said("After 5 tokens"), Said("“␣was” was taken here")],
             "temperature": Control("Temperature", 0),
             "top_p": Control("Top-p", 0),
         },
@@ -727,7 +727,7 @@ ADDRESSES = [
             "query": Told(4),
             "key": Told(2),
             "mute": Control("Mute the heads that are off", True),
-            "written": [Said("Token 1, ␣was, "), Said("After 6 tokens the model finds")],
+            "written": [Said("Token 1, ␣was, "), Said("After 6 tokens")],
         },
     ),
     Address(
@@ -926,8 +926,16 @@ def control(app: AppTest, label: str) -> Any:
         in_the_bar = json.loads(shown.json)[IN_THE_BAR[label]]
         if in_the_bar is not None:
             return in_the_bar
-    kinds: list[Any] = [app.selectbox, app.radio, app.multiselect, app.number_input, app.toggle, app.text_area]
-    (found,) = [widget for kind in [*kinds, app.text_input] for widget in kind if widget.label == label]
+    kinds: list[Any] = [
+        app.selectbox,
+        app.radio,
+        app.multiselect,
+        app.number_input,
+        app.slider,
+        app.toggle,
+        app.text_area,
+    ]
+    (found,) = [widget for kind in [*kinds, app.text_area, app.text_input] for widget in kind if widget.label == label]
     if found.type == "multiselect":
         return list(found.values)
     return plain(found.options[found.index]) if found.type in ("selectbox", "radio") else found.value

@@ -43,20 +43,71 @@ def compare(page: Page, place: int, form: re.Pattern[str], wanted: Any) -> None:
     assert [found[number] for number in sorted(found)] == pytest.approx(wanted.tolist(), abs=1e-5)
 
 
+def words(page: Page) -> Any:
+    """The words of the translation in the picture, as buttons."""
+    return page.get_by_role("group", name="Translation").get_by_role("button")
+
+
+def curved(page: Page, place: int, wanted: Any) -> None:
+    """The dark curves are those of one word, and their weights the trace's; none of 1 % or more is left out."""
+    curves = page.locator("path.dark").evaluate_all("all => all.map(({ dataset }) => ({ ...dataset }))")
+    assert {int(curve["target"]) for curve in curves} == {place}
+    drawn = {int(curve["source"]): float(curve["weight"]) for curve in curves}
+    assert drawn == {
+        source: pytest.approx(weight, abs=1e-6) for source, weight in enumerate(wanted.tolist()) if weight >= 0.01
+    }
+
+
+def test_a_word_of_the_picture_is_reached_by_the_keyboard_and_shows_its_links_before_it_is_chosen(
+    browser, address, checkpoint
+):
+    weights = checkpoint.trace("The red house is big.", target="La maison rouge est grande.").decoder.cross_weights()
+    rows = weights[2].double().mean(dim=0)
+    with visitor(browser) as page:
+        open_at(page, address)
+        expect(page.get_by_role("heading", level=1)).to_have_text("To write “rouge”, it looked at “red”.")
+        comes_true(page, partial(curved, page, 2, rows[2]))
+        words(page).nth(2).focus()
+        page.keyboard.press("ArrowLeft")
+        comes_true(page, partial(curved, page, 1, rows[1]))
+        assert "step" not in page.url
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("To write “maison”, it looked at “house”.")
+        expect(page).to_have_url(re.compile("step.1"))
+        expect(words(page).nth(1)).to_have_attribute("aria-current", "step")
+
+
+def test_words_that_do_not_fit_are_scrolled_to_with_a_sign_and_the_marked_link_in_sight(browser, address):
+    long = "I would have gone with you if you had asked me, and we would have seen the red house near the river."
+    with visitor(browser, width=390, height=844) as page:
+        open_at(page, address, text=long)
+        expect(page.get_by_text("Scroll sideways for the other words")).to_be_visible()
+        marked = page.locator(".target[aria-current]").bounding_box()
+        above = page.locator(".source[data-most]").bounding_box()
+        assert marked and above
+        assert 0 <= marked["x"] <= 390 - marked["width"]
+        assert 0 <= above["x"] <= 390 - above["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(browser, address, checkpoint):
     trace = checkpoint.trace(SOURCE, target=TARGET)
     with visitor(browser) as page:
         open_at(page, address, text=SOURCE)
+        page.get_by_text("Type the translation yourself", exact=True).first.click()
         page.get_by_role("textbox", name="Type the translation yourself").fill(TARGET)
         page.get_by_role("button", name="Read this").click()
         expect(page.get_by_text("Typed translation")).to_be_visible()
         logs = trace.logits.double().softmax(dim=-1)
         wanted = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
         comes_true(page, partial(compare, page, 2, TOKEN, logs[range(len(wanted)), wanted]))
+        words(page).first.click()
+        expect(page.get_by_text(re.compile("^To produce 1 · "))).to_be_visible()
         page.get_by_role("button", name="Next", exact=True).click()
         expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
-        row = trace.decoder.cross_weights().double().mean(dim=(0, 1))[1]
+        row = trace.decoder.cross_weights()[2].double().mean(dim=0)[1]
         comes_true(page, partial(compare, page, 0, BAR, row))
+        comes_true(page, partial(curved, page, 1, row))
         idle(page)
         assert explored(page, "explorer.view.query") == 1
         query = parse_qs(urlsplit(page.url).query)

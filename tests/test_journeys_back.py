@@ -447,6 +447,8 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         says_weight(page, stack, 0, 3, 1)
         go_to(page, "Translate")
         has_text(page, OWN)
+        with answered(page):
+            page.get_by_role("group", name="Translation").get_by_role("button").first.click()
         press(page, "Next")
         expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
         no_complaint(page)

@@ -91,6 +91,56 @@ def test_the_chart_holds_the_probabilities_before_and_after_every_setting(gpt2):
     assert {row["shown"] for row in rows if row["probability"] == 0} == {"out"}
 
 
+def finding(app: AppTest) -> tuple[str, str]:
+    (title,), said = app.title, app.markdown[0].value
+    return plain(title.value), plain(said)
+
+
+def plain(text: str) -> str:
+    return text.replace("\\", "").replace("**", "").replace("\u00a0", " ")
+
+
+def test_the_title_is_the_likeliest_token_and_the_sentence_what_was_taken_and_looked_at(gpt2):
+    app = at_gpt2(**CHOICE, written="11.20.33", at="2")
+    ids = [*gpt2.tokenizer.encode(TEXT).ids, 11, 20]
+    trace: Any = gpt2.trace_ids(ids)
+    columns = filtered(trace.logits[-1].double().numpy(), ids)
+    title, sentence = finding(app)
+    best, piece = int(columns[0].argmax()), visible(gpt2.tokenizer.pieces([33])[0])
+    name = visible(gpt2.tokenizer.pieces([best])[0].strip())
+    assert title.endswith(f"it finds “{name}” likeliest: {plain(percent(columns[0].max()))}.")
+    own, after = (plain(percent(column[33], 1)) for column in (columns[0], columns[-1]))
+    taken = f"“{piece}” was taken here: {own} from the model, {after} after the settings."
+    assert sentence.startswith(f"After {len(ids)} tokens, {taken}")
+    weights = trace.decoder.weights().double().numpy()
+    last, found = len(ids) - 1, {}
+    for layer, head, key in np.ndindex(*weights.shape[:2], last):
+        before = weights[layer, head, key:last, key].mean()
+        found[layer, head, key] = weights[layer, head, last, key] - before
+    layer, head, key = max(found, key=found.__getitem__)
+    weight, before = weights[layer, head, last, key], weights[layer, head, key:last, key].mean()
+    looked = f"{plain(percent(weight))} in layer {layer + 1}, head {head + 1}, where the tokens before gave it "
+    assert f"{looked}{plain(percent(before))} on average." in sentence
+
+
+def test_a_text_of_one_token_has_looked_at_nothing_before():
+    app = opened("write.py", checkpoint="stories", text="Once")
+    title, sentence = finding(app)
+    assert title.startswith("After “Once”, it finds “upon” likeliest: ")
+    assert sentence.startswith("After one token, ")
+    assert "looks at" not in sentence
+
+
+def test_the_picture_alone_is_text_and_chart():
+    app = opened("write.py")
+    app.session_state["_view"] = "picture"  # as app.py notes it
+    app.run()
+    assert len(app.get("vega_lite_chart")) == 1
+    assert not app.button
+    assert not app.slider
+    assert picture(app) is None
+
+
 def test_step_writes_the_marked_token_and_back_keeps_it(gpt2):
     app = at_gpt2(**CHOICE)
     (marked,) = {row["id"] for row in bars(app) if row["taken"]}

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from model.measures.last_row import LastLink, most_unusual_link
+from viz import writing_finding
 from viz.lens import lens_chart, lens_table
 from viz.next_token import stage_chart, titles_of
 from viz.theme import DARK, LIGHT
@@ -83,3 +85,41 @@ def luminance(colour: str) -> float:
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_the_link_beyond_a_heads_habit_is_found_by_hand():
+    habitual = [[1, 0, 0, 0], [0.9, 0.1, 0, 0], [0.9, 0.05, 0.05, 0], [0.9, 0.05, 0.05, 0]]
+    turning = [[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.6, 0.3, 0.1, 0], [0.1, 0.8, 0.1, 0]]
+    found = most_unusual_link(np.array([[habitual, turning]], np.float32))
+    assert found is not None
+    assert (found.layer, found.head, found.key) == (0, 1, 1), "0.9 on the first token is a habit"
+    assert [found.weight, found.before] == pytest.approx([0.8, (0.5 + 0.3) / 2])
+    assert most_unusual_link(np.ones((1, 1, 1, 1), np.float32)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "tail"),
+    [
+        ("Once upon a time there was a girl who", "… there was a girl who"),
+        ("Once", "Once"),
+        ("two\n words ", "two words"),
+        ("x" * 40, "… " + "x" * 24),
+        ("", "(empty)"),
+    ],
+)
+def test_the_title_quotes_the_last_words_that_were_read(text, tail):
+    assert writing_finding.tail(text) == tail
+    title = writing_finding.title(text, " time", 0.93)
+    assert title == f"After “{tail}”, it finds “time” likeliest: 93\u00a0%."
+
+
+def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
+    said = writing_finding.taken(" *a*", 1, (0.25, 0.5), already=False)
+    taken = "After one token, **“␣*a*”** is what Step takes next: 25.0 % from the model, 50.0 % after the settings."
+    assert said.replace("\\", "").replace("\u00a0", " ") == taken
+    assert "was taken here" in writing_finding.taken("a", 3, (0.25, 0.5), already=True)
+    link = LastLink(layer=4, head=3, key=1, weight=0.51, before=0.046)
+    looked = "To find it, “who” looks at **“girl”**: 51 % in layer 5, head 4, where the tokens before gave it 4.6 % on "
+    looked += "average."
+    assert writing_finding.looked(link, " who", " girl").replace("\u00a0", " ") == looked
+    assert writing_finding.looked(None, "a", "") == ""

@@ -10,7 +10,7 @@ from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent, visible
 
 CHOSEN = "token"  # the name of the selection in the chart
-ROW, HEADER = 26, 46
+ROW, HEADER = 24, 46
 BAR = 0.94  # of a column's width: the longest bar
 TITLES = {
     "model": "the model",
@@ -88,9 +88,7 @@ def _layers(rows: list[dict], names: list[str], titles: list[str], theme: Theme)
     header = (
         alt.Chart(data_of(heads))
         .mark_text(align="left", baseline="bottom", dx=4, lineBreak="\n", fontSize=FONT_SIZE - 3, color=theme.quiet)
-        .encode(x=across, y=alt.value(-HEADER + 18), text=alt.Text("title:N"))
+        .encode(x=across, y=alt.value(-8), text=alt.Text("title:N"))
     )
     chart = alt.LayerChart(layer=[behind.add_params(chosen), bars, numbers, header])
-    return chart.properties(
-        width="container", height=ROW * len(names), padding={"top": HEADER, "left": 4, "right": 4, "bottom": 4}
-    )
+    return chart.properties(width="container", height=HEADER + ROW * len(names), padding=4)
