@@ -12,7 +12,7 @@ from pages.parts.breaking import place_of, show_experiment, take_experiment
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
 from pages.parts.experiments import EXPERIMENTS
-from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.part_effects import AT_ONCE, Board, board_of, explained, finding, in_box, longest, still
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
@@ -53,6 +53,8 @@ def show() -> None:
     with top:
         title, sentence = finding(board) if board else ("", "")
         show_finding(QUESTION, title, sentence, explained=explained(board) if board else None)
+        if board:
+            show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
     if board is not None:
         show_board(board)
     if picture_alone():

@@ -16,7 +16,7 @@ from pages.parts.doors import door
 from pages.parts.downloads import button, files, named, selected_pass, share
 from pages.parts.drawing import show_chart
 from pages.parts.exploring import traced
-from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, current, fit, remember, selected
@@ -67,7 +67,7 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    place, said = st.container(), ("", "")
+    place, said, caveats = st.container(), ("", ""), None
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = traced(selection, checkpoint)
@@ -78,7 +78,7 @@ def show() -> None:
         keys = kinds[selection.view.attention].keys
         cut = answer.kept(len(keys.tokens), getattr(trace, keys.stack).dropped)
         said = shown.title(findings), f"{shown.sentence(findings)}{cut}"
-        edits = edits_of(selection, checkpoint)
+        edits, caveats = edits_of(selection, checkpoint), partial(show_caveats, checkpoint, trace)
         show_picture(findings, trace_key(selection, edits))
         if not picture_alone():
             show_pass(selection, edits)
@@ -86,6 +86,8 @@ def show() -> None:
             door("Checkpoints: what these models are", "checkpoints", CHECKPOINTS_HELP)
     with place:
         show_finding(QUESTION, *said)
+        if caveats:
+            caveats()
 
 
 def show_picture(findings: Sequence[Finding], key: object) -> None:

@@ -17,7 +17,7 @@ from pages.parts.doors import door
 from pages.parts.downloads import downloads, files, selected_pass
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
-from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.heads_worth_a_look import (
     Opening,
     explained,
@@ -145,6 +145,8 @@ def show_found(shown: Attended, whole: bool) -> Opening | None:
     sentence = f"{sentence_of(shown, opening)} {verdict(shown)}"
     title = title_of(shown, opening)
     show_finding(question() if title else QUESTION, title, sentence, explained=explained(opening))
+    checkpoint = checkpoint_named(shown.selection.checkpoint)
+    show_caveats(checkpoint, trace_of(shown.selection, edits_of(shown.selection, checkpoint)))
     with picture():
         name = f"{shown.name} {shown.kind.name} {opening.layer} {opening.head}"
         sentence_picture(figure_of(shown, opening), name, swappable_side(shown), take_swap)
@@ -309,8 +311,7 @@ def said(shown: Attended, trace: Trace) -> str:
         unit="word" if view.words and kind.keys.words else "token",
     )
     cut = answer.kept(len(kind.keys.tokens), getattr(trace, kind.keys.stack).dropped)
-    stacks = [stack for stack in (trace.encoder, trace.decoder) if stack is not None]
-    return sentence + cut + answer.in_bytes([token for stack in stacks for token in stack.tokens or ()])
+    return sentence + cut
 
 
 def show_statistics(shown: Attended) -> None:

@@ -10,7 +10,7 @@ from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import POSITIONS_HELP, door, doors_of_weight
 from pages.parts.exploring import traced
-from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.inside_settings import DEPTHS, Walk
 from pages.parts.opening_weight import opened_on
 from pages.parts.state.selection import Selection
@@ -76,11 +76,12 @@ def show_walk() -> None:
     selection = current()
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
-        _, kinds = traced(selection, checkpoint)
+        trace, kinds = traced(selection, checkpoint)
         selection = fit(selection, kinds)
         shown, step = opened_on(selection, kinds), selection.of(Walk).step
         path = chosen_path(shown, checkpoint)
         show_finding(QUESTION, steps.title(path), steps.answer(path), explained=steps.in_full(path))
+        show_caveats(checkpoint, trace)
         if picture_alone():
             arrow_keys(go)
             show_step(path, step, named=True)

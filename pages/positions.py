@@ -22,7 +22,7 @@ from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
 from pages.parts.downloads import named, selected_pass, share
 from pages.parts.exploring import name_of
-from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.positioning import (
     LONGEST,
@@ -117,6 +117,8 @@ def show() -> None:
         found = finding()
         with above:
             show_finding(QUESTION, *found, explained=order.TWO_ORDERS_HELP)
+            selection, checkpoint, _ = chosen()
+            show_caveats(checkpoint, trace_of(selection, NO_EDITS))
         if not picture_alone():
             pages.say_kept(selection)
             address_notice()

@@ -14,7 +14,7 @@ from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
 from pages.parts.downloads import Taken, downloads, files
 from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
-from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.productions import Produced, candidate_of, kept, production_key, target_said
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, selected
@@ -129,6 +129,7 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     options = opened(checkpoint, shown, linked, selection.of(Options))
     options = replace(options, step=step_of(selection, options, shown))
     show_found(checkpoint, linked, options)
+    show_caveats(checkpoint, shown.trace)
     if picture_alone():
         with picture():
             show_words(linked, options)

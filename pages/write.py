@@ -30,7 +30,8 @@ from pages.parts.downloads import Taken, downloads, files, named
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
-from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.passes import trace_of
 from pages.parts.state import fields
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import Selection
@@ -40,7 +41,7 @@ from pages.parts.widgets.bound import bind, radio, select
 from pages.parts.widgets.switch import switch
 from pages.parts.written import KEY, written_tokens
 from viz import writing_finding
-from viz.answer import in_bytes, kept
+from viz.answer import kept
 from viz.explorer.kinds import kinds_of
 from viz.lens import lens_chart, lens_table
 from viz.next_token import CHOSEN, stage_chart, titles_of
@@ -136,6 +137,7 @@ def show_parts(here: Stand) -> None:
     """What was found and the picture, with the controls beside it; then everything else."""
     step = here.step()
     show_found(here, step)
+    show_caveats(here.checkpoint, trace_of(here.selection, here.edits))
     if picture_alone():
         with picture():
             show_text(here)
@@ -163,7 +165,7 @@ def show_other(selection: Selection, names: list[str]) -> None:
 
 def show_found(here: Stand, step: Step) -> None:
     """The likeliest next token as the title; under it what was taken, and what the last token looked at for it."""
-    cut = kept(len(here.prompt), here.dropped) + in_bytes(here.checkpoint.tokenizer.pieces(here.prompt))
+    cut = kept(len(here.prompt), here.dropped)
     if here.full or here.ended:
         show_finding(QUESTION, sentence=why_it_stops(here) + markdown_text(cut))
         return

@@ -84,7 +84,8 @@ def test_words_that_do_not_fit_are_scrolled_to_with_a_sign_and_the_marked_link_i
         expect(page.get_by_text("Scroll sideways for the other words")).to_be_visible()
         marked = page.locator(".target[aria-current]").bounding_box()
         above = page.locator(".source[data-most]").bounding_box()
-        assert marked and above
+        assert marked
+        assert above
         assert 0 <= marked["x"] <= 390 - marked["width"]
         assert 0 <= above["x"] <= 390 - above["width"]
         assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -412,7 +412,7 @@ def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
 @pytest.mark.parametrize(("text", "told"), [("Once upon a time", False), ("Once upon a 漢 time", True)])
 def test_what_is_read_byte_by_byte_is_said(text, told):
     app = opened(checkpoint="stories", text=text)
-    assert told == any("reads them byte by byte" in said.value for said in app.markdown)
+    assert told == any("reads them byte by byte" in said.value for said in app.main.caption)
 
 
 # The address

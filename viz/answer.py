@@ -1,6 +1,5 @@
 """What the page says in words and single numbers about the weights on it."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,6 @@ HELP = (
     "the last, or the token with the most. The largest of these sums is named, as a share of all weight. "
     "Tokens that the picture hides are not counted, and those that it merges are one."
 )
-_IN_BYTES = re.compile("\ufffd[0-9A-F]{2}")
 MOSTLY, NOTABLY = 0.5, 0.25  # shares of the weight: "looks mostly at"; "looks most at"; below, it "spreads"
 
 
@@ -120,14 +118,3 @@ def outcome(probabilities: Mapping[str, float]) -> str:
     """ "positive 93.4 %"."""
     label, probability = prediction(probabilities)
     return f"{visible(label)} {percent(probability, 1)}"
-
-
-def in_bytes(tokens: Sequence[str]) -> str:
-    """A sentence where a text has characters that the vocabulary has no token for; tokens as ``pieces`` gives them."""
-    part = next((token for token in tokens if _IN_BYTES.match(token)), None)
-    if part is None:
-        return ""
-    return (
-        " Some characters of the text are no tokens of this model, which reads them byte by byte "
-        f"({markdown_text(part)}) and has seldom or never seen them."
-    )

@@ -34,11 +34,9 @@ def caveats(
 
 
 def length(stack: StackTrace, longest: int) -> str:
-    """How much of what the model reads the text takes, once that is nearly all, and how much of it was not read."""
+    """How much of what the model reads the text takes, once that is nearly all; of more, ``answer.kept`` speaks."""
     tokens = len(stack.ids)
-    if stack.dropped:
-        return f"Kept {tokens} of {tokens + stack.dropped} tokens: the text is longer than the model reads."
-    if tokens < NEARLY_FULL * longest:
+    if stack.dropped or tokens < NEARLY_FULL * longest:
         return ""
     return f"The text takes {tokens} of the {longest} tokens that the model reads."
 

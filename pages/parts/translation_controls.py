@@ -140,12 +140,11 @@ def show_outcome(selection: Selection, produced: Produced, shown: Shown) -> None
 
 
 def kept_of(shown: Shown) -> str:
-    """What of both texts was not read, or only byte by byte."""
+    """What of both texts was not read."""
     encoder, decoder = shown.trace.encoder, shown.trace.decoder
     assert encoder is not None
     assert decoder is not None
-    kept = answer.kept(len(encoder.ids), encoder.dropped) + answer.kept(len(decoder.ids), decoder.dropped)
-    return kept + answer.in_bytes([*(encoder.tokens or ()), *(decoder.tokens or ())])
+    return answer.kept(len(encoder.ids), encoder.dropped) + answer.kept(len(decoder.ids), decoder.dropped)
 
 
 def ended(produced: Produced, options: Options, *, typed: bool) -> str:
