@@ -1,11 +1,13 @@
 """The formula of a model: what its config names stands in it, what it lacks does not, and each part is one switch."""
 
+import json
 from typing import Any
 
 import pytest
 
 from model.measures.one_weight import STEPS
 from tests import tiny
+from tests.test_pages import component, opened
 from viz.formula import Site, Switch, drawn, formula, is_marked, marked
 
 PARTS = ("positions", "norm", "uniform", "scale", "unmask", "residual", "mute")
@@ -127,3 +129,14 @@ def test_a_step_marks_its_term_and_no_other():
     terms = [term for group in groups for line in group["lines"] for term in line["terms"]]
     assert [term["notation"] for term in terms if term.get("present")] == ["softmax"]
     assert not any("Encoder" in group["words"] for group in groups)
+
+
+@pytest.mark.parametrize(("step", "notations"), [("softmax", ["softmax"]), ("scale", ["/ √d_k"]), ("mask", [])])
+def test_inside_a_head_marks_the_present_step_at_both_depths(step, notations):
+    for depth in ("idea", "numbers"):
+        app = opened("inside.py", step=step, depth=depth)
+        groups = json.loads(component(app, "headlight_formula").json)["groups"]
+        terms = [term for group in groups for line in group["lines"] for term in line["terms"]]
+        assert [term["notation"] for term in terms if term.get("present")] == notations
+        assert not any("part" in term for term in terms)
+        assert any(text.value.startswith("Nothing in this model's formula") for text in app.markdown) == (not notations)
