@@ -91,4 +91,6 @@ def _layers(rows: list[dict], names: list[str], titles: list[str], theme: Theme)
         .encode(x=across, y=alt.value(-8), text=alt.Text("title:N"))
     )
     chart = alt.LayerChart(layer=[behind.add_params(chosen), bars, numbers, header])
-    return chart.properties(width="container", height=HEADER + ROW * len(names), padding=4)
+    return chart.properties(
+        width="container", height=HEADER + ROW * len(names), padding={"top": 4, "left": 4, "right": 4, "bottom": 4}
+    )
