@@ -2,6 +2,7 @@
 
 import pages
 from pages.parts.computed import leave_a_core
+from pages.parts.paper import fit_paper
 from pages.parts.sidebar import configure, style_sheet
 from pages.parts.state.session import carry
 from pages.parts.theme import follow_theme
@@ -12,3 +13,4 @@ leave_a_core()
 carry()
 pages.route().run()
 follow_theme()
+fit_paper()
