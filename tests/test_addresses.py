@@ -883,7 +883,7 @@ FIELDS = {
     *("text", "pair", "checkpoint", "mute", "across", "up", "head", "step", "depth", "experiment", "setting", "edits"),
     *("translation", "target", "written", "at", "method", "penalty", "temperature", "top_k", "top_p", "seed", "tokens"),
     *("stack", "table", "causal", "token", "length", "width", "dimensions", "pair_of", "position", "shift", "compared"),
-    *("of_query", "of_head"),
+    *("of_query", "of_head", "opening"),
     *(field.name for field in fields(View)),
 }
 OPTIONS = {"method", "width", "length_penalty", "temperature", "top_k", "top_p", "seed", "choice", "step", "reading"}
