@@ -16,7 +16,7 @@ ALONE = "picture"  # the value of ``view`` in an address that shows the finding 
 
 def picture_alone() -> bool:
     """Whether the address asks for the picture and nothing around it, for a slide or a frame of another page."""
-    return st.session_state.get("_view") == ALONE
+    return st.session_state.get("_view", st.query_params.get("view")) == ALONE
 
 
 def show_finding(question: str, title: str = "", sentence: str = "", *, explained: str | None = None) -> None:
