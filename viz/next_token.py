@@ -88,7 +88,7 @@ def _layers(rows: list[dict], names: list[str], titles: list[str], theme: Theme)
     header = (
         alt.Chart(data_of(heads))
         .mark_text(align="left", baseline="bottom", dx=4, lineBreak="\n", fontSize=FONT_SIZE - 3, color=theme.quiet)
-        .encode(x=across, y=alt.value(-8), text=alt.Text("title:N"))
+        .encode(x=across, y=alt.value(-20), text=alt.Text("title:N"))
     )
     chart = alt.LayerChart(layer=[behind.add_params(chosen), bars, numbers, header])
     return chart.properties(
