@@ -935,7 +935,7 @@ def control(app: AppTest, label: str) -> Any:
         app.toggle,
         app.text_area,
     ]
-    (found,) = [widget for kind in [*kinds, app.text_area, app.text_input] for widget in kind if widget.label == label]
+    (found,) = [widget for kind in [*kinds, app.text_input] for widget in kind if widget.label == label]
     if found.type == "multiselect":
         return list(found.values)
     return plain(found.options[found.index]) if found.type in ("selectbox", "radio") else found.value
