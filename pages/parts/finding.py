@@ -40,14 +40,17 @@ def show_finding(question: str, title: str = "", sentence: str = "", *, explaine
 
 
 def show_caveats(checkpoint: Checkpoint, trace: Trace) -> None:
-    """What keeps the model from judging this text, if anything does, in one line under the finding."""
-    stack = trace.encoder or trace.decoder
+    """What keeps the model from judging this text, if anything does, in one line under the finding.
+
+    Its place is there in any case: a browser makes all that follows anew where an element comes or goes before it.
+    """
+    place, stack = st.container(), trace.encoder or trace.decoder
     if stack is None:
         return
     probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
     doubts = caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
     if said := " ".join(filter(None, (length(stack, checkpoint.longest), doubts))):
-        st.caption(markdown_text(said))
+        place.caption(markdown_text(said))
 
 
 def show_title(title: str, sentence: str, explained: str | None) -> None:
