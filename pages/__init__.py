@@ -17,7 +17,7 @@ from pages.parts.finding import FINDING, picture_alone
 from pages.parts.sidebar import configure, sidebar
 from pages.parts.state.declared import FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
-from pages.parts.state.session import address_of, choose, remember, selected
+from pages.parts.state.session import choose, remember, selected
 from pages.parts.widgets.bar import BarState, Takers, bar
 from viz.tokens import markdown_text
 
@@ -38,6 +38,7 @@ MENU = (
     ("Trust", "evidence", "How we know"),
     ("Trust", "checkpoints", "Checkpoints"),
 )
+MEND_HELP = "Keep nothing broken, here and on the page Break the formula."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
 
 
@@ -131,20 +132,24 @@ def take_device(name: str) -> None:
     st.session_state["device"] = name
 
 
-def offer(name: str, page: str) -> None:
-    """A link to this page with a checkpoint that it can use, in place of one that it cannot."""
-    st.page_link(
-        FOLDER / f"{page}.py",
-        label=f"Open {markdown_text(name)}",
-        query_params=address_of(page, checkpoint=name),
-    )
+def offer(name: str) -> None:
+    """A checkpoint that this page can use, in place of one that it cannot.
+
+    A button and not a link: a link to the page one is on leaves the browser's address as it was.
+    """
+    st.button(f"Open {markdown_text(name)}", key="offer", on_click=choose, kwargs={"checkpoint": name})
 
 
 def say_kept(selection: Selection) -> None:
-    """For a page that makes its passes without them: which edits are kept on the page Break the formula, if any."""
+    """For a page that makes its passes without them: which edits are kept on the page Break the formula, if any.
+
+    Its place is there in any case: a browser makes all that follows anew where an element comes or goes before it.
+    """
+    place = st.container(horizontal=True, vertical_alignment="center")
     if selection.edits:
         kept = said_of(Edits.from_text(selection.edits))
-        st.info(f"What the experiments of Break the formula keep broken is not broken here: {kept}.")
+        place.info(f"Kept broken on the page Break the formula: {kept}. This page shows the whole model.")
+        place.button("Mend all", key="mend_all", on_click=choose, kwargs={"edits": ""}, help=MEND_HELP)
 
 
 @contextmanager

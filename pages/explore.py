@@ -298,7 +298,7 @@ def said(shown: Attended, trace: Trace) -> str:
     """Where the heads that are on look, in one sentence, and what of the text was not read."""
     view, kind = shown.selection.view, shown.kind
     if not view.heads_on(kind.heads):
-        return "No head is on. Press All, or switch one on, to see where it looks."
+        return "No head is on. Press All beside the heads, or switch one on, to see where it looks."
     seen = in_view(kind, view)
     if not seen.weights.size:
         return "No token is left to look at: all are hidden."

@@ -84,7 +84,7 @@ def offer_translator(selection: Selection, translators: list[str]) -> None:
         )
     )
     if translators:
-        pages.offer(CHECKPOINT if CHECKPOINT in translators else translators[0], "translate")
+        pages.offer(CHECKPOINT if CHECKPOINT in translators else translators[0])
 
 
 @st.fragment

@@ -160,7 +160,7 @@ def show_other(selection: Selection, names: list[str]) -> None:
         return
     address_notice()
     st.info(f"{markdown_text(selection.checkpoint)} continues no text. This page needs a decoder that stands alone.")
-    pages.offer(CHECKPOINT if CHECKPOINT in names else names[0], "write")
+    pages.offer(CHECKPOINT if CHECKPOINT in names else names[0])
 
 
 def show_found(here: Stand, step: Step) -> None:

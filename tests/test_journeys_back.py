@@ -245,13 +245,14 @@ def test_explore_says_what_is_kept_broken_and_shows_the_model_as_it_is(browser, 
         open_page(page, address, "Break the formula", text=OWN, experiment="scale")
         press(page, "Keep this broken")
         go_to(page, "Explore")
-        expect(page.get_by_text("keep broken is not broken here: q·k × 1 in place of ÷ √d_k.")).to_be_visible()
+        kept = "Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k."
+        expect(page.get_by_text(kept)).to_be_visible()
         has_prediction(page, sentiment.classify(OWN))
         back(page, "Break the formula")
         expect(page.get_by_text("q·k × 1 in place of ÷ √d_k", exact=True)).to_be_visible()
         press(page, "Mend")
         go_to(page, "Explore")
-        expect(page.get_by_text("is not broken here")).to_have_count(0)
+        expect(page.get_by_text("Kept broken on the page")).to_have_count(0)
         no_complaint(page)
 
 

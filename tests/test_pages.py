@@ -68,8 +68,8 @@ def bar(app: AppTest) -> dict[str, Any]:
 
 KEPT = Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
 NOT_HERE = (
-    "What the experiments of Break the formula keep broken is not broken here: "
-    "q·k × 1 in place of ÷ √d_k, no positions."
+    "Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions. "
+    "This page shows the whole model."
 )
 
 

@@ -15,7 +15,7 @@ from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import LONGEST_TEXT
 from pages.parts.translation import SENTENCES as EXAMPLES
 from pages.parts.translation import Options
-from tests.test_pages import bar, component, follow, one_refusal, opened, picture, typed
+from tests.test_pages import bar, component, one_refusal, opened, picture, typed
 from tests.test_pages_break import values
 from tests.test_pages_families import app_folders, folders
 from viz.tokens import percent
@@ -305,7 +305,7 @@ def test_a_checkpoint_that_does_not_translate_is_named_and_the_translator_a_clic
     (info,) = app.info
     assert info.value.replace("\\", "").startswith("sentiment does not translate: this page needs")
     assert picture(app) is None
-    follow(app, "Open translate\\-en\\-fr")
+    app.button(key="offer").click().run()
     assert not app.info
     assert picture(app)["view"]["attention"] == "cross"
 

@@ -13,7 +13,7 @@ from model import Edits, load_checkpoint, storage
 from pages.parts.continuation import EXAMPLE
 from tests import tiny
 from tests.running import ROOT
-from tests.test_pages import bar, component, follow, one_refusal, opened, picture, typed
+from tests.test_pages import bar, component, one_refusal, opened, picture, typed
 from tests.test_pages_families import TEXT, app_folders, folders
 from viz.tokens import percent, visible
 from viz.written_script import written_script
@@ -250,7 +250,7 @@ def test_another_text_starts_afresh(app_folders):
 def test_an_encoder_is_told_apart_with_one_click_to_a_decoder(app_folders):
     app = opened("write.py", checkpoint="bert", text=TEXT)
     assert "bert continues no text" in app.info[0].value
-    follow(app, next(found.proto.label for found in app.get("page_link") if found.proto.label.startswith("Open ")))
+    app.button(key="offer").click().run()
     assert not app.info
     assert picture(app) is not None
 

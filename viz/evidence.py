@@ -100,8 +100,7 @@ def sentence(findings: Sequence[Finding]) -> str:
     if wrong:
         names = ", ".join(markdown_text(finding.check.quantity) for finding in wrong)
         return f"{said}; **{len(wrong)} do not: {names}**. The rows below say where.{left_out(findings)}"
-    computed = [finding for finding in checked if finding.check.group != "pictures"]  # bytes always come near
-    worst = max(computed, key=lambda finding: finding.share)
+    worst = max(checked, key=lambda finding: finding.share)
     return (
         f"{said}, on {sum(finding.count for finding in checked):,} numbers. Nearest to what is allowed comes "
         f"“{markdown_text(worst.check.quantity)}”, where the largest difference is {worst.difference:.2g}, of at most "

@@ -67,12 +67,29 @@ def arrive(page: str) -> None:
     """Go to a page with what was chosen; what was of a text, model or attention that it does not open on is gone."""
     state = st.session_state
     before = CODEC.values(CODEC.resolve(state["_chosen"], state["_page"]))
-    after = CODEC.values(CODEC.resolve(state["_chosen"], page))
+    chosen = with_usable_model(page)
+    after = CODEC.values(CODEC.resolve(chosen, page))
     changed = {name for name in (*ALWAYS_KEPT, "attention") if before[name] != after[name]}
-    state["_chosen"], state["_page"] = CODEC.reset(state["_chosen"], changed), page
+    state["_chosen"], state["_page"] = CODEC.reset(chosen, changed), page
     state["_unusable"], state["_named"] = [], set()  # they were of the address of the page before
     state["_selection"] = CODEC.resolve(state["_chosen"], page)
     steer()
+
+
+def with_usable_model(page: str) -> dict[str, Any]:
+    """What was chosen, without a model that the page cannot use: it waits, and comes back on a page that can."""
+    state, architecture = st.session_state, CODEC.pages[page].architecture
+    waiting, chosen = state.pop("_waiting", None), dict(state["_chosen"])
+    if waiting is not None:
+        chosen.setdefault("checkpoint", waiting)
+    if architecture and chosen.get("checkpoint", "") in set(available_checkpoints()) - usable_models(architecture):
+        state["_waiting"] = chosen.pop("checkpoint")
+    return chosen
+
+
+def usable_models(architecture: str) -> set[str]:
+    """The checkpoints of an architecture; all, where there is none of it, for the page then says what it needs."""
+    return set(available_checkpoints(architecture) or available_checkpoints())
 
 
 def choose(by_name: Mapping[str, Any] | None = None, /, *, steers: bool = True, **changes: Any) -> None:
