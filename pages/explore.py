@@ -14,7 +14,7 @@ from model.measures.one_weight import strongest
 from model.trace import Trace
 from pages.parts.computed import checkpoint_named, reads_pairs
 from pages.parts.doors import door
-from pages.parts.downloads import downloads, files, selected_pass
+from pages.parts.downloads import alone, downloads, files, selected_pass
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
@@ -181,7 +181,7 @@ def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
     show_explorer(shown, awaited=not whole)  # sent before all that takes longer: it may be waited for
     st.session_state["_picture_sent"] = True
     with above:
-        show_answer(shown, whole)
+        show_answer(shown, opening if whole else None)
     with changes:
         if whole and opening is not None:
             show_changes(shown, opening)
@@ -208,10 +208,10 @@ def show_below(shown: Attended) -> None:
     show_neighbours(shown)
 
 
-def show_answer(shown: Attended, whole: bool) -> None:
+def show_answer(shown: Attended, opening: Opening | None) -> None:
     """Where the heads that are on look, and what the model says, with what acts on that.
 
-    whole: False leaves the places of the last two empty.
+    opening: None leaves the places of the last two empty.
     """
     selection = shown.selection
     checkpoint = checkpoint_named(selection.checkpoint)
@@ -220,22 +220,24 @@ def show_answer(shown: Attended, whole: bool) -> None:
     with words:
         st.markdown(said(shown, trace), help=answer.HELP)
     with outcome:
-        if whole:
+        if opening is not None:
             show_prediction(checkpoint, selection, trace)
-            show_actions(shown)
+            show_actions(shown, opening)
         else:
             st.space(PREDICTION_HEIGHT)
             hold_actions()
 
 
-def show_actions(shown: Attended) -> None:
+def show_actions(shown: Attended, opening: Opening) -> None:
     """What acts on the heads that are on, takes them away, or leads inside them."""
     selection, heads = shown.selection, shown.kind.heads
     with st.container(horizontal=True, vertical_alignment="center"):
         key = bind("mute", selection.mute, told=True)
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         with files():
-            downloads("explore", selected_pass(selection), any_head=bool(selection.view.heads_on(heads)))
+            taken = selected_pass(selection)
+            found = alone(taken, opening.layer, opening.head, opening.found and opening.found.key)
+            downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), found=found)
         show_doors_inside(shown)
     say_muted(selection)
 

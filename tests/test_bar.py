@@ -266,7 +266,7 @@ def test_share_copies_the_address_and_that_of_the_picture_alone(browser, address
 
 
 @pytest.mark.parametrize("title", ["Explore", "How we know", "Inside a head", "Positions", "Translate", "Write"])
-def test_a_picture_to_share_holds_the_head_on_the_screen_and_the_finding(browser, address, title):
+def test_every_page_with_a_finding_gives_a_picture_to_share_of_its_size_and_by_its_name(browser, address, title):
     with visitor(browser) as page:
         open_page(page, address, title)
         with page.expect_download() as started:

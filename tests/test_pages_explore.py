@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from model import Edits, HeadSite, HiddenKey, available_checkpoints, load_checkpoint
-from pages.parts import three_changes
+from pages.parts import downloads, three_changes
 from pages.parts.state.selection import EXAMPLES
 from tests.test_pages import SENTENCE, asked, button, component, follow, opened
 from viz.explorer.kinds import kinds_of
+from viz.share_picture import Words, share_svg
 
 QUESTION = "Which words does each head look at?"
 SWAPPED = "I loved the film, but it was slow."
@@ -211,3 +212,16 @@ def test_alone_the_picture_has_no_controls():
     assert not figure(app)["swaps"]
     assert not [*app.button, *app.selectbox, *app.get("page_link")]
     assert component(app, "headlight_explorer") is None
+
+
+@pytest.mark.parametrize("address", [{}, {"layer": "1", "off": "1.0-6"}, {"layer": "2", "words": "1", "query": "1"}])
+def test_the_picture_to_share_is_of_the_head_that_the_title_is_about(address, monkeypatch):
+    given = []
+    monkeypatch.setattr(downloads, "share", lambda page, take: given.append(take))
+    head = figure(opened(**address))["head"]
+    (take,) = given
+    kind, view = kinds_of(take().trace)["encoder"], take().view
+    svg = share_svg(kind, view, Words(text="", title="", sentence="", address=""))
+    assert f"{head}: a word above attends" in svg
+    if not address:
+        assert (head, view.key) == ("Layer 4, head 4", LOVED)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -38,7 +38,7 @@ HTML_HELP = (
 )
 PYTHON_HELP = "The few lines that make this trace and this view again."
 PICTURE_HELP = "The view as it is on the screen, for print."
-SHARE_HELP = "The sentence, what was found, where the head on the screen looks, and the address."
+SHARE_HELP = "The sentence, what was found, where the head of the large picture looks, and the address."
 FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG has all of them."
 
 
@@ -80,10 +80,25 @@ def selected_pass(selection: Selection) -> Callable[[], Taken]:
     return take
 
 
-def downloads(page: str, take: Callable[[], Taken], *, any_head: bool) -> None:
+def alone(take: Callable[[], Taken], layer: int, head: int, key: int | None = None) -> Callable[[], Taken]:
+    """The same pass, seen as a finding about one head shows it: that head alone, with the key that it is about."""
+
+    def take_alone() -> Taken:
+        taken = take()
+        kind = kinds_of(taken.trace)[taken.view.attention]
+        off = frozenset((layer, other) for other in range(kind.heads) if other != head)
+        return replace(taken, view=View(attention=kind.name, layer=layer, off=off, key=key))
+
+    return take_alone
+
+
+def downloads(
+    page: str, take: Callable[[], Taken], *, any_head: bool, found: Callable[[], Taken] | None = None
+) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script.
 
     take: what they are made of, when one is asked for; it is called where there is no session to look into.
+    found: the same for the picture to share, where the page's finding is about another view.
     """
     for label, ending, make, explained in pictures(theme()):
         button(label, named(page, ending), partial(made, make, take), explained)
@@ -96,11 +111,14 @@ def downloads(page: str, take: Callable[[], Taken], *, any_head: bool) -> None:
     ]
     for label, ending, make, explained, disabled in files:
         button(label, named(page, ending), partial(made, make, take), explained, disabled=disabled)
-    share(page, take)
+    share(page, found or take)
 
 
 def share(page: str, take: Callable[[], Taken]) -> None:
-    """The picture to share, which the bar's menu Share lists. Its words are those of the finding on the screen."""
+    """The picture to share, which the bar's menu Share lists. Its words are those of the finding on the screen.
+
+    take: the pass with the view that the finding is about, see ``alone``.
+    """
     words = partial(words_of, st.session_state.setdefault(FINDING, {}), share_address(page))
     with st.container(key="share_picture"):
         make = partial(made, partial(shared, theme(), words), take)
@@ -120,7 +138,7 @@ def words_of(finding: Mapping[str, str], address: str, text: str) -> Words:
 
 
 def shared(theme: Theme, words: Callable[[str], Words], taken: Taken) -> bytes:
-    """The head that is shown, under what was found."""
+    """The heads of the view, under what was found."""
     kind, source = kinds_of(taken.trace)[taken.view.attention], taken.provenance
     return share_png(kind, taken.view, words(source.text), theme=theme, provenance=source)
 
