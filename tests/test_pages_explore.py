@@ -225,3 +225,14 @@ def test_the_picture_to_share_is_of_the_head_that_the_title_is_about(address, mo
     assert f"{head}: a word above attends" in svg
     if not address:
         assert (head, view.key) == ("Layer 4, head 4", LOVED)
+
+
+def test_muting_the_head_of_the_picture_leaves_the_picture_on_it_where_the_others_are_muted_too():
+    app = opened(layer="1", off="1.0-6", mute="1")
+    assert figure(app)["head"] == "Layer 2, head 8"
+    button(app, "Mute this head").click().run()
+    assert (app.query_params["muted"], app.query_params["off"]) == ("1.0-7", "1.0-6")
+    assert figure(app)["head"] == "Layer 2, head 8"
+    button(app, "Give this head back").click().run()
+    assert app.query_params["muted"] == "1.0-6"
+    assert figure(app)["head"] == "Layer 2, head 8"

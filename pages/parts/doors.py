@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from model.measures.one_weight import WeightPath
-from pages.parts.head_switches import muted_heads, one_head_on
+from pages.parts.head_switches import muted_heads, one_head_on, with_mute
 from pages.parts.opening_weight import pinned
 from pages.parts.state.session import address_of, choose, current
 from pages.parts.widgets.bound import bind
@@ -56,7 +56,5 @@ def alone(path: WeightPath) -> dict[str, Any]:
 
 def take_mute(path: WeightPath) -> None:
     """Mute the head beside those that are muted, or give it back."""
-    others = muted_heads(current()) - {place_of(path)}
-    muted = others | {place_of(path)} if st.session_state["inside_mute"] else others
-    off = frozenset() if current().mute else current().view.off
-    choose(pinned(path.site), muted=muted, mute=False, off=off)
+    muted = bool(st.session_state["inside_mute"])
+    choose(pinned(path.site) | with_mute(current(), place_of(path), path.module.heads, muted=muted))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pages.parts.state.selection import Selection
+from viz.explorer.view import View
 
 Sites = frozenset[tuple[int, int]]  # (layer, head)
 
@@ -10,6 +11,26 @@ Sites = frozenset[tuple[int, int]]  # (layer, head)
 def muted_heads(selection: Selection) -> Sites:
     """All that are muted: those chosen, and those that are off, if the selection says so."""
     return selection.muted | (selection.view.off if selection.mute else frozenset())
+
+
+def only_head_on(view: View, heads: int) -> int | None:
+    """The head that a visitor has chosen, as the only one of the layer that is on; None: none was.
+
+    heads: of the layer.
+    """
+    on = view.heads_on(heads)
+    return on[0] if len(on) == 1 and heads > 1 else None
+
+
+def with_mute(selection: Selection, site: tuple[int, int], heads: int, *, muted: bool) -> dict[str, Any]:
+    """What mutes a head of a layer with this many beside those that are, or gives it back.
+
+    Heads that were off to be muted are on again, and muted, unless they leave a single head on, which is looked at.
+    """
+    others = muted_heads(selection) - {site}
+    keeps = not selection.mute or only_head_on(selection.view, heads) is not None
+    off = selection.view.off if keeps else frozenset()
+    return {"muted": others | {site} if muted else others, "mute": False, "off": off}
 
 
 def one_head_on(selection: Selection, layer: int, head: int | None, heads: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pages.parts.doors import door
 from pages.parts.experiments import ATTENTIONS, together
 from pages.parts.exploring import Attended
 from pages.parts.halves import swapped_halves, swapped_spans, word_span
-from pages.parts.head_switches import muted_heads
+from pages.parts.head_switches import muted_heads, with_mute
 from pages.parts.heads_worth_a_look import Opening
 from pages.parts.passes import edits_of, trace_of, with_text
 from pages.parts.predicting import change_of
@@ -43,19 +43,12 @@ def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
     """The head of the picture muted, or given back."""
     selection, site = shown.selection, (opening.layer, opening.head)
     is_muted = site in muted_heads(selection)
-    changes = with_mute(selection, site, muted=not is_muted)
+    changes = with_mute(selection, site, shown.kind.heads, muted=not is_muted)
     label = "Give this head back" if is_muted else "Mute this head"
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
     after = changed(selection, **changes)
     say_result(lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
     st.caption("Does looking mean mattering?")
-
-
-def with_mute(selection: Selection, site: tuple[int, int], *, muted: bool) -> dict:
-    """The changes that mute a head beside those that are, or give it back."""
-    others = muted_heads(selection) - {site}
-    off = frozenset() if selection.mute else selection.view.off
-    return {"muted": others | {site} if muted else others, "mute": False, "off": off}
 
 
 def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
