@@ -27,6 +27,7 @@ from pages.parts.heads_worth_a_look import (
     show_heads_worth_a_look,
     title_of,
 )
+from pages.parts.opening_weight import is_small
 from pages.parts.passes import edits_of, target_told, trace_of
 from pages.parts.predicting import prediction_of, verdict_of
 from pages.parts.sentence_picture import sentence_picture
@@ -84,7 +85,6 @@ PREDICTION_HEIGHT = 76
 PICTURE_HEIGHT, CHANGES_HEIGHT, CARDS_HEIGHT = 320, 96, 100
 QUESTION = "Which words does each head look at?"
 INTRODUCTION = "A small Transformer reads your sentence; everything here is computed as you watch."
-MOST_AT_FIRST = 20_000_000  # parameters of a model whose heads are measured before its first picture is seen
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
     "in the vocabulary; characters are counted from 0 in the text, end not included."
@@ -135,8 +135,8 @@ def show_attention(whole: bool, text: str) -> None:
 
 def show_found(shown: Attended, whole: bool) -> Opening | None:
     """The finding and the large picture of its head; None where the heads are not measured yet."""
-    small = checkpoint_named(shown.selection.checkpoint).model.parameter_count() < MOST_AT_FIRST
-    if not (whole or small or picture_alone()):  # it takes eight more passes
+    checkpoint = checkpoint_named(shown.selection.checkpoint)
+    if not (whole or is_small(checkpoint) or picture_alone()):
         show_finding(QUESTION, sentence="The picture comes as soon as every head is measured.")
         with picture():
             st.space(PICTURE_HEIGHT)
@@ -145,7 +145,6 @@ def show_found(shown: Attended, whole: bool) -> Opening | None:
     sentence = f"{sentence_of(shown, opening)} {verdict(shown)}"
     title = title_of(shown, opening)
     show_finding(question() if title else QUESTION, title, sentence, explained=explained(opening))
-    checkpoint = checkpoint_named(shown.selection.checkpoint)
     show_caveats(checkpoint, trace_of(shown.selection, edits_of(shown.selection, checkpoint)))
     with picture():
         name = f"{shown.name} {shown.kind.name} {opening.layer} {opening.head}"

@@ -13,7 +13,6 @@ from viz.tokens import percent
 
 MOST = 60  # tokens on a side; of a longer text an excerpt is drawn, and says so
 DIGITS = 6  # of a weight
-PARTS = {"encoder": "encoder", "decoder": "decoder", "cross": "source"}
 
 
 def sentence_figure(

@@ -10,7 +10,7 @@ from model.measures.head_kinds import CARDS, Finding, best_of_heads, cards, cell
 from model.measures.shuffles import shuffled_weights
 from pages.parts.computed import checkpoint_named
 from pages.parts.exploring import Attended
-from pages.parts.head_switches import one_head_on
+from pages.parts.head_switches import one_head_on, only_head_on
 from pages.parts.passes import edits_of, trace_of
 from pages.parts.state.session import choose, current
 from pages.parts.theme import theme
@@ -62,11 +62,9 @@ def opening_of(shown: Attended) -> Opening:
     """The head that a visitor has chosen, as the only one of its layer that is on; else the one that was found."""
     heads, view = found_heads(shown.name, shown.kind.name, shown), shown.selection.view
     worth = [each for each in (heads.first, *heads.others) if each is not None]
-    on = view.heads_on(shown.kind.heads)
-    if len(on) == 1 and shown.kind.heads > 1:
-        place = view.layer, on[0]
-    else:
-        place = (worth[0].layer, worth[0].head) if worth else (0, 0)
+    first = (worth[0].layer, worth[0].head) if worth else (0, 0)
+    chosen = only_head_on(view, shown.kind.heads)
+    place = first if chosen is None else (view.layer, chosen)
     found = next((each for each in worth if (each.layer, each.head) == place), heads.best.get(place))
     others = tuple(each for each in worth if (each.layer, each.head) != place)
     return Opening(*place, found, others[:CARDS])
@@ -74,7 +72,7 @@ def opening_of(shown: Attended) -> Opening:
 
 def is_chosen(shown: Attended) -> bool:
     """Whether the picture shows a head because a visitor chose it."""
-    return len(shown.selection.view.heads_on(shown.kind.heads)) == 1 and shown.kind.heads > 1
+    return only_head_on(shown.selection.view, shown.kind.heads) is not None
 
 
 def title_of(shown: Attended, opening: Opening) -> str:

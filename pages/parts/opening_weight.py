@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from model import Checkpoint
 from model.measures.one_weight import WeightSite, strongest_giver
 from pages.parts.computed import checkpoint_named
 from pages.parts.exploring import Attended, name_of
@@ -27,10 +28,15 @@ def is_found() -> bool:
     return not PLACE & set(st.session_state["_chosen"]) and current().of(Walk).opening
 
 
+def is_small(checkpoint: Checkpoint) -> bool:
+    """Whether all heads are measured before the page is seen: it takes eight more passes."""
+    return checkpoint.model.parameter_count() <= LARGEST_MODEL
+
+
 def opened_on(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
     """The selection, at the place that is found where none is chosen."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    if not is_found() or checkpoint.model.parameter_count() > LARGEST_MODEL:
+    if not is_found() or not is_small(checkpoint):
         return selection
     shown = Attended(selection, kinds, name_of(selection, edits_of(selection, checkpoint)))
     found = found_heads(shown.name, shown.kind.name, shown).first
