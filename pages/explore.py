@@ -28,7 +28,7 @@ from pages.parts.heads_worth_a_look import (
     title_of,
 )
 from pages.parts.opening_weight import is_small
-from pages.parts.passes import edits_of, target_told, trace_of
+from pages.parts.passes import edits_of, reads_typed, target_told, trace_of
 from pages.parts.predicting import prediction_of, verdict_of
 from pages.parts.sentence_picture import sentence_picture
 from pages.parts.state.selection import Selection
@@ -162,6 +162,8 @@ def verdict(shown: Attended) -> str:
     selection = shown.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
+    if typed := reads_typed(selection):  # the same target, whatever is muted
+        return markdown_text(verdict_of(checkpoint, trace_of(selection, edits), typed=typed))
     said = verdict_of(checkpoint, trace_of(selection, edits))
     before = f" Before heads were muted: {verdict_of(checkpoint, trace_of(selection, Edits()))}" if edits.muted else ""
     return markdown_text(said + before) if said else ""

@@ -9,7 +9,7 @@ import pytest
 from model import Edits, HeadSite, HiddenKey, available_checkpoints, load_checkpoint
 from pages.parts import downloads, three_changes
 from pages.parts.state.selection import EXAMPLES
-from tests.test_pages import SENTENCE, asked, button, component, follow, opened
+from tests.test_pages import SENTENCE, asked, button, component, follow, opened, taken
 from viz.explorer.kinds import kinds_of
 from viz.share_picture import Words, share_svg
 
@@ -236,3 +236,33 @@ def test_muting_the_head_of_the_picture_leaves_the_picture_on_it_where_the_other
     button(app, "Give this head back").click().run()
     assert app.query_params["muted"] == "1.0-6"
     assert figure(app)["head"] == "Layer 2, head 8"
+
+
+def test_a_typed_target_is_named_and_its_probability_compared():
+    text, target = "The film was good, but the house is big.", "La maison est grande."
+    app = opened(checkpoint="translate-en-fr", text=text, target=target)
+    assert f"Target: “{target}”" in said(app)
+    assert "Output" not in said(app).partition("Swap")[0].split(" | ")[0]
+    translator = load_checkpoint("translate-en-fr")
+    head = figure(app)["head"].replace("Layer ", "").split(", head ")
+    site = HeadSite("encoder", *(int(part) - 1 for part in head))
+    shares = []
+    for edits in (Edits(), Edits(muted=frozenset({site}))):
+        decoder = (trace := translator.trace(text, target=target, edits=edits)).decoder
+        chances = trace.logits[:-1].double().softmax(dim=-1)
+        shares.append(float(chances.gather(1, decoder.ids[1:, None]).mean()))
+    before, after = (f"{100 * share:.1f} %" for share in shares)
+    results = [part for part in said(app).split(" | ") if part.startswith("**")]
+    assert f"**Target’s tokens, on average: {before} → {after}**" in results
+    assert not any("stays the same" in part for part in results)
+    swapped = translator.generate("The house is big, but the film was good.", 100).text
+    assert f"**Output: “{swapped}”**" in results
+
+
+def test_the_swap_says_what_the_button_leads_to_with_the_method_that_is_chosen():
+    app = opened(checkpoint="translate-en-fr", text="The film was good, but the house is big.")
+    app = taken(app, **{"translation.method": "beam", "translation.width": 4})
+    result = next(part for part in said(app).split(" | ") if part.startswith("**“"))
+    button(app, "Swap the halves").click().run()
+    output = said(app).partition("Output: “")[2].partition("”")[0]
+    assert result.endswith(f"→ “{output}”**")

@@ -70,6 +70,12 @@ def target_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> str
     return candidate_of(produced_of(selection, checkpoint, options, edits), options).ids
 
 
+def reads_typed(selection: Selection) -> bool:
+    """Whether a decoder beside an encoder reads a target that was typed."""
+    architecture = checkpoint_named(selection.checkpoint).config.architecture
+    return architecture == "encoder-decoder" and bool(selection.target.strip())
+
+
 def target_told(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Target | None:
     """The same with how it came to be; None: what greedy decoding says, or there is no such decoder."""
     if target_of(selection, checkpoint, edits) is None:

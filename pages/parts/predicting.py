@@ -1,8 +1,12 @@
 """What a model says of a text, by the kind of its head."""
 
+from dataclasses import replace
+
 from model import Checkpoint
+from model.measures.outcome import measured, outcome_of
 from model.trace import Trace
 from viz import answer
+from viz.tokens import percent
 
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
@@ -24,8 +28,13 @@ def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] 
     return title, answer.outcome(dict([found])), explained
 
 
-def change_of(checkpoint: Checkpoint, before: Trace, after: Trace) -> str:
-    """What the model says, before and after a change."""
+def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: bool = False) -> str:
+    """What the model says, before and after a change.
+
+    typed: whether the decoder beside an encoder read a target that somebody typed: its probability is compared.
+    """
+    if typed:
+        return target_change(checkpoint, before, after)
     if checkpoint.config.labels:
         return answer.change(checkpoint.probabilities(before), checkpoint.probabilities(after))
     if before.encoder is not None and before.decoder is not None:
@@ -37,10 +46,23 @@ def change_of(checkpoint: Checkpoint, before: Trace, after: Trace) -> str:
     return f"{old_said[0]}: {old_said[1]} → {new_said[1]}"
 
 
-def verdict_of(checkpoint: Checkpoint, trace: Trace) -> str:
-    """What the model says, as a sentence: "Verdict: positive 93.9 %."; "" where it says nothing."""
+def target_change(checkpoint: Checkpoint, before: Trace, after: Trace) -> str:
+    """ "Target: 61.2 % → 12.3 %": the mean probability of the tokens of a typed target, in two passes that read it."""
+    every = outcome_of(checkpoint, before)  # its last token is what the model would write after the target
+    target = replace(every, answers=every.answers[:-1], rows=every.rows[:-1])
+    if not target.answers:
+        return NO_VERDICT
+    old, new = (percent(measured(target, before, trace), 1) for trace in (before, after))
+    return f"Target’s tokens, on average: {old} → {new}"
+
+
+def verdict_of(checkpoint: Checkpoint, trace: Trace, *, typed: bool = False) -> str:
+    """What the model says, as a sentence: "Verdict: positive 93.9 %."; "" where it says nothing.
+
+    typed: whether the text of the decoder beside an encoder is one that somebody typed.
+    """
     if trace.encoder is not None and trace.decoder is not None:
-        return f"Output: “{output_of(checkpoint, trace)}”"
+        return f"{'Target' if typed else 'Output'}: “{output_of(checkpoint, trace)}”"
     said = prediction_of(checkpoint, trace)
     if said is None:
         return ""

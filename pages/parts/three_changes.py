@@ -14,10 +14,10 @@ from pages.parts.exploring import Attended
 from pages.parts.halves import swapped_halves, swapped_spans, word_span
 from pages.parts.head_switches import muted_heads, with_mute
 from pages.parts.heads_worth_a_look import Opening
-from pages.parts.passes import edits_of, trace_of, with_text
-from pages.parts.predicting import change_of
+from pages.parts.passes import edits_of, reads_typed, trace_of
+from pages.parts.predicting import change_of, verdict_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choose, current
+from pages.parts.state.session import changed, choose, current, selection_after
 from viz import findings
 from viz.tokens import markdown_text
 
@@ -61,9 +61,16 @@ def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
     if text is None:
         st.caption(NO_HALVES)
         return
-    after = changed(with_text(selection, text), pair=selection.pair)
-    say_result(lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
+    after = selection_after(text=text)
+    say_result(lambda: swap_change(selection, checkpoint, after))
     st.caption(markdown_text(f"“{excerpt_of(text)}”"))
+
+
+def swap_change(selection: Selection, checkpoint: Checkpoint, after: Selection) -> str:
+    """What the model says of this text, and of another; a typed target is of the first alone."""
+    if reads_typed(selection):
+        return verdict_of(checkpoint, trace_of(after, edits_of(after, checkpoint)))
+    return change(selection, checkpoint, after, edits_of(after, checkpoint))
 
 
 def excerpt_of(text: str) -> str:
@@ -95,7 +102,8 @@ def key_of(shown: Attended, opening: Opening) -> int:
 
 def change(selection: Selection, checkpoint: Checkpoint, after: Selection, edits: Edits) -> str:
     """What the model says now, and what it says after a change."""
-    return change_of(checkpoint, trace_of(selection, edits_of(selection, checkpoint)), trace_of(after, edits))
+    before = trace_of(selection, edits_of(selection, checkpoint))
+    return change_of(checkpoint, before, trace_of(after, edits), typed=reads_typed(selection))
 
 
 def say_result(compute: Callable[[], str]) -> None:

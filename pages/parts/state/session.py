@@ -108,6 +108,11 @@ def choose(by_name: Mapping[str, Any] | None = None, /, *, steers: bool = True, 
         steer()
 
 
+def selection_after(**changes: Any) -> Selection:
+    """What ``choose`` would select with these changes."""
+    return CODEC.resolve(after(changes), st.session_state["_page"])
+
+
 def after(changes: Mapping[str, Any]) -> dict[str, Any]:
     """What is chosen once these values are. One that is on the screen already is not chosen by being told again."""
     chosen, shown = st.session_state["_chosen"], CODEC.values(st.session_state["_selection"])
