@@ -20,6 +20,9 @@ def test_the_name_comes_before_its_pronoun_in_both_orders(text, swapped):
         ("Hello. He came, I went!", "Hello. I went, he came!"),
         ("Not slow but good", "Good but not slow"),
         ("A great cast, a big budget, and nothing to say.", "Nothing to say, and a great cast, a big budget."),
+        ("IT WAS SLOW, BUT I LOVED IT.", "I LOVED IT, BUT IT WAS SLOW."),
+        ("A BORE, but I laughed", "I laughed, but A BORE"),
+        ('He said "yes, no", but I left.', 'I left, but he said "yes, no".'),
         ("Paul was late, but Mary was not.", "Mary was not, but Paul was late."),
     ],
 )
@@ -27,7 +30,22 @@ def test_halves_are_swapped_at_but_or_at_the_middle_comma(text, swapped):
     assert swapped_halves(text) == swapped
 
 
-@pytest.mark.parametrize("text", ["", " ", "but no", ", ,", "no comma here.", "😀, ", "a,b", "...", "but"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "but no",
+        ", ,",
+        "no comma here.",
+        "😀, ",
+        "a,b",
+        "...",
+        "but",
+        'He said: "yes, no"',
+        '"Go. I saw, you hid," he said, and left.',
+    ],
+)
 def test_where_there_is_nothing_to_swap_none_comes_back(text):
     assert swapped_halves(text) is None
 

@@ -1,9 +1,10 @@
 """A sentence with its halves in the other order, and one with two of its words exchanged."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 BUT = re.compile(r",?\s+but\s+", re.IGNORECASE)
+QUOTATION_MARK = re.compile('["“”„«»]')
 COMMA = re.compile(r"\s*[,;]\s+(?:(?:and|or|so|yet|while|although)\s+)?", re.IGNORECASE)
 SENTENCE = re.compile(r"\S.*?(?:[.!?…]+(?=\s|$)|$)", re.DOTALL)
 END = re.compile(r"[\s.!?…]*$")
@@ -25,7 +26,8 @@ def swapped_halves(text: str) -> str | None:
     """
     sentences = [(found.start(), found.end()) for found in SENTENCE.finditer(text)]
     for start, end in sentences:
-        swapped = swapped_sentence(text[start:end])
+        broken = ends_quoted(text[:start]) or ends_quoted(text[:end])  # a quotation goes on beyond it
+        swapped = None if broken else swapped_sentence(text[start:end])
         if swapped is not None:
             return text[:start] + swapped + text[end:]
     return None
@@ -36,7 +38,7 @@ def swapped_sentence(sentence: str) -> str | None:
     last = END.search(sentence)
     assert last is not None
     body, end = sentence[: last.start()], last[0]
-    place = BUT.search(body) or most_central(COMMA, body)
+    place = next(unquoted(BUT, body), None) or most_central(unquoted(COMMA, body), body)
     if place is None:
         return None
     first, second = body[: place.start()].strip(), body[place.end() :].strip()
@@ -46,16 +48,28 @@ def swapped_sentence(sentence: str) -> str | None:
     return second[0].upper() + second[1:] + place[0] + first + end
 
 
-def most_central(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+def ends_quoted(text: str) -> bool:
+    """Whether a quotation is open at the end."""
+    return len(QUOTATION_MARK.findall(text)) % 2 == 1
+
+
+def unquoted(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The matches outside of quotations, which would be torn apart."""
+    return (found for found in pattern.finditer(text) if not ends_quoted(text[: found.start()]))
+
+
+def most_central(found: Iterator[re.Match[str]], text: str) -> re.Match[str] | None:
     """The match nearest to the middle; None where there is none."""
-    found = list(pattern.finditer(text))
     return min(found, key=lambda match: abs(match.start() + match.end() - len(text)), default=None)
 
 
 def beginning_lowered(half: str) -> str:
-    """Without the capital that the first word had for its place alone."""
+    """Without the capital that the first word had for its place alone; what is all in capitals keeps them."""
     word = re.match(r"\w+", half)
-    return half[0].lower() + half[1:] if word and PLAIN.fullmatch(word[0].lower()) else half
+    if word is None or not PLAIN.fullmatch(word[0].lower()):
+        return half
+    loud = half.isupper() if len(word[0]) == 1 else not word[0][1:].islower()
+    return half if loud else half[0].lower() + half[1:]
 
 
 def name_first(first: str, second: str) -> tuple[str, str]:
