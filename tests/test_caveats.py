@@ -53,6 +53,10 @@ def test_characters_that_are_read_byte_by_byte_are_said(stories):
     assert "reads them byte by byte (\ufffdF0)" in of_text(stories, "Once upon a 🙂")
 
 
+def test_a_character_read_byte_by_byte_is_no_word_in_pieces(stories):
+    assert "not in its vocabulary" not in of_text(stories, "🙂")
+
+
 def test_a_text_that_is_mostly_in_pieces_is_said(sentiment):
     said = of_text(sentiment, "asdf qwer zxcv")
     assert said.startswith("3 of 3 words are not in its vocabulary: it reads them in pieces.")
@@ -63,6 +67,8 @@ def test_the_pieces_of_every_word_are_counted_and_signs_are_no_words():
     assert pieces_by_word(("as", "##d", ",", "the", "7"), (0, 0, 1, 2, 3)) == [2, 1]
     assert pieces_by_word(("a",), ()) == []
     assert pieces_by_word(("[S]", "a"), (None, 0)) == [1]
+    assert pieces_by_word(("a", "b", "c", "##d"), (0, 1, 0, 0), (0, 0, 1, 1)) == [1, 1, 2]
+    assert pieces_by_word(("\ufffdF0", "\ufffd9F", "a"), (0, 0, 1)) == [1]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def characters_in_bytes(tokens: Sequence[str]) -> str:
 
 def words_in_pieces(stack: StackTrace) -> str:
     """ "4 of 5 words are not in its vocabulary: it reads them in pieces.", of more than half of them."""
-    words = pieces_by_word(stack.tokens or (), stack.words or ())
+    words = pieces_by_word(stack.tokens or (), stack.words or (), stack.segments)
     broken = sum(pieces > 1 for pieces in words)
     if broken <= MOSTLY * len(words) or len(words) == 0:
         return ""
@@ -79,13 +79,18 @@ def words_in_pieces(stack: StackTrace) -> str:
     return f"{broken} of {len(words)} words {verb} not in its vocabulary: it reads {them} in pieces."
 
 
-def pieces_by_word(tokens: Sequence[str], words: Sequence[int | None]) -> list[int]:
-    """Of how many tokens every word with a letter in it is made."""
-    pieces: dict[int, list[str]] = {}
-    for token, word in zip(tokens, words, strict=False):
+def pieces_by_word(
+    tokens: Sequence[str], words: Sequence[int | None], segments: Sequence[int] | None = None
+) -> list[int]:
+    """Of how many tokens every word with a letter in it is made.
+
+    segments: of which text of a pair each token is; words are counted from 0 in each.
+    """
+    pieces: dict[tuple[int, int], list[str]] = {}
+    for token, word, segment in zip(tokens, words, segments or (0,) * len(tokens), strict=False):
         if word is not None:
-            pieces.setdefault(word, []).append(token)
-    return [len(parts) for parts in pieces.values() if any(map(str.isalpha, "".join(parts)))]
+            pieces.setdefault((segment, word), []).append(token)
+    return [len(parts) for parts in pieces.values() if any(map(str.isalpha, ONE_BYTE.sub("", "".join(parts))))]
 
 
 def undecided(probabilities: Mapping[str, float] | None) -> str:
