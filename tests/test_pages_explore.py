@@ -266,3 +266,27 @@ def test_the_swap_says_what_the_button_leads_to_with_the_method_that_is_chosen()
     button(app, "Swap the halves").click().run()
     output = said(app).partition("Output: “")[2].partition("”")[0]
     assert result.endswith(f"→ “{output}”**")
+
+
+def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_so(checkpoint):
+    app = opened(muted="3.3")
+    hide = Edits(hidden=frozenset({HiddenKey("encoder", LOVED)}))
+    results = [part for part in said(app).split(" | ") if "→" in part]
+    assert results[-1] == f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}**"
+    captions = [caption.value for caption in app.caption]
+    assert "No head of any layer may: does the verdict need it? Here no head is muted." in captions
+
+
+@pytest.mark.parametrize(
+    ("attention", "named"),
+    [
+        ("encoder", "the encoder’s own attention"),
+        ("decoder", "the decoder’s own attention"),
+        ("cross", "the cross-attention"),
+    ],
+)
+def test_of_two_stacks_the_attention_is_named_in_which_a_token_is_forbidden(attention, named):
+    app = opened(checkpoint="translate-en-fr", text="The red house is big.", attention=attention)
+    assert any(caption.value.startswith(f"No head of {named} may:") for caption in app.caption)
+    door = next(found.proto for found in app.get("page_link") if "Forbid" in found.proto.label)
+    assert f"every layer of {named}." in door.help

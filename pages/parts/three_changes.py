@@ -9,7 +9,7 @@ import streamlit as st
 from model import Checkpoint, Edits, HiddenKey, InputError
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
-from pages.parts.experiments import ATTENTIONS, together
+from pages.parts.experiments import ATTENTIONS
 from pages.parts.exploring import Attended
 from pages.parts.halves import swapped_halves, swapped_spans, word_span
 from pages.parts.head_switches import muted_heads, with_mute
@@ -24,9 +24,14 @@ from viz.tokens import markdown_text
 MUTE_HELP = "Sets to zero what this head found, before the layer's output projection; all other heads stay."
 SWAP_HELP = "Exchanges what stands before and after the “but”, or a comma, and reads that text instead."
 FORBID_HELP = (
-    "Takes this token out of the keys of every head in every layer. Opens the experiment on the page Break the "
-    "formula, with both runs side by side."
+    "Takes this token out of the keys of every head in every layer of {attention}. Opens the experiment on the page "
+    "Break the formula, with both runs side by side."
 )
+ATTENTION_NAMES = {
+    "encoder": "the encoder’s own attention",
+    "decoder": "the decoder’s own attention",
+    "cross": "the cross-attention",
+}
 LONGEST = 100  # characters of a text under its button
 NO_HALVES = "There is no “but” and no comma to swap at. Swap two words instead: drag one onto the other."
 
@@ -79,16 +84,24 @@ def excerpt_of(text: str) -> str:
 
 
 def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
-    """The key that most is attended to, hidden from every head."""
+    """The key that most is attended to, hidden from every head of this attention, as on the page that it leads to.
+
+    That page mutes no head of this one's.
+    """
     selection, kind = shown.selection, shown.kind
     key = key_of(shown, opening)
     name = markdown_text(findings.shown(kind.keys.tokens[key]))
-    door(f"Forbid looking at “{name}”", "break", FORBID_HELP, experiment="hide", key=key, layer=opening.layer)
-    stack, attention = ATTENTIONS[kind.name]
-    hidden = Edits(hidden=frozenset({HiddenKey(stack, key, attention)}))
-    edits = together(edits_of(selection, checkpoint), hidden)
-    say_result(lambda: change(selection, checkpoint, selection, edits))
-    st.caption("No head of any layer may: does the verdict need it?")
+    both = checkpoint.config.architecture == "encoder-decoder"
+    attention = ATTENTION_NAMES[kind.name] if both else "the model"
+    explained = FORBID_HELP.format(attention=attention)
+    door(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
+    stack, sublayer = ATTENTIONS[kind.name]
+    hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
+    plain = changed(selection, muted=frozenset(), mute=False)
+    say_result(lambda: change(plain, checkpoint, plain, hidden))
+    where = f"No head of {attention} may" if both else "No head of any layer may"
+    muted = " Here no head is muted." if edits_of(selection, checkpoint).muted else ""
+    st.caption(f"{where}: does the verdict need it?{muted}")
 
 
 def key_of(shown: Attended, opening: Opening) -> int:
