@@ -372,9 +372,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     "hide": Experiment(
         name="Forbid looking at token {key}",
         explained=(
-            "No head of any layer may attend to one token, not even the token itself: its score is set to −∞ before "
-            "the softmax, so that the other keys share its weight. The token is still there, and whatever reads the "
-            "whole text at the end still reads it. Choose the token below."
+            "In one attention, no head of any layer may look at one token, not even the token itself: its score is set "
+            "to −∞ before the softmax, so that the other keys share its weight. The token is still there, and whatever "
+            "reads the whole text at the end still reads it. Choose the token below."
         ),
         look_for=(
             "Whether the prediction moves more than without a head that looks at the token. What one head no longer "

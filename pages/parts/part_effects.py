@@ -1,6 +1,6 @@
 """What the absence of each part of the formula does to what the model says of this text, and which matters most."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -8,7 +8,7 @@ import streamlit as st
 from model import Checkpoint, Edits, InputError
 from model.measures.outcome import Outcome, measured, outcome_of, turned
 from model.trace import Trace
-from pages.parts.computed import Shelf
+from pages.parts.computed import Shelf, bytes_of, traces
 from pages.parts.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
 from pages.parts.passes import trace_key
 from pages.parts.state.selection import Selection
@@ -19,10 +19,15 @@ AT_ONCE = 64  # tokens of the longer stack: up to here every part is measured be
 EFFECT_BYTES, EFFECTS_BYTES = 1_000, 4_000_000  # of one, with its key, and of all that are kept
 STILL = 0.01  # a change of probability below this is none that anybody would see
 CHOSEN_BY = (
-    "Every part of the formula was taken out alone, and the change of {what} measured. The part with the largest "
+    "Every part of the formula was taken out {how}, and the change of {what} measured. The part with the largest "
     "change is named. Norms are measured and not compared: without them the numbers grow from layer to layer, and a "
     "model fails on any text."
 )
+HIDDEN_IN = {
+    "encoder": "nobody in the encoder looks at",
+    "decoder": "nobody in the decoder looks at",
+    "cross": "no cross-attention looks at",
+}
 WHAT = {
     "label": "the probability of the label that the model finds most probable",
     "next": "the probability of the token that the model finds most probable after the text",
@@ -34,7 +39,10 @@ WHAT = {
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """What the model says of its outcome with all parts, and without one. turned: it says something else."""
+    """What the model says of its outcome with all parts but those kept broken, and without one more.
+
+    turned: it says something else.
+    """
 
     before: float
     after: float
@@ -54,7 +62,7 @@ class Effect:
 class Board:
     """The formula, and what is known of its parts. effects: None where a part cannot be taken out of this text.
 
-    named: what the outcome is of, a label or a token.
+    named: what the outcome is of, a label or a token. A part that is kept broken cannot be taken out again.
     """
 
     groups: tuple[Group, ...]
@@ -107,16 +115,22 @@ def board_of(
     kept = Edits.from_text(selection.edits)
     groups = groups_of(checkpoint, before, place)
     edits = {name: edits_of_part(EXPERIMENTS[name], checkpoint, place, kept) for name in parts_of(groups)}
+    gone = {name for name, found in edits.items() if found == kept != NO}
+    edits |= dict.fromkeys(gone)
     outcome, key = outcome_of(checkpoint, before), trace_key(selection, NO)
-    keys = {name: ("effect", key, found.to_text()) for name, found in edits.items() if found is not None}
+    keys = {name: ("effect", key, kept, found.to_text()) for name, found in edits.items() if found is not None}
+
+    def with_kept() -> Trace:
+        again_key = ("again", key, kept)
+        return before if kept == NO else traces().get(again_key, lambda: again(checkpoint, before, kept), bytes_of)
+
     unknown = [name for name in keys if keys[name] not in shelf().values]
     pending = () if at_most is None else tuple(unknown[at_most:])
     effects = {
-        name: None if (found := edits[name]) is None else effect_of(keys[name], checkpoint, before, outcome, found)
+        name: None if (found := edits[name]) is None else effect_of(keys[name], checkpoint, with_kept, outcome, found)
         for name in edits
         if name not in pending
     }
-    gone = {name for name, found in edits.items() if found == kept != NO}
     return Board(
         groups=groups,
         place=place,
@@ -141,10 +155,11 @@ def groups_of(checkpoint: Checkpoint, before: Trace, place: Place) -> tuple[Grou
     stack = before.encoder if place.attention in ("encoder", "cross") else before.decoder
     tokens = () if stack is None or stack.tokens is None else stack.tokens
     token = visible(tokens[place.key]) if place.key < len(tokens) else "it"
+    where = HIDDEN_IN[place.attention] if config.architecture == "encoder-decoder" else "nobody looks at"
     changed = {
         "shuffle": ("P", "in another order"),
         "causal": ("+ M", "with a causal mask"),
-        "hide": (f"− K_{{{counted(place.key)}}}", f"nobody looks at {token}"),
+        "hide": (f"− K_{{{counted(place.key)}}}", f"{where} {token}"),
     }
     terms = [
         Term(notation=notation, name=name, part=part)
@@ -169,18 +184,24 @@ def edits_of_part(experiment: Experiment, checkpoint: Checkpoint, place: Place, 
     return None if isinstance(found, str) else found
 
 
-def effect_of(key: object, checkpoint: Checkpoint, before: Trace, outcome: Outcome, edits: Edits) -> Effect | None:
-    """One part, measured once for all visitors; None where the edits have no place in this text."""
+def effect_of(
+    key: object, checkpoint: Checkpoint, with_kept: Callable[[], Trace], outcome: Outcome, edits: Edits
+) -> Effect | None:
+    """One part, measured once for all visitors; None where the edits have no place in this text.
+
+    with_kept: the pass with what is kept broken. edits: what is kept, and the part.
+    """
 
     def measure() -> Effect | None:
         try:
+            before = with_kept()
             after = again(checkpoint, before, edits)
         except InputError:
             return None
         return Effect(
             before=measured(outcome, before, before),
             after=measured(outcome, before, after),
-            turned=turned(outcome, after),
+            turned=turned(outcome, after) != turned(outcome, before),
         )
 
     found: Effect | None = shelf().get(key, measure, lambda _: EFFECT_BYTES)
@@ -209,11 +230,29 @@ def finding(board: Board) -> tuple[str, str]:
     if not most:
         return "", ""
     if compared[most].change < STILL:
-        return "This text needs no single part of the formula.", nothing_moves(board, compared[most])
-    besides = " and with what is kept broken" if board.kept != NO else ""
-    without = f"Without {EXPERIMENTS[most].part_at(board.place)}{besides}, "
+        return needs_none(board), nothing_moves(board, compared[most])
+    without = f"{'On top of what is kept broken, w' if board.kept != NO else 'W'}ithout "
     rest = sorted(compared.keys() - {most}, key=lambda name: -compared[name].change)
-    return without + moved(board, compared[most]), after_it(board, rest)
+    return f"{without}{EXPERIMENTS[most].part_at(board.place)}, {moved(board, compared[most])}", after_it(board, rest)
+
+
+def needs_none(board: Board) -> str:
+    """The title where no part that is compared moves the outcome."""
+    other = "other " if board.kept != NO else ""
+    said = f"{aside(board)}this text needs no single {other}part of the formula."
+    return said[0].upper() + said[1:]
+
+
+def aside(board: Board) -> str:
+    """ "norms aside, " where parts were taken out that are not compared."""
+    effects = board.effects.items()
+    names = [EXPERIMENTS[name].part for name, effect in effects if effect and not EXPERIMENTS[name].of_text]
+    return f"{', '.join(names)} aside, " if names else ""
+
+
+def how(board: Board) -> str:
+    """What else is broken while a part is taken out."""
+    return "beside what is kept broken" if board.kept != NO else "alone"
 
 
 def moved(board: Board, effect: Effect) -> str:
@@ -235,7 +274,7 @@ def after_it(board: Board, rest: Sequence[str]) -> str:
         return "No other part of this model can be compared with it."
     compared = board.compared()
     said = [f"{EXPERIMENTS[name].part_at(board.place)} ({compared[name].said()})" for name in rest]
-    after = f"Each part was taken out alone. After this one comes {said[0]}"
+    after = f"Each part was taken out {how(board)}. After this one comes {said[0]}"
     return f"{after}." if len(said) == 1 else f"{after}; {said[-1]} matters least."
 
 
@@ -249,9 +288,14 @@ def nothing_moves(board: Board, largest: Effect) -> str:
         "output": f"the probability of its own output ({before})",
         "stream": "the last vectors",
     }[board.outcome.kind]
+    points = f"{100 * largest.change:.2g} points when it is taken out {how(board)}"
+    none = f"{aside(board)}none moves {what} by more than {points}"
+    none = none[0].upper() + none[1:]
+    if board.kept != NO:
+        return f"{none}."
     return (
-        f"Taken out alone, none moves {what} by more than {100 * largest.change:.2g} points: what one part would say "
-        "here, the others say too. A text that turns on the order of its words needs more of them."
+        f"{none}: what one part would say here, the others say too. A text that turns on the order of its words needs "
+        "more of them."
     )
 
 
@@ -260,17 +304,22 @@ def still(board: Board, name: str) -> str:
     effect = board.effects.get(name)
     if effect is None or effect.change >= STILL:
         return ""
+    if board.kept != NO:
+        return f"**Nothing more moves** than with what is kept broken ({effect.said()})."
     return f"**Nothing moves** ({effect.said()}). {EXPERIMENTS[name].unmoved}"
 
 
 def explained(board: Board) -> str:
     """How the finding was chosen."""
-    return CHOSEN_BY.format(what=WHAT[board.outcome.kind])
+    return CHOSEN_BY.format(how=how(board), what=WHAT[board.outcome.kind])
 
 
 def in_box(board: Board) -> str:
     """What the numbers beside a part are."""
     if board.outcome.kind == "stream":
-        return "how far the vectors after the last layer move without it, as a share of their length"
+        beside = f", {how(board)}" if board.kept != NO else ""
+        return f"how far the vectors after the last layer move without it{beside}, as a share of their length"
     of = f" of “{markdown_text(board.named)}”" if board.named else " of the output's tokens, the mean over them,"
+    if board.kept != NO:
+        return f"the probability{of} with what is kept broken → without this part as well"
     return f"the probability{of} with all parts → without this one"
