@@ -1,5 +1,6 @@
 """Two orders of one text: what is measured against passes over texts that were swapped by hand, and what is said."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -92,3 +93,45 @@ def test_a_text_that_is_too_long_is_not_measured(sentiment, monkeypatch):
     monkeypatch.setattr("model.measures.two_orders.LONGEST", 4)
     with torch.no_grad():
         assert two_orders(sentiment, sentiment.trace(TEXT), "encoder") is None
+
+
+def pair() -> tuple[Any, Any]:
+    """A tiny encoder with two segments, and its pass over two texts."""
+    checkpoint = tiny.checkpoint(segments=2)
+    trace: Any = checkpoint.trace_ids(list(range(5, 12)), type_ids=[0, 0, 0, 0, 1, 1, 1])
+    stack = replace(trace.encoder, segments=(0, 0, 0, 0, 1, 1, 1))
+    return checkpoint, replace(trace, encoder=stack)
+
+
+def test_of_a_pair_two_tokens_of_one_segment_are_swapped_which_no_encoder_tells_apart_without_positions():
+    checkpoint, trace = pair()
+    measured: Any = two_orders(checkpoint, trace, "encoder")
+    assert measured.places == (0, 3)
+    assert not measured.told_apart
+    assert measured.placed > 0.01
+
+
+def test_of_a_pair_with_one_token_in_the_first_text_two_of_the_second_are_swapped():
+    _, trace = pair()
+    assert places_to_swap(replace(trace.encoder, segments=(0, 1, 1, 1, 1, 1, 1))) == (1, 6)
+    alone = [place in (0, 1) for place in range(7)]
+    special = tuple(not each for each in alone)
+    assert places_to_swap(replace(trace.encoder, special=special, segments=(0, 1, 1, 1, 1, 1, 1))) is None
+
+
+def test_the_texts_of_a_pair_are_not_quoted_for_their_spans_count_from_the_beginning_of_each():
+    _, trace = pair()
+    spans = ((0, 4), (5, 9), (9, 10), (10, 11), (0, 4), (5, 9), (9, 10))
+    stack = replace(trace.encoder, tokens=("cats", "purr", ".", "!", "dogs", "bark", "?"), spans=spans)
+    title, _ = order.found(TwoOrders(places=(4, 5), placed=0.1, unplaced=0.0, most=4), stack, "cats purr.!")
+    assert title == "Without positions, swapping “dogs” and “bark” changes nothing for this model."
+
+
+def test_an_encoder_with_a_window_tells_the_orders_apart_by_it():
+    checkpoint = tiny.checkpoint(window=2, windowed_layers=(0, 1))
+    trace: Any = checkpoint.trace(TEXT.lower())
+    measured: Any = two_orders(checkpoint, trace, "encoder")
+    assert measured.told_apart
+    _, sentence = order.found(measured, trace.encoder, TEXT.lower())
+    assert "of its length, for a window hides from each token those far before it. With" in sentence
+    assert "mask" not in sentence

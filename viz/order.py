@@ -98,6 +98,13 @@ TWO_ORDERS_HELP = (
 )
 
 
+HIDES = {
+    "mask": ", for the mask shows each token only those before it",
+    "window": ", for a window hides from each token those far before it",
+    "": "",
+}
+
+
 def found(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str]:
     """What the order of two tokens matters to this model: a title, and a sentence with its numbers. Markdown.
 
@@ -121,7 +128,7 @@ def _numbers(two: TwoOrders, stack: StackTrace) -> str:
     if two.told_apart:
         return (
             f"Swap {one} and {other}: without positions a token's last vector still changes by up to "
-            f"{percent(two.unplaced, 1)} of its length, for the mask shows each token only those before it.{placed}"
+            f"{percent(two.unplaced, 1)} of its length{HIDES[two.hides]}.{placed}"
         )
     least = percent(two.unplaced, 3).replace("<\u00a0", "less than ")
     return (
@@ -139,9 +146,9 @@ def _tokens(two: TwoOrders, stack: StackTrace) -> tuple[str, str]:
 
 
 def _swapped(two: TwoOrders, stack: StackTrace, text: str | None) -> str | None:
-    """The text in the other order, where it is short and the tokens are known by their characters."""
+    """The text in the other order, where it is short, alone, and the tokens are known by their characters."""
     spans = [stack.spans[place] if stack.spans is not None else None for place in two.places]
-    if text is None or len(text) > LONGEST_QUOTED or spans[0] is None or spans[1] is None:
+    if text is None or len(text) > LONGEST_QUOTED or any(stack.segments or ()) or spans[0] is None or spans[1] is None:
         return None
     (start, end), (later, last) = (_bare(text, span) for span in sorted(filter(None, spans)))
     return (text[:start] + text[later:last] + text[end:later] + text[start:end] + text[last:]).strip()

@@ -1,7 +1,9 @@
 """A text with two of its tokens swapped: what a stack makes of the one order and the other, with positions and without.
 
 Without positions an encoder cannot tell them apart: it gives every token the vector that it gives it in the other order
-(Vaswani et al. 2017, section 3.5). A decoder can, for its mask shows each token those before it alone.
+(Vaswani et al. 2017, section 3.5). A decoder can, for its mask shows each token those before it alone; and so can an
+encoder whose windows hide from each token those far before it. Segments tell texts apart, so that both tokens are
+swapped within one.
 """
 
 from collections import Counter
@@ -29,12 +31,15 @@ class TwoOrders:
     placed, unplaced: the largest change of a token's last vector from one order to the other, as a share of the
     vector's length, with the model's positions and without. ``placed`` is None where the model has none.
     most: the place of the token whose vector changes most with positions.
+    hides: what tells the orders apart without positions, the "mask" of a decoder or a "window" of an encoder; "" where
+    every token sees every other.
     """
 
     places: tuple[int, int]
     placed: float | None
     unplaced: float
     most: int
+    hides: str = ""
 
     @property
     def told_apart(self) -> bool:
@@ -49,32 +54,49 @@ def two_orders(checkpoint: Checkpoint, trace: Trace, name: str) -> TwoOrders | N
     if places is None or len(stack.ids) > LONGEST:
         return None
     without = Edits(unpositioned=frozenset({name}))
+    hides = "mask" if name == "decoder" else "window" if checkpoint.config.windowed_layers else ""
     if checkpoint.config.positions == "none":
         changes = changed_by(checkpoint, trace, name, places, NO_EDITS)
-        return TwoOrders(places=places, placed=None, unplaced=float(changes.max()), most=int(changes.argmax()))
+        return TwoOrders(
+            places=places, placed=None, unplaced=float(changes.max()), most=int(changes.argmax()), hides=hides
+        )
     placed, unplaced = (changed_by(checkpoint, trace, name, places, edits) for edits in (NO_EDITS, without))
-    largest = float(placed.max()), float(unplaced.max())
-    return TwoOrders(places=places, placed=largest[0], unplaced=largest[1], most=int(placed.argmax()))
+    return TwoOrders(
+        places=places,
+        placed=float(placed.max()),
+        unplaced=float(unplaced.max()),
+        most=int(placed.argmax()),
+        hides=hides,
+    )
 
 
 def places_to_swap(stack: StackTrace) -> tuple[int, int] | None:
     """The first and the last word of those that a text holds once; of other tokens where there are no two.
 
-    Words of three letters that do not begin the text go first: swapped, they leave a sentence.
+    Words of three letters that do not begin the text go first: swapped, they leave a sentence. Of several segments,
+    both stand in the first that has two tokens of the kind.
     """
     tokens, words = stack.tokens or tuple(map(str, stack.ids.tolist())), stack.words or (None,) * len(stack.ids)
-    special = stack.special or (False,) * len(tokens)
-    times, pieces = Counter(stack.ids.tolist()), Counter(words)
+    special, segments = stack.special or (False,) * len(tokens), stack.segments or (0,) * len(tokens)
+    parts = list(zip(segments, words, strict=True))
+    times, pieces = Counter(stack.ids.tolist()), Counter(parts)
     typed = [place for place in range(len(tokens)) if not special[place]]
+    of_segment = [[place for place in typed if segments[place] == each] for each in sorted(set(segments))]
+    first = {places[0] for places in of_segment if places}
     once = [place for place in typed if times[int(stack.ids[place])] == 1]
     spelled = [place for place in once if any(map(str.isalpha, tokens[place]))]
-    whole = [place for place in spelled if words[place] is not None and pieces[words[place]] == 1]
-    inner = [place for place in whole if place != typed[0] and len(tokens[place].strip(" ▁")) >= LETTERS]
-    for places in (inner, whole, spelled, once):
-        if len(places) > 1:
-            return places[0], places[-1]
-    other = [place for place in typed if stack.ids[place] != stack.ids[typed[0]]]
-    return (typed[0], other[-1]) if other else None
+    whole = [place for place in spelled if words[place] is not None and pieces[parts[place]] == 1]
+    inner = [place for place in whole if place not in first and len(tokens[place].strip(" ▁")) >= LETTERS]
+    for kind in (inner, whole, spelled, once):
+        for segment in of_segment:
+            places = [place for place in segment if place in kind]
+            if len(places) > 1:
+                return places[0], places[-1]
+    for segment in of_segment:
+        other = [place for place in segment if stack.ids[place] != stack.ids[segment[0]]]
+        if other:
+            return segment[0], other[-1]
+    return None
 
 
 def changed_by(
