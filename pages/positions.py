@@ -122,7 +122,7 @@ def show() -> None:
         if not picture_alone():
             pages.say_kept(selection)
             address_notice()
-        show_sum()
+        show_sum(answered=not found[0])
         refused = False
     if refused:
         with above:
@@ -137,7 +137,7 @@ def show() -> None:
 
 
 def finding() -> tuple[str, str]:
-    """What the order of two tokens matters to this model; empty where the text holds no two."""
+    """What the order of two tokens matters to this model; the scheme alone where the text holds no two."""
     selection, checkpoint, name = chosen()
     trace = trace_of(selection, NO_EDITS)
     measured = measured_orders(name_of(selection, NO_EDITS), name, checkpoint, trace)
@@ -223,8 +223,8 @@ def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
 # The visitor's own text
 
 
-def show_sum() -> None:
-    """Token vector, position vector and sum of every token."""
+def show_sum(*, answered: bool) -> None:
+    """Token vector, position vector and sum of every token. answered: the finding says how the order is known."""
     selection, checkpoint, name = chosen()
     show_parts()
     if picture_alone():
@@ -234,13 +234,16 @@ def show_sum() -> None:
     if len(stacks) > 1:
         radio("Stack", list(stacks), name, partial(take_setting, "stack"), key="stack", help=STACK_HELP)
     stack = stacks[name]
-    st.markdown(" ".join(said(stack, checkpoint.config.positions)) + kept(len(stack.ids), stack.dropped))
+    st.markdown(
+        " ".join(said(stack, checkpoint.config.positions, answered=answered)) + kept(len(stack.ids), stack.dropped)
+    )
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 
-def said(stack: StackTrace, scheme: str) -> Iterator[str]:
-    """How this checkpoint knows the order, and what it does to a token that the text holds twice."""
-    yield order.answer(scheme)
+def said(stack: StackTrace, scheme: str, *, answered: bool) -> Iterator[str]:
+    """How this checkpoint knows the order, unless it is answered, and what becomes of a token that stands twice."""
+    if not answered:
+        yield order.answer(scheme)
     parts, twice = measures.parts(stack.embedding), measures.repeated(stack.ids)
     if parts.position is not None and twice and stack.tokens:
         before, after = (measures.apart(vectors, *twice) for vectors in (parts.token, parts.placed))

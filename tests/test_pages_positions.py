@@ -384,3 +384,9 @@ def test_plotly_stays_off_the_way_to_the_first_page():
         "assert 'plotly.subplots' not in sys.modules\nassert 'viz.positions' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=300, cwd=APP.parent)
+
+
+@pytest.mark.parametrize("text", ["a", SENTENCE])
+def test_how_the_order_is_known_stands_once(text):
+    said = words(opened(PAGE, text=text))
+    assert said.count("This checkpoint adds to every token's vector a fixed vector of sines and cosines") == 1
