@@ -2,6 +2,8 @@
 
 # ruff: noqa: N999  (a page is run by its path, and the path is its address: nothing imports it)
 
+from dataclasses import replace
+
 import streamlit as st
 
 import pages
@@ -11,10 +13,22 @@ from pages.parts.break_settings import Broken
 from pages.parts.breaking import place_of, show_experiment, take_experiment
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
+from pages.parts.downloads import share_bars
 from pages.parts.experiments import EXPERIMENTS
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.part_effects import AT_ONCE, Board, board_of, explained, finding, in_box, longest, still
-from pages.parts.passes import trace_of
+from pages.parts.part_effects import (
+    AT_ONCE,
+    Board,
+    bars,
+    board_of,
+    explained,
+    finding,
+    in_box,
+    longest,
+    still,
+    under_bars,
+)
+from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, changed, current, fit, remember, selected
 from pages.parts.subjects import GROUPS, group_of, short_name
@@ -65,6 +79,7 @@ def show() -> None:
     if board is not None:
         with pages.plain_refusals():
             show_chosen(selection, board)
+            share_found(selection, board)
             show_next()
     with place:
         address_notice()
@@ -123,6 +138,14 @@ def show_chosen(selection: Selection, board: Board) -> None:
         SHOWN[experiment](selection, checkpoint, before, kinds_of(before))
     else:
         show_experiment(selection, checkpoint, before, kinds_of(before), still(board, experiment))
+
+
+def share_found(selection: Selection, board: Board) -> None:
+    """The picture to share, once every part is measured."""
+    if board.most():
+        edits = Edits.from_text(selection.edits)
+        source = provenance_of(selection, checkpoint_named(selection.checkpoint), Edits())
+        share_bars("break", bars(board), under_bars(board), replace(source, edits=edits))
 
 
 def show_next() -> None:

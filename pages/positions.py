@@ -20,7 +20,7 @@ from model.trace import StackTrace, Trace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import named, selected_pass, share
+from pages.parts.downloads import named, share_bars
 from pages.parts.exploring import name_of
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import provenance_of, trace_of
@@ -132,8 +132,16 @@ def show() -> None:
         show_beyond()
         show_schemes()
         with pages.plain_refusals():
-            share("positions", selected_pass(current()))
+            share_finding()
         door("Next: Break the formula, without positions", "break", BREAK_HELP)
+
+
+def share_finding() -> None:
+    """The picture to share: both numbers of the finding, if it has any."""
+    selection, checkpoint, name = chosen()
+    measured = measured_orders(name_of(selection, NO_EDITS), name, checkpoint, trace_of(selection, NO_EDITS))
+    bars = [] if measured is None else order.bars(measured)
+    share_bars("positions", bars, order.BARS if bars else "", provenance_of(selection, checkpoint, NO_EDITS))
 
 
 def finding() -> tuple[str, str]:

@@ -226,3 +226,18 @@ def test_a_text_that_is_refused_leaves_the_question():
     assert app.title[0].value == QUESTION
     assert len(app.error) == 1
     assert component(app, "headlight_formula") is None
+
+
+@pytest.mark.parametrize("page", ["break.py", "positions.py"])
+def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, monkeypatch):
+    taken: list[Any] = []
+    monkeypatch.setattr("pages.parts.downloads.bars_png", lambda *given, **_: taken.append(given) or b"")
+    monkeypatch.setattr("pages.parts.downloads.button", lambda label, name, make, *_, **__: make())
+    app = opened(page, text=TURNS, layer="2", off="2.1")
+    assert not app.exception
+    ((bars, foot, words),) = taken
+    assert words.title.startswith("Without positions, ")
+    assert bars[0].length == 1
+    assert foot
+    if page == "break.py":
+        assert bars[0].said == switches(app)["positions"]["result"]

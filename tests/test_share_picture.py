@@ -12,7 +12,20 @@ from model import load_checkpoint
 from pages.parts.downloads import words_of
 from viz.explorer.kinds import kinds_of
 from viz.explorer.view import View
-from viz.share_picture import FAINTEST, HEIGHT, MARGIN, WIDTH, Words, plain_text, share_png, share_svg
+from viz.share_picture import (
+    FAINTEST,
+    HEIGHT,
+    MARGIN,
+    SMALL,
+    WIDTH,
+    Bar,
+    Words,
+    bars_png,
+    bars_svg,
+    plain_text,
+    share_png,
+    share_svg,
+)
 from viz.theme import DARK, LIGHT
 
 TEXT = "The film was slow, but I loved it."
@@ -131,3 +144,21 @@ def test_the_words_are_those_of_the_finding_without_their_markup():
     words = words_of(found, "here", TEXT)
     assert (words.title, words.sentence) == ('Every word looks at "loved".', "Layer 4, head 4 gives *all*.")
     assert plain_text("a \\[b\\]\\(c\\) \\\\") == "a [b](c) \\"
+
+
+def test_numbers_are_bars_as_long_as_they_are_large_under_the_same_words():
+    bars = [
+        Bar(name="with positions", length=1.0, said="5.1 %"),
+        Bar(name="without positions", length=0.25, said="1 %"),
+    ]
+    svg = bars_svg(bars, "The largest change.", WORDS)
+    wide = [
+        float(found.attrib["width"])
+        for found in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
+        if float(found.attrib["height"]) == SMALL
+    ]
+    assert wide == pytest.approx([(WIDTH - 2 * MARGIN) / 3, (WIDTH - 2 * MARGIN) / 12], abs=0.01)
+    assert {"with positions", "5.1 %", "without positions", "1 %", "The largest change.", WORDS.title} <= set(
+        texts(svg)
+    )
+    assert Image.open(io.BytesIO(bars_png(bars, "", WORDS))).size == (WIDTH, HEIGHT)

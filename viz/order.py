@@ -3,9 +3,10 @@
 import numpy as np
 from jaxtyping import Float
 
-from model.measures.two_orders import TwoOrders
+from model.measures.two_orders import SAME, TwoOrders
 from model.trace import StackTrace
 from viz.findings import shown
+from viz.share_picture import Bar
 from viz.tokens import decimal, markdown_text, percent, visible
 
 Pair = Float[np.ndarray, "2"]
@@ -98,6 +99,7 @@ TWO_ORDERS_HELP = (
 )
 
 
+BARS = "The largest change of a token's last vector from one order to the other, as a share of its length."
 HIDES = {
     "mask": ", for the mask shows each token only those before it",
     "window": ", for a window hides from each token those far before it",
@@ -135,6 +137,14 @@ def _numbers(two: TwoOrders, stack: StackTrace) -> str:
         f"Swap {one} and {other}: without positions every token ends with the vector that it had, to {least} of its "
         f"length.{placed}"
     )
+
+
+def bars(two: TwoOrders) -> list[Bar]:
+    """How far the vectors are apart in both orders, with positions and without."""
+    numbers = {"with positions": two.placed, "without positions": two.unplaced}
+    known = {name: number for name, number in numbers.items() if number is not None}
+    longest = max(*known.values(), SAME)
+    return [Bar(name=name, length=number / longest, said=percent(number, 1)) for name, number in known.items()]
 
 
 def _token(stack: StackTrace, place: int) -> str:

@@ -1,7 +1,10 @@
-"""A picture to share: the sentence, what was found in it, where a head looks, and the address that shows it."""
+"""A picture to share: the sentence, what was found in it, a figure of that, and the address that shows it.
+
+The figure is of where a head looks, or of numbers as bars.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +56,41 @@ class Words:
     address: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A number of a finding. length: from 0 to 1, where the longest bar ends; said: the number in words."""
+
+    name: str
+    length: float
+    said: str
+
+
+def bars_png(
+    bars: Sequence[Bar], foot: str, words: Words, *, theme: Theme = LIGHT, provenance: Provenance | None = None
+) -> bytes:
+    """1200 × 630 pixels, with bars. foot: what they are."""
+    return png(bars_svg(bars, foot, words, theme=theme), 1, provenance=provenance)
+
+
+def bars_svg(bars: Sequence[Bar], foot: str, words: Words, *, theme: Theme = LIGHT) -> str:
+    """The same as SVG."""
+    return framed(words, lambda height: bar_chart(bars, height, theme), foot, theme)
+
+
+def bar_chart(bars: Sequence[Bar], height: Length, theme: Theme) -> Panel:
+    """A line for every number, the first above, of as many as there is room for."""
+    size, third = SMALL, ROOM / 3
+    parts = []
+    for place, bar in enumerate(bars[: int(height / (2 * size))]):
+        y = (2 * place + 1) * size
+        parts += [
+            label(fitted(bar.name, third / WIDER, size), third - size, y, size, text_anchor="end", fill=theme.text),
+            box(third, y - size / 2, max(2, third * bar.length), size, fill=theme.accent),
+            label(fitted(bar.said, third / WIDER, size), third * (1 + bar.length) + size, y, size, fill=theme.text),
+        ]
+    return Panel("".join(parts), ROOM, height)
+
+
 def share_png(
     kind: Kind, view: View, words: Words, *, theme: Theme = LIGHT, provenance: Provenance | None = None
 ) -> bytes:
@@ -62,20 +100,24 @@ def share_png(
 
 def share_svg(kind: Kind, view: View, words: Words, *, theme: Theme = LIGHT) -> str:
     """The same as SVG. What is too long becomes smaller, and then ends in "…"."""
-    above = top(words, theme)
-    room = HEIGHT - MARGIN - SMALL - above.height - 24
     seen = shown(kind, view)
     marked = place_of(seen.queries, view.query), place_of(seen.keys, view.key)
-    figure = curves(seen, marked, room - 40, theme)
-    foot = said(view, seen), fitted(f"{PROGRAM} · {words.address[: 2 * LONGEST]}", ROOM / WIDER, SMALL - 3)
+    return framed(words, lambda height: curves(seen, marked, height, theme), said(view, seen), theme)
+
+
+def framed(words: Words, draw: Callable[[Length], Panel], said: str, theme: Theme) -> str:
+    """The words above, the figure, drawn into the height that is left, and below what it is and the address."""
+    above = top(words, theme)
+    figure = draw(HEIGHT - MARGIN - SMALL - above.height - 64)
+    address = fitted(f"{PROGRAM} · {words.address[: 2 * LONGEST]}", ROOM / WIDER, SMALL - 3)
     parts = [
         element("title", safe(words.title or words.text)),
         box(0, 0, WIDTH, HEIGHT, fill=theme.background),
         box(0, 0, WIDTH, 8, fill=theme.accent),
         moved(above.body, MARGIN, MARGIN - 14),
         moved(figure.body, MARGIN + (ROOM - figure.width) / 2, MARGIN + above.height),
-        label(foot[0], MARGIN, HEIGHT - 66, SMALL - 2, fill=theme.quiet),
-        label(foot[1], MARGIN, HEIGHT - 36, SMALL - 3, fill=theme.quiet),
+        label(fitted(said, ROOM, SMALL - 2), MARGIN, HEIGHT - 66, SMALL - 2, fill=theme.quiet),
+        label(address, MARGIN, HEIGHT - 36, SMALL - 3, fill=theme.quiet),
     ]
     spaces = {"xmlns": "http://www.w3.org/2000/svg", "xml:space": "preserve", "font_family": FONT}
     return element("svg", *parts, width=WIDTH, height=HEIGHT, viewBox=f"0 0 {WIDTH} {HEIGHT}", **spaces)

@@ -1,6 +1,6 @@
 """What can be taken away of the view on the screen; each file is computed when it is asked for."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +24,7 @@ from viz.explorer.printing import pdf, png
 from viz.explorer.snippet import snippet
 from viz.explorer.view import View
 from viz.provenance import Provenance, file_name
-from viz.share_picture import Words, plain_text, share_png
+from viz.share_picture import Bar, Words, bars_png, plain_text, share_png
 from viz.theme import LIGHT, Theme
 
 NPZ_HELP = "Every layer and head of every attention as float32, with tokens and ids, for numpy.load. Indices from 0."
@@ -39,6 +39,7 @@ HTML_HELP = (
 PYTHON_HELP = "The few lines that make this trace and this view again."
 PICTURE_HELP = "The view as it is on the screen, for print."
 SHARE_HELP = "The sentence, what was found, where the head of the large picture looks, and the address."
+SHARE_BARS_HELP = "The sentence, what was found, its numbers as bars, and the address."
 FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG has all of them."
 
 
@@ -119,10 +120,28 @@ def share(page: str, take: Callable[[], Taken]) -> None:
 
     take: the pass with the view that the finding is about, see ``alone``.
     """
-    words = partial(words_of, st.session_state.setdefault(FINDING, {}), share_address(page))
+    offer_picture(page, partial(made, partial(shared, theme(), words_on_screen(page)), take), SHARE_HELP)
+
+
+def share_bars(page: str, bars: Sequence[Bar], foot: str, provenance: Provenance) -> None:
+    """The same with numbers of the finding as bars. foot: what they are, plain text."""
+    look, words = theme(), words_on_screen(page)
+
+    def make() -> bytes:
+        return bars_png(bars, foot, words(provenance.text), theme=look, provenance=provenance)
+
+    offer_picture(page, make, SHARE_BARS_HELP)
+
+
+def words_on_screen(page: str) -> Callable[[str], Words]:
+    """The finding on the screen and its address, for a text."""
+    return partial(words_of, st.session_state.setdefault(FINDING, {}), share_address(page))
+
+
+def offer_picture(page: str, make: Callable[[], bytes | str], explained: str) -> None:
+    """The file, where the bar finds it."""
     with st.container(key="share_picture"):
-        make = partial(made, partial(shared, theme(), words), take)
-        button("Picture to share (PNG, 1200 × 630)", named(page, "png", "share"), make, SHARE_HELP)
+        button("Picture to share (PNG, 1200 × 630)", named(page, "png", "share"), make, explained)
 
 
 def share_address(page: str) -> str:

@@ -13,6 +13,7 @@ from pages.parts.experiments import EXPERIMENTS, NO, Experiment, Place, edits_fo
 from pages.parts.passes import trace_key
 from pages.parts.state.selection import Selection
 from viz.formula import Group, Line, Site, Switch, Term, formula
+from viz.share_picture import Bar, plain_text
 from viz.tokens import counted, markdown_text, percent, visible
 
 AT_ONCE = 64  # tokens of the longer stack: up to here every part is measured before the page is drawn
@@ -323,3 +324,24 @@ def in_box(board: Board) -> str:
     if board.kept != NO:
         return f"the probability{of} with what is kept broken → without this part as well"
     return f"the probability{of} with all parts → without this one"
+
+
+def bars(board: Board) -> list[Bar]:
+    """The parts that are compared, those with the largest change first; nothing before that is known."""
+    effects, most = board.compared(), board.most()
+    names = sorted(effects, key=lambda name: -effects[name].change) if most else []
+    longest = max(effects[most].change, STILL) if most else 1.0
+    return [
+        Bar(
+            name=f"without {EXPERIMENTS[name].part_at(board.place)}",
+            length=effects[name].change / longest,
+            said=effects[name].said(),
+        )
+        for name in names
+    ]
+
+
+def under_bars(board: Board) -> str:
+    """What the bars are, plain text."""
+    said = plain_text(in_box(board))
+    return f"{said[0].upper()}{said[1:]}. A bar is the change."
