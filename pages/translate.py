@@ -1,6 +1,6 @@
 """Translate: which words does it look at while it produces text?"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -9,10 +9,11 @@ import streamlit as st
 
 import pages
 from model import CheckpointError, InputError, available_checkpoints
+from model.measures.alignment import read
 from model.measures.cross_links import largest_of
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import Taken, downloads, files
+from pages.parts.downloads import Taken, downloads, files, of_heads, share
 from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.productions import Produced, candidate_of, kept, production_key, target_said
@@ -43,7 +44,6 @@ from viz.explorer.kinds import kinds_of
 from viz.provenance import Provenance
 from viz.tokens import markdown_text
 
-NEXT = "Where does such a weight come from? The largest of this step, on the page Inside a head"
 INSIDE_HELP = "Every step from the words to this weight, with its numbers."
 
 
@@ -144,7 +144,7 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     show_outcome(selection, produced, shown)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_step(selection, checkpoint, produced, shown, options)
-    show_all(selection, produced, shown)
+    show_all(selection, produced, shown, linked, options)
     show_forced(selection, checkpoint, shown)
     show_alignment(checkpoint, shown, options, taken(selection, produced, shown).provenance)
     if options.method == "beam":
@@ -152,22 +152,36 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     show_next(linked, options)
 
 
-def show_all(selection: Selection, produced: Produced, shown: Shown) -> None:
+def show_all(selection: Selection, produced: Produced, shown: Shown, linked: Linked, options: Options) -> None:
     """Every head of the three attentions, and the files."""
     pictures = Attended(selection, kinds_of(shown.trace), name_under(shown.key))
     st.subheader("Every head", anchor=False)
     st.markdown(EXPLORER_SAID)
     with files():
         any_head = bool(selection.view.heads_on(pictures.kind.heads))
-        downloads("translate", partial(taken, selection, produced, shown), any_head=any_head)
+        take = partial(taken, selection, produced, shown)
+        downloads("translate", take, any_head=any_head, with_share=False)
+        if options.place():  # the mean of all layers is no layer's picture
+            share("translate", partial(taken_heads, take, linked, options))
     show_explorer(pictures, attended)
     show_neighbours(pictures)
 
 
+def taken_heads(take: Callable[[], Taken], linked: Linked, options: Options) -> Taken:
+    """The heads that the title was read off, for the picture to share."""
+    layer, *head = options.place()
+    row = linked.row(options.step or 0, options.moment)
+    key = None if row is None else int(read(linked.weights, options.place())[row].argmax())
+    return of_heads(take(), "cross", layer, head or None, row, key)
+
+
 def show_next(linked: Linked, options: Options) -> None:
     """Where the largest weight of this step comes from, on the page of one head."""
-    layer, head, key = largest_of(linked.weights, options.step or 0, options.place())
-    site = {"layer": layer, "head": head, "query": options.step, "key": key}
+    row = linked.row(options.step or 0, options.moment)
+    if row is None:
+        return
+    layer, head, key = largest_of(linked.weights, row, options.place())
+    site = {"layer": layer, "head": head, "query": row, "key": key}
     door(
         "Where does this weight come from? Every step to the largest of this word",
         "inside",

@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shutil
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from pages.parts.state.selection import LONGEST_TEXT
 from pages.parts.translation import SENTENCES as EXAMPLES
 from pages.parts.translation import Options
 from tests.test_pages import bar, component, one_refusal, opened, picture, typed
+from tests.test_pages import link as door_named
 from tests.test_pages_break import values
 from tests.test_pages_families import app_folders, folders
 from viz.tokens import percent
@@ -403,3 +405,15 @@ def test_a_number_that_no_address_may_hold_is_not_taken():
     app.number_input(key="translation_width").set_value(64).run()
     assert not app.exception
     assert "64" not in app.query_params["translation"]
+
+
+def test_the_door_of_a_weight_one_step_later_leads_to_the_row_that_reads_the_word(checkpoint):
+    label = "Where does this weight come from? Every step to the largest of this word"
+    app = at(translation="reading.1.3~moment.read")
+    trace = checkpoint.trace(EXAMPLES[0], target="La maison rouge est grande.")
+    key = int(trace.decoder.cross_weights()[1, 3, 3].argmax())
+    address = dict(parse_qsl(door_named(app, label).query_string))
+    assert (address["query"], address["key"]) == ("3", str(key))
+    assert f"it looked at “{trace.encoder.tokens[key].strip()}”" in finding(app)[0]
+    last = at(translation="reading.1.3~moment.read~step.6")
+    assert not [door for door in last.get("page_link") if door.proto.label == label]

@@ -9,7 +9,9 @@ import pytest
 from PIL import Image
 
 from model import load_checkpoint
+from pages.parts import downloads
 from pages.parts.downloads import words_of
+from tests.test_pages import opened
 from viz.explorer.kinds import kinds_of
 from viz.explorer.view import View
 from viz.share_picture import (
@@ -162,3 +164,36 @@ def test_numbers_are_bars_as_long_as_they_are_large_under_the_same_words():
         texts(svg)
     )
     assert Image.open(io.BytesIO(bars_png(bars, "", WORDS))).size == (WIDTH, HEIGHT)
+
+
+@pytest.mark.parametrize(
+    ("page", "address", "whose", "marked"),
+    [
+        ("inside.py", {}, "Layer 4, head 4", (0, 7)),
+        ("inside.py", {"layer": "1", "head": "2", "query": "3"}, "Layer 2, head 3", None),
+        ("evidence.py", {"layer": "1", "head": "2"}, "Layer 2, head 3", None),
+        ("translate.py", {}, "Layer 3, mean of 8 heads", (2, 1)),
+        ("translate.py", {"translation": "reading.1.3~moment.read~step.2"}, "Layer 2, head 4", (3, 5)),
+    ],
+)
+def test_the_picture_of_a_page_draws_what_its_title_is_about(page, address, whose, marked, monkeypatch):
+    made, views = {}, []
+
+    def svg_of(*told, **_):
+        views.append(told[1])
+        return share_svg(*told)
+
+    monkeypatch.setattr(downloads, "button", lambda label, _, make, *__, **___: made.update({label: make}))
+    monkeypatch.setattr(downloads, "share_png", svg_of)
+    assert not opened(page, **address).exception
+    (make,) = (make for label, make in made.items() if label.startswith("Picture to share"))
+    assert [text for text in texts(make()) if text.startswith(f"{whose}:")]
+    assert marked in (None, (views[0].query, views[0].key))
+
+
+def test_there_is_no_picture_to_share_of_the_mean_of_all_layers(monkeypatch):
+    made = []
+    monkeypatch.setattr(downloads, "button", lambda label, *_, **__: made.append(label))
+    opened("translate.py", translation="reading.all")
+    assert "Web page (HTML)" in made
+    assert not [label for label in made if label.startswith("Picture to share")]

@@ -1,6 +1,6 @@
 """What can be taken away of the view on the screen; each file is computed when it is asked for."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -81,25 +81,43 @@ def selected_pass(selection: Selection) -> Callable[[], Taken]:
     return take
 
 
+def of_heads(
+    taken: Taken,
+    attention: str,
+    layer: int,
+    heads: Collection[int] | None,
+    query: int | None = None,
+    key: int | None = None,
+) -> Taken:
+    """The same pass, seen as a finding has it: these heads (None: all) of a layer, with every token."""
+    count = kinds_of(taken.trace)[attention].heads
+    off = frozenset((layer, head) for head in range(count) if heads is not None and head not in heads)
+    return replace(taken, view=View(attention=attention, layer=layer, off=off, query=query, key=key))
+
+
 def alone(take: Callable[[], Taken], layer: int, head: int, key: int | None = None) -> Callable[[], Taken]:
-    """The same pass, seen as a finding about one head shows it: that head alone, with the key that it is about."""
+    """The pass that will be taken, seen as a finding about one head shows it."""
 
     def take_alone() -> Taken:
         taken = take()
-        kind = kinds_of(taken.trace)[taken.view.attention]
-        off = frozenset((layer, other) for other in range(kind.heads) if other != head)
-        return replace(taken, view=View(attention=kind.name, layer=layer, off=off, key=key))
+        return of_heads(taken, taken.view.attention, layer, (head,), key=key)
 
     return take_alone
 
 
 def downloads(
-    page: str, take: Callable[[], Taken], *, any_head: bool, found: Callable[[], Taken] | None = None
+    page: str,
+    take: Callable[[], Taken],
+    *,
+    any_head: bool,
+    found: Callable[[], Taken] | None = None,
+    with_share: bool = True,
 ) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script.
 
     take: what they are made of, when one is asked for; it is called where there is no session to look into.
     found: the same for the picture to share, where the page's finding is about another view.
+    with_share: whether there is a picture to share.
     """
     for label, ending, make, explained in pictures(theme()):
         button(label, named(page, ending), partial(made, make, take), explained)
@@ -112,7 +130,8 @@ def downloads(
     ]
     for label, ending, make, explained, disabled in files:
         button(label, named(page, ending), partial(made, make, take), explained, disabled=disabled)
-    share(page, found or take)
+    if with_share:
+        share(page, found or take)
 
 
 def share(page: str, take: Callable[[], Taken]) -> None:

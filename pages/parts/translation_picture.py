@@ -56,6 +56,11 @@ class Linked:
         """The word that each position of the decoder produces a piece of, or reads one of."""
         return self.of_step if moment == "produced" else [None, *self.of_step[:-1]]
 
+    def row(self, step: int, moment: str) -> int | None:
+        """The position whose weights are those of a step; None where the step's token is not read any more."""
+        row = step if moment == MOMENTS[0] else step + 1
+        return row if row < len(self.of_step) else None
+
     def of_words(self, reading: Reading, moment: str) -> Float[np.ndarray, "target source"]:
         """What every target word gives to every source word."""
         return word_weights(read(self.weights, reading), self.queries(moment), self.keys, self.counted)

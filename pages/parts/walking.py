@@ -10,7 +10,7 @@ from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, st
 from model.measures.recheck import Rechecked, recheck
 from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named
-from pages.parts.downloads import button, files, named, selected_pass, share
+from pages.parts.downloads import Taken, button, files, named, of_heads, selected_pass, share
 from pages.parts.exploring import traced
 from pages.parts.inside_settings import Walk
 from pages.parts.opening_weight import take_place
@@ -151,7 +151,18 @@ def take_away(selection: Selection) -> None:
         button("This step (NPZ)", named("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
         button("Every step (NPZ)", named("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)
         button("As Python", named("inside", "py"), python(selection), SCRIPT_HELP)
-        share("inside", selected_pass(selection))
+        share("inside", taken_weight(selection))
+
+
+def taken_weight(selection: Selection) -> Callable[[], Taken]:
+    """The head of the weight, for the picture to share."""
+    take, path = selected_pass(selection), path_later(selection, checkpoint_named(selection.checkpoint))
+
+    def make() -> Taken:
+        site = path().site
+        return of_heads(take(), site.attention, site.layer, (site.head,), site.query, site.key)
+
+    return make
 
 
 def npz(selection: Selection, steps: tuple[str, ...]) -> Callable[[], bytes]:
