@@ -43,6 +43,7 @@ from pages.parts.translation_picture import (
 from viz.explorer.kinds import kinds_of
 from viz.provenance import Provenance
 from viz.tokens import markdown_text
+from viz.translation_finding import how_chosen
 
 INSIDE_HELP = "Every step from the words to this weight, with its numbers."
 
@@ -126,9 +127,12 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     """What was found and the picture; the translation, one step of it, the explorer, probabilities, alignment, tree."""
     checkpoint = checkpoint_named(selection.checkpoint)
     linked = linked_of(checkpoint, shown)
-    options = opened(checkpoint, shown, linked, selection.of(Options))
-    options = replace(options, step=step_of(selection, options, shown))
-    show_found(checkpoint, linked, options)
+    chosen = selection.of(Options)
+    options = opened(checkpoint, shown, linked, chosen)
+    step = step_of(selection, options, shown)
+    explained = how_chosen(word=chosen.step is None and step == options.step, heads=not chosen.reading)
+    options = replace(options, step=step)
+    show_found(checkpoint, linked, options, explained)
     show_caveats(checkpoint, shown.trace)
     if picture_alone():
         with picture():

@@ -417,3 +417,18 @@ def test_the_door_of_a_weight_one_step_later_leads_to_the_row_that_reads_the_wor
     assert f"it looked at “{trace.encoder.tokens[key].strip()}”" in finding(app)[0]
     last = at(translation="reading.1.3~moment.read~step.6")
     assert not [door for door in last.get("page_link") if door.proto.label == label]
+
+
+@pytest.mark.parametrize(
+    ("options", "word", "heads"),
+    [
+        ({}, True, True),
+        ({"translation": "step.4"}, False, True),
+        ({"translation": "reading.1.3"}, True, False),
+        ({"attention": "cross", "query": "4"}, False, True),
+        ({"translation": "reading.1.3~step.4"}, False, False),
+    ],
+)
+def test_how_word_and_heads_were_found_is_said_of_those_that_were_found(options, word, heads):
+    explained = next(text.help for text in at(**options).markdown if "The model gave" in text.value)
+    assert ("Opened at the word" in explained, "closest to alignments" in explained) == (word, heads)

@@ -5,12 +5,19 @@ from collections.abc import Sequence
 from viz.tokens import counted, percent, visible
 
 HALF = 0.5  # of the weight; a word that gets less is not looked at, but looked at most
-HOW_CHOSEN = (
+WORD_FOUND = (
     "Opened at the word whose link departs most from going through both texts at one pace, among those that give one "
-    "source word more than half of their weight. Another word is a click away. The heads are those that came closest "
-    "to alignments made by hand, as the checkpoint's card has it; where it has none, those whose weights tell most of "
-    "which word is being written."
+    "source word more than half of their weight. Another word is a click away."
 )
+HEADS_FOUND = (
+    "The heads are those that came closest to alignments made by hand, as the checkpoint's card has it; where it has "
+    "none, those whose weights tell most of which word is being written."
+)
+
+
+def how_chosen(*, word: bool, heads: bool) -> str | None:
+    """How the word and the heads were found, of those that were; None where somebody chose both."""
+    return " ".join(said for said, found in ((WORD_FOUND, word), (HEADS_FOUND, heads)) if found) or None
 
 
 def reading_name(reading: Sequence[int]) -> str:

@@ -152,8 +152,8 @@ def step_of(selection: Selection, options: Options, shown: Shown) -> int:
     return options.step or 0
 
 
-def show_found(checkpoint: Checkpoint, linked: Linked, options: Options) -> None:
-    """What was looked at to write the word of the step, as the title of the page."""
+def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explained: str | None) -> None:
+    """What was looked at to write the word of the step, as the title of the page. explained: how it was found."""
     word = linked.of_step[options.step or 0]
     row = linked.of_words(options.place(), options.moment)[word]
     if not row.any():
@@ -164,7 +164,7 @@ def show_found(checkpoint: Checkpoint, linked: Linked, options: Options) -> None
     title = translation_finding.title(name, source, weight, moment=options.moment)
     said = translation_finding.sentence(name, source, weight, linked.probabilities[word], options.place())
     said = f"{said} {said_later(checkpoint, linked, options, word)}".strip()
-    show_finding(QUESTION, markdown_text(title), markdown_text(said), explained=translation_finding.HOW_CHOSEN)
+    show_finding(QUESTION, markdown_text(title), markdown_text(said), explained=explained)
 
 
 def said_later(checkpoint: Checkpoint, linked: Linked, options: Options, word: int) -> str:
