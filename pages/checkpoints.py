@@ -22,7 +22,7 @@ from viz.tokens import markdown_text
 QUESTION = "What am I looking at?"
 SQUARES = "Each square is a head and each row a layer, the first at the bottom"
 ORANGE = "; the decoder's orange heads attend to what the encoder read"
-BELOW = ". Below stand the data, the training and the command behind every figure."
+BELOW = " Below stand the data, the training and the command behind every figure."
 EVIDENCE_HELP = "Every number that the app shows of these models, compared with a computation by other code."
 PARAMETERS_HELP = "The numbers that training set: embeddings, projections and norms together."
 SHAPE_HELP = "Layers work one after the other, heads side by side in each. The width is how many numbers a token has."
@@ -41,7 +41,7 @@ def show() -> None:
     usable = usable_of(names)
     if usable:
         pairs = any(model.config.architecture == "encoder-decoder" for model in usable.values())
-        said = f"{SQUARES}{ORANGE if pairs else ''}{BELOW}"
+        said = f"{SQUARES}{ORANGE if pairs else ''}.{'' if picture_alone() else BELOW}"
         show_finding(QUESTION, cards.models_title(list(usable.values())), said)
     else:
         show_finding(QUESTION)
