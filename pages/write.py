@@ -10,7 +10,7 @@ import streamlit as st
 import pages
 from model import CheckpointError, InputError
 from model.decoding import Step
-from model.measures.last_row import most_unusual_link
+from model.measures.last_row import LastLink, most_unusual_link
 from model.measures.lens import lens_logits, ranks
 from pages.parts import continuation
 from pages.parts.computed import checkpoint_named
@@ -164,7 +164,7 @@ def show_other(selection: Selection, names: list[str]) -> None:
 
 
 def show_found(here: Stand, step: Step) -> None:
-    """The likeliest next token as the title; under it what was taken, and what the last token looked at for it."""
+    """The likeliest next token as the title; under it what was taken, and what the last token looked at."""
     cut = kept(len(here.prompt), here.dropped)
     if here.full or here.ended:
         show_finding(QUESTION, sentence=why_it_stops(here) + markdown_text(cut))
@@ -179,11 +179,17 @@ def show_found(here: Stand, step: Step) -> None:
 
 def said_looked(here: Stand) -> str:
     """What the last token looked at that those before it did not."""
-    decoder = here.trace(here.read).decoder
-    assert decoder is not None
-    link = most_unusual_link(decoder.weights().numpy())
+    link = unusual_link(here.name, here)
     tokens = here.checkpoint.tokenizer.pieces(here.read)
     return writing_finding.looked(link, tokens[-1], tokens[link.key] if link else "")
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def unusual_link(name: str, _here: Stand) -> LastLink | None:
+    """The weight of the last token that the others' habit explains least; the name says which pass it is of."""
+    decoder = _here.trace(_here.read).decoder
+    assert decoder is not None
+    return most_unusual_link(block.self_attention.weights.numpy() for block in decoder.blocks)
 
 
 def why_it_stops(here: Stand) -> str:

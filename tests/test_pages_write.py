@@ -115,12 +115,17 @@ def test_the_title_is_the_likeliest_token_and_the_sentence_what_was_taken_and_lo
     weights = trace.decoder.weights().double().numpy()
     last, found = len(ids) - 1, {}
     for layer, head, key in np.ndindex(*weights.shape[:2], last):
-        before = weights[layer, head, key:last, key].mean()
+        before = weights[layer, head, max(key, 1) : last, key].mean()
         found[layer, head, key] = weights[layer, head, last, key] - before
     layer, head, key = max(found, key=found.__getitem__)
-    weight, before = weights[layer, head, last, key], weights[layer, head, key:last, key].mean()
-    looked = f"{plain(percent(weight))} in layer {layer + 1}, head {head + 1}, where the tokens before gave it "
+    weight, before = weights[layer, head, last, key], weights[layer, head, max(key, 1) : last, key].mean()
+    assert f"layer {layer + 1}, head {head + 1} looks at" in sentence
+    looked = f"with {plain(percent(weight))}, where the tokens before gave it "
     assert f"{looked}{plain(percent(before))} on average." in sentence
+
+
+def test_a_text_of_two_tokens_has_no_habit_to_exceed():
+    assert "looks at" not in finding(opened("write.py", checkpoint="stories", text="a b"))[1]
 
 
 def test_a_text_of_one_token_has_looked_at_nothing_before():

@@ -97,6 +97,18 @@ def test_the_link_beyond_a_heads_habit_is_found_by_hand():
     assert most_unusual_link(np.ones((1, 1, 1, 1), np.float32)) is None
 
 
+def test_the_weight_of_the_query_that_sees_one_key_alone_is_no_habit_and_no_link_needs_to_exceed_it():
+    two = [[1, 0], [0.98, 0.02]]
+    assert most_unusual_link(np.array([[two]], np.float32)) is None
+    steady = [[1, 0, 0], [0.3, 0.7, 0], [0.3, 0.6, 0.1]]
+    assert most_unusual_link(np.array([[steady]], np.float32)) is None
+    rising = [[1, 0, 0], [0.3, 0.7, 0], [0.4, 0.5, 0.1]]
+    found = most_unusual_link(np.array([[steady], [rising]], np.float32))
+    assert found is not None
+    assert (found.layer, found.head, found.key) == (1, 0, 0)
+    assert [found.weight, found.before] == pytest.approx([0.4, 0.3])
+
+
 @pytest.mark.parametrize(
     ("text", "tail"),
     [
@@ -119,7 +131,9 @@ def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
     assert said.replace("\\", "").replace("\u00a0", " ") == taken
     assert "was taken here" in writing_finding.taken("a", 3, (0.25, 0.5), already=True)
     link = LastLink(layer=4, head=3, key=1, weight=0.51, before=0.046)
-    looked = "To find it, “who” looks at **“girl”**: 51 % in layer 5, head 4, where the tokens before gave it 4.6 % on "
-    looked += "average."
+    looked = (
+        "While reading “who”, layer 5, head 4 looks at **“girl”** with 51 %, where the tokens before gave it 4.6 % "
+    )
+    looked += "on average."
     assert writing_finding.looked(link, " who", " girl").replace("\u00a0", " ") == looked
     assert writing_finding.looked(None, "a", "") == ""

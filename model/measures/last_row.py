@@ -1,5 +1,6 @@
 """What the last token of a text looks at, beside what those before it looked at: the next token comes from there."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,24 +18,27 @@ class LastLink:
     before: float  # what the queries before the last gave this key on average, in the same head
 
 
-def most_unusual_link(weights: Float[np.ndarray, "layer head query key"]) -> LastLink | None:
+def most_unusual_link(layers: Iterable[Float[np.ndarray, "head query key"]]) -> LastLink | None:
     """The weight of the last query that exceeds most what the queries before it gave the same key in the same head.
 
     The null is the head's own habit: one that looks at the first token, or at one word, whatever has been read last,
-    exceeds it by nothing. Keys before the last token are compared, those that at least one earlier query could see.
-    None for a text of one token.
+    exceeds it by nothing. The first query sees a single key and has no choice, so it is no habit. Keys before the last
+    token are compared, those that at least one of the other queries could see. None where no weight exceeds anything,
+    as in a text of one or two tokens.
     """
-    last = weights.shape[2] - 1
-    if last < 1:
+    links = [link for layer, weights in enumerate(layers) if (link := _of_layer(layer, weights)) is not None]
+    return max(links, key=lambda link: link.weight - link.before, default=None)
+
+
+def _of_layer(layer: int, weights: Float[np.ndarray, "head query key"]) -> LastLink | None:
+    last = weights.shape[1] - 1
+    if last < 2:
         return None
-    seeing = np.tril(np.ones((last, last)))
-    habit = (weights[:, :, :last, :last].astype(np.float64) * seeing).sum(axis=2) / seeing.sum(axis=0)
-    beyond = weights[:, :, last, :last] - habit
-    layer, head, key = (int(place) for place in np.unravel_index(int(beyond.argmax()), beyond.shape))
-    return LastLink(
-        layer=layer,
-        head=head,
-        key=key,
-        weight=float(weights[layer, head, last, key]),
-        before=float(habit[layer, head, key]),
-    )
+    seeing = np.tril(np.ones((last, last)))[1:]
+    habit = weights[:, 1:last, :last].sum(axis=1, dtype=np.float64) / seeing.sum(axis=0)
+    beyond = weights[:, last, :last] - habit
+    head, key = (int(place) for place in np.unravel_index(int(beyond.argmax()), beyond.shape))
+    if beyond[head, key] <= 0:
+        return None
+    weight, before = float(weights[head, last, key]), float(habit[head, key])
+    return LastLink(layer=layer, head=head, key=key, weight=weight, before=before)
