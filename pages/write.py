@@ -137,7 +137,7 @@ def show_parts(here: Stand) -> None:
     """What was found and the picture, with the controls beside it; then everything else."""
     step = here.step()
     show_found(here, step)
-    show_caveats(here.checkpoint, trace_of(here.selection, here.edits))
+    show_caveats(here.checkpoint, trace_of(here.selection, here.edits), len(here.read))
     if picture_alone():
         with picture():
             show_text(here)

@@ -287,3 +287,12 @@ def test_the_script_writes_the_same_text_again(gpt2, app_folders):
     script = written_script(str(app_folders / "gpt2"), TEXT, ids, {3: 40}, options, Edits())
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == str(list(ids))
+
+
+def test_what_has_been_written_counts_among_the_tokens_that_the_model_reads():
+    address = {"checkpoint": "stories", "text": "Once" + " the" * 99, "written": ".".join(["11"] * 120)}
+    stories = load_checkpoint("stories")
+    read = len(stories.tokenizer.encode(address["text"]).ids) + 120
+    assert 0.8 * stories.longest <= read < stories.longest
+    told = f"The text takes {read} of the {stories.longest} tokens that the model reads."
+    assert told in [plain(caption.value) for caption in opened("write.py", **address).caption]

@@ -33,9 +33,12 @@ def caveats(
     return " ".join([*said, *([task(card)] if said and card else [])]).strip()
 
 
-def length(stack: StackTrace, longest: int) -> str:
-    """How much of what the model reads the text takes, once that is nearly all; of more, ``answer.kept`` speaks."""
-    tokens = len(stack.ids)
+def length(stack: StackTrace, longest: int, read: int | None = None) -> str:
+    """How much of what the model reads the text takes, once that is nearly all; of more, ``answer.kept`` speaks.
+
+    read: how many tokens have been read, where more than the text's are.
+    """
+    tokens = len(stack.ids) if read is None else read
     if stack.dropped or tokens < NEARLY_FULL * longest:
         return ""
     return f"The text takes {tokens} of the {longest} tokens that the model reads."

@@ -39,17 +39,19 @@ def show_finding(question: str, title: str = "", sentence: str = "", *, explaine
         show_title(title or question, sentence, explained)
 
 
-def show_caveats(checkpoint: Checkpoint, trace: Trace) -> None:
+def show_caveats(checkpoint: Checkpoint, trace: Trace, read: int | None = None) -> None:
     """What keeps the model from judging this text, if anything does, in one line under the finding.
 
     Its place is there in any case: a browser makes all that follows anew where an element comes or goes before it.
+
+    read: how many tokens have been read, where more than the text's are.
     """
     place, stack = st.container(), trace.encoder or trace.decoder
     if stack is None:
         return
     probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
     doubts = caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
-    if said := " ".join(filter(None, (length(stack, checkpoint.longest), doubts))):
+    if said := " ".join(filter(None, (length(stack, checkpoint.longest, read), doubts))):
         place.caption(markdown_text(said))
 
 
