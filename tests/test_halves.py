@@ -3,7 +3,8 @@
 import pytest
 
 from model import load_checkpoint
-from pages.parts.halves import swapped_halves, swapped_spans, word_span
+from pages.parts.halves import swapped_halves, word_span
+from viz.spans import swapped_spans
 
 TWO = ("The film was slow, but I loved it.", "I loved the film, but it was slow.")
 

@@ -1,5 +1,7 @@
 """What the page on positions says in words."""
 
+from contextlib import suppress
+
 import numpy as np
 from jaxtyping import Float
 
@@ -7,6 +9,7 @@ from model.measures.two_orders import SAME, TwoOrders
 from model.trace import StackTrace
 from viz.findings import shown
 from viz.share_picture import Bar
+from viz.spans import swapped_spans
 from viz.tokens import decimal, markdown_text, percent, visible
 
 Pair = Float[np.ndarray, "2"]
@@ -160,14 +163,9 @@ def _swapped(two: TwoOrders, stack: StackTrace, text: str | None) -> str | None:
     spans = [stack.spans[place] if stack.spans is not None else None for place in two.places]
     if text is None or len(text) > LONGEST_QUOTED or any(stack.segments or ()) or spans[0] is None or spans[1] is None:
         return None
-    (start, end), (later, last) = (_bare(text, span) for span in sorted(filter(None, spans)))
-    return (text[:start] + text[later:last] + text[end:later] + text[start:end] + text[last:]).strip()
-
-
-def _bare(text: str, span: tuple[int, int]) -> tuple[int, int]:
-    """The span without the space at its ends."""
-    piece = text[slice(*span)]
-    return span[0] + len(piece) - len(piece.lstrip()), span[1] - len(piece) + len(piece.rstrip())
+    with suppress(ValueError):  # tokens of one character's bytes
+        return swapped_spans(text, spans[0], spans[1]).strip()
+    return None
 
 
 def answer(scheme: str) -> str:

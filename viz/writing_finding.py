@@ -6,8 +6,8 @@ from viz.tokens import counted, markdown_text, percent, visible
 LONGEST_TAIL = 24  # characters of the text that has been read
 HOW_CHOSEN = (
     "The probability is the model's own, before any setting. The weight is the one that exceeds most what the tokens "
-    "before gave the same token in the same head: a head that always looks there exceeds it by nothing. The first token "
-    "sees itself alone and is left out. What muting that head changes was not measured here."
+    "before gave the same token in the same head: a head that always looks there exceeds it by nothing. The first "
+    "token sees itself alone and is left out. What muting that head changes was not measured here."
 )
 
 
@@ -46,6 +46,6 @@ def looked(link: LastLink | None, last: str, key: str) -> str:
     head = f"layer {counted(link.layer)}, head {counted(link.head)}"
     last, key = (markdown_text(visible(token.strip() or token)) for token in (last, key))
     return (
-        f"While reading “{last}”, {head} looks at **“{key}”** with {percent(link.weight)}, where the tokens before gave it "
-        f"{percent(link.before)} on average."
+        f"While reading “{last}”, {head} looks at **“{key}”** with {percent(link.weight)}, where the tokens before gave "
+        f"it {percent(link.before)} on average."
     )

@@ -1,4 +1,4 @@
-"""A sentence with its halves in the other order, and one with two of its words exchanged."""
+"""A sentence with its halves in the other order, and where the word of a token stands in a text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -82,24 +82,6 @@ def name_first(first: str, second: str) -> tuple[str, str]:
         first[: pronoun.start()] + name[0] + first[pronoun.end() :],
         second[: name.start()] + "it" + second[name.end() :],
     )
-
-
-def swapped_spans(text: str, one: tuple[int, int], other: tuple[int, int]) -> str:
-    """The text with what stands in two spans exchanged; the space around them stays where it is.
-
-    ValueError where they overlap.
-    """
-    first, second = sorted((trimmed(text, one), trimmed(text, other)))
-    if first[1] > second[0]:
-        raise ValueError(f"spans {one} and {other} overlap")
-    parts = text[: first[0]], text[slice(*second)], text[first[1] : second[0]], text[slice(*first)], text[second[1] :]
-    return "".join(parts)
-
-
-def trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
-    """The span without the spaces at its ends."""
-    part = text[slice(*span)]
-    return span[0] + len(part) - len(part.lstrip()), span[1] - (len(part) - len(part.rstrip()))
 
 
 def word_span(

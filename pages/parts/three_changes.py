@@ -11,7 +11,7 @@ from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
 from pages.parts.experiments import ATTENTIONS
 from pages.parts.exploring import Attended
-from pages.parts.halves import swapped_halves, swapped_spans, word_span
+from pages.parts.halves import swapped_halves, word_span
 from pages.parts.head_switches import muted_heads, with_mute
 from pages.parts.heads_worth_a_look import Opening
 from pages.parts.passes import edits_of, reads_typed, trace_of
@@ -19,6 +19,7 @@ from pages.parts.predicting import change_of, verdict_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choose, current, selection_after
 from viz import findings
+from viz.spans import swapped_spans
 from viz.tokens import markdown_text
 
 MUTE_HELP = "Sets to zero what this head found, before the layer's output projection; all other heads stay."
