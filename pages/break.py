@@ -30,7 +30,7 @@ from pages.parts.part_effects import (
 )
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, changed, current, fit, remember, selected
+from pages.parts.state.session import address_notice, changed, choose, current, fit, remember, selected
 from pages.parts.subjects import GROUPS, group_of, short_name
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import switchboard
@@ -38,7 +38,10 @@ from viz.explorer.kinds import kinds_of
 from viz.formula import drawn
 
 QUESTION = "What is each part of the formula for?"
-HOW_TO_READ = "Press a part in a box: the model runs without it, and below stands what comes of that. In the box: {}."
+HOW_TO_READ = (
+    "Press a part in a box: the model runs without it, and below stands what comes of that; press it again, and it is "
+    "back. In the box: {}."
+)
 NEXT_HELP = "Where the order of words comes from: waves, rotations, biases."
 WHERE_HELP = (
     "In this text: the model runs twice, as it is and with a part of the formula changed. In fresh models: stacks and "
@@ -65,7 +68,7 @@ def show() -> None:
         selection, board = measured(selection)
         remember(selection)
     with top:
-        title, sentence = finding(board) if board else ("", "")
+        title, sentence = finding(board, pressed()) if board else ("", "")
         show_finding(QUESTION, title, sentence, explained=explained(board) if board else None)
         if board:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
@@ -83,6 +86,19 @@ def show() -> None:
             show_next()
     with place:
         address_notice()
+
+
+def pressed() -> str:
+    """The experiment that a visitor has chosen; "" where the page opens on what matters most."""
+    return str(st.session_state["_chosen"].get("experiment", ""))
+
+
+def press(name: str) -> None:
+    """Take a part out; pressed again, it is back, and the page shows what matters most."""
+    if name == pressed():
+        choose(experiment="")
+    else:
+        take_experiment(name)
 
 
 def measured(selection: Selection) -> tuple[Selection, Board]:
@@ -123,8 +139,8 @@ def fill(chosen: str) -> None:
 
 def draw(board: Board, chosen: str, *, pending: int = 0) -> None:
     """The formula with its switches."""
-    groups = drawn(board.groups, board.switches(chosen))
-    switchboard(groups, take_experiment, key="formula", parts=EXPERIMENTS, pending=pending)
+    groups = drawn(board.groups, board.switches(chosen and pressed()))
+    switchboard(groups, press, key="formula", parts=EXPERIMENTS, pending=pending)
 
 
 def show_chosen(selection: Selection, board: Board) -> None:

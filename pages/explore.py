@@ -171,6 +171,8 @@ def verdict(shown: Attended) -> str:
 
 def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
     """Three changes, other heads worth a look, and every head of every layer in the explorer."""
+    with st.container():  # its place is there in any case, or the browser would make all below anew
+        say_muted(shown.selection)
     changes, others = st.container(key="changes"), st.container(key="worth", gap="xsmall")
     with others:
         if opening is not None:
@@ -196,8 +198,14 @@ def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
 
 def show_next(opening: Opening) -> None:
     """Where to go from here, and why."""
-    door("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head)
+    kept = {} if is_on_screen(opening) else {"query": None, "key": None}  # they were kept in another head
+    door("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head, **kept)
     st.caption(f"{findings.head_called(opening.layer, opening.head)}: every step from the words to one of its weights.")
+
+
+def is_on_screen(opening: Opening) -> bool:
+    """Whether the explorer shows the layer of the large picture too."""
+    return current().view.layer == opening.layer
 
 
 def show_below(shown: Attended) -> None:
@@ -237,10 +245,10 @@ def show_actions(shown: Attended, opening: Opening) -> None:
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         with files():
             taken = selected_pass(selection)
-            found = alone(taken, opening.layer, opening.head, opening.found and opening.found.key)
+            key_found = None if opening.found is None else opening.found.key
+            found = alone(taken, opening.layer, opening.head, key_found)
             downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), found=found)
         show_doors_inside(shown)
-    say_muted(selection)
 
 
 def hold_actions() -> None:

@@ -245,10 +245,14 @@ def test_a_typed_target_is_named_and_its_probability_compared():
     assert "Output" not in said(app).partition("Swap")[0].split(" | ")[0]
     translator = load_checkpoint("translate-en-fr")
     head = figure(app)["head"].replace("Layer ", "").split(", head ")
-    site = HeadSite("encoder", *(int(part) - 1 for part in head))
+    layer, number = (int(part) - 1 for part in head)
+    site = HeadSite("encoder", layer, number)
     shares = []
     for edits in (Edits(), Edits(muted=frozenset({site}))):
-        decoder = (trace := translator.trace(text, target=target, edits=edits)).decoder
+        trace = translator.trace(text, target=target, edits=edits)
+        decoder = trace.decoder
+        assert decoder is not None
+        assert trace.logits is not None
         chances = trace.logits[:-1].double().softmax(dim=-1)
         shares.append(float(chances.gather(1, decoder.ids[1:, None]).mean()))
     before, after = (f"{100 * share:.1f} %" for share in shares)

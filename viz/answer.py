@@ -104,9 +104,11 @@ def prediction(probabilities: Mapping[str, float]) -> tuple[str, float]:
 
 
 def change(before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    """ "positive 93.9 % → 18.1 %": the label that was the most probable, and what its probability has become."""
+    """ "positive 93.9 % → 18.1 %, now negative": the label that was the most probable, and what has become of it."""
     label, probability = prediction(before)
-    return f"{visible(label)} {percent(probability, 1)} → {percent(after[label], 1)}"
+    now, _ = prediction(after)
+    turned = "" if now == label else f", now {visible(now)}"
+    return f"{visible(label)} {percent(probability, 1)} → {percent(after[label], 1)}{turned}"
 
 
 def text_line(text: str) -> str:

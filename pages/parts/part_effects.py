@@ -225,16 +225,32 @@ def name_of(checkpoint: Checkpoint, outcome: Outcome) -> str:
     return ""
 
 
-def finding(board: Board) -> tuple[str, str]:
-    """What matters most in this text, as a title and a sentence with its numbers. Markdown; "" before it is known."""
+def finding(board: Board, pressed: str = "") -> tuple[str, str]:
+    """What a part that was pressed does, or else what matters most in this text: a title, and a sentence with numbers.
+
+    Markdown; "" before it is known.
+    """
     most, compared = board.most(), board.compared()
     if not most:
         return "", ""
+    if pressed != most and (effect := board.effects.get(pressed)) is not None:
+        return finding_of(board, pressed, effect)
     if compared[most].change < STILL:
         return needs_none(board), nothing_moves(board, compared[most])
     without = f"{'On top of what is kept broken, w' if board.kept != NO else 'W'}ithout "
     rest = sorted(compared.keys() - {most}, key=lambda name: -compared[name].change)
     return f"{without}{EXPERIMENTS[most].part_at(board.place)}, {moved(board, compared[most])}", after_it(board, rest)
+
+
+def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
+    """What one part does, and beside it the part that matters most."""
+    experiment, most = EXPERIMENTS[name], board.most()
+    lead = f"Without {experiment.part_at(board.place)}, " if experiment.part else f"{experiment.name}: "
+    largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].said()})"
+    return (
+        f"{lead}{moved(board, effect)}",
+        f"Of the parts that are compared, the one that matters most here is {largest}.",
+    )
 
 
 def needs_none(board: Board) -> str:
