@@ -265,8 +265,10 @@ def test_share_copies_the_address_and_that_of_the_picture_alone(browser, address
             page.wait_for_timeout(2600)
 
 
-@pytest.mark.parametrize("title", ["Explore", "How we know", "Inside a head", "Positions", "Translate", "Write"])
-def test_every_page_with_a_finding_gives_a_picture_to_share_of_its_size_and_by_its_name(browser, address, title):
+@pytest.mark.parametrize(
+    "title", ["Break the formula", "Explore", "How we know", "Inside a head", "Positions", "Translate", "Write"]
+)
+def test_a_picture_to_share_is_a_file_of_its_size(browser, address, title):
     with visitor(browser) as page:
         open_page(page, address, title)
         with page.expect_download() as started:

@@ -249,7 +249,7 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
     largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].said()})"
     return (
         f"{lead}{moved(board, effect)}",
-        f"Of the parts that are compared, the one that matters most here is {largest}.",
+        f"Of the parts that are compared, {largest} matters most here.",
     )
 
 
@@ -349,7 +349,7 @@ def bars(board: Board) -> list[Bar]:
     longest = max(effects[most].change, STILL) if most else 1.0
     return [
         Bar(
-            name=f"without {EXPERIMENTS[name].part_at(board.place)}",
+            name=EXPERIMENTS[name].part_at(board.place),
             length=effects[name].change / longest,
             said=effects[name].said(),
         )
