@@ -114,7 +114,10 @@ def test_muting_swapping_and_forbidding_say_what_they_do_to_the_verdict(checkpoi
     wanted = [positive(checkpoint, edits=mute), positive(checkpoint, SWAPPED), positive(checkpoint, edits=hide)]
     assert wanted == ["94.4 %", "18.1 %", "23.5 %"]
     results = [text for text in said(app).split(" | ") if "→" in text]
-    assert results == [f"**positive {now} → {after}**" for after in wanted]
+    turned = ["", ", now negative", ", now negative"]
+    assert results == [
+        f"**positive {now} → {after}{now_said}**" for after, now_said in zip(wanted, turned, strict=True)
+    ]
     assert any(SWAPPED in plain(caption.value) for caption in app.caption)
 
 
@@ -276,7 +279,7 @@ def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_s
     app = opened(muted="3.3")
     hide = Edits(hidden=frozenset({HiddenKey("encoder", LOVED)}))
     results = [part for part in said(app).split(" | ") if "→" in part]
-    assert results[-1] == f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}**"
+    assert results[-1] == f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}, now negative**"
     captions = [caption.value for caption in app.caption]
     assert "No head of any layer may: does the verdict need it? Here no head is muted." in captions
 

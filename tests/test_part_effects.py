@@ -139,7 +139,7 @@ def test_the_page_opens_on_the_part_that_matters_most_and_no_address_names_it():
     app.radio(key="experiment").set_value("scale").run()
     assert app.query_params["experiment"] == "scale"
     assert [name for name, term in switches(app).items() if term["chosen"]] == ["scale"]
-    assert app.title[0].value.startswith("Without the division by √d_k")
+    assert app.title[0].value.startswith("Without the scale, ")
 
 
 def test_what_is_kept_broken_is_struck_through_and_no_part_is_blamed_for_it():
