@@ -5,16 +5,16 @@ from pathlib import Path
 from tests.running import chromium, picture_shown, running_app, visitor
 
 FOLDER = Path(__file__).parent
-VIEW = "layer=3&off=3.1_3.5&query=3"
 
 
 def main() -> None:
     with running_app() as (address, _), chromium() as browser:
         for theme in ("light", "dark"):
-            with visitor(browser, dark=theme == "dark", width=1440, height=1120) as page:
-                page.goto(f"{address}/?{VIEW}")
+            with visitor(browser, dark=theme == "dark", width=1366, height=768) as page:
+                page.goto(address)
                 picture_shown(page)
-                page.wait_for_timeout(1500)  # the exact number of the token that is kept arrives after a rest
+                page.get_by_text("Forbid looking at").wait_for()  # what comes after the picture
+                page.wait_for_timeout(1500)
                 page.screenshot(path=FOLDER / f"explore-{theme}.png")
 
 
