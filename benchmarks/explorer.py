@@ -9,8 +9,8 @@ after the picture was drawn; two frames, about 33 ms, are the waiting itself.
 
 Goals: a switch, another layer or a hover within 60 ms at 64 and 256 tokens, 100 ms at 512; packing 256 tokens within
 60 ms and a fiftieth of BertViz's head view; a twentieth of its HTML at 64 tokens, a fortieth at 256. With --app: first
-load within 1.5 times that of a Streamlit page of one line, the median of six pairs; another layer that has to be fetched
-within 150 ms, 10 MB a session at 256 tokens.
+load within 1.5 times that of a Streamlit page of one line, the median of six pairs; another layer that has to be
+fetched within 150 ms, 10 MB a session at 256 tokens.
 It prints; it fails on nothing.
 """
 
