@@ -73,7 +73,7 @@ def show_model(name: str, model: cards.Model) -> None:
     """What it does, its heads, its size, how good it is, and a way into it."""
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"**{markdown_text(name)}** · {markdown_text(model.purpose())}")
-        st.image(model_picture(model.config, theme=theme()))
+        st.image(model_picture(model.config, theme=theme()), alt=model.size_line())
         st.caption(markdown_text(model.size_line()))
         if model.main_result():
             st.markdown(markdown_text(model.main_result()))
