@@ -16,7 +16,7 @@ from pages.parts.state.session import address_notice
 from pages.parts.theme import theme
 from viz import card as cards
 from viz.curve import accuracy_curve, loss_curve, read_curve
-from viz.model_picture import model_picture
+from viz.model_picture import model_picture, stacks_in_words
 from viz.tokens import markdown_text
 
 QUESTION = "What am I looking at?"
@@ -73,7 +73,7 @@ def show_model(name: str, model: cards.Model) -> None:
     """What it does, its heads, its size, how good it is, and a way into it."""
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"**{markdown_text(name)}** · {markdown_text(model.purpose())}")
-        st.image(model_picture(model.config, theme=theme()), alt=model.size_line())
+        st.image(model_picture(model.config, theme=theme()), alt=stacks_in_words(model.config))
         st.caption(markdown_text(model.size_line()))
         if model.main_result():
             st.markdown(markdown_text(model.main_result()))

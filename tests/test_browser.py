@@ -298,7 +298,8 @@ def test_layers_of_a_long_text_come_when_they_are_looked_at(browser, address):
             inner = explored(page, "explorer.matrix.inner")
             page.locator(".stack.matrix").hover(position={"x": inner["left"] + 150, "y": inner["top"] + 100})
             query, key = (
-                int(found) - 1 for found in re.findall(r"(?:query|key) (\d+)", page.locator(".readout .said").inner_text())
+                int(found) - 1
+                for found in re.findall(r"(?:query|key) (\d+)", page.locator(".readout .said").inner_text())
             )
             mean = stack.blocks[layer].self_attention.weights.double().mean(dim=0)
             assert exact(page) == pytest.approx(float(mean[query, key]), abs=1e-7)

@@ -28,7 +28,7 @@ def model_picture(config: Config, *, theme: Theme = LIGHT) -> str:
         viewBox=f"0 0 {whole.width:.0f} {whole.height:.0f}",
         font_family=FONT,
         role="img",
-        aria_label=said(config),
+        aria_label=stacks_in_words(config),
     )
 
 
@@ -53,7 +53,7 @@ def width_of(heads: int) -> Length:
     return heads * (SQUARE + GAP) - GAP
 
 
-def said(config: Config) -> str:
+def stacks_in_words(config: Config) -> str:
     """The picture in words."""
     stacks = [f"{name} of {one.layers} layers with {one.heads} heads each" for name, one in stacks_of(config).items()]
     return " and ".join(stacks)
