@@ -30,7 +30,7 @@ from pages.parts.part_effects import (
 )
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, changed, choose, current, fit, remember, selected
+from pages.parts.state.session import address_notice, changed, current, fit, remember, selected, take_back
 from pages.parts.subjects import GROUPS, group_of, short_name
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import switchboard
@@ -96,7 +96,7 @@ def pressed() -> str:
 def press(name: str) -> None:
     """Take a part out; pressed again, it is back, and the page shows what matters most."""
     if name == pressed():
-        choose(experiment="")
+        take_back("experiment")
     else:
         take_experiment(name)
 

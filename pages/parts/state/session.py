@@ -113,6 +113,15 @@ def selection_after(**changes: Any) -> Selection:
     return CODEC.resolve(after(changes), st.session_state["_page"])
 
 
+def take_back(name: str) -> None:
+    """Have a value as the page opens again, as if nobody had chosen one; for callbacks, as ``choose``."""
+    state = st.session_state
+    chosen = {other: value for other, value in state["_chosen"].items() if other != name}
+    state["_touched"], state["_chosen"] = True, chosen
+    state["_selection"] = CODEC.resolve(chosen, state["_page"])
+    steer()
+
+
 def after(changes: Mapping[str, Any]) -> dict[str, Any]:
     """What is chosen once these values are. One that is on the screen already is not chosen by being told again."""
     chosen, shown = st.session_state["_chosen"], CODEC.values(st.session_state["_selection"])
