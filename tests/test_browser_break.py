@@ -308,7 +308,7 @@ def test_pictures_that_are_drawn_again_keep_their_titles(browser, address):
         before = pictures.evaluate(TITLES)
         weights = pictures.evaluate("root => root.querySelectorAll('canvas')[1].toDataURL()")
         page.locator("label").filter(has_text="Shuffled positions").click()
-        expect(page.get_by_role("heading", name="Shuffled positions")).to_be_visible()
+        expect(page.get_by_role("heading", name="Shuffled positions", exact=True)).to_be_visible()
         idle(page)
         assert pictures.evaluate("root => root.querySelectorAll('canvas')[1].toDataURL()") != weights
         assert pictures.evaluate(TITLES) == before
