@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from model import Edits, HeadSite, NormSite, Shuffle, SublayerSite, load_checkpoint
+from model import Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite, load_checkpoint
 from model.measures.outcome import measured, outcome_of, turned
 from pages.parts.experiments import EXPERIMENTS, Place
 from pages.parts.part_effects import groups_of
@@ -246,3 +246,23 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
     assert foot
     if page == "break.py":
         assert bars[0].said == switches(app)["positions"]["result"]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "begins"),
+    [
+        ("hide", "Forbid looking at token 8: the verdict turns from 94"),
+        ("uniform", "Without a choice of where to look, "),
+    ],
+)
+def test_the_part_that_was_pressed_is_the_title_and_the_largest_stands_in_the_sentence(experiment, begins):
+    checkpoint: Any = load_checkpoint("sentiment", device="cpu")
+    text = "The film was slow, but I loved it."
+    app = opened("break.py", text=text, experiment=experiment)
+    title = app.title[0].value.replace("\u00a0", " ")
+    assert title.startswith(begins)
+    if experiment == "hide":
+        hidden = Edits(hidden=frozenset({HiddenKey("encoder", 7)}))
+        share = checkpoint.classify(text, edits=hidden)["positive"]
+        assert f"to {100 * share:.0f} % positive" in title
+        assert any("matters most here" in found.value for found in app.markdown)

@@ -245,7 +245,7 @@ def finding(board: Board, pressed: str = "") -> tuple[str, str]:
 def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
     """What one part does, and beside it the part that matters most."""
     experiment, most = EXPERIMENTS[name], board.most()
-    lead = f"Without {experiment.part_at(board.place)}, " if experiment.part else f"{experiment.name}: "
+    lead = f"Without {experiment.part_at(board.place)}, " if experiment.part else f"{experiment.title(board.place)}: "
     largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].said()})"
     return (
         f"{lead}{moved(board, effect)}",
