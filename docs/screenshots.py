@@ -13,7 +13,7 @@ def main() -> None:
             with visitor(browser, dark=theme == "dark", width=1366, height=768) as page:
                 page.goto(address)
                 picture_shown(page)
-                page.get_by_text("Forbid looking at").wait_for()  # what comes after the picture
+                page.get_by_text("Forbid looking at").first.wait_for()  # what comes after the picture
                 page.wait_for_timeout(1500)
                 page.screenshot(path=FOLDER / f"explore-{theme}.png")
 
