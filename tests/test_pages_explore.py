@@ -297,3 +297,19 @@ def test_of_two_stacks_the_attention_is_named_in_which_a_token_is_forbidden(atte
     assert any(caption.value.startswith(f"No head of {named} may:") for caption in app.caption)
     door = next(found.proto for found in app.get("page_link") if "Forbid" in found.proto.label)
     assert f"every layer of {named}." in door.help
+
+
+def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monkeypatch):
+    asked: list[str] = []
+
+    def change_of(*_: object, **__: object) -> str:
+        asked.append("once")
+        return ""
+
+    monkeypatch.setattr("pages.parts.three_changes.change_of", change_of)
+    app = opened(checkpoint="translate-en-fr", text="It rains, but we go. " * 12)
+    assert not app.exception
+    assert asked == []
+    assert "Press it to see" in said(app)
+    opened(checkpoint="translate-en-fr", text="It rains, but we go.")
+    assert asked

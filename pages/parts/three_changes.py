@@ -34,6 +34,8 @@ ATTENTION_NAMES = {
     "cross": "the cross-attention",
 }
 LONGEST = 100  # characters of a text under its button
+MOST_DECODED = 64  # source tokens; a translation of more, made three times, would keep the page waiting
+TOO_LONG = "Press it to see: so long a text takes a while."
 NO_HALVES = "There is no “but” and no comma to swap at. Swap two words instead: drag one onto the other."
 
 
@@ -53,7 +55,7 @@ def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
     label = "Give this head back" if is_muted else "Mute this head"
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
     after = changed(selection, **changes)
-    say_result(lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
+    say_result(shown, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
     st.caption("Does looking mean mattering?")
 
 
@@ -68,7 +70,7 @@ def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
         st.caption(NO_HALVES)
         return
     after = selection_after(text=text)
-    say_result(lambda: swap_change(selection, checkpoint, after))
+    say_result(shown, lambda: swap_change(selection, checkpoint, after))
     st.caption(markdown_text(f"“{excerpt_of(text)}”"))
 
 
@@ -99,7 +101,7 @@ def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> No
     stack, sublayer = ATTENTIONS[kind.name]
     hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
     plain = changed(selection, muted=frozenset(), mute=False)
-    say_result(lambda: change(plain, checkpoint, plain, hidden))
+    say_result(shown, lambda: change(plain, checkpoint, plain, hidden))
     where = f"No head of {attention} may" if both else "No head of any layer may"
     muted = " Here no head is muted." if edits_of(selection, checkpoint).muted else ""
     st.caption(f"{where}: does the verdict need it?{muted}")
@@ -120,12 +122,20 @@ def change(selection: Selection, checkpoint: Checkpoint, after: Selection, edits
     return change_of(checkpoint, before, trace_of(after, edits), typed=reads_typed(selection))
 
 
-def say_result(compute: Callable[[], str]) -> None:
+def say_result(shown: Attended, compute: Callable[[], str]) -> None:
     """The result; or why there is none."""
+    if decodes_long(shown):
+        st.markdown(TOO_LONG)
+        return
     try:
         st.markdown(f"**{markdown_text(compute())}**")
     except InputError as refusal:
         st.markdown(markdown_text(str(refusal)))
+
+
+def decodes_long(shown: Attended) -> bool:
+    """Whether another pass would decode a long text again, one token after the other."""
+    return "cross" in shown.kinds and len(shown.kinds["encoder"].keys.tokens) > MOST_DECODED
 
 
 def swappable_side(shown: Attended) -> str | None:
