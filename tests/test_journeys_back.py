@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ from tests.running import (
     show_text,
     visitor,
 )
-from tests.test_browser import exact, taken
+from tests.test_browser import exact
 from tests.test_browser_write import tokens, written
 from tests.test_journeys import (
     DOG,
@@ -400,13 +401,15 @@ def test_the_tables_of_translate_hold_its_numbers_and_its_alignment(browser, add
     translator: Any = load_checkpoint("translate-en-fr", device="cpu")
     trace = translator.trace(DOG)
     with visitor(browser) as page:
-        open_page(page, address, "Translate", text=DOG)
+        open_page(page, address, "Translate", text=DOG, translation="reading.all")
         table, facts = exported(page)
         target = translator.tokenizer.decode(trace.decoder.ids.tolist())
         assert (facts["checkpoint"], facts["text"], facts["target"]) == ("translate-en-fr", DOG, target)
         assert facts["target_by"].startswith("greedy")
         assert_weights(table, 0, trace.decoder.cross_weights()[0])
-        links, facts = read_table(taken(page, "Alignment (CSV)"))
+        with page.expect_download() as started:  # beside its table
+            page.get_by_test_id("stMain").get_by_role("button", name="Alignment (CSV)").click()
+        links, facts = read_table(Path(started.value.path()))
         assert (facts["target"], facts["heads"]) == (target, "mean of all layers and heads")
         weights = words_given(trace)
         assert set(zip(links["source"], links["target"], strict=True)) == aligned(weights)
