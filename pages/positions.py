@@ -131,7 +131,7 @@ def show() -> None:
         show_table()
         show_beyond()
         show_schemes()
-        with pages.plain_refusals():
+        if not refused:
             share_finding()
         door("Next: Break the formula, without positions", "break", BREAK_HELP)
 
