@@ -438,6 +438,7 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         has_prediction(page, sentiment.classify(OWN))
         go_to(page, "Inside a head")
         assert entries(page) == before + 2
+        choose(page, "Layer", "1")  # it opens on another, that of the head that does most
         choose(page, "Head", "4")
         says_weight(page, stack, 0, 3)
         choose(page, "Query", names(stack)[1])
