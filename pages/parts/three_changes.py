@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -14,7 +15,7 @@ from pages.parts.exploring import Attended
 from pages.parts.halves import swapped_halves, word_span
 from pages.parts.head_switches import muted_heads, with_mute
 from pages.parts.heads_worth_a_look import Opening
-from pages.parts.passes import edits_of, reads_typed, trace_of
+from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
 from pages.parts.predicting import change_of, verdict_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choose, current, selection_after
@@ -77,7 +78,8 @@ def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
 def swap_change(selection: Selection, checkpoint: Checkpoint, after: Selection) -> str:
     """What the model says of this text, and of another; a typed target is of the first alone."""
     if reads_typed(selection):
-        return verdict_of(checkpoint, trace_of(after, edits_of(after, checkpoint)))
+        edits = edits_of(after, checkpoint)
+        return known(("said", trace_key(after, edits)), lambda: verdict_of(checkpoint, trace_of(after, edits)))
     return change(selection, checkpoint, after, edits_of(after, checkpoint))
 
 
@@ -118,8 +120,18 @@ def key_of(shown: Attended, opening: Opening) -> int:
 
 def change(selection: Selection, checkpoint: Checkpoint, after: Selection, edits: Edits) -> str:
     """What the model says now, and what it says after a change."""
-    before = trace_of(selection, edits_of(selection, checkpoint))
-    return change_of(checkpoint, before, trace_of(after, edits), typed=reads_typed(selection))
+    now, typed = edits_of(selection, checkpoint), reads_typed(selection)
+
+    def compute() -> str:
+        return change_of(checkpoint, trace_of(selection, now), trace_of(after, edits), typed=typed)
+
+    return known(("changed", trace_key(selection, now), trace_key(after, edits), typed), compute)
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def known(key: tuple[Any, ...], _compute: Callable[[], str]) -> str:
+    """What was computed under a key. Only the words are kept: traces of a long text would push each other out."""
+    return _compute()
 
 
 def say_result(shown: Attended, compute: Callable[[], str]) -> None:
