@@ -383,14 +383,15 @@ export class Explorer {
     const width = frame.columns.length
     const mean = meanOf([...matrices.values()])
     const maximum = this.maximumOf(kind)
-    const largest = maximum === "one" ? () => 1 : (matrix) => largestIn(matrix)
-    const shared = maximum === "shared" ? Math.max(0, ...[...matrices.values()].map(largestIn)) : null
+    // Once a head and not once a line: to look through every weight of a long text takes a millisecond.
+    const largest = new Map([...matrices].map(([head, matrix]) => [head, maximum === "one" ? 1 : largestIn(matrix)]))
+    const shared = maximum === "shared" ? Math.max(0, ...largest.values()) : null
     return {
       model, kind, frame, matrices, mean, thumbs,
       numbers: new Map([...matrices].map(([head, matrix]) => [head, drawnOf(matrix, width, view)])),
       drawnMean: drawnOf(mean, width, view),
-      full: (head) => shared ?? largest(matrices.get(head)),
-      fullMean: shared ?? largest(mean),
+      full: (head) => shared ?? largest.get(head),
+      fullMean: shared ?? (maximum === "one" ? 1 : largestIn(mean)),
       rowOf: placesOf(frame.rows),
       columnOf: placesOf(frame.columns),
       tilesPlain: frame.plain || !model.whole,
