@@ -32,6 +32,12 @@ def printed(page: Page, title: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= SHEET
 
 
+def begins_to_print(page: Page) -> None:
+    """The page hears that it will be printed: what listens for it may come after the server is idle."""
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.hasAttribute('data-printing')")
+
+
 @pytest.mark.parametrize("title", PAGES)
 def test_on_paper_nothing_is_wider_than_the_sheet_and_there_is_nothing_to_click(browser, address, title):
     with visitor(browser, width=SHEET, height=1000) as page:
@@ -49,7 +55,7 @@ def test_what_is_drawn_for_a_wide_window_is_made_to_fit_before_it_is_printed_and
         open_page(page, address, title)
         idle(page)
         before = page.evaluate(FIGURES)
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        comes_true(page, lambda: begins_to_print(page))
         assert page.evaluate(WIDER) == []
         for now, then in zip(page.evaluate(FIGURES), before, strict=True):
             assert now[0] <= SHEET + 1

@@ -1,6 +1,7 @@
 // The bar at the top of every page: what is read, by which model, examples, what to share, and files to take away.
 // What is typed stays in the field until it is shown: Enter or Show does that, Shift + Enter begins a new line.
 const UNSENT = "data-unsent" // on the root element: the style sheet of the page greys what is of the text before
+const FILE = "[data-testid=stDownloadButton] button"
 const FILES = ".st-key-files [data-testid=stElementContainer]:not(.st-key-share_picture *)" // the page's own download buttons, which are hidden
 const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
 const WATCHED = 400 // milliseconds
@@ -76,13 +77,19 @@ class Menu {
   }
 }
 
-// The files that elements of the page offer: a hidden button, and the text after it that says what the file is.
+// The files that elements of the page offer: a hidden button, and the text after it that says what the file is. While
+// a run puts its elements in their places, that of an earlier one may stand behind a button, the same file twice.
 function offered(selector) {
   const elements = [...document.querySelectorAll(selector)]
-  return elements.flatMap((element, place) => {
-    const button = element.querySelector("[data-testid=stDownloadButton] button")
-    return button ? [{ button, label: button.textContent.trim(), explained: elements[place + 1]?.textContent.trim() ?? "" }] : []
+  const files = new Map()
+  elements.forEach((element, place) => {
+    const button = element.querySelector(FILE)
+    const label = button?.textContent.trim()
+    if (!button || files.has(label)) return
+    const note = elements.slice(place + 1).find((other) => !other.querySelector(FILE))
+    files.set(label, { button, label, explained: note?.textContent.trim() ?? "" })
   })
+  return [...files.values()]
 }
 
 // One text: a line high, and as high as its text while it is being edited, over what lies below.
