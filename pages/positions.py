@@ -1,7 +1,7 @@
 """Positions: how does the model know the order of words?"""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -53,6 +53,13 @@ OWN = "own"
 TABLE_NAMES = {"formula": "the formula", "own": "this checkpoint"}
 
 QUESTION = "How does the model know the order of words?"
+HOW_TO_READ_ORDERS = """
+**How to read this**
+- Two tokens, marked ⇄, change places, and the model reads both orders. A bar says how far a token's vector after the
+  last layer is from its own in the other order, as a share of its length; 0 means that the model sees no difference.
+- The two bars of a token are of the same model with its positions and without them.
+"""
+SUM_HELP = "What enters the first layer: the token's own vector, and what is added to it for its position."
 HOW_TO_READ = """
 - The picture is read off the forward pass: each token's vector as it comes from the table of embeddings (times √width,
   where the architecture scales it), what is added for its position, and the sum, which enters the first layer.
@@ -122,6 +129,7 @@ def show() -> None:
         if not picture_alone():
             pages.say_kept(selection)
             address_notice()
+        show_orders()
         show_sum(answered=not found[0])
         refused = False
     if refused:
@@ -138,8 +146,8 @@ def show() -> None:
 
 def share_finding() -> None:
     """The picture to share: both numbers of the finding, if it has any."""
-    selection, checkpoint, name = chosen()
-    measured = measured_orders(name_of(selection, NO_EDITS), name, checkpoint, trace_of(selection, NO_EDITS))
+    selection, checkpoint, _ = chosen()
+    measured = orders()
     bars = [] if measured is None else order.bars(measured)
     share_bars("positions", bars, order.BARS if bars else "", provenance_of(selection, checkpoint, NO_EDITS))
 
@@ -147,12 +155,17 @@ def share_finding() -> None:
 def finding() -> tuple[str, str]:
     """What the order of two tokens matters to this model; the scheme alone where the text holds no two."""
     selection, checkpoint, name = chosen()
-    trace = trace_of(selection, NO_EDITS)
-    measured = measured_orders(name_of(selection, NO_EDITS), name, checkpoint, trace)
+    trace, measured = trace_of(selection, NO_EDITS), orders()
     if measured is None:
         return "", order.answer(checkpoint.config.positions)
     reads = name == "encoder" or trace.encoder is None
     return order.found(measured, getattr(trace, name), selection.text if reads else None)
+
+
+def orders() -> TwoOrders | None:
+    """How much the order of two tokens of the text matters; None where the text holds no two, or is too long."""
+    selection, checkpoint, name = chosen()
+    return measured_orders(name_of(selection, NO_EDITS), name, checkpoint, trace_of(selection, NO_EDITS))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -231,10 +244,34 @@ def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
 # The visitor's own text
 
 
+def show_orders() -> None:
+    """What the title says as a picture: how far each token's vector moves when two tokens change places."""
+    if (measured := orders()) is None:
+        return
+    selection, _, name = chosen()
+    stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
+    with picture():
+        draw(
+            figures.order_figure(order.changes_of(measured), names_of(stack), measured.places, theme=theme()), "orders"
+        )
+    if not picture_alone():
+        st.markdown(HOW_TO_READ_ORDERS)
+        st.subheader("Token and position, added", anchor=False, help=SUM_HELP)
+
+
+def names_of(stack: StackTrace) -> tuple[str, ...]:
+    """Its tokens; their ids where no tokenizer is at hand."""
+    return stack.tokens or tuple(map(str, stack.ids.tolist()))
+
+
 def show_sum(*, answered: bool) -> None:
-    """Token vector, position vector and sum of every token. answered: the finding says how the order is known."""
+    """Token vector, position vector and sum of every token.
+
+    answered: the finding says how the order is known, for no two tokens could be swapped; this is the main picture.
+    """
     selection, checkpoint, name = chosen()
-    show_parts()
+    if answered or not picture_alone():
+        show_parts(main=answered)
     if picture_alone():
         return
     trace = trace_of(selection, NO_EDITS)
@@ -259,14 +296,14 @@ def said(stack: StackTrace, scheme: str, *, answered: bool) -> Iterator[str]:
 
 
 @st.fragment
-def show_parts() -> None:
-    """The vectors of all tokens as pictures, those of one as a table."""
+def show_parts(*, main: bool) -> None:
+    """The vectors of all tokens as pictures, those of one as a table. main: whether they are the main picture."""
     with pages.plain_refusals():
         selection, _, name = chosen()
         stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
-        tokens = stack.tokens or tuple(map(str, stack.ids.tolist()))
+        tokens = names_of(stack)
         parts = measures.parts(stack.embedding)
-        with picture():
+        with picture() if main else nullcontext():
             draw(figures.text_heatmaps(parts.names, tokens, theme=theme()), "sum")
         if picture_alone():
             return

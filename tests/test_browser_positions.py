@@ -12,8 +12,8 @@ from model import load_checkpoint
 from tests.running import comes_true, idle, open_from_menu, visitor
 from tests.test_explorer_browser import serious
 
-CHARTS = 13
-TALL = 6200  # of the window, so that all of the page is drawn and checked
+CHARTS = 14
+TALL = 6600  # of the window, so that all of the page is drawn and checked
 
 
 def opened(page: Page, address: str) -> None:

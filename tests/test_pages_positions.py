@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import load_checkpoint
+from model import Edits, load_checkpoint
 from pages.parts.state.selection import EXAMPLES
 from tests.folders import make_folders
 from tests.test_measures_positions import by_the_paper
@@ -60,7 +60,20 @@ def test_the_first_view_is_the_worked_example_with_every_picture(embedding):
     for trace, expected in zip(parts["data"], (embedding.token, embedding.position, embedding.total), strict=True):
         assert np.array_equal(array(trace["z"]), expected.numpy())
     assert parts["layout"]["yaxis"]["ticktext"] == ["1 · the", "2 · dog", "3 · bit", "4 · the", "5 · man"]
-    assert len(app.get("plotly_chart")) == 13
+    assert len(app.get("plotly_chart")) == 14
+
+
+def test_the_first_picture_is_how_far_each_token_moves_when_two_are_swapped():
+    sentiment: Any = load_checkpoint("sentiment")
+    bars = figure(opened(PAGE), "orders")["data"]
+    for bar_of, unpositioned in zip(bars, (frozenset(), frozenset({"encoder"})), strict=True):
+        edits = Edits(unpositioned=unpositioned)
+        first, second = (
+            sentiment.trace(text, edits=edits).encoder.final.double().numpy()
+            for text in (SENTENCE, "The man bit the dog")
+        )
+        moved = np.linalg.norm(first - second[[0, 4, 2, 3, 1]], axis=1) / np.linalg.norm(first, axis=1)
+        assert np.allclose(array(bar_of["x"]), moved, atol=1e-5)
 
 
 def test_the_sentence_above_says_how_far_positions_take_a_repeated_token_apart(embedding):

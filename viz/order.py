@@ -102,6 +102,7 @@ TWO_ORDERS_HELP = (
 )
 
 
+WITH, WITHOUT = "with positions", "without positions"
 BARS = "The largest change of a token's last vector from one order to the other, as a share of its length."
 HIDES = {
     "mask": ", for the mask shows each token only those before it",
@@ -128,14 +129,17 @@ def found(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str
 def _numbers(two: TwoOrders, stack: StackTrace) -> str:
     """How far the vectors are apart in both orders."""
     one, other = (f"“{markdown_text(shown(token))}”" for token in _tokens(two, stack))
-    most = f"“{markdown_text(shown(_token(stack, two.most)))}”"
-    placed = "" if two.placed is None else f" With positions, that of {most} changes by {percent(two.placed, 1)}."
+    unplaced, placed = max(two.unplaced), ""
+    if two.placed is not None:
+        most = max(two.placed)
+        token = f"“{markdown_text(shown(_token(stack, two.placed.index(most))))}”"
+        placed = f" With positions, that of {token} changes by {percent(most, 1)}."
     if two.told_apart:
         return (
             f"Swap {one} and {other}: without positions a token's last vector still changes by up to "
-            f"{percent(two.unplaced, 1)} of its length{HIDES[two.hides]}.{placed}"
+            f"{percent(unplaced, 1)} of its length{HIDES[two.hides]}.{placed}"
         )
-    least = percent(two.unplaced, 3).replace("<\u00a0", "less than ")
+    least = percent(unplaced, 3).replace("<\u00a0", "less than ")
     return (
         f"Swap {one} and {other}: without positions every token ends with the vector that it had, to {least} of its "
         f"length.{placed}"
@@ -144,10 +148,14 @@ def _numbers(two: TwoOrders, stack: StackTrace) -> str:
 
 def bars(two: TwoOrders) -> list[Bar]:
     """How far the vectors are apart in both orders, with positions and without."""
-    numbers = {"with positions": two.placed, "without positions": two.unplaced}
-    known = {name: number for name, number in numbers.items() if number is not None}
-    longest = max(*known.values(), SAME)
-    return [Bar(name=name, length=number / longest, said=percent(number, 1)) for name, number in known.items()]
+    largest = {name: max(changes) for name, changes in changes_of(two).items()}
+    longest = max(*largest.values(), SAME)
+    return [Bar(name=name, length=number / longest, said=percent(number, 1)) for name, number in largest.items()]
+
+
+def changes_of(two: TwoOrders) -> dict[str, tuple[float, ...]]:
+    """How far each token's last vector moves, with positions, if the model has any, and without."""
+    return ({} if two.placed is None else {WITH: two.placed}) | {WITHOUT: two.unplaced}
 
 
 def _token(stack: StackTrace, place: int) -> str:

@@ -14,14 +14,16 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from viz.order import WITHOUT
 from viz.theme import FONT, FONT_SIZE, LIGHT, MOST_CURVES, Theme
-from viz.tokens import LONGEST, position_name
+from viz.tokens import LONGEST, percent, position_name
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST_CELLS = 512  # to a side of a heatmap: about a pixel each; of more, every second or third … is drawn
 HEIGHT = 340
 ROW_HEIGHT, TALLEST = 22, 220  # of the heatmaps of a text
 BETWEEN, AROUND, LINE = 44, 60, 14  # from one of them to the next, about all of them, and what a label takes
+BARS_HEIGHT, TALLEST_BARS = 34, 340  # of the bars of a token, and of all
 LONGEST_LABEL = 10  # characters of a token beside its row: more would leave a phone no room for the picture
 DECIMALS = ".6f"  # as an axis writes it, with a minus; in a template's braces it would come with a hyphen
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
@@ -182,6 +184,52 @@ def unseen_figure(share: Float[np.ndarray, "position"], known: int, *, theme: Th
         y={"title": "new numbers", "tickformat": ".0%", "rangemode": "tozero"},
         shapes=[{"type": "line", "x0": end, "x1": end, "y0": 0, "y1": 1, "yref": "y domain", "line": line}],
         annotations=[place | {"text": "end of the longest text", "font": {"color": theme.second}}],
+    )
+
+
+def order_figure(
+    changes: Mapping[str, Sequence[float]], tokens: Sequence[str], swapped: tuple[int, int], *, theme: Theme = LIGHT
+) -> go.Figure:
+    """How far each token's last vector moves when two tokens are swapped, one bar for each of the named series.
+
+    changes: shares of the vector's length; a number of each series for every token. swapped: the places of the two
+    tokens, which are marked. ValueError unless every series has a number for each token.
+    """
+    counts = {name: len(series) for name, series in changes.items()}
+    if set(counts.values()) != {len(tokens)}:
+        raise ValueError(f"series of {counts} numbers came with {len(tokens)} tokens, wanted one for each in all")
+    height = min(BARS_HEIGHT * len(tokens), TALLEST_BARS)
+    every = -(-len(tokens) * LINE // height)
+    ticks = _token_ticks(tokens, every)
+    marked = [f"⇄ {text}" if place * every in swapped else text for place, text in enumerate(ticks["ticktext"])]
+    names = [label(*each) for each in enumerate(tokens)]
+    written = len(tokens) * LINE * len(changes) <= height
+    colours = {WITHOUT: theme.second}
+    bars = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "x": list(series),
+            "y": names,
+            "marker": {"color": colours.get(name, theme.accent)},
+            "text": [percent(value, 1) for value in series] if written else None,
+            "textposition": "outside",
+            "textfont": {"color": theme.text, "size": FONT_SIZE - 3},
+            "constraintext": "none",
+            "cliponaxis": False,
+            "hovertemplate": f"token %{{y}}, {name}: %{{x:.3%}}<extra></extra>",
+        }
+        for name, series in changes.items()
+    ]
+    longest = max(max(series) for series in changes.values())
+    return _figure(
+        theme,
+        height + AROUND + LINE,
+        bars,
+        x={"title": "change of its last vector", "tickformat": ".0%", "range": [0, 1.15 * longest or 1]},
+        y=_downwards() | {"showgrid": False} | ticks | {"ticktext": marked},
+        **LEGEND,
     )
 
 

@@ -8,10 +8,9 @@ swapped within one.
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from model.checkpoint import Checkpoint
 from model.edits import NO_EDITS, Edits
@@ -28,23 +27,21 @@ class TwoOrders:
     """How much the order of two tokens matters.
 
     places: of the tokens that are swapped.
-    placed, unplaced: the largest change of a token's last vector from one order to the other, as a share of the
+    placed, unplaced: for each token, how far its last vector is from that in the other order, as a share of the
     vector's length, with the model's positions and without. ``placed`` is None where the model has none.
-    most: the place of the token whose vector changes most with positions.
     hides: what tells the orders apart without positions, the "mask" of a decoder or a "window" of an encoder; "" where
     every token sees every other.
     """
 
     places: tuple[int, int]
-    placed: float | None
-    unplaced: float
-    most: int
+    placed: tuple[float, ...] | None
+    unplaced: tuple[float, ...]
     hides: str = ""
 
     @property
     def told_apart(self) -> bool:
         """Whether the model tells the orders apart without positions."""
-        return self.unplaced > SAME
+        return max(self.unplaced) > SAME
 
 
 def two_orders(checkpoint: Checkpoint, trace: Trace, name: str) -> TwoOrders | None:
@@ -55,19 +52,10 @@ def two_orders(checkpoint: Checkpoint, trace: Trace, name: str) -> TwoOrders | N
         return None
     without = Edits(unpositioned=frozenset({name}))
     hides = "mask" if name == "decoder" else "window" if checkpoint.config.windowed_layers else ""
+    changes = partial(changed_by, checkpoint, trace, name, places)
     if checkpoint.config.positions == "none":
-        changes = changed_by(checkpoint, trace, name, places, NO_EDITS)
-        return TwoOrders(
-            places=places, placed=None, unplaced=float(changes.max()), most=int(changes.argmax()), hides=hides
-        )
-    placed, unplaced = (changed_by(checkpoint, trace, name, places, edits) for edits in (NO_EDITS, without))
-    return TwoOrders(
-        places=places,
-        placed=float(placed.max()),
-        unplaced=float(unplaced.max()),
-        most=int(placed.argmax()),
-        hides=hides,
-    )
+        return TwoOrders(places=places, placed=None, unplaced=changes(NO_EDITS), hides=hides)
+    return TwoOrders(places=places, placed=changes(NO_EDITS), unplaced=changes(without), hides=hides)
 
 
 def places_to_swap(stack: StackTrace) -> tuple[int, int] | None:
@@ -101,7 +89,7 @@ def places_to_swap(stack: StackTrace) -> tuple[int, int] | None:
 
 def changed_by(
     checkpoint: Checkpoint, trace: Trace, name: str, places: tuple[int, int], edits: Edits
-) -> Float[Tensor, " position"]:
+) -> tuple[float, ...]:
     """How far each token's last vector is from that in the other order, as a share of its length."""
     ids: list[int] = getattr(trace, name).ids.tolist()
     order = list(range(len(ids)))
@@ -110,4 +98,5 @@ def changed_by(
     rows = torch.tensor([ids, [ids[place] for place in order]], device=checkpoint.device)
     with torch.no_grad():
         first, second = shuffled_stack(checkpoint, trace, name, rows, edits).final.double().cpu()
-    return torch.linalg.vector_norm(first - second[order], dim=-1) / torch.linalg.vector_norm(first, dim=-1)
+    changes = torch.linalg.vector_norm(first - second[order], dim=-1) / torch.linalg.vector_norm(first, dim=-1)
+    return tuple(changes.tolist())
