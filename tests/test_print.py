@@ -56,10 +56,12 @@ def test_what_is_drawn_for_a_wide_window_is_made_to_fit_before_it_is_printed_and
         idle(page)
         before = page.evaluate(FIGURES)
         comes_true(page, lambda: begins_to_print(page))
+        page.emulate_media(media="print")
         assert page.evaluate(WIDER) == []
         for now, then in zip(page.evaluate(FIGURES), before, strict=True):
             assert now[0] <= SHEET + 1
             assert now[1:] == then[1:], "a canvas that is drawn anew prints blank"
+        page.emulate_media(media="screen")
         page.evaluate("dispatchEvent(new Event('afterprint'))")
         assert page.evaluate(FIGURES) == before
 
