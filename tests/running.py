@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Download, Page, expect,
 from tests.browser import LAUNCH_ARGUMENTS, find_browser
 
 ROOT = Path(__file__).parent.parent
-PATIENCE = 240  # seconds: a small shared machine may be busy with something else
+PATIENCE = 90  # seconds: a small shared machine may be busy with something else
 expect.set_options(timeout=PATIENCE * 1000)
 
 

@@ -657,6 +657,7 @@ def serious(page: Page) -> list[str]:
     Not those of Streamlit's own list of pages in the sidebar, which the menu's groups become in a narrow window; nor
     what is pale only while it fades in, as what Streamlit draws anew does: where there is something, axe looks again.
     """
+    idle(page)
     broken = looked_at(page)
     if broken:
         page.wait_for_timeout(FADING)
