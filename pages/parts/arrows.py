@@ -1,10 +1,11 @@
 """The left and right arrow keys of a page, each press of which counts, however fast they come."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
+
+from pages.parts.widgets.component import component
 
 KEY = "arrows"
 
@@ -15,9 +16,7 @@ def arrow_keys(on_steps: Callable[[int], None]) -> None:
     The shortcut of a button loses presses: of those that reach the server before it has begun to answer the first, one
     is left, since a button is either clicked or not.
     """
-    source = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-    listener = st.components.v2.component("headlight_arrows", html="<span></span>", js=source)
-    listener(key=KEY, height=1, on_presses_change=lambda: on_steps(steps_since()))
+    component("arrows", __file__)(key=KEY, height=1, on_presses_change=lambda: on_steps(steps_since()))
 
 
 def steps_since() -> int:

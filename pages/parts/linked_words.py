@@ -1,10 +1,11 @@
 """Words above words as a browser component: a word of the translation is a button that goes to its step."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
+
+from pages.parts.widgets.component import component
 
 KEY = "linked_words"
 MARKUP = '<div class="linked"><div class="strip"><div class="sheet"></div></div><p class="more" hidden></p></div>'
@@ -12,10 +13,8 @@ MARKUP = '<div class="linked"><div class="strip"><div class="sheet"></div></div>
 
 def linked_words(links: Mapping[str, Any], on_step: Callable[[], None]) -> None:
     """Draw it. After a click the step of the word stands in the session state under the key, as ``.step``."""
-    here = Path(__file__)
-    source, style = (here.with_suffix(ending).read_text(encoding="utf-8") for ending in (".js", ".css"))
-    component = st.components.v2.component("headlight_linked_words", html=MARKUP, css=style, js=source)
-    component(key=KEY, data=dict(links), height="content", on_step_change=on_step)
+    draw = component("linked_words", __file__, MARKUP)
+    draw(key=KEY, data=dict(links), height="content", on_step_change=on_step)
 
 
 def step_clicked(steps: int) -> int | None:

@@ -1,12 +1,12 @@
 """The large picture of a sentence and one head, as a browser component."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.finding import picture_alone
+from pages.parts.widgets.component import component
 
 KEY = "sentence"
 MARKUP = '<div class="sentence"></div>'
@@ -19,13 +19,12 @@ def sentence_picture(figure: Mapping[str, Any], name: str, swappable: str | None
     swappable: the side, "rows" or "columns", or "both", whose words a visitor can swap; None where none can be.
     on_swap: called with two positions of tokens.
     """
-    script, styles = (Path(__file__).with_suffix(f".{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
-    component = st.components.v2.component("headlight_sentence", html=MARKUP, css=styles, js=script)
     sides = ["rows", "columns"] if swappable == "both" else [swappable]
     alone = picture_alone()
     swaps = swappable is not None and not alone
     data = dict(figure) | {"name": name, "swaps": swaps, "swappable": sides, "alone": alone}
-    component(key=KEY, data=data, height="content", on_swap_change=lambda: take_swap(on_swap))
+    draw = component("sentence", __file__, MARKUP)
+    draw(key=KEY, data=data, height="content", on_swap_change=lambda: take_swap(on_swap))
 
 
 def take_swap(taker: Callable[..., None]) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from pages.parts.widgets.component import component
+
 NAME, WIDTH = "Headlight", 220  # pixels
 
 
@@ -42,7 +44,4 @@ def sidebar(groups: Mapping[str, Sequence[Page]], chosen: Page) -> None:
 
 def mark_and_fold(title: str) -> None:
     """Tell screen-reader users which page is the current one, and fold a phone's sidebar once one was chosen."""
-    source = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-    st.components.v2.component("headlight_sidebar", html="<span></span>", js=source)(
-        key="sidebar", data={"here": title}, height=1
-    )
+    component("sidebar", __file__)(key="sidebar", data={"here": title}, height=1)

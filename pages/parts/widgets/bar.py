@@ -6,13 +6,13 @@ shown yet.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from pages.parts.widgets.component import component
+
 KEY = "bar"
-FOLDER = Path(__file__).parent
 MARKUP = '<div class="bar" role="group" aria-label="Text and model"></div>'
 
 
@@ -42,8 +42,6 @@ class Takers:
 
 def bar(shown: BarState, take: Takers) -> None:
     """Draw it."""
-    script, styles = ((FOLDER / f"bar.{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
-    component = st.components.v2.component("headlight_bar", html=MARKUP, css=styles, js=script)
     names = [name for name, _ in shown.models], [name for name, _ in shown.devices]
 
     def listed(field: str, among: Sequence[str], taker: Callable[[str], None]) -> Callable[[], None]:
@@ -57,7 +55,8 @@ def bar(shown: BarState, take: Takers) -> None:
     def texts() -> None:
         take_texts(asked("show"), take.texts)
 
-    component(
+    draw = component("bar", __file__, MARKUP)
+    draw(
         key=KEY,
         data={name: getattr(shown, name) for name in vars(shown)},
         height="content",

@@ -1,9 +1,10 @@
 """A few cards to choose from, each with a number, as a browser component."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import streamlit as st
+
+from pages.parts.widgets.component import component
 
 MARKUP = '<div class="cards" role="group"></div>'
 
@@ -13,8 +14,6 @@ def cards(shown: Sequence[Mapping[str, str]], take: Callable[[str], None], *, ke
 
     shown: id, title, number, where, chance and explained of each.
     """
-    script, styles = (Path(__file__).with_suffix(f".{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
-    component = st.components.v2.component("headlight_cards", html=MARKUP, css=styles, js=script)
     ids = [card["id"] for card in shown]
 
     def taken() -> None:
@@ -22,4 +21,5 @@ def cards(shown: Sequence[Mapping[str, str]], take: Callable[[str], None], *, ke
         if isinstance(chosen, str) and chosen in ids:
             take(chosen)
 
-    component(key=key, data={"cards": [dict(card) for card in shown]}, height="content", on_chosen_change=taken)
+    draw = component("cards", __file__, MARKUP)
+    draw(key=key, data={"cards": [dict(card) for card in shown]}, height="content", on_chosen_change=taken)

@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 import viz.formula
+from pages.parts.widgets.component import component
 
-FOLDER = Path(viz.formula.__file__).parent
+FILES = Path(viz.formula.__file__).with_name("formula")
 MARKUP = '<div class="formula" role="group"></div>'
 LABEL = "The formula of this model"
 
@@ -33,15 +34,14 @@ def switchboard(
             take(part)
 
     data = {"label": LABEL, "groups": list(groups), "pending": pending, "small": False}
-    component()(key=key, data=data, height="content", on_press_change=pressed, on_more_change=lambda: None)
+    formula()(key=key, data=data, height="content", on_press_change=pressed, on_more_change=lambda: None)
 
 
 def reading(groups: Sequence[Mapping[str, Any]], *, key: str) -> None:
     """Draw the formula, smaller, to be read alone."""
-    component()(key=key, data={"label": LABEL, "groups": list(groups), "small": True}, height="content")
+    formula()(key=key, data={"label": LABEL, "groups": list(groups), "small": True}, height="content")
 
 
-def component() -> Callable[..., Any]:
+def formula() -> Callable[..., Any]:
     """The one renderer of formulas."""
-    script, styles = ((FOLDER / f"formula.{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
-    return st.components.v2.component("headlight_formula", html=MARKUP, css=styles, js=script)
+    return component("formula", FILES, MARKUP)
