@@ -22,7 +22,8 @@ from benchmarks.trace import machine
 from model import Checkpoint, available_checkpoints, load_checkpoint
 from model.measures.outcome import measured, outcome_of
 from pages.parts.experiments import EXPERIMENTS, NO, Place
-from pages.parts.part_effects import AT_ONCE, again, edits_of_part, groups_of, longest, parts_of
+from pages.parts.part_effects import AT_ONCE, edits_of_part, groups_of, longest, parts_of
+from pages.parts.passes import trace_again
 from pages.parts.subjects import GROUPS, short_name
 from tests.running import chromium, idle, running_app, visitor
 from viz.explorer.kinds import kinds_of
@@ -73,7 +74,7 @@ def print_parts() -> None:
             start = time.perf_counter()
             outcome = outcome_of(checkpoint, before)
             for each in edits:
-                after = again(checkpoint, before, each)
+                after = trace_again(checkpoint, before, each)
                 measured(outcome, before, after)
             times.append(1000 * (time.perf_counter() - start))
         said = f"first {times[0]:.0f} ms, median {statistics.median(times):.0f} ms"

@@ -19,7 +19,7 @@ from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import ORDER_TEXTS, Run, streams
 from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.head_switches import one_head_on
-from pages.parts.passes import provenance_of, target_of, target_told, trace_key, trace_of, with_text
+from pages.parts.passes import provenance_of, target_of, target_told, trace_again, trace_key, trace_of, with_text
 from pages.parts.predicting import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current
@@ -123,9 +123,8 @@ def aligned(selection: Selection, checkpoint: Checkpoint, before: Trace, edits: 
     """The edited run of the same tokens; a decoder beside an encoder reads what the original run wrote."""
     if before.encoder is None or before.decoder is None:
         return trace_of(selection, edits)
-    typed, target = before.encoder.ids.tolist(), before.decoder.ids.tolist()
     key = ("aligned", *trace_key(selection, NO), edits)
-    found: Trace = traces().get(key, lambda: checkpoint.trace_ids(typed, target, edits=edits), bytes_of)
+    found: Trace = traces().get(key, lambda: trace_again(checkpoint, before, edits), bytes_of)
     return found
 
 

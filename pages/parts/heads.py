@@ -15,7 +15,7 @@ from pages.parts.breaking import HOW_TO_READ, Kinds, refuse, show_attention, sho
 from pages.parts.computed import bytes_of, traces
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import ATTENTIONS, NO, NOTHING
-from pages.parts.passes import trace_key
+from pages.parts.passes import trace_again, trace_key
 from pages.parts.predicting import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, unusable
@@ -82,11 +82,7 @@ def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: i
     """The same ids through the same weights as so many heads."""
 
     def trace() -> Trace:
-        other = replace(checkpoint, model=with_heads(checkpoint.model, count))
-        ids, *target = [stack.ids.tolist() for stack in (before.encoder, before.decoder) if stack is not None]
-        segments = None if before.encoder is None else before.encoder.segments
-        types = list(segments) if segments and checkpoint.config.segments > 1 else None
-        return other.trace_ids(ids, target[0] if target else None, type_ids=types)
+        return trace_again(replace(checkpoint, model=with_heads(checkpoint.model, count)), before)
 
     key = ("heads", count, *trace_key(selection, NO))
     found: Trace = traces().get(key, trace, bytes_of)

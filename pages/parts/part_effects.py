@@ -10,7 +10,7 @@ from model.measures.outcome import Outcome, measured, outcome_of, turned
 from model.trace import Trace
 from pages.parts.computed import Shelf, bytes_of, traces
 from pages.parts.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
-from pages.parts.passes import trace_key
+from pages.parts.passes import trace_again, trace_key
 from pages.parts.state.selection import Selection
 from viz.formula import Group, Line, Site, Switch, Term, formula
 from viz.share_picture import Bar, plain_text
@@ -123,7 +123,9 @@ def board_of(
 
     def with_kept() -> Trace:
         again_key = ("again", key, kept)
-        return before if kept == NO else traces().get(again_key, lambda: again(checkpoint, before, kept), bytes_of)
+        return (
+            before if kept == NO else traces().get(again_key, lambda: trace_again(checkpoint, before, kept), bytes_of)
+        )
 
     unknown = [name for name in keys if keys[name] not in shelf().values]
     pending = () if at_most is None else tuple(unknown[at_most:])
@@ -196,7 +198,7 @@ def effect_of(
     def measure() -> Effect | None:
         try:
             before = with_kept()
-            after = again(checkpoint, before, edits)
+            after = trace_again(checkpoint, before, edits)
         except InputError:
             return None
         return Effect(
@@ -207,13 +209,6 @@ def effect_of(
 
     found: Effect | None = shelf().get(key, measure, lambda _: EFFECT_BYTES)
     return found
-
-
-def again(checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:
-    """The same tokens through the edited model; a decoder beside an encoder reads what the original run wrote."""
-    ids, *target = [stack.ids.tolist() for stack in (before.encoder, before.decoder) if stack is not None]
-    segments = before.encoder.segments if before.encoder is not None and checkpoint.config.segments > 1 else None
-    return checkpoint.trace_ids(ids, target[0] if target else None, type_ids=segments, edits=edits)
 
 
 def name_of(checkpoint: Checkpoint, outcome: Outcome) -> str:

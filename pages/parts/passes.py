@@ -116,6 +116,13 @@ def trace_written(checkpoint: Checkpoint, text: str, ids: tuple[int, ...], edits
     return replace(trace, encoder=encoder, decoder=describe(trace.decoder, checkpoint.produced(read), 0))
 
 
+def trace_again(checkpoint: Checkpoint, before: Trace, edits: Edits = NO_EDITS) -> Trace:
+    """The same tokens through the model once more; a decoder beside an encoder reads what it read before."""
+    ids, *target = [stack.ids.tolist() for stack in (before.encoder, before.decoder) if stack is not None]
+    segments = before.encoder.segments if before.encoder is not None and checkpoint.config.segments > 1 else None
+    return checkpoint.trace_ids(ids, target[0] if target else None, type_ids=segments, edits=edits)
+
+
 def refuse_empty(trace: Trace) -> None:
     """InputError where all that was read are tokens of the model's own, as of an empty text."""
     read = trace.encoder or trace.decoder
