@@ -1,6 +1,6 @@
 """An experiment with edits: the original and the edited run of the text, side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from pages.parts.head_switches import one_head_on
 from pages.parts.passes import provenance_of, target_of, target_told, trace_again, trace_key, trace_of, with_text
 from pages.parts.predicting import prediction_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import choose, current
+from pages.parts.state.session import choose, current, unusable
 from pages.parts.subjects import short_name
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import select
@@ -214,6 +214,21 @@ def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None
             select("Token to hide", range(len(names)), key, take_hidden, key="hidden_key", **looks)
         if head:
             show_head(selection, kind)
+
+
+def chosen_number(selection: Selection, allowed: Collection[int], default: int) -> int:
+    """The number that is the setting of an experiment; the default, and a notice, where it is none of those allowed."""
+    setting = selection.of(Broken).setting
+    if setting in map(str, allowed):
+        return int(setting)
+    if setting:
+        unusable("setting")
+    return default
+
+
+def take_number(number: int) -> None:
+    """Another number as the setting."""
+    choose(setting=str(number))
 
 
 def acts_on_token(selection: Selection) -> bool:

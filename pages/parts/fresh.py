@@ -10,11 +10,11 @@ from model.measures.depth import MOST_TOKENS, Fresh, gradient_norms
 from model.measures.spread import WIDTHS, Spread, deviation, spread_of_products
 from model.trace import Trace
 from pages.parts.break_settings import Broken
-from pages.parts.breaking import Kinds, show_place
+from pages.parts.breaking import Kinds, chosen_number, show_place, take_number
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import ATTENTIONS
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import choose, unusable
+from pages.parts.state.session import unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import select
@@ -44,7 +44,7 @@ READ_SPREAD = """
 
 def show_depth(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
     """Gradients by layer in pre- and post-norm stacks, with residuals and without."""
-    subject, layers = SUBJECTS["depth"], chosen_depth(selection)
+    subject, layers = SUBJECTS["depth"], chosen_number(selection, DEPTHS, USUAL_DEPTH)
     words, beside = explain(subject.name, subject.explained, subject.look_for)
     stack = before.encoder or before.decoder
     ids = tuple(stack.ids.tolist()[:MOST_TOKENS]) if stack is not None else ()
@@ -52,7 +52,7 @@ def show_depth(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
         st.info(TOO_SHORT)
         return
     with beside:
-        select("Layers", DEPTHS, layers, take_depth, key="stack_depth", width=140, help=DEPTH_HELP)
+        select("Layers", DEPTHS, layers, take_number, key="stack_depth", width=140, help=DEPTH_HELP)
     lines = {name: gradients(ids, order, layers, kept) for name, (order, kept) in STACKS.items()}
     shallow = {name: gradients(ids, *STACKS[name][:1], DEPTHS[0], True)[-1] for name in ("pre-norm", "post-norm")}
     show_measured(words, depth_said(lines, shallow), DEPTH_HELP)
@@ -60,20 +60,6 @@ def show_depth(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     titles = ("layer", "length of its gradient")
     show_chart(("depth", ids, layers), lambda: line_chart(places, lines, titles, theme=theme()), "Gradient by layer.")
     st.markdown(f"**How to read this**\n{READ_DEPTH}")
-
-
-def chosen_depth(selection: Selection) -> int:
-    """How many layers; the setting is that number."""
-    if selection.of(Broken).setting in map(str, DEPTHS):
-        return int(selection.of(Broken).setting)
-    if selection.of(Broken).setting:
-        unusable("setting")
-    return USUAL_DEPTH
-
-
-def take_depth(layers: int) -> None:
-    """Another depth."""
-    choose(setting=str(layers))
 
 
 @st.cache_data(show_spinner=False, max_entries=256)

@@ -6,19 +6,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model import Checkpoint, Config
+from model import Checkpoint
 from model.measures import comparison
 from model.measures.one_head import favourites, head_counts, why_not, with_heads
 from model.trace import AttentionTrace, Trace
-from pages.parts.break_settings import Broken
-from pages.parts.breaking import HOW_TO_READ, Kinds, refuse, show_attention, show_place
+from pages.parts.breaking import HOW_TO_READ, Kinds, chosen_number, refuse, show_attention, show_place, take_number
 from pages.parts.computed import bytes_of, traces
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import ATTENTIONS, NO, NOTHING
 from pages.parts.passes import trace_again, trace_key
 from pages.parts.predicting import prediction_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import radio, select
@@ -50,9 +48,9 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     if refusal or len(counts) < 2:
         refuse(f"{NOTHING}{refusal or 'it has one head already'}.", "split")
         return
-    chosen = chosen_count(selection, checkpoint.config)
+    chosen = chosen_number(selection, counts[:-1], counts[0])
     with beside:
-        radio("Heads after", counts[:-1], chosen, take_setting, key="heads_count", help=HEADS_HELP)
+        radio("Heads after", counts[:-1], chosen, take_number, key="heads_count", help=HEADS_HELP)
     cuts = [cut_of(selection, checkpoint, before, count) for count in counts]
     after = next(cut for cut in cuts if cut.heads == chosen)
     show_measured(words, heads_said(cuts[-1], after, selection), TABLE_HELP)
@@ -61,21 +59,6 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     st.markdown(f"After: the mean of all that are left, {plural(chosen)}.")
     show_attention(selection, (kinds, kinds_of(after.trace)))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-
-
-def chosen_count(selection: Selection, config: Config) -> int:
-    """How many heads after; the setting is that number."""
-    counts = head_counts(config)[:-1]
-    if selection.of(Broken).setting in map(str, counts):
-        return int(selection.of(Broken).setting)
-    if selection.of(Broken).setting:
-        unusable("setting")
-    return counts[0]
-
-
-def take_setting(number: int) -> None:
-    """Another number of heads, or another token."""
-    choose(setting=str(number))
 
 
 def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: int) -> Cut:
@@ -126,14 +109,14 @@ def show_split(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     """The query of one token, joined and cut."""
     subject, kind = SUBJECTS["split"], kinds[selection.view.attention]
     words, beside = explain(subject.name, subject.explained, subject.look_for)
-    token = chosen_token(selection, len(kind.queries.tokens))
+    token = chosen_number(selection, range(len(kind.queries.tokens)), 0)
     stack, attention = ATTENTIONS[selection.view.attention]
     block = getattr(before, stack).blocks[selection.view.layer]
     trace: AttentionTrace = block.cross_attention if attention == "cross" else block.self_attention
     query = np.asarray(trace.query[:, token])
     with beside:
         names = [position_name(place, name) for place, name in enumerate(kind.queries.tokens)]
-        select("Token", range(len(names)), token, take_setting, key="split_token", format_func=names.__getitem__)
+        select("Token", range(len(names)), token, take_number, key="split_token", format_func=names.__getitem__)
     show_measured(words, split_said(query, checkpoint.config.width))
     show_place(selection, kinds, head=False)
     key_of_chart = ("split", trace_key(selection, NO), selection.view.attention, selection.view.layer, token)
@@ -141,15 +124,6 @@ def show_split(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     show_chart(("joined", key_of_chart), lambda: joined_chart(query, theme=theme()), "One token's query in one row.")
     st.markdown("**Cut into heads**")
     show_chart(key_of_chart, lambda: split_chart(query, theme=theme()), "The same numbers, a row for each head.")
-
-
-def chosen_token(selection: Selection, tokens: int) -> int:
-    """Whose query is drawn; the setting is its position."""
-    if selection.of(Broken).setting in map(str, range(tokens)):
-        return int(selection.of(Broken).setting)
-    if selection.of(Broken).setting:
-        unusable("setting")
-    return 0
 
 
 def split_said(query: np.ndarray, width: int) -> str:

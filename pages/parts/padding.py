@@ -7,15 +7,13 @@ import streamlit as st
 from model import Checkpoint
 from model.measures.padding import Padded, largest_leak, padded, weight_on_padding
 from model.trace import Trace
-from pages.parts.break_settings import Broken
-from pages.parts.breaking import Kinds
+from pages.parts.breaking import Kinds, chosen_number, take_number
 from pages.parts.computed import bytes_of, traces
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import SAME, decimal
 from pages.parts.experiments import NO
 from pages.parts.passes import trace_key
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import bind
@@ -46,7 +44,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
     if room < 2:
         st.info(NO_ROOM)
         return
-    count = chosen_padding(selection, room)
+    count = chosen_number(selection, range(1, room + 1), min(USUAL, room))
     with beside:
         key = bind("padding_count", count)
         st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
@@ -63,18 +61,9 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
     st.markdown(f"**How to read this**\n{READ}")
 
 
-def chosen_padding(selection: Selection, room: int) -> int:
-    """How many padding tokens; the setting is that number."""
-    if selection.of(Broken).setting in map(str, range(1, room + 1)):
-        return int(selection.of(Broken).setting)
-    if selection.of(Broken).setting:
-        unusable("setting")
-    return min(USUAL, room)
-
-
 def take_count() -> None:
     """Another number of padding tokens."""
-    choose(setting=str(st.session_state["padding_count"]))
+    take_number(st.session_state["padding_count"])
 
 
 def padding_table(found: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]:
