@@ -94,7 +94,7 @@ def show_checkpoint(checkpoint: Checkpoint) -> None:
 def show_sizes(checkpoint: Checkpoint) -> None:
     """How large it is, counted from the weights themselves."""
     config = checkpoint.config
-    parameters = sum(weights.numel() for weights in checkpoint.model.parameters())
+    parameters = checkpoint.model.parameter_count()
     row = st.container(horizontal=True, gap="medium")
     with row:
         st.metric(
