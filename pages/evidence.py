@@ -1,6 +1,6 @@
 """How we know: why should I believe this number?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from urllib.parse import urlencode
 
@@ -13,7 +13,7 @@ from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import Taken, button, files, named, of_heads, selected_pass, share
+from pages.parts.downloads import alone, button, files, named, selected_pass, share
 from pages.parts.drawing import show_chart
 from pages.parts.exploring import traced
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
@@ -121,12 +121,6 @@ def head_of(selection: Selection) -> HeadSite:
     return HeadSite(stack, selection.view.layer, selection.head, attention)
 
 
-def taken_head(selection: Selection) -> Callable[[], Taken]:
-    """That head, for the picture to share."""
-    take, view = selected_pass(selection), selection.view
-    return lambda: of_heads(take(), view.attention, view.layer, (selection.head,))
-
-
 def show_pass(selection: Selection, edits: Edits) -> None:
     """Which pass is checked, where it is not the plain one."""
     if edits.muted:
@@ -144,7 +138,8 @@ def show_findings(findings: Sequence[Finding], address: str, source: Provenance)
     make = partial(shown.findings_csv, findings, provenance=source)
     with files():
         button("Table (CSV)", named("evidence", "csv"), make, CSV_HELP)
-        share("evidence", taken_head(current()))
+        selection = current()
+        share("evidence", alone(selected_pass(selection), selection.view.layer, selection.head))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     for group, title in shown.GROUPS.items():
         rows = [finding for finding in findings if finding.check.group == group]
