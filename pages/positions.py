@@ -340,7 +340,8 @@ def show_table() -> None:
         table, source = chosen_table()
         show_curves()
         st.markdown(
-            f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {source}." + skipped(table)
+            f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {source}."
+            + figures.skipped(*table.shape)
         )
         draw(figures.position_heatmap(table, theme=theme()), "heatmap")
         with st.container(horizontal=True):
@@ -381,11 +382,6 @@ def chosen_table() -> tuple[np.ndarray, str]:
     if table is None:
         raise InputError(f"The checkpoint {checkpoint.name} has no position vectors; choose those of the formula.")
     return table, f"the checkpoint {markdown_text(checkpoint.name)}"
-
-
-def skipped(table: np.ndarray) -> str:
-    """What a heatmap of a large table leaves out."""
-    return figures.skipped(*table.shape)
 
 
 @st.fragment
