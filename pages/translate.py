@@ -149,7 +149,7 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_step(selection, checkpoint, produced, shown, options)
     show_all(selection, produced, shown, linked, options)
-    show_forced(selection, checkpoint, shown)
+    show_forced(checkpoint, shown)
     show_alignment(checkpoint, shown, options, taken(selection, produced, shown).provenance)
     if options.method == "beam":
         show_tree(produced, options)

@@ -122,7 +122,7 @@ def show_alternatives(checkpoint: Checkpoint, shown: Shown, step: int) -> None:
     show_chart(("alternatives", shown.key, step), make, "The likeliest tokens of this step and their probabilities.")
 
 
-def show_forced(selection: Selection, checkpoint: Checkpoint, shown: Shown) -> None:
+def show_forced(checkpoint: Checkpoint, shown: Shown) -> None:
     """The probability of every token of the translation."""
     st.subheader("How probable each token was", anchor=False, help=FORCED_HELP)
     best = checkpoint.tokenizer.pieces([token.likeliest[0][0] for token in shown.tokens])
