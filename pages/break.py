@@ -30,7 +30,7 @@ from pages.parts.part_effects import (
 )
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, changed, current, fit, remember, selected, take_back
+from pages.parts.state.session import address_notice, changed, choices, current, fit, remember, selected, take_back
 from pages.parts.subjects import GROUPS, group_of, short_name
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import switchboard
@@ -90,7 +90,7 @@ def show() -> None:
 
 def pressed() -> str:
     """The experiment that a visitor has chosen; "" where the page opens on what matters most."""
-    return str(st.session_state["_chosen"].get("experiment", ""))
+    return str(choices().get("experiment", ""))
 
 
 def press(name: str) -> None:
@@ -166,7 +166,7 @@ def share_found(selection: Selection, board: Board) -> None:
 
 def show_next() -> None:
     """The next page, which is not told of an experiment that nobody chose."""
-    unchosen = {} if "experiment" in st.session_state["_chosen"] else {"experiment": ""}
+    unchosen = {} if "experiment" in choices() else {"experiment": ""}
     door("How the model knows the order of words", "positions", NEXT_HELP, **unchosen)
 
 

@@ -6,8 +6,6 @@ What is found is shown and not chosen: another text has another. Only a choice s
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from model import Checkpoint
 from model.measures.one_weight import WeightSite, strongest_giver
 from pages.parts.computed import checkpoint_named
@@ -16,7 +14,7 @@ from pages.parts.heads_worth_a_look import found_heads
 from pages.parts.inside_settings import Walk
 from pages.parts.passes import edits_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choose, current
+from pages.parts.state.session import changed, choices, choose, current
 from viz.explorer.kinds import Kind
 
 PLACE = frozenset({"attention", "layer", "head", "off", "query", "key"})
@@ -25,7 +23,7 @@ LARGEST_MODEL = 20_000_000  # parameters; of a larger one all heads are not meas
 
 def is_found() -> bool:
     """Whether nobody has chosen a place yet, not even the first head of the first layer."""
-    return not PLACE & set(st.session_state["_chosen"]) and current().of(Walk).opening
+    return not PLACE & set(choices()) and current().of(Walk).opening
 
 
 def is_small(checkpoint: Checkpoint) -> bool:

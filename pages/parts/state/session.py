@@ -99,13 +99,22 @@ def choose(by_name: Mapping[str, Any] | None = None, /, *, steers: bool = True, 
     changes: by the names of the codec, those that are no words of Python in ``by_name``. ValueError for a value that
     cannot be, and then nothing is changed.
     """
+    keep_choices(after(changes | dict(by_name or {})))
+    if steers:
+        steer()
+
+
+def choices() -> Mapping[str, Any]:
+    """What somebody chose, by the names of the codec; the rest is as the page opens."""
+    return st.session_state["_chosen"]
+
+
+def keep_choices(chosen: dict[str, Any]) -> None:
+    """Have these values chosen, and no others. ValueError for one that cannot be, and then nothing is changed."""
     state = st.session_state
-    chosen = after(changes | dict(by_name or {}))
     selection = CODEC.resolve(chosen, state["_page"])
     state["_touched"], state["_chosen"], state["_selection"] = True, chosen, selection
     state["_named"] = set()  # what does not fit from now on is no address's fault
-    if steers:
-        steer()
 
 
 def selection_after(**changes: Any) -> Selection:
@@ -115,16 +124,13 @@ def selection_after(**changes: Any) -> Selection:
 
 def take_back(name: str) -> None:
     """Have a value as the page opens again, as if nobody had chosen one; for callbacks, as ``choose``."""
-    state = st.session_state
-    chosen = {other: value for other, value in state["_chosen"].items() if other != name}
-    state["_touched"], state["_chosen"] = True, chosen
-    state["_selection"] = CODEC.resolve(chosen, state["_page"])
+    keep_choices({other: value for other, value in choices().items() if other != name})
     steer()
 
 
 def after(changes: Mapping[str, Any]) -> dict[str, Any]:
     """What is chosen once these values are. One that is on the screen already is not chosen by being told again."""
-    chosen, shown = st.session_state["_chosen"], CODEC.values(st.session_state["_selection"])
+    chosen, shown = choices(), CODEC.values(st.session_state["_selection"])
     new = {name for name, value in changes.items() if value != shown[name]}
     kept = {name: value for name, value in changes.items() if name in new or name in chosen or name in ALWAYS_KEPT}
     return CODEC.reset(chosen, new, but=changes) | kept
