@@ -13,11 +13,11 @@ from streamlit.navigation.page import Page
 from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
 from pages.parts.computed import purpose_of, reads_pairs
 from pages.parts.experiments import said_of
-from pages.parts.finding import FINDING, picture_alone
+from pages.parts.finding import FINDING, picture_alone, show_finding
 from pages.parts.sidebar import configure, sidebar
 from pages.parts.state.declared import FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
-from pages.parts.state.session import choose, remember, selected
+from pages.parts.state.session import address_notice, choose, remember, selected
 from pages.parts.widgets.bar import BarState, Takers, bar
 from viz.tokens import markdown_text
 
@@ -150,6 +150,17 @@ def say_kept(selection: Selection) -> None:
         kept = said_of(Edits.from_text(selection.edits))
         place.info(f"Kept broken on the page Break the formula: {kept}. This page shows the whole model.")
         place.button("Mend all", key="mend_all", on_click=choose, kwargs={"edits": ""}, help=MEND_HELP)
+
+
+@contextmanager
+def question_above(question: str) -> Iterator[None]:
+    """Within ``plain_refusals``: where nothing can be found, the page's question stands above the reason."""
+    try:
+        yield
+    except (CheckpointError, InputError, MemoryError):
+        show_finding(question)
+        address_notice()
+        raise
 
 
 @contextmanager

@@ -1,14 +1,13 @@
 """Translate: which words does it look at while it produces text?"""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 import pages
-from model import CheckpointError, InputError, available_checkpoints
+from model import available_checkpoints
 from model.measures.alignment import read
 from model.measures.cross_links import largest_of
 from pages.parts.computed import checkpoint_named
@@ -60,20 +59,9 @@ def show() -> None:
         address_notice()
         offer_translator(selection, translators)
         return
-    with pages.plain_refusals(), question_above():
+    with pages.plain_refusals(), pages.question_above(QUESTION):
         produce(selection, checkpoint_named(selection.checkpoint), selection.of(Options))
         show_translation()
-
-
-@contextmanager
-def question_above() -> Iterator[None]:
-    """Where nothing can be found, the question stands above the reason."""
-    try:
-        yield
-    except (CheckpointError, InputError, MemoryError):
-        show_finding(QUESTION)
-        address_notice()
-        raise
 
 
 def offer_translator(selection: Selection, translators: list[str]) -> None:
@@ -94,7 +82,7 @@ def show_translation() -> None:
     selection = current()
     if production_key(selection, selection.of(Options)) not in kept():
         st.rerun()  # the whole page: there what is produced is seen, and can be stopped
-    with pages.plain_refusals(), question_above():
+    with pages.plain_refusals(), pages.question_above(QUESTION):
         produced, shown = translated(selection)
         selection = fitting(fit(selection, kinds_of(shown.trace)), shown, produced)
         show_parts(selection, produced, shown)

@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 import pages
-from model import CheckpointError, InputError
 from model.decoding import Step
 from model.measures.last_row import LastLink, most_unusual_link
 from model.measures.lens import lens_logits, ranks
@@ -116,21 +115,12 @@ def show() -> None:
         return
     running = st.session_state.pop("_running", False)
     with pages.plain_refusals():
-        here = standing(selection)
+        with pages.question_above(QUESTION):
+            here = stand(selection, checkpoint_named(selection.checkpoint))
         remember(here.selection)
         if running:
             run(here)
         show_parts(here)
-
-
-def standing(selection: Selection) -> Stand:
-    """Where the text stands; where it cannot be read, the question stands above the reason."""
-    try:
-        return stand(selection, checkpoint_named(selection.checkpoint))
-    except (CheckpointError, InputError):
-        show_finding(QUESTION)
-        address_notice()
-        raise
 
 
 def show_parts(here: Stand) -> None:
