@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -120,13 +121,7 @@ def board_of(
     edits |= dict.fromkeys(gone)
     outcome, key = outcome_of(checkpoint, before), trace_key(selection, NO)
     keys = {name: ("effect", key, kept, found.to_text()) for name, found in edits.items() if found is not None}
-
-    def with_kept() -> Trace:
-        again_key = ("again", key, kept)
-        return (
-            before if kept == NO else traces().get(again_key, lambda: trace_again(checkpoint, before, kept), bytes_of)
-        )
-
+    with_kept = partial(trace_with, kept, checkpoint, before, key)
     unknown = [name for name in keys if keys[name] not in shelf().values]
     pending = () if at_most is None else tuple(unknown[at_most:])
     effects = {
@@ -144,6 +139,14 @@ def board_of(
         kept=kept,
         gone=frozenset(gone),
     )
+
+
+def trace_with(kept: Edits, checkpoint: Checkpoint, before: Trace, key: object) -> Trace:
+    """The pass with what is kept broken, from memory where it was made before. key: of the pass with all parts."""
+    if kept == NO:
+        return before
+    found: Trace = traces().get(("again", key, kept), lambda: trace_again(checkpoint, before, kept), bytes_of)
+    return found
 
 
 def longest(trace: Trace) -> int:
