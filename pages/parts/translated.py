@@ -58,8 +58,9 @@ AER_SAID = (
     "page Checkpoints, and their texts are harder than what the model was trained on."
 )
 TREE_HELP = (
-    "Beam search continues the best few beginnings by one token at a time and drops the rest. A line goes on from the "
-    "line to its upper left; ✕ is a beginning that was dropped, ▶ a translation. The number is the score."
+    "Beam search extends the best few hypotheses (translations in the making) by one token at a time and drops the "
+    "rest. A line continues the line to its upper left; ✕ is a hypothesis that was dropped, ▶ a translation. The "
+    "number is the score."
 )
 
 
@@ -201,17 +202,17 @@ def show_error_rates(checkpoint: Checkpoint) -> None:
 
 
 def show_tree(produced: Produced, options: Options) -> None:
-    """All beginnings that the search followed."""
+    """All hypotheses that the search followed."""
     st.subheader("What the search followed, and what it dropped", anchor=False, help=TREE_HELP)
     runs = runs_of(produced.tree, [one.ids for one in produced.candidates])
     dropped = sum(run.dropped for run in runs)
     st.markdown(
-        f"{len(produced.candidates)} translations (▶) and {dropped} beginnings that were dropped (✕). A line goes on "
-        "from the one to its upper left; the number is the score of the whole beginning, closer to 0 is better."
+        f"{len(produced.candidates)} translations (▶) and {dropped} hypotheses that were dropped (✕). A line "
+        "continues the one to its upper left; the number is the score of the whole hypothesis, closer to 0 is better."
     )
     key = ("tree", tuple((run.beginning, run.score) for run in runs), options.choice)
     make = partial(tree_chart, runs, chosen=options.choice, theme=theme())
-    show_chart(key, make, "An outline of all beginnings; the table has the same.")
+    show_chart(key, make, "An outline of all hypotheses; the table has the same.")
     if len(runs) > MOST_LINES:
         st.markdown(f"The first {MOST_LINES} of {len(runs)} lines are drawn; the table has all.")
     st.dataframe(pd.DataFrame(tree_table(runs)), hide_index=True, key="tree_table")

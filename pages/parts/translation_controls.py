@@ -27,13 +27,14 @@ from viz.beam_tree import number
 from viz.tokens import markdown_text
 
 METHOD_HELP = (
-    "Greedy takes the most probable token each time. Beam search follows several beginnings at once and keeps the "
-    "best. Sampled draws each token by its probability, so that another seed gives another text."
+    "Greedy takes the most probable token each time. Beam search follows several hypotheses (translations in the "
+    "making) at once and keeps the best. Sampled draws each token by its probability, so that another seed gives "
+    "another text."
 )
 FIRST_STEP = {"choice": 0, "step": None}
 BEGINNING: dict[str, Any] = {"translation.step": None, "query": None, "key": None}
 NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "width": ("Beams", "How many beginnings are followed at a time.", {"min_value": 1, "max_value": WIDEST, "step": 1}),
+    "width": ("Beams", "How many hypotheses are followed at a time.", {"min_value": 1, "max_value": WIDEST, "step": 1}),
     "length_penalty": (
         "Length penalty",
         "A translation's score is the sum of the logarithms of its tokens' probabilities, divided by "
