@@ -59,8 +59,8 @@ HOW_TO_READ = """
   [UNK], are tokens of the model's own: a beginning, an end, what it has no token for.
 """
 MUTE_HELP = (
-    "Runs the model again without what the heads that are off found: it is set to zero before the layer's output "
-    "projection. The prediction is given before and after."
+    "Runs the model again without the heads that are off: their contexts, the weighted sums of the values, are set to "
+    "zero before the layer's output projection. The prediction is given before and after."
 )
 INSIDE_HELP = (
     "Every step from the words to one weight, with its numbers: that of the query and key kept in the picture, or else "

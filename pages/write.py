@@ -94,8 +94,8 @@ LENS_HELP = (
 SCRIPT_HELP = "The few lines that write this text again, token for token, with these settings."
 WRITTEN_BY = "written after the text, token by token"
 MUTE_HELP = (
-    "Runs the model without what the heads that are off in the explorer found: it then writes, and says every "
-    "probability here, without them."
+    "Runs the model without the heads that are off in the explorer: their contexts, the weighted sums of the values, "
+    "are set to zero. The text and every probability here are then those of that run."
 )
 NONE = (
     "No checkpoint here continues a text: there is no decoder without an encoder in the folder checkpoints. Put one "

@@ -16,8 +16,8 @@ FOLDER = Path(__file__).parent.parent
 EXPLORE_HELP = "This head, query and key among all others of the sentence, on the page Explore."
 POSITIONS_HELP = "What positions add, for this text and beyond it: waves, rotations, biases."
 MUTE_HELP = (
-    "Runs the model without what this head found: it is set to zero before the layer's output projection. Every number "
-    "here is then one of that run."
+    "Runs the model without this head: its context, the weighted sum of the values, is set to zero before the layer's "
+    "output projection. Every number here is then one of that run."
 )
 
 

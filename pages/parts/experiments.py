@@ -356,8 +356,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     "mute": Experiment(
         name="Mute head {head} of layer {layer}",
         explained=(
-            "What one head found is set to zero before the layer's output projection joins the heads; all else stays. "
-            "Choose layer and head below. This shows what the head contributes to this text, with all others in place."
+            "The context of one head, the weighted sum of its values, is set to zero before the layer's output "
+            "projection joins the heads; all else stays. Choose layer and head below. This shows what the head "
+            "contributes to this text, with all others in place."
         ),
         look_for=(
             "The chosen layer's weights stay as they are, since they are computed before; the layers after it may "

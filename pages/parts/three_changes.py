@@ -23,7 +23,10 @@ from viz import findings
 from viz.spans import swapped_spans
 from viz.tokens import markdown_text
 
-MUTE_HELP = "Sets to zero what this head found, before the layer's output projection; all other heads stay."
+MUTE_HELP = (
+    "Sets this head's context, the weighted sum of the values, to zero before the layer's output projection; all other "
+    "heads stay."
+)
 SWAP_HELP = "Exchanges what stands before and after the “but”, or a comma, and reads that text instead."
 FORBID_HELP = (
     "Takes this token out of the keys of every head in every layer of {attention}. Opens the experiment on the page "
