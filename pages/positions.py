@@ -65,8 +65,8 @@ HOW_TO_READ = """
   where the architecture scales it), what is added for its position, and the sum, which enters the first layer.
 - A row of a heatmap is a position, a column one of its numbers: **orange** is below 0, **blue** above, the colour of
   the page is 0. Point at any place for the number.
-- Dimension 0 is a sine that turns fastest, dimension 1 its cosine; every pair further right turns more slowly. Together
-  they tell positions apart as the hands of a clock tell times apart.
+- Dimensions 0 and 1 are the sine and the cosine of the shortest wave; every pair further right has a longer one.
+  Together they tell positions apart as the hands of a clock tell times apart.
 - Tokens count from 1; positions and dimensions from 0, as in the formula: token 1 stands at position 0.
 """
 FORMULA_TEXT = (
@@ -86,8 +86,8 @@ PRODUCTS_HELP = (
     "so a product that falls with the distance lets a head look at what is near."
 )
 SHIFT_HELP = (
-    "A pair of a sine and a cosine is a hand on a clock. A shift by k positions turns every hand by k times its own "
-    "angle, wherever it stands: one matrix does it for all positions, so a head can learn to look k words back."
+    "A pair of a sine and a cosine is like a hand of a clock. A shift by k positions rotates every hand by k times its "
+    "own angle, wherever it stands: one matrix does it for all positions, so a head can learn to look k words back."
 )
 BEYOND_HELP = (
     "For each position, how many of its numbers lie outside all that their dimension holds at the positions of the "
