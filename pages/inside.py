@@ -39,9 +39,9 @@ HOW_TO_READ = """
 DEPTH_NAMES = {"idea": "The idea", "numbers": "Every number"}
 DEPTH_HELP = "The idea is a sentence and a picture for each step; every number adds formula, code and all numbers."
 PARTS_HELP = (
-    "In layer 1 the vectors are sums, of a word's vector and a place's, and multiplying sums gives a sum of products. "
-    "“word → position” is what the query's word has to do with the key's place. All that has a learned bias in it is "
-    "the last part. Where the sum was normed, each part is divided by what the whole was divided by."
+    "In layer 1 the vectors are sums of a word's vector and a position's, and the product of two sums is a sum of "
+    "products. “word → position” is what the query's word contributes with the key's position. The last part holds all "
+    "that has a learned bias in it. Where the sum was normed, each part is divided by what the whole was divided by."
 )
 RECHECK_HELP = (
     "Computes the whole way again in NumPy, with 64-bit numbers, from the token ids and the stored weights. It shares "

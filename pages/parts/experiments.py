@@ -247,7 +247,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "positions": Experiment(
         name="No positions",
         explained=(
-            "Attention compares tokens, not places: its sums have no order in them. Order comes in through the "
+            "Attention compares tokens, not positions: its sums have no order in them. Order comes in through the "
             "positions alone, as vectors added to the tokens, as rotations of queries and keys, or as a bias on the "
             "scores. Here they are left out everywhere; the same token is the same vector wherever it stands."
         ),
@@ -264,12 +264,12 @@ EXPERIMENTS: dict[str, Experiment] = {
     "shuffle": Experiment(
         name="Shuffled positions",
         explained=(
-            "Every token keeps its word but is told another place, as if the sentence had been read out in another "
+            "Every token keeps its word but gets another position, as if the sentence had been read out in another "
             "order. The positions are the trained ones, each used once; only their order is different."
         ),
         look_for=(
             "Diagonals that scatter: a head that looked at its neighbours now looks at the tokens that were given "
-            "neighbouring places. Heads that go by the words themselves stay nearly as they were."
+            "neighbouring positions. Heads that go by the words themselves stay nearly as they were."
         ),
         edits=shuffled,
         instead="scale",
