@@ -68,17 +68,17 @@ METHOD_HELP = (
     "the same seed writes the same text. The likeliest: the one with the highest probability, every time."
 )
 PENALTY_HELP = (
-    "First: what makes tokens that are in the text already less likely. Their logits (the model's numbers before they "
+    "First: tokens that are in the text already become less likely. Their logits (the model's numbers before they "
     "become probabilities) are divided by it, or multiplied where they are negative. 1 changes nothing."
 )
 TEMPERATURE_HELP = (
     "Second: all logits are divided by it. Below 1, likely tokens get likelier; above 1, all come closer together. 0 "
     "leaves the likeliest token alone, 1 changes nothing."
 )
-TOP_K_HELP = "Third: only so many tokens are left, the likeliest. 0 sets no limit."
+TOP_K_HELP = "Third: only this many tokens are left, the likeliest. 0 sets no limit."
 TOP_P_HELP = (
-    "Last: the likeliest tokens are left that have this probability together. 0 leaves one token, 1 leaves all that "
-    "are there."
+    "Last: only the likeliest tokens are left, as many as have this probability together. 0 leaves one token, 1 leaves "
+    "all that are there."
 )
 SEED_HELP = "Which random numbers are drawn. Another seed writes another text; the same one writes the same text again."
 TOKENS_HELP = "How many tokens Run writes, one after the other. It can be stopped, and what is written stays."
