@@ -39,8 +39,8 @@ from viz.formula import drawn
 
 QUESTION = "What is each part of the formula for?"
 HOW_TO_READ = (
-    "Press a part in a box: the model runs without it, and below stands what comes of that; press it again, and it is "
-    "back. In the box: {}."
+    "Press a part in a box, and the model runs without it; the result stands below. Press it again to put it back. In "
+    "the box: {}."
 )
 NEXT_HELP = "Where the order of words comes from: waves, rotations, biases."
 WHERE_HELP = (

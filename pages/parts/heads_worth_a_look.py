@@ -21,7 +21,7 @@ from viz.sentence import sentence_figure
 from viz.tokens import markdown_text, position_name
 
 LABEL = "Other heads worth a look"
-BY_CHANCE = "What it does, it would do as much by accident, or with the same words in another order."
+BY_CHANCE = "It would do as much by chance, or with the same words in another order."
 
 
 class Heads(NamedTuple):

@@ -39,7 +39,7 @@ ATTENTION_NAMES = {
 }
 LONGEST = 100  # characters of a text under its button
 MOST_DECODED = 64  # source tokens; a translation of more, made three times, would keep the page waiting
-TOO_LONG = "Press it to see: so long a text takes a while."
+TOO_LONG = "Press it to see: a text of this length takes a while."
 NO_HALVES = "There is no “but” and no comma to swap at. Swap two words instead: drag one onto the other."
 
 

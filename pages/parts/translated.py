@@ -38,8 +38,8 @@ HOW_TO_READ = """
 - A word of several tokens gets the sum of what its pieces get, and gives the mean of what they give.
 """
 EXPLORER_SAID = (
-    "All three attentions: the row of **decoder → encoder** that produces a token is named by the token that was read "
-    "last. Click one to keep it, and the picture above follows."
+    "These are all three attentions. In **decoder → encoder**, the row that produces a token is named by the token "
+    "that was read last. Click a row to keep it, and the picture above follows."
 )
 FORCED_HELP = (
     "The probability that the model gave to each token of the translation, after it had read the source and all tokens "
