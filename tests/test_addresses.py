@@ -417,7 +417,7 @@ ADDRESSES = [
                 Said("shuffled positions"),
                 Said("no head may look at token 9 (encoder)"),
                 Said("overwritten weights (1)"),
-                Said("averaged heads (1)"),
+                Said("mean-ablated heads (1)"),
                 Said("head 4 muted in layer 1's attention (encoder)"),
                 Said("head 3 muted in layer 2's attention (encoder)"),
                 Said("all heads muted in layer 2's attention (encoder)"),
@@ -659,7 +659,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Good morning."),
             "translation": [Control("Heads", "layer 1, mean of its heads"), Said("To produce 2 · ")],
-            "edits": Said("Kept broken on the page Break the formula: averaged heads (1)."),
+            "edits": Said("Kept broken on the page Break the formula: mean-ablated heads (1)."),
         },
     ),
     # Write

@@ -31,7 +31,7 @@ SAID = {
     "hidden": "hidden tokens ({})",
     "uniform": "uniform attention (heads: {})",
     "overwritten": "overwritten weights ({})",
-    "averaged": "averaged heads ({})",
+    "averaged": "mean-ablated heads ({})",
     "muted": "muted heads ({})",
     "muted_layers": "muted layers ({})",
     "without_residual": "no residual (sublayers: {})",
