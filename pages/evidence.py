@@ -13,7 +13,7 @@ from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.computed import Shelf, checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import alone, button, files, named, selected_pass, share
+from pages.parts.downloads import alone, button, download_name, files, selected_pass, share
 from pages.parts.drawing import show_chart
 from pages.parts.exploring import traced
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
@@ -137,7 +137,7 @@ def show_findings(findings: Sequence[Finding], address: str, source: Provenance)
     """A table for each group of what the visitor saw."""
     make = partial(shown.findings_csv, findings, provenance=source)
     with files():
-        button("Table (CSV)", named("evidence", "csv"), make, CSV_HELP)
+        button("Table (CSV)", download_name("evidence", "csv"), make, CSV_HELP)
         selection = current()
         share("evidence", alone(selected_pass(selection), selection.view.layer, selection.head))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")

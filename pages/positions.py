@@ -20,7 +20,7 @@ from model.trace import StackTrace, Trace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import named, share_bars
+from pages.parts.downloads import download_name, share_bars
 from pages.parts.exploring import name_of
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import provenance_of, trace_of
@@ -182,7 +182,7 @@ def take_away(label: str, part: str, explained: str, arrays: Callable[[], dict[s
     def make() -> bytes:
         return export.npz(arrays(), provenance=source)
 
-    st.download_button(label, make, named("positions", "npz", part), on_click="ignore", help=explained)
+    st.download_button(label, make, download_name("positions", "npz", part), on_click="ignore", help=explained)
 
 
 def draw(figure: go.Figure, key: str) -> None:
@@ -348,7 +348,7 @@ def show_table() -> None:
             st.download_button(
                 "Table (CSV)",
                 partial(figures.table_csv, table),
-                named("positions", "csv", "table"),
+                download_name("positions", "csv", "table"),
                 on_click="ignore",
                 help=CSV_HELP,
             )

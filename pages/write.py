@@ -25,7 +25,7 @@ from pages.parts.continuing import (
     take_token,
 )
 from pages.parts.doors import door
-from pages.parts.downloads import Taken, downloads, files, named
+from pages.parts.downloads import Taken, download_name, downloads, files
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
@@ -225,7 +225,7 @@ def show_moves(here: Stand, *, running: bool) -> None:
 def show_downloads(here: Stand) -> None:
     """Files of the text and of the view. They are made later, where no session is: all that they need goes along."""
     with files():
-        name = named("write", "py", "text")
+        name = download_name("write", "py", "text")
         download("Text as Python", name, partial(script, here), SCRIPT_HELP, disabled=not here.written)
         any_head = bool(here.selection.view.heads_on(here.checkpoint.config.heads))
         downloads("write", partial(step_taken, here), any_head=any_head)

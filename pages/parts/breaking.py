@@ -14,7 +14,7 @@ from model.measures.heads import most_attended
 from model.trace import Trace
 from pages.parts.break_settings import Broken
 from pages.parts.computed import bytes_of, reads_pairs, traces
-from pages.parts.downloads import named
+from pages.parts.downloads import download_name
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import ORDER_TEXTS, Run, streams
 from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
@@ -350,5 +350,5 @@ def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) 
     target, source = target_told(selection, checkpoint, NO), provenance_of(selection, checkpoint, NO)
     source = replace(source, edits=edits)
     made = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
-    name = named("break", "py", selection.of(Broken).experiment)
+    name = download_name("break", "py", selection.of(Broken).experiment)
     st.download_button("As Python", made, name, on_click="ignore", help=PYTHON_HELP)

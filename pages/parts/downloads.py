@@ -120,7 +120,7 @@ def downloads(
     with_share: whether there is a picture to share.
     """
     for label, ending, make, explained in pictures(theme()):
-        button(label, named(page, ending), partial(made, make, take), explained)
+        button(label, download_name(page, ending), partial(made, make, take), explained)
     files: list[tuple[str, str, Maker, str, bool]] = [
         ("Web page (HTML)", "html", web_page, HTML_HELP, False),
         ("All weights (NPZ)", "npz", npz, NPZ_HELP, False),
@@ -129,7 +129,7 @@ def downloads(
         ("As Python", "py", script, PYTHON_HELP, False),
     ]
     for label, ending, make, explained, disabled in files:
-        button(label, named(page, ending), partial(made, make, take), explained, disabled=disabled)
+        button(label, download_name(page, ending), partial(made, make, take), explained, disabled=disabled)
     if with_share:
         share(page, found or take)
 
@@ -160,7 +160,7 @@ def words_on_screen(page: str) -> Callable[[str], Words]:
 def offer_picture(page: str, make: Callable[[], bytes | str], explained: str) -> None:
     """The file, where the bar finds it."""
     with st.container(key="share_picture"):
-        button("Picture to share (PNG, 1200 × 630)", named(page, "png", "share"), make, explained)
+        button("Picture to share (PNG, 1200 × 630)", download_name(page, "png", "share"), make, explained)
 
 
 def share_address(page: str) -> str:
@@ -186,7 +186,7 @@ def made(make: Maker, take: Callable[[], Taken]) -> bytes | str:
     return make(take())
 
 
-def named(page: str, ending: str, part: str = "") -> str:
+def download_name(page: str, ending: str, part: str = "") -> str:
     """The name of a file: page, checkpoint, and digits of what is selected. part: of what the page shows."""
     return file_name(f"{page} {part}", current().checkpoint, urlencode(address_of(page)), ending)
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, renumbered, word_weights
 from model.measures.forced import log_probability
-from pages.parts.downloads import named
+from pages.parts.downloads import download_name
 from pages.parts.drawing import show_chart
 from pages.parts.productions import Produced, candidate_of
 from pages.parts.state.selection import Selection
@@ -165,7 +165,7 @@ def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options, sourc
         moment=options.moment,
         provenance=source,
     )
-    name = named("translate", "csv", "alignment")
+    name = download_name("translate", "csv", "alignment")
     st.download_button("Alignment (CSV)", make, name, on_click="ignore", help=ALIGNMENT_CSV_HELP)
     show_error_rates(checkpoint)
 

@@ -10,7 +10,7 @@ from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, st
 from model.measures.recheck import Rechecked, recheck
 from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named
-from pages.parts.downloads import Taken, button, files, named, of_heads, selected_pass, share
+from pages.parts.downloads import Taken, button, download_name, files, of_heads, selected_pass, share
 from pages.parts.exploring import traced
 from pages.parts.inside_settings import Walk
 from pages.parts.opening_weight import take_place
@@ -148,9 +148,9 @@ def take_away(selection: Selection) -> None:
     """A list of files."""
     with files():
         step = selection.of(Walk).step
-        button("This step (NPZ)", named("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
-        button("Every step (NPZ)", named("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)
-        button("As Python", named("inside", "py"), python(selection), SCRIPT_HELP)
+        button("This step (NPZ)", download_name("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
+        button("Every step (NPZ)", download_name("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)
+        button("As Python", download_name("inside", "py"), python(selection), SCRIPT_HELP)
         share("inside", taken_weight(selection))
 
 
