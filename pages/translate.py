@@ -12,7 +12,7 @@ from model.measures.alignment import read
 from model.measures.cross_links import largest_of
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import Taken, downloads, files, of_heads, share
+from pages.parts.downloads import Snapshot, downloads, files, of_heads, share
 from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.productions import Produced, candidate_of, kept, production_key, target_said
@@ -103,12 +103,12 @@ def attended() -> Attended:
     return Attended(fit(current(), kinds), kinds, name_under(shown.key))
 
 
-def taken(selection: Selection, produced: Produced, shown: Shown) -> Taken:
+def snapshot_of(selection: Selection, produced: Produced, shown: Shown) -> Snapshot:
     """What files of the translation on the screen are made of."""
     options = selection.of(Options)
     target = target_said(selection, options, candidate_of(produced, options), stopped=produced.stopped)
     source = Provenance(checkpoint=selection.checkpoint, text=selection.text, target=target.text, target_by=target.by)
-    return Taken(trace=shown.trace, view=selection.view, provenance=source, for_script={"target": target})
+    return Snapshot(trace=shown.trace, view=selection.view, provenance=source, for_script={"target": target})
 
 
 def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
@@ -138,7 +138,7 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     show_step(selection, checkpoint, produced, shown, options)
     show_all(selection, produced, shown, linked, options)
     show_forced(checkpoint, shown)
-    show_alignment(checkpoint, shown, options, taken(selection, produced, shown).provenance)
+    show_alignment(checkpoint, shown, options, snapshot_of(selection, produced, shown).provenance)
     if options.method == "beam":
         show_tree(produced, options)
     show_next(linked, options)
@@ -151,15 +151,15 @@ def show_all(selection: Selection, produced: Produced, shown: Shown, linked: Lin
     st.markdown(EXPLORER_SAID)
     with files():
         any_head = bool(selection.view.heads_on(pictures.kind.heads))
-        take = partial(taken, selection, produced, shown)
+        take = partial(snapshot_of, selection, produced, shown)
         downloads("translate", take, any_head=any_head, with_share=False)
         if options.place():  # the mean of all layers is no layer's picture
-            share("translate", partial(taken_heads, take, linked, options))
+            share("translate", partial(snapshot_of_heads, take, linked, options))
     show_explorer(pictures, attended)
     show_neighbours(pictures)
 
 
-def taken_heads(take: Callable[[], Taken], linked: Linked, options: Options) -> Taken:
+def snapshot_of_heads(take: Callable[[], Snapshot], linked: Linked, options: Options) -> Snapshot:
     """The heads that the title was read off, for the picture to share."""
     layer, *head = options.place()
     row = linked.row(options.step or 0, options.moment)

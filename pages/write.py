@@ -25,7 +25,7 @@ from pages.parts.continuing import (
     take_token,
 )
 from pages.parts.doors import door
-from pages.parts.downloads import Taken, download_name, downloads, files
+from pages.parts.downloads import Snapshot, download_name, downloads, files
 from pages.parts.downloads import button as download
 from pages.parts.drawing import drawn, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
@@ -228,10 +228,10 @@ def show_downloads(here: Stand) -> None:
         name = download_name("write", "py", "text")
         download("Text as Python", name, partial(script, here), SCRIPT_HELP, disabled=not here.written)
         any_head = bool(here.selection.view.heads_on(here.checkpoint.config.heads))
-        downloads("write", partial(step_taken, here), any_head=any_head)
+        downloads("write", partial(step_snapshot, here), any_head=any_head)
 
 
-def step_taken(here: Stand) -> Taken:
+def step_snapshot(here: Stand) -> Snapshot:
     """The pass over the text up to this step, as the explorer shows it."""
     trace = here.trace(here.read)
     read = here.written[: here.at]
@@ -242,7 +242,7 @@ def step_taken(here: Stand) -> Taken:
         target_by=WRITTEN_BY,
         edits=here.edits,
     )
-    return Taken(trace=trace, view=here.selection.view, provenance=source, for_script={"written": read})
+    return Snapshot(trace=trace, view=here.selection.view, provenance=source, for_script={"written": read})
 
 
 def step_on(here: Stand) -> None:

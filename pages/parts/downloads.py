@@ -1,4 +1,4 @@
-"""What can be taken away of the view on the screen; each file is computed when it is asked for."""
+"""The files of what is on the screen; each is computed when it is asked for."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG h
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class Snapshot:
     """What the files are made of: a pass, the view of it, where both come from, and what more a script needs."""
 
     trace: Trace
@@ -53,7 +53,7 @@ class Taken:
     for_script: Mapping[str, Any]  # of ``snippet``: the target, or the ids that were written
 
 
-Maker = Callable[[Taken], bytes | str]
+Maker = Callable[[Snapshot], bytes | str]
 
 
 @contextmanager
@@ -68,49 +68,49 @@ def files() -> Iterator[None]:
         yield
 
 
-def selected_pass(selection: Selection) -> Callable[[], Taken]:
+def selected_pass(selection: Selection) -> Callable[[], Snapshot]:
     """The pass of what is selected, for when a file is asked for."""
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
     trace, source = trace_later(selection, edits), provenance_of(selection, checkpoint, edits)
     target = target_told(selection, checkpoint, edits)
 
-    def take() -> Taken:
-        return Taken(trace=trace(), view=selection.view, provenance=source, for_script={"target": target})
+    def take() -> Snapshot:
+        return Snapshot(trace=trace(), view=selection.view, provenance=source, for_script={"target": target})
 
     return take
 
 
 def of_heads(
-    taken: Taken,
+    snapshot: Snapshot,
     attention: str,
     layer: int,
     heads: Collection[int] | None,
     query: int | None = None,
     key: int | None = None,
-) -> Taken:
+) -> Snapshot:
     """The same pass, seen as a finding has it: these heads (None: all) of a layer, with every token."""
-    count = kinds_of(taken.trace)[attention].heads
+    count = kinds_of(snapshot.trace)[attention].heads
     off = frozenset((layer, head) for head in range(count) if heads is not None and head not in heads)
-    return replace(taken, view=View(attention=attention, layer=layer, off=off, query=query, key=key))
+    return replace(snapshot, view=View(attention=attention, layer=layer, off=off, query=query, key=key))
 
 
-def alone(take: Callable[[], Taken], layer: int, head: int, key: int | None = None) -> Callable[[], Taken]:
+def alone(take: Callable[[], Snapshot], layer: int, head: int, key: int | None = None) -> Callable[[], Snapshot]:
     """The pass that will be taken, seen as a finding about one head shows it."""
 
-    def take_alone() -> Taken:
-        taken = take()
-        return of_heads(taken, taken.view.attention, layer, (head,), key=key)
+    def take_alone() -> Snapshot:
+        snapshot = take()
+        return of_heads(snapshot, snapshot.view.attention, layer, (head,), key=key)
 
     return take_alone
 
 
 def downloads(
     page: str,
-    take: Callable[[], Taken],
+    take: Callable[[], Snapshot],
     *,
     any_head: bool,
-    found: Callable[[], Taken] | None = None,
+    found: Callable[[], Snapshot] | None = None,
     with_share: bool = True,
 ) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script.
@@ -120,7 +120,7 @@ def downloads(
     with_share: whether there is a picture to share.
     """
     for label, ending, make, explained in pictures(theme()):
-        button(label, download_name(page, ending), partial(made, make, take), explained)
+        button(label, download_name(page, ending), partial(file_of, make, take), explained)
     files: list[tuple[str, str, Maker, str, bool]] = [
         ("Web page (HTML)", "html", web_page, HTML_HELP, False),
         ("All weights (NPZ)", "npz", npz, NPZ_HELP, False),
@@ -129,17 +129,17 @@ def downloads(
         ("As Python", "py", script, PYTHON_HELP, False),
     ]
     for label, ending, make, explained, disabled in files:
-        button(label, download_name(page, ending), partial(made, make, take), explained, disabled=disabled)
+        button(label, download_name(page, ending), partial(file_of, make, take), explained, disabled=disabled)
     if with_share:
         share(page, found or take)
 
 
-def share(page: str, take: Callable[[], Taken]) -> None:
+def share(page: str, take: Callable[[], Snapshot]) -> None:
     """The picture to share, which the bar's menu Share lists. Its words are those of the finding on the screen.
 
     take: the pass with the view that the finding is about, see ``alone``.
     """
-    offer_picture(page, partial(made, partial(shared, theme(), words_on_screen(page)), take), SHARE_HELP)
+    offer_picture(page, partial(file_of, partial(share_file, theme(), words_on_screen(page)), take), SHARE_HELP)
 
 
 def share_bars(page: str, bars: Sequence[Bar], foot: str, provenance: Provenance) -> None:
@@ -175,14 +175,14 @@ def words_of(finding: Mapping[str, str], address: str, text: str) -> Words:
     return Words(text=text, title=title, sentence=sentence, address=address)
 
 
-def shared(theme: Theme, words: Callable[[str], Words], taken: Taken) -> bytes:
+def share_file(theme: Theme, words: Callable[[str], Words], snapshot: Snapshot) -> bytes:
     """The heads of the view, under what was found."""
-    kind, source = kinds_of(taken.trace)[taken.view.attention], taken.provenance
-    return share_png(kind, taken.view, words(source.text), theme=theme, provenance=source)
+    kind, source = kinds_of(snapshot.trace)[snapshot.view.attention], snapshot.provenance
+    return share_png(kind, snapshot.view, words(source.text), theme=theme, provenance=source)
 
 
-def made(make: Maker, take: Callable[[], Taken]) -> bytes | str:
-    """One file of what is taken now."""
+def file_of(make: Maker, take: Callable[[], Snapshot]) -> bytes | str:
+    """One file, of the snapshot that is taken now."""
     return make(take())
 
 
@@ -200,11 +200,11 @@ def button(label: str, name: str, make: Callable[[], bytes | str], explained: st
 def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
     """SVG and PNG in the colours of the page; PDF on white, for paper."""
 
-    def as_png(taken: Taken) -> bytes:
-        return png(picture(theme, taken), provenance=taken.provenance)
+    def as_png(snapshot: Snapshot) -> bytes:
+        return png(picture(theme, snapshot), provenance=snapshot.provenance)
 
-    def as_pdf(taken: Taken) -> bytes:
-        return pdf(picture(LIGHT, taken), provenance=taken.provenance)
+    def as_pdf(snapshot: Snapshot) -> bytes:
+        return pdf(picture(LIGHT, snapshot), provenance=snapshot.provenance)
 
     return [
         ("Picture (SVG)", "svg", partial(picture, theme), PICTURE_HELP),
@@ -213,42 +213,42 @@ def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
     ]
 
 
-def picture(theme: Theme, taken: Taken) -> str:
+def picture(theme: Theme, snapshot: Snapshot) -> str:
     """The view as SVG."""
-    return svg(kinds_of(taken.trace), taken.view, theme=theme, provenance=taken.provenance)
+    return svg(kinds_of(snapshot.trace), snapshot.view, theme=theme, provenance=snapshot.provenance)
 
 
-def web_page(taken: Taken) -> str:
+def web_page(snapshot: Snapshot) -> str:
     """The explorer in a file."""
-    return html_page(taken.trace, taken.view, provenance=taken.provenance)
+    return html_page(snapshot.trace, snapshot.view, provenance=snapshot.provenance)
 
 
-def npz(taken: Taken) -> bytes:
+def npz(snapshot: Snapshot) -> bytes:
     """All weights; muted heads are listed in the file."""
-    return export.trace_npz(taken.trace, edits=taken.provenance.edits, provenance=taken.provenance)
+    return export.trace_npz(snapshot.trace, edits=snapshot.provenance.edits, provenance=snapshot.provenance)
 
 
-def csv(taken: Taken) -> bytes:
+def csv(snapshot: Snapshot) -> bytes:
     """The numbers of the view as a table."""
-    kind = kinds_of(taken.trace)[taken.view.attention]
-    return export.selection_csv(kind, taken.view, provenance=taken.provenance)
+    kind = kinds_of(snapshot.trace)[snapshot.view.attention]
+    return export.selection_csv(kind, snapshot.view, provenance=snapshot.provenance)
 
 
-def json(taken: Taken) -> bytes:
+def json(snapshot: Snapshot) -> bytes:
     """The numbers of the view with what is known of it."""
-    kind = kinds_of(taken.trace)[taken.view.attention]
-    return export.selection_json(kind, taken.view, provenance=taken.provenance)
+    kind = kinds_of(snapshot.trace)[snapshot.view.attention]
+    return export.selection_json(kind, snapshot.view, provenance=snapshot.provenance)
 
 
-def script(taken: Taken) -> str:
+def script(snapshot: Snapshot) -> str:
     """The view as Python."""
-    source = taken.provenance
+    source = snapshot.provenance
     return snippet(
         source.checkpoint,
         source.text,
-        taken.view,
+        snapshot.view,
         source.edits,
         pair=source.pair,
         provenance=source,
-        **taken.for_script,
+        **snapshot.for_script,
     )

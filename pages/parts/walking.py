@@ -10,7 +10,7 @@ from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, st
 from model.measures.recheck import Rechecked, recheck
 from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named
-from pages.parts.downloads import Taken, button, download_name, files, of_heads, selected_pass, share
+from pages.parts.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
 from pages.parts.exploring import traced
 from pages.parts.inside_settings import Walk
 from pages.parts.opening_weight import take_place
@@ -151,14 +151,14 @@ def take_away(selection: Selection) -> None:
         button("This step (NPZ)", download_name("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
         button("Every step (NPZ)", download_name("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)
         button("As Python", download_name("inside", "py"), python(selection), SCRIPT_HELP)
-        share("inside", taken_weight(selection))
+        share("inside", weight_snapshot(selection))
 
 
-def taken_weight(selection: Selection) -> Callable[[], Taken]:
+def weight_snapshot(selection: Selection) -> Callable[[], Snapshot]:
     """The head of the weight, for the picture to share."""
     take, path = selected_pass(selection), path_later(selection, checkpoint_named(selection.checkpoint))
 
-    def make() -> Taken:
+    def make() -> Snapshot:
         site = path().site
         return of_heads(take(), site.attention, site.layer, (site.head,), site.query, site.key)
 
