@@ -81,7 +81,7 @@ def frame(page: str) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def settle(page: str) -> None:
+def freeze_imports(page: str) -> None:
     """Every page ends with this: once for each, what its first run imported is taken out of garbage collection.
 
     Streamlit collects all garbage after every run. Looking through a million objects of torch and Plotly, which never

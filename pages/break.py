@@ -192,4 +192,4 @@ def take_group(group: str) -> None:
 
 pages.frame("break")
 show()
-pages.settle("break")
+pages.freeze_imports("break")

@@ -153,4 +153,4 @@ def show_training(card: Mapping[str, object]) -> None:
 
 pages.frame("checkpoints")
 show()
-pages.settle("checkpoints")
+pages.freeze_imports("checkpoints")

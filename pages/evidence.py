@@ -151,4 +151,4 @@ def show_findings(findings: Sequence[Finding], address: str, source: Provenance)
 
 pages.frame("evidence")
 show()
-pages.settle("evidence")
+pages.freeze_imports("evidence")

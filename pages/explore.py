@@ -421,4 +421,4 @@ def show_tokens(selection: Selection) -> None:
 
 pages.frame("explore")
 show()
-pages.settle("explore")
+pages.freeze_imports("explore")

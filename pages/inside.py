@@ -16,7 +16,7 @@ from pages.parts.opening_weight import opened_on
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
 from pages.parts.theme import theme
-from pages.parts.walking import choose_step, choose_weight, chosen_path, go, name_step, rechecked, take_away
+from pages.parts.walking import choose_step, choose_weight, chosen_path, go, name_step, offer_files, recheck_weight
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import reading
 from viz import steps
@@ -125,7 +125,7 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
         format_func=DEPTH_NAMES.__getitem__,
         help=DEPTH_HELP,
     )
-    take_away(selection)
+    offer_files(selection)
     doors_of_weight(path)
 
 
@@ -161,7 +161,7 @@ def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath)
     """The number from the trace beside the same computed along another path."""
     if st.button("Recheck this weight", key="recheck", help=RECHECK_HELP):
         with st.spinner("Computing it again from the stored weights"):
-            again = rechecked(selection, checkpoint, path)
+            again = recheck_weight(selection, checkpoint, path)
         st.table(steps.compared(path, again))
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
 
@@ -202,4 +202,4 @@ def show_numbers(found: Quantities) -> None:
 
 pages.frame("inside")
 show()
-pages.settle("inside")
+pages.freeze_imports("inside")

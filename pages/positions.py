@@ -174,7 +174,7 @@ def measured_orders(text: str, stack: str, _checkpoint: Checkpoint, _trace: Trac
     return two_orders(_checkpoint, _trace, stack)
 
 
-def take_away(label: str, part: str, explained: str, arrays: Callable[[], dict[str, np.ndarray]]) -> None:
+def offer_numbers(label: str, part: str, explained: str, arrays: Callable[[], dict[str, np.ndarray]]) -> None:
     """A file of numbers in full, made when it is asked for."""
     selection = current()
     source = provenance_of(selection, checkpoint_named(selection.checkpoint), NO_EDITS)
@@ -323,7 +323,7 @@ def show_numbers(selection: Selection, parts: measures.Parts, tokens: Sequence[s
     rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
     numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
     st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
-    take_away("Vectors (NPZ)", "vectors", VECTORS_HELP, lambda: measures.vectors(parts))
+    offer_numbers("Vectors (NPZ)", "vectors", VECTORS_HELP, lambda: measures.vectors(parts))
 
 
 # The table of position vectors
@@ -353,7 +353,7 @@ def show_table() -> None:
                 help=CSV_HELP,
             )
             numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
-            take_away("Numbers (NPZ)", "table", NUMBERS_HELP, numbers)
+            offer_numbers("Numbers (NPZ)", "table", NUMBERS_HELP, numbers)
         show_products(table, source)
         show_waves(table.shape[1])
         show_shift(table.shape[1])
@@ -501,7 +501,7 @@ def show_schemes() -> None:
                 draw(figures.scheme_figure(part.added, row, order.TITLES[scheme], theme=theme()), scheme)
                 st.markdown(f"{order.DOES[scheme]} {order.number_of(scheme, part.own)} ({order.ORIGIN[scheme]})")
         added = {scheme: part.added for scheme, part in parts.items()}
-        take_away("Schemes (NPZ)", "schemes", SCHEMES_FILE_HELP, lambda: added)
+        offer_numbers("Schemes (NPZ)", "schemes", SCHEMES_FILE_HELP, lambda: added)
 
 
 def choose_comparison(settings: Positioning, *, causal: bool) -> None:
@@ -517,4 +517,4 @@ def choose_comparison(settings: Positioning, *, causal: bool) -> None:
 
 pages.frame("positions")
 show()
-pages.settle("positions")
+pages.freeze_imports("positions")

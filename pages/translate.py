@@ -185,4 +185,4 @@ def show_next(linked: Linked, options: Options) -> None:
 
 pages.frame("translate")
 show()
-pages.settle("translate")
+pages.freeze_imports("translate")

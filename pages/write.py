@@ -16,11 +16,11 @@ from pages.parts.computed import checkpoint_named
 from pages.parts.continuation import CHECKPOINT
 from pages.parts.continuing import (
     Stand,
+    change,
     decoders,
     go,
     likeliest,
     move,
-    settle,
     stand,
     take_token,
 )
@@ -265,7 +265,7 @@ def run(here: Stand) -> None:
     options = here.options | {"max_tokens": here.chosen.tokens, "edits": here.edits}
     for part in here.checkpoint.stream(selection.text, written=here.written, **options):
         written = (*here.written, *part.token_ids)
-        settle(here, written=written, at=None)
+        change(here, written=written, at=None)
         st.session_state.pop("_touched", None)  # no control did that: whoever goes back meanwhile is followed
         place.text(prompt + here.checkpoint.tokenizer.decode(written))
     st.rerun()
@@ -361,7 +361,7 @@ def show_settings(here: Stand) -> None:
         "Take",
         continuation.METHODS,
         chosen.method,
-        lambda method: settle(here, method=method),
+        lambda method: change(here, method=method),
         key="method",
         format_func=METHOD_NAMES.__getitem__,
         help=METHOD_HELP,
@@ -379,7 +379,7 @@ def show_settings(here: Stand) -> None:
 def take_setting(here: Stand, name: str) -> None:
     """The value of a control; the step that is looked at stays."""
     with suppress(ValueError):  # a browser can send any number
-        settle(here, **{name: CODEC.parse(name, fields.written(st.session_state[name]))})
+        change(here, **{name: CODEC.parse(name, fields.written(st.session_state[name]))})
 
 
 @st.fragment
@@ -455,4 +455,4 @@ def script(here: Stand) -> str:
 
 pages.frame("write")
 show()
-pages.settle("write")
+pages.freeze_imports("write")

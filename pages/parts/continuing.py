@@ -179,10 +179,10 @@ def take_token(here: Stand, token_id: int) -> None:
 
 def move(here: Stand, **changes: Any) -> None:
     """Another step, of which the explorer shows the last token."""
-    settle(here, **{"query": None, "key": None} | changes)
+    change(here, **{"query": None, "key": None} | changes)
 
 
-def settle(here: Stand, **changes: Any) -> None:
+def change(here: Stand, **changes: Any) -> None:
     """Change the selection; the text and the model on the screen are chosen from now on, and what is written stays."""
     shown = {"text": here.selection.text, "checkpoint": here.selection.checkpoint}
     choose(**shown | {name: getattr(here.chosen, name) for name in NOTHING_WRITTEN} | changes)

@@ -138,13 +138,13 @@ def go(steps: int) -> None:
     choose(step=ORDER[min(max(place, 0), len(ORDER) - 1)])
 
 
-def rechecked(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> Rechecked:
+def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> Rechecked:
     """The chosen numbers from the stored weights."""
     trace, _ = traced(selection, checkpoint)
     return recheck(checkpoint.model, trace, path.site, path.edits)
 
 
-def take_away(selection: Selection) -> None:
+def offer_files(selection: Selection) -> None:
     """A list of files."""
     with files():
         step = selection.of(Walk).step
