@@ -12,7 +12,7 @@ from streamlit.navigation.page import Page
 
 from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
 from pages.parts.computed import purpose_of, reads_pairs
-from pages.parts.experiments import said_of
+from pages.parts.experiments import edits_in_words
 from pages.parts.finding import FINDING, picture_alone, show_finding
 from pages.parts.sidebar import configure, sidebar
 from pages.parts.state.declared import FIRST
@@ -147,7 +147,7 @@ def say_kept(selection: Selection) -> None:
     """
     place = st.container(horizontal=True, vertical_alignment="center")
     if selection.edits:
-        kept = said_of(Edits.from_text(selection.edits))
+        kept = edits_in_words(Edits.from_text(selection.edits))
         place.info(f"Kept broken on the page Break the formula: {kept}. This page shows the whole model.")
         place.button("Mend all", key="mend_all", on_click=choose, kwargs={"edits": ""}, help=MEND_HELP)
 

@@ -22,7 +22,7 @@ from viz.tokens import counted
 SEED = 1
 ATTENTIONS = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 NO = Edits()
-SAID = {
+IN_WORDS = {
     "unpositioned": "no positions",
     "shuffled": "shuffled positions",
     "shifted": "shifted positions",
@@ -39,7 +39,7 @@ SAID = {
 }
 MOST_APART = 12  # parts of one kind that are said one by one
 SUBLAYERS = {"self": "attention", "cross": "cross-attention", "feed-forward": "feed-forward layer"}
-SAID_OF_EACH: dict[str, Callable[..., str]] = {
+EACH_IN_WORDS: dict[str, Callable[..., str]] = {
     "hidden": lambda key: hidden_key_name(key),
     "muted": lambda site: f"head {counted(site.head)} muted in {sublayer_name(site, site.attention)}",
     "muted_layers": lambda site: f"all heads muted in {sublayer_name(site, site.sublayer)}",
@@ -100,12 +100,14 @@ def together(kept: Edits, added: Edits) -> Edits:
     return replace(kept, **sets, **numbers)
 
 
-def said_of(edits: Edits) -> str:
+def edits_in_words(edits: Edits) -> str:
     """What edits change, in a few words."""
-    return ", ".join([*numbers_said(edits), *(SAID[name].format(len(sites)) for name, sites in sets_of(edits).items())])
+    return ", ".join(
+        [*numbers_in_words(edits), *(IN_WORDS[name].format(len(sites)) for name, sites in sets_of(edits).items())]
+    )
 
 
-def numbers_said(edits: Edits) -> dict[str, str]:
+def numbers_in_words(edits: Edits) -> dict[str, str]:
     """The numbers that edits change, in words, with the name of each."""
     said = {} if edits.scale is None else {f"q·k × {edits.scale:g} in place of ÷ √d_k": "scale"}
     return said if edits.temperature == 1 else said | {f"temperature {edits.temperature:g}": "temperature"}
@@ -134,14 +136,14 @@ def without(edits: Edits, name: str, rest: Any) -> Edits:
 
 def kept_parts(edits: Edits) -> Iterator[tuple[str, Edits]]:
     """Each part of edits, in words, with the edits that are left without it; a head or layer is a part of its own."""
-    for said, name in numbers_said(edits).items():
+    for said, name in numbers_in_words(edits).items():
         yield said, without(edits, name, getattr(NO, name))
     for name, sites in sets_of(edits).items():
-        if name in SAID_OF_EACH and len(sites) <= MOST_APART:
+        if name in EACH_IN_WORDS and len(sites) <= MOST_APART:
             for site in sorted(sites):
-                yield SAID_OF_EACH[name](site), without(edits, name, sites - {site})
+                yield EACH_IN_WORDS[name](site), without(edits, name, sites - {site})
         else:
-            yield SAID[name].format(len(sites)), without(edits, name, frozenset())
+            yield IN_WORDS[name].format(len(sites)), without(edits, name, frozenset())
 
 
 def stacks_of(config: Config) -> list[str]:
