@@ -227,7 +227,7 @@ def show_answer(shown: Attended, opening: Opening | None) -> None:
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
-        st.markdown(said(shown, trace), help=answer.HELP)
+        st.markdown(heads_sentence(shown, trace), help=answer.HELP)
     with outcome:
         if opening is not None:
             show_prediction(checkpoint, selection, trace)
@@ -305,7 +305,7 @@ def say_muted(selection: Selection) -> None:
             st.button("Give back", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
 
 
-def said(shown: Attended, trace: Trace) -> str:
+def heads_sentence(shown: Attended, trace: Trace) -> str:
     """Where the heads that are on look, in one sentence, and what of the text was not read."""
     view, kind = shown.selection.view, shown.kind
     if not view.heads_on(kind.heads):

@@ -280,12 +280,13 @@ def show_sum(*, answered: bool) -> None:
         radio("Stack", list(stacks), name, partial(take_setting, "stack"), key="stack", help=STACK_HELP)
     stack = stacks[name]
     st.markdown(
-        " ".join(said(stack, checkpoint.config.positions, answered=answered)) + kept(len(stack.ids), stack.dropped)
+        " ".join(order_sentences(stack, checkpoint.config.positions, answered=answered))
+        + kept(len(stack.ids), stack.dropped)
     )
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 
-def said(stack: StackTrace, scheme: str, *, answered: bool) -> Iterator[str]:
+def order_sentences(stack: StackTrace, scheme: str, *, answered: bool) -> Iterator[str]:
     """How this checkpoint knows the order, unless it is answered, and what becomes of a token that stands twice."""
     if not answered:
         yield order.answer(scheme)

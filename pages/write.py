@@ -133,7 +133,7 @@ def show_parts(here: Stand) -> None:
             show_text(here)
             show_stages(here, step, likeliest(step, DRAWN))
         return
-    st.session_state["_said_of"] = here.name
+    st.session_state["_numbers_of"] = here.name
     show_choice(here, step)
     address_notice()
     pages.say_kept(here.selection)
@@ -163,11 +163,11 @@ def show_found(here: Stand, step: Step) -> None:
     title = writing_finding.title(here.checkpoint.tokenizer.decode(here.read), pieces([own])[0], probability)
     shares = step.probability, float(step.after[step.token_id])
     said = writing_finding.taken(step.token, len(here.read), shares, already=here.at < len(here.written))
-    said = f"{said} {said_looked(here)}{markdown_text(cut)}"
+    said = f"{said} {looking_sentence(here)}{markdown_text(cut)}"
     show_finding(QUESTION, markdown_text(title), said, explained=writing_finding.HOW_CHOSEN)
 
 
-def said_looked(here: Stand) -> str:
+def looking_sentence(here: Stand) -> str:
     """What the last token looked at that those before it did not."""
     link = unusual_link(here.name, here)
     tokens = here.checkpoint.tokenizer.pieces(here.read)
@@ -388,7 +388,7 @@ def show_attention() -> None:
     with pages.plain_refusals():
         shown = attended()
         remember(shown.selection)
-        if shown.name != st.session_state["_said_of"]:  # heads were muted or given back: all else says other numbers
+        if shown.name != st.session_state["_numbers_of"]:  # heads were muted or given back: all else says other numbers
             st.rerun()
         if shown.selection.view.query is None and explorer_keeps_nothing():
             steer()  # it has let its query go, and the last token is shown in its place

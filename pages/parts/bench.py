@@ -116,7 +116,7 @@ def show_bench(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     except InputError as refusal:
         st.error(str(refusal))
         return
-    show_measured(words, bench_said(steps))
+    show_measured(words, bench_sentence(steps))
     show_steps(typed, steps)
     st.markdown(f"**How to read this**\n{READ}")
 
@@ -225,7 +225,7 @@ def show_steps(typed: Typed, steps: Steps) -> None:
     matrices([*tables, matrix_table("Context", steps.context, queries, ["1", "2"])], key="steps", hint=POINT)
 
 
-def bench_said(steps: Steps) -> str:
+def bench_sentence(steps: Steps) -> str:
     """The last query in words."""
     last, key = len(steps.weights), int(steps.weights[-1].argmax())
     if not steps.weights[-1].any():

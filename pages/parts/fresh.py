@@ -55,7 +55,7 @@ def show_depth(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
         select("Layers", DEPTHS, layers, take_number, key="stack_depth", width=140, help=DEPTH_HELP)
     lines = {name: gradients(ids, order, layers, kept) for name, (order, kept) in STACKS.items()}
     shallow = {name: gradients(ids, *STACKS[name][:1], DEPTHS[0], True)[-1] for name in ("pre-norm", "post-norm")}
-    show_measured(words, depth_said(lines, shallow), DEPTH_HELP)
+    show_measured(words, depth_sentence(lines, shallow), DEPTH_HELP)
     places = [counted(layer) for layer in range(layers)]
     titles = ("layer", "length of its gradient")
     show_chart(("depth", ids, layers), lambda: line_chart(places, lines, titles, theme=theme()), "Gradient by layer.")
@@ -68,7 +68,7 @@ def gradients(ids: tuple[int, ...], order: str, layers: int, residuals: bool) ->
     return gradient_norms(ids, Fresh(norm_order=order, layers=layers, residuals=residuals))
 
 
-def depth_said(lines: dict[str, np.ndarray], shallow: dict[str, float]) -> str:
+def depth_sentence(lines: dict[str, np.ndarray], shallow: dict[str, float]) -> str:
     """The ends of the lines in numbers."""
     layers = len(next(iter(lines.values())))
     ends = [
@@ -97,7 +97,7 @@ def show_spread(selection: Selection, checkpoint: Checkpoint, before: Trace, kin
         first, last = found[0], found[-1]
         for spread in (first, last):
             st.metric(f"spread of q·k at d_k = {spread.head_width}", f"{spread.deviation:.2f}")
-    show_measured(words, spread_said(selection, before))
+    show_measured(words, spread_sentence(selection, before))
     show_place(selection, kinds, head=False)
     left, right = st.columns(2, gap="large")
     with left:
@@ -140,7 +140,7 @@ def spread_table(found: Sequence[Spread]) -> dict[str, list[float]]:
     }
 
 
-def spread_said(selection: Selection, before: Trace) -> str:
+def spread_sentence(selection: Selection, before: Trace) -> str:
     """The products of the text above in the trained model."""
     stack, kind = ATTENTIONS[selection.view.attention]
     block = getattr(before, stack).blocks[selection.view.layer]

@@ -53,7 +53,7 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
         radio("Heads after", counts[:-1], chosen, take_number, key="heads_count", help=HEADS_HELP)
     cuts = [cut_of(selection, checkpoint, before, count) for count in counts]
     after = next(cut for cut in cuts if cut.heads == chosen)
-    show_measured(words, heads_said(cuts[-1], after, selection), TABLE_HELP)
+    show_measured(words, heads_sentence(cuts[-1], after, selection), TABLE_HELP)
     st.dataframe(heads_table(cuts, checkpoint), hide_index=True)
     show_place(selection, kinds)
     st.markdown(f"After: the mean of all that are left, {plural(chosen)}.")
@@ -87,7 +87,7 @@ def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]
     return table if None in said else table | {said[0][0]: [found[1] for found in said if found]}  # type: ignore[index]
 
 
-def heads_said(own: Cut, after: Cut, selection: Selection) -> str:
+def heads_sentence(own: Cut, after: Cut, selection: Selection) -> str:
     """Favourites before and after, and how far the stream went."""
     stack, _ = ATTENTIONS[selection.view.attention]
     first, second = (getattr(cut.trace, stack).blocks for cut in (own, after))
@@ -117,7 +117,7 @@ def show_split(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     with beside:
         names = [position_name(place, name) for place, name in enumerate(kind.queries.tokens)]
         select("Token", range(len(names)), token, take_number, key="split_token", format_func=names.__getitem__)
-    show_measured(words, split_said(query, checkpoint.config.width))
+    show_measured(words, split_sentence(query, checkpoint.config.width))
     show_place(selection, kinds, head=False)
     key_of_chart = ("split", trace_key(selection, NO), selection.view.attention, selection.view.layer, token)
     st.markdown("**As it leaves the projection**")
@@ -126,7 +126,7 @@ def show_split(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     show_chart(key_of_chart, lambda: split_chart(query, theme=theme()), "The same numbers, a row for each head.")
 
 
-def split_said(query: np.ndarray, width: int) -> str:
+def split_sentence(query: np.ndarray, width: int) -> str:
     """The sizes, in words."""
     heads, head_width = query.shape
     return (

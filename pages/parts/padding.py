@@ -54,7 +54,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
         "without the mask": weight_on_padding(found.unmasked, found.length),
         "with the mask": weight_on_padding(found.masked, found.length),
     }
-    show_measured(words, padding_said(found, count, lines), TABLE_HELP)
+    show_measured(words, padding_sentence(found, count, lines), TABLE_HELP)
     st.dataframe(padding_table(found, checkpoint), hide_index=True)
     places, titles = [counted(layer) for layer in range(len(found.alone.blocks))], ("layer", "weight on padding")
     show_chart(key_of_runs, lambda: line_chart(places, lines, titles, theme=theme()), "Weight on padding by layer.")
@@ -82,7 +82,7 @@ def padding_table(found: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]
     return table | {"prediction": said}
 
 
-def padding_said(found: Padded, count: int, lines: dict[str, Any]) -> str:
+def padding_sentence(found: Padded, count: int, lines: dict[str, Any]) -> str:
     """The leak in one sentence."""
     leak = lines["without the mask"]
     most = int(leak.argmax())

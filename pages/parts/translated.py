@@ -70,7 +70,7 @@ def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, 
     step, name = options.step or 0, names_of(checkpoint, shown)[options.step or 0]
     row = read(shown.trace.decoder.cross_weights().numpy(), options.place())[step]
     st.subheader("This step, token by token", anchor=False)
-    st.markdown(said(name, options, row, shown, step) + drawn_with(selection, produced, options, step))
+    st.markdown(step_sentence(name, options, row, shown, step) + chance_sentence(selection, produced, options, step))
     left, right = st.columns(2, gap="large")
     with left:
         show_sources(shown, options, step, row)
@@ -78,7 +78,7 @@ def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, 
         show_alternatives(checkpoint, shown, step)
 
 
-def said(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Shown, step: int) -> str:
+def step_sentence(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Shown, step: int) -> str:
     """The step in one sentence."""
     assert shown.trace.encoder is not None
     best = int(row.argmax())
@@ -90,7 +90,7 @@ def said(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Show
     )
 
 
-def drawn_with(selection: Selection, produced: Produced, options: Options, step: int) -> str:
+def chance_sentence(selection: Selection, produced: Produced, options: Options, step: int) -> str:
     """With what chance a token was drawn."""
     chances = candidate_of(produced, options).chances
     if options.method != "sample" or selection.target.strip() or step >= len(chances):

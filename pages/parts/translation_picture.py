@@ -163,11 +163,11 @@ def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explain
     source, weight = linked.sources.words[best], float(row[best])
     title = translation_finding.title(name, source, weight, moment=options.moment)
     said = translation_finding.sentence(name, source, weight, linked.probabilities[word], options.place())
-    said = f"{said} {said_later(checkpoint, linked, options, word)}".strip()
+    said = f"{said} {later_sentence(checkpoint, linked, options, word)}".strip()
     show_finding(QUESTION, markdown_text(title), markdown_text(said), explained=explained)
 
 
-def said_later(checkpoint: Checkpoint, linked: Linked, options: Options, word: int) -> str:
+def later_sentence(checkpoint: Checkpoint, linked: Linked, options: Options, word: int) -> str:
     """What the heads that are best one step later look at; "" where none were measured, or they are looked at now."""
     later = measured_reading(checkpoint.card, MOMENTS[1], *linked.weights.shape[:2])
     if later is None or options.moment == MOMENTS[1]:

@@ -78,7 +78,7 @@ def show_word(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds
         st.info(NO_SHARED)
         return
     found = distances(selection, checkpoint, two, word)
-    show_measured(words, word_said(word, found))
+    show_measured(words, word_sentence(word, found))
     steps = ["token", "+ position", *(f"layer {counted(layer)}" for layer in range(len(found.distances) - 2))]
     charts = {"Distance": found.distances, "Cosine": found.cosines}
     for place, (title, line) in zip(st.columns(2, gap="large"), charts.items(), strict=True):
@@ -131,7 +131,7 @@ def distances(selection: Selection, checkpoint: Checkpoint, two: Two, word: str)
     return apart(vectors[0], vectors[1])
 
 
-def word_said(word: str, found: Apart) -> str:
+def word_sentence(word: str, found: Apart) -> str:
     """Start, largest and end in numbers."""
     steps = found.distances
     largest = int(steps[2:].argmax())
