@@ -28,7 +28,7 @@ from pages.parts.heads_worth_a_look import (
     title_of,
 )
 from pages.parts.opening_weight import is_small
-from pages.parts.passes import edits_of, reads_typed, target_told, trace_of
+from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.predicting import prediction_of, verdict_of
 from pages.parts.sentence_picture import sentence_picture
 from pages.parts.state.selection import Selection
@@ -393,7 +393,7 @@ def take_chosen(layers: int, heads: int) -> None:
 def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:
     """What the model says of the text, by the kind of its head, and what muting did to it."""
     if trace.encoder is not None and trace.decoder is not None:
-        target = target_told(selection, checkpoint, edits_of(selection, checkpoint))
+        target = target_with_origin(selection, checkpoint, edits_of(selection, checkpoint))
         st.markdown("Output", help=OUTPUT_HELP) if target is None else st.markdown(f"Target: {target.by}")
         st.text(answer.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist())))
     said = prediction_of(checkpoint, trace)

@@ -15,7 +15,7 @@ from pages.parts.doors import door
 from pages.parts.downloads import Snapshot, downloads, files, of_heads, share
 from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.productions import Produced, candidate_of, kept, production_key, target_said
+from pages.parts.productions import Produced, candidate_of, candidate_target, production_key, productions
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, selected
 from pages.parts.translated import (
@@ -80,7 +80,7 @@ def offer_translator(selection: Selection, translators: list[str]) -> None:
 def show_translation() -> None:
     """All that is of one translation; this alone runs when the explorer is used or a step is made."""
     selection = current()
-    if production_key(selection, selection.of(Options)) not in kept():
+    if production_key(selection, selection.of(Options)) not in productions():
         st.rerun()  # the whole page: there what is produced is seen, and can be stopped
     with pages.plain_refusals(), pages.question_above(QUESTION):
         produced, shown = translated(selection)
@@ -106,7 +106,7 @@ def attended() -> Attended:
 def snapshot_of(selection: Selection, produced: Produced, shown: Shown) -> Snapshot:
     """What files of the translation on the screen are made of."""
     options = selection.of(Options)
-    target = target_said(selection, options, candidate_of(produced, options), stopped=produced.stopped)
+    target = candidate_target(selection, options, candidate_of(produced, options), stopped=produced.stopped)
     source = Provenance(checkpoint=selection.checkpoint, text=selection.text, target=target.text, target_by=target.by)
     return Snapshot(trace=shown.trace, view=selection.view, provenance=source, for_script={"target": target})
 

@@ -19,7 +19,7 @@ from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import ORDER_TEXTS, Run, streams
 from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.head_switches import one_head_on
-from pages.parts.passes import provenance_of, target_of, target_told, trace_again, trace_key, trace_of, with_text
+from pages.parts.passes import provenance_of, target_of, target_with_origin, trace_again, trace_key, trace_of, with_text
 from pages.parts.predicting import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, unusable
@@ -347,7 +347,7 @@ def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) 
     config = checkpoint.config
     pair = selection.pair if reads_pairs(selection.checkpoint) else ""
     facts = {"writes": config.architecture == "encoder-decoder", "labels": bool(config.labels)}
-    target, source = target_told(selection, checkpoint, NO), provenance_of(selection, checkpoint, NO)
+    target, source = target_with_origin(selection, checkpoint, NO), provenance_of(selection, checkpoint, NO)
     source = replace(source, edits=edits)
     made = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
     name = download_name("break", "py", selection.of(Broken).experiment)

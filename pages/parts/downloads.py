@@ -12,7 +12,7 @@ import streamlit as st
 from model import Trace
 from pages.parts.computed import checkpoint_named
 from pages.parts.finding import FINDING
-from pages.parts.passes import edits_of, provenance_of, target_told, trace_later
+from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_of, current
 from pages.parts.theme import theme
@@ -73,7 +73,7 @@ def selected_pass(selection: Selection) -> Callable[[], Snapshot]:
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
     trace, source = trace_later(selection, edits), provenance_of(selection, checkpoint, edits)
-    target = target_told(selection, checkpoint, edits)
+    target = target_with_origin(selection, checkpoint, edits)
 
     def take() -> Snapshot:
         return Snapshot(trace=trace(), view=selection.view, provenance=source, for_script={"target": target})

@@ -10,7 +10,7 @@ from model.tokenizer import NOTHING
 from model.trace import Trace
 from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
 from pages.parts.head_switches import muted_heads
-from pages.parts.productions import candidate_of, produced_of, source_of, target_said
+from pages.parts.productions import candidate_of, candidate_target, produced_of, source_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed
 from pages.parts.translation import Options
@@ -76,7 +76,7 @@ def reads_typed(selection: Selection) -> bool:
     return architecture == "encoder-decoder" and bool(selection.target.strip())
 
 
-def target_told(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Target | None:
+def target_with_origin(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Target | None:
     """The same with how it came to be; None: what greedy decoding says, or there is no such decoder."""
     if target_of(selection, checkpoint, edits) is None:
         return None
@@ -84,12 +84,12 @@ def target_told(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> T
     if selection.target.strip():
         return Target(text=selection.target)
     produced = produced_of(selection, checkpoint, options, edits)
-    return target_said(selection, options, candidate_of(produced, options), stopped=produced.stopped)
+    return candidate_target(selection, options, candidate_of(produced, options), stopped=produced.stopped)
 
 
 def provenance_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Provenance:
     """What a file of this pass was made from."""
-    target = target_told(selection, checkpoint, edits)
+    target = target_with_origin(selection, checkpoint, edits)
     told = {} if target is None else {"target": target.text, "target_by": target.by}
     return Provenance(
         checkpoint=checkpoint.name, text=selection.text, pair=pair_of(selection) or "", edits=edits, **told

@@ -52,7 +52,7 @@ def production_key(selection: Selection, options: Options, edits: Edits = NO_EDI
     return ("produced", checkpoint_key(selection.checkpoint), selection.text, edits, *options.settings().items())
 
 
-def kept() -> OrderedDict[Key, Produced]:
+def productions() -> OrderedDict[Key, Produced]:
     """What was produced for this visitor, the latest last."""
     found: OrderedDict[Key, Produced] = st.session_state.setdefault("_produced", OrderedDict())
     while len(found) > KEPT:
@@ -63,11 +63,11 @@ def kept() -> OrderedDict[Key, Produced]:
 def produced_of(selection: Selection, checkpoint: Checkpoint, options: Options, edits: Edits = NO_EDITS) -> Produced:
     """What decoding comes to, all at once; from memory where it was produced, or stopped, before."""
     key = production_key(selection, options, edits)
-    if key not in kept():
+    if key not in productions():
         *_, last = checkpoint.stream(source_of(selection.text), MOST_TOKENS, edits=edits, **options.settings())
-        kept()[key] = compact(last)
-    kept().move_to_end(key)
-    return kept()[key]
+        productions()[key] = compact(last)
+    productions().move_to_end(key)
+    return productions()[key]
 
 
 def compact(generation: Generation) -> Produced:
@@ -88,7 +88,7 @@ def candidate_of(produced: Produced, options: Options) -> Candidate:
     return produced.candidates[options.choice if options.choice < len(produced.candidates) else 0]
 
 
-def target_said(selection: Selection, options: Options, chosen: Candidate, *, stopped: bool = False) -> Target:
+def candidate_target(selection: Selection, options: Options, chosen: Candidate, *, stopped: bool = False) -> Target:
     """What the decoder read, and how it came to be: typed, or produced as scripts produce it again."""
     if selection.target.strip():
         return Target(text=selection.target)

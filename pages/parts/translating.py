@@ -16,8 +16,8 @@ from pages.parts.productions import (
     Key,
     Produced,
     compact,
-    kept,
     production_key,
+    productions,
     source_of,
 )
 from pages.parts.state.selection import Selection
@@ -42,7 +42,7 @@ def produce(selection: Selection, checkpoint: Checkpoint, options: Options) -> P
     Stop starts the page anew: Streamlit leaves this loop at the next thing it shows, and what there was is kept.
     """
     key = production_key(selection, options)
-    if key not in kept():
+    if key not in productions():
         place, began = st.empty(), time.monotonic()
         parts = checkpoint.stream(source_of(selection.text), MOST_TOKENS, **options.settings())
         written: Callable[[str], object] | None = None
@@ -51,11 +51,11 @@ def produce(selection: Selection, checkpoint: Checkpoint, options: Options) -> P
             if time.monotonic() - began > PATIENCE:
                 written = written or show_progress(place)
                 written(f"{len(part.token_ids)} tokens: {part.text}")
-        kept()[key] = compact(part)
+        productions()[key] = compact(part)
         st.session_state.pop("_partial", None)
         place.empty()
-    kept().move_to_end(key)
-    return kept()[key]
+    productions().move_to_end(key)
+    return productions()[key]
 
 
 def show_progress(place: st.delta_generator.DeltaGenerator) -> Callable[[str], object]:
@@ -70,12 +70,12 @@ def stop() -> None:
     """Keep what there is."""
     key, part = st.session_state.pop("_partial", (None, None))
     if part is not None:
-        kept()[key] = replace(compact(part), stopped=True)
+        productions()[key] = replace(compact(part), stopped=True)
 
 
 def go_on(key: Key) -> None:
     """Forget what was stopped: it is produced anew, to its end."""
-    kept().pop(key, None)
+    productions().pop(key, None)
 
 
 def shown_of(selection: Selection, checkpoint: Checkpoint, chosen: Candidate) -> Shown:

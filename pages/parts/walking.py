@@ -14,7 +14,7 @@ from pages.parts.downloads import Snapshot, button, download_name, files, of_hea
 from pages.parts.exploring import traced
 from pages.parts.inside_settings import Walk
 from pages.parts.opening_weight import take_place
-from pages.parts.passes import edits_of, provenance_of, target_told, trace_later
+from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
 from pages.parts.widgets.bound import select
@@ -182,7 +182,7 @@ def python(selection: Selection) -> Callable[[], str]:
     """The weight as a script, for when it is asked for."""
     checkpoint = checkpoint_named(selection.checkpoint)
     path, edits = path_later(selection, checkpoint), edits_of(selection, checkpoint)
-    target, source = target_told(selection, checkpoint, edits), provenance_of(selection, checkpoint, edits)
+    target, source = target_with_origin(selection, checkpoint, edits), provenance_of(selection, checkpoint, edits)
 
     def make() -> str:
         return script(
