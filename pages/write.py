@@ -27,7 +27,7 @@ from pages.parts.continuing import (
 from pages.parts.doors import door
 from pages.parts.downloads import Snapshot, download_name, downloads, files
 from pages.parts.downloads import button as download
-from pages.parts.drawing import drawn, show_chart
+from pages.parts.drawing import chart_spec, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import trace_of
@@ -297,7 +297,7 @@ def show_stages(here: Stand, step: Step, ids: list[int]) -> None:
 
     key = (here.name, chosen, theme_now.background)
     st.vega_lite_chart(
-        drawn(("next", key), make),
+        chart_spec(("next", key), make),
         theme=None,
         on_select=partial(take_row, here, ids),
         selection_mode=[CHOSEN],

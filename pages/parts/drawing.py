@@ -11,13 +11,13 @@ from pages.parts.theme import theme
 from viz.tokens import markdown_text
 
 
-def show_chart(key: Any, make: Callable[[], Any], said: str) -> None:
+def show_chart(key: Any, make: Callable[[], Any], alt: str) -> None:
     """A chart in the page's own colours; the key decides everything in it."""
-    st.vega_lite_chart(drawn((key, theme().background), make), theme=None, alt=said)
+    st.vega_lite_chart(chart_spec((key, theme().background), make), theme=None, alt=alt)
 
 
 @st.cache_data(show_spinner=False, max_entries=128)
-def drawn(key: Any, _make: Callable[[], Any]) -> dict[str, Any]:
+def chart_spec(key: Any, _make: Callable[[], Any]) -> dict[str, Any]:
     """A chart as Vega-Lite: making and checking it takes longer than the model, so the tests alone check it."""
     with debug_mode(False):
         found: dict[str, Any] = _make().to_dict(validate=False)
@@ -34,7 +34,7 @@ def explain(title: str, explained: str, look_for: str) -> tuple[DeltaGenerator, 
     return words, beside
 
 
-def show_measured(words: DeltaGenerator, said: str, explained: str | None = None) -> None:
+def show_measured(words: DeltaGenerator, sentence: str, explained: str | None = None) -> None:
     """What was measured, under the words."""
     with words:
-        st.markdown(f"**Measured here.** {markdown_text(said)}", help=explained)
+        st.markdown(f"**Measured here.** {markdown_text(sentence)}", help=explained)
