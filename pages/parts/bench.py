@@ -112,7 +112,7 @@ def show_bench(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
         st.button("Start over", key="start_over", on_click=choose, kwargs={"setting": ""}, disabled=typed == EXAMPLE)
     show_cells(typed)
     try:
-        steps = computed(typed)
+        steps = steps_of_cells(typed)
     except InputError as refusal:
         st.error(str(refusal))
         return
@@ -158,7 +158,7 @@ def take_cells(base: Typed, revision: int) -> None:
     state = st.session_state
     edited = {name: state.get(f"bench_{name}_{revision}") or {} for name in (*MATRICES, "Mask")}
     frames = {name: with_changes(frame, edited[name]) for name, frame in frames_of(base).items()}
-    matrices = tuple(as_cells([list(map(shown, row)) for row in frames[name].to_numpy()]) for name in MATRICES)
+    matrices = tuple(as_cells([list(map(cell_text, row)) for row in frames[name].to_numpy()]) for name in MATRICES)
     mask = tuple(tuple("1" if tick else "0" for tick in row) for row in frames["Mask"].to_numpy())
     typed = Typed(matrices=matrices, mask=mask)  # type: ignore[arg-type]
     state["_bench_shown"] = typed  # the tables show it already
@@ -174,7 +174,7 @@ def with_changes(frame: pd.DataFrame, edited: Any) -> pd.DataFrame:
     return found
 
 
-def shown(cell: Any) -> str:
+def cell_text(cell: Any) -> str:
     """A cell as text; one that was emptied is empty."""
     return "" if cell is None else str(cell).strip()
 
@@ -188,7 +188,7 @@ def take_size(typed: Typed, count: int) -> None:
     choose(setting=resized.to_setting())
 
 
-def computed(typed: Typed) -> Steps:
+def steps_of_cells(typed: Typed) -> Steps:
     """Every step. InputError for a cell that holds no number."""
     query, key, value = (numbers(name, matrix) for name, matrix in zip(MATRICES, typed.matrices, strict=True))
     return steps_of(query, key, value, np.array(typed.mask) == "1")

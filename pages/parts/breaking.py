@@ -76,7 +76,7 @@ def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace,
         show_place(selection, kinds)
         return
     try:
-        after = aligned(selection, checkpoint, before, edits)
+        after = edited_trace(selection, checkpoint, before, edits)
     except InputError as refusal:  # what is kept may have no place in this text
         st.error(markdown_text(str(refusal)))
         show_kept(kept)
@@ -119,7 +119,7 @@ def place_of(selection: Selection, kinds: Kinds) -> Place:
     return Place(view.attention, view.layer, heads[0] if heads else 0, key)
 
 
-def aligned(selection: Selection, checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:
+def edited_trace(selection: Selection, checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:
     """The edited run of the same tokens; a decoder beside an encoder reads what the original run wrote."""
     if before.encoder is None or before.decoder is None:
         return trace_of(selection, edits)
@@ -141,11 +141,11 @@ def run_of(selection: Selection, checkpoint: Checkpoint, edits: Edits, runs: tup
         layer=view.layer,
         one_text=kind.queries is kind.keys,
         probabilities=tuple(map(checkpoint.probabilities, runs)) if labels else None,  # type: ignore[arg-type]
-        ordered=ordered(selection, checkpoint, edits) if edits.unpositioned else None,
+        ordered=order_stacks(selection, checkpoint, edits) if edits.unpositioned else None,
     )
 
 
-def ordered(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Any:
+def order_stacks(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Any:
     """The two sentences of the same words, each before and after; of an encoder where there is one."""
     stacks = []
     for changes in (Edits(), edits):
@@ -171,7 +171,7 @@ def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits,
             return
         tokens = before.decoder.ids.tolist()
         original = checkpoint.tokenizer.decode(tokens)
-        for label, text in (("before", original), ("after", written(selection, checkpoint, edits, len(tokens)))):
+        for label, text in (("before", original), ("after", edited_output(selection, checkpoint, edits, len(tokens)))):
             st.markdown(f"Output {label}", help=OUTPUT_HELP)
             st.text(answer.text_line(text))
         return
@@ -181,7 +181,7 @@ def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits,
             st.metric(f"{title} {label}", outcome, help=explained)
 
 
-def written(selection: Selection, checkpoint: Checkpoint, edits: Edits, tokens: int) -> str:
+def edited_output(selection: Selection, checkpoint: Checkpoint, edits: Edits, tokens: int) -> str:
     """What the edited model writes: at most a few tokens more than the original, for it may never come to an end."""
     key = ("written", tokens, *trace_key(selection, edits))
 

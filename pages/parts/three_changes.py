@@ -82,7 +82,7 @@ def swap_change(selection: Selection, checkpoint: Checkpoint, after: Selection) 
     """What the model says of this text, and of another; a typed target is of the first alone."""
     if reads_typed(selection):
         edits = edits_of(after, checkpoint)
-        return known(("said", trace_key(after, edits)), lambda: verdict_of(checkpoint, trace_of(after, edits)))
+        return cached_words(("said", trace_key(after, edits)), lambda: verdict_of(checkpoint, trace_of(after, edits)))
     return change(selection, checkpoint, after, edits_of(after, checkpoint))
 
 
@@ -128,11 +128,11 @@ def change(selection: Selection, checkpoint: Checkpoint, after: Selection, edits
     def compute() -> str:
         return change_of(checkpoint, trace_of(selection, now), trace_of(after, edits), typed=typed)
 
-    return known(("changed", trace_key(selection, now), trace_key(after, edits), typed), compute)
+    return cached_words(("changed", trace_key(selection, now), trace_key(after, edits), typed), compute)
 
 
 @st.cache_data(show_spinner=False, max_entries=256)
-def known(key: tuple[Any, ...], _compute: Callable[[], str]) -> str:
+def cached_words(key: tuple[Any, ...], _compute: Callable[[], str]) -> str:
     """What was computed under a key. Only the words are kept: traces of a long text would push each other out."""
     return _compute()
 
