@@ -20,13 +20,13 @@ from pages.parts.part_effects import (
     AT_ONCE,
     Board,
     bars,
+    bars_legend,
     board_of,
-    explained,
+    box_legend,
     finding,
-    in_box,
+    how_chosen,
     longest,
-    still,
-    under_bars,
+    unmoved_sentence,
 )
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
@@ -69,7 +69,7 @@ def show() -> None:
         remember(selection)
     with top:
         title, sentence = finding(board, pressed()) if board else ("", "")
-        show_finding(QUESTION, title, sentence, explained=explained(board) if board else None)
+        show_finding(QUESTION, title, sentence, explained=how_chosen(board) if board else None)
         if board:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
     if board is not None:
@@ -123,7 +123,7 @@ def show_board(board: Board) -> None:
         else:
             draw(board, chosen)
     if not picture_alone():
-        st.markdown(HOW_TO_READ.format(in_box(board)))
+        st.markdown(HOW_TO_READ.format(box_legend(board)))
 
 
 @st.fragment
@@ -153,7 +153,7 @@ def show_chosen(selection: Selection, board: Board) -> None:
         pages.say_kept(selection)
         SHOWN[experiment](selection, checkpoint, before, kinds_of(before))
     else:
-        show_experiment(selection, checkpoint, before, kinds_of(before), still(board, experiment))
+        show_experiment(selection, checkpoint, before, kinds_of(before), unmoved_sentence(board, experiment))
 
 
 def share_found(selection: Selection, board: Board) -> None:
@@ -161,7 +161,7 @@ def share_found(selection: Selection, board: Board) -> None:
     if board.most():
         edits = Edits.from_text(selection.edits)
         source = provenance_of(selection, checkpoint_named(selection.checkpoint), Edits())
-        share_bars("break", bars(board), under_bars(board), replace(source, edits=edits))
+        share_bars("break", bars(board), bars_legend(board), replace(source, edits=edits))
 
 
 def show_next() -> None:

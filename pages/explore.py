@@ -20,8 +20,8 @@ from pages.parts.exploring import Attended, attended, show_explorer, show_neighb
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.heads_worth_a_look import (
     Opening,
-    explained,
     figure_of,
+    how_chosen,
     opening_of,
     sentence_of,
     show_heads_worth_a_look,
@@ -144,7 +144,7 @@ def show_found(shown: Attended, whole: bool) -> Opening | None:
     opening = opening_of(shown)
     sentence = f"{sentence_of(shown, opening)} {verdict(shown)}"
     title = title_of(shown, opening)
-    show_finding(question() if title else QUESTION, title, sentence, explained=explained(opening))
+    show_finding(question() if title else QUESTION, title, sentence, explained=how_chosen(opening))
     show_caveats(checkpoint, trace_of(shown.selection, edits_of(shown.selection, checkpoint)))
     with picture():
         name = f"{shown.name} {shown.kind.name} {opening.layer} {opening.head}"

@@ -102,7 +102,7 @@ def look_of(kind: Kind, opening: Opening) -> str:
     return f"{where} {BY_CHANCE}"
 
 
-def explained(opening: Opening) -> str:
+def how_chosen(opening: Opening) -> str:
     """How the finding was chosen, and what it was measured against."""
     against = "" if opening.found is None else f" {findings.against(opening.found)}"
     return f"{findings.HELP}{against}"

@@ -237,7 +237,8 @@ def finding(board: Board, pressed: str = "") -> tuple[str, str]:
         return needs_none(board), nothing_moves(board, compared[most])
     without = f"{'On top of what is kept broken, w' if board.kept != NO else 'W'}ithout "
     rest = sorted(compared.keys() - {most}, key=lambda name: -compared[name].change)
-    return f"{without}{EXPERIMENTS[most].part_at(board.place)}, {moved(board, compared[most])}", after_it(board, rest)
+    title = f"{without}{EXPERIMENTS[most].part_at(board.place)}, {outcome_change(board, compared[most])}"
+    return title, rest_sentence(board, rest)
 
 
 def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
@@ -246,7 +247,7 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
     lead = f"Without {experiment.part_at(board.place)}, " if experiment.part else f"{experiment.title(board.place)}: "
     largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].said()})"
     return (
-        f"{lead}{moved(board, effect)}",
+        f"{lead}{outcome_change(board, effect)}",
         f"Of the parts that are compared, {largest} matters most here.",
     )
 
@@ -254,23 +255,23 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
 def needs_none(board: Board) -> str:
     """The title where no part that is compared moves the outcome."""
     other = "other " if board.kept != NO else ""
-    said = f"{aside(board)}this text needs no single {other}part of the formula."
+    said = f"{norms_aside(board)}this text needs no single {other}part of the formula."
     return said[0].upper() + said[1:]
 
 
-def aside(board: Board) -> str:
+def norms_aside(board: Board) -> str:
     """ "norms aside, " where parts were taken out that are not compared."""
     effects = board.effects.items()
     names = [EXPERIMENTS[name].part for name, effect in effects if effect and not EXPERIMENTS[name].of_text]
     return f"{', '.join(names)} aside, " if names else ""
 
 
-def how(board: Board) -> str:
+def beside_what(board: Board) -> str:
     """What else is broken while a part is taken out."""
     return "beside what is kept broken" if board.kept != NO else "alone"
 
 
-def moved(board: Board, effect: Effect) -> str:
+def outcome_change(board: Board, effect: Effect) -> str:
     """What becomes of the outcome, after "Without …, "."""
     before, after, name = percent(effect.before), percent(effect.after), markdown_text(board.named)
     goes = f"goes from {before} to {after}"
@@ -283,13 +284,13 @@ def moved(board: Board, effect: Effect) -> str:
     }[board.outcome.kind]
 
 
-def after_it(board: Board, rest: Sequence[str]) -> str:
+def rest_sentence(board: Board, rest: Sequence[str]) -> str:
     """The other parts that were compared, those with the largest change first."""
     if not rest:
         return "No other part of this model can be compared with it."
     compared = board.compared()
     said = [f"{EXPERIMENTS[name].part_at(board.place)} ({compared[name].said()})" for name in rest]
-    after = f"Each part was taken out {how(board)}. After this one comes {said[0]}"
+    after = f"Each part was taken out {beside_what(board)}. After this one comes {said[0]}"
     return f"{after}." if len(said) == 1 else f"{after}; {said[-1]} matters least."
 
 
@@ -303,8 +304,8 @@ def nothing_moves(board: Board, largest: Effect) -> str:
         "output": f"the probability of its own output ({before})",
         "stream": "the last vectors",
     }[board.outcome.kind]
-    points = f"{100 * largest.change:.2g} points when it is taken out {how(board)}"
-    none = f"{aside(board)}none moves {what} by more than {points}"
+    points = f"{100 * largest.change:.2g} points when it is taken out {beside_what(board)}"
+    none = f"{norms_aside(board)}none moves {what} by more than {points}"
     none = none[0].upper() + none[1:]
     if board.kept != NO:
         return f"{none}."
@@ -314,7 +315,7 @@ def nothing_moves(board: Board, largest: Effect) -> str:
     )
 
 
-def still(board: Board, name: str) -> str:
+def unmoved_sentence(board: Board, name: str) -> str:
     """What it means that the outcome stays where one part is gone; "" where it moves, or where that is not known."""
     effect = board.effects.get(name)
     if effect is None or effect.change >= STILL:
@@ -324,15 +325,15 @@ def still(board: Board, name: str) -> str:
     return f"**Nothing moves** ({effect.said()}). {EXPERIMENTS[name].unmoved}"
 
 
-def explained(board: Board) -> str:
+def how_chosen(board: Board) -> str:
     """How the finding was chosen."""
-    return CHOSEN_BY.format(how=how(board), what=WHAT[board.outcome.kind])
+    return CHOSEN_BY.format(how=beside_what(board), what=WHAT[board.outcome.kind])
 
 
-def in_box(board: Board) -> str:
+def box_legend(board: Board) -> str:
     """What the numbers beside a part are."""
     if board.outcome.kind == "stream":
-        beside = f", {how(board)}" if board.kept != NO else ""
+        beside = f", {beside_what(board)}" if board.kept != NO else ""
         return f"how far the vectors after the last layer move without it{beside}, as a share of their length"
     of = f" of “{markdown_text(board.named)}”" if board.named else " of the output's tokens, the mean over them,"
     if board.kept != NO:
@@ -355,7 +356,7 @@ def bars(board: Board) -> list[Bar]:
     ]
 
 
-def under_bars(board: Board) -> str:
+def bars_legend(board: Board) -> str:
     """What the bars are, plain text."""
-    said = plain_text(in_box(board))
+    said = plain_text(box_legend(board))
     return f"{said[0].upper()}{said[1:]}. A bar is the change."
