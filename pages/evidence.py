@@ -22,7 +22,7 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, current, fit, remember, selected
 from pages.parts.theme import theme
 from viz import answer
-from viz import evidence as shown
+from viz import evidence as report
 from viz.evidence_picture import share_chart
 from viz.export import SITES
 from viz.provenance import Provenance
@@ -58,7 +58,7 @@ FINDINGS_KEPT = 64
 
 
 @st.cache_resource(show_spinner=False)
-def known() -> Shelf:
+def findings_cache() -> Shelf:
     """What was found of the last passes, of all visitors."""
     return Shelf(FINDINGS_KEPT)
 
@@ -74,10 +74,10 @@ def show() -> None:
         selection = fit(selection, kinds)
         remember(selection)
         address_notice()
-        findings = found(selection, checkpoint, trace)
+        findings = findings_of(selection, checkpoint, trace)
         keys = kinds[selection.view.attention].keys
         cut = answer.kept(len(keys.tokens), getattr(trace, keys.stack).dropped)
-        said = shown.title(findings), f"{shown.sentence(findings)}{cut}"
+        said = report.title(findings), f"{report.sentence(findings)}{cut}"
         edits, caveats = edits_of(selection, checkpoint), partial(show_caveats, checkpoint, trace)
         show_picture(findings, trace_key(selection, edits))
         if not picture_alone():
@@ -96,7 +96,7 @@ def show_picture(findings: Sequence[Finding], key: object) -> None:
         show_chart(("shares", key, tuple(findings)), lambda: share_chart(findings, theme=theme()), CHART_SAID)
 
 
-def found(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Finding]:
+def findings_of(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Finding]:
     """All checks of the pass on the screen, run now unless they were run for it before."""
     edits, site = edits_of(selection, checkpoint), head_of(selection)
     key = (trace_key(selection, edits), site)
@@ -108,9 +108,9 @@ def found(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Fi
         place.progress(stages.index(stage) / len(stages), text=f"Comparing with {stage}")
 
     def run() -> list[Finding]:
-        return [*evidence(checkpoint, trace, edits, head=site, tell=tell), *shown.picture_findings(trace)]
+        return [*evidence(checkpoint, trace, edits, head=site, tell=tell), *report.picture_findings(trace)]
 
-    findings: list[Finding] = known().get(key, run, lambda _: 1)
+    findings: list[Finding] = findings_cache().get(key, run, lambda _: 1)
     place.empty()
     return findings
 
@@ -135,16 +135,16 @@ def show_pass(selection: Selection, edits: Edits) -> None:
 
 def show_findings(findings: Sequence[Finding], address: str, source: Provenance) -> None:
     """A table for each group of what the visitor saw."""
-    make = partial(shown.findings_csv, findings, provenance=source)
+    make = partial(report.findings_csv, findings, provenance=source)
     with files():
         button("Table (CSV)", download_name("evidence", "csv"), make, CSV_HELP)
         selection = current()
         share("evidence", alone(selected_pass(selection), selection.view.layer, selection.head))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-    for group, title in shown.GROUPS.items():
+    for group, title in report.GROUPS.items():
         rows = [finding for finding in findings if finding.check.group == group]
         st.subheader(title, anchor=False)
-        st.table(pd.DataFrame(shown.table(rows, address)), hide_index=True)
+        st.table(pd.DataFrame(report.table(rows, address)), hide_index=True)
     st.subheader("Tested besides", anchor=False)
     st.markdown(IN_THE_REPOSITORY)
 
