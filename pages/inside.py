@@ -12,7 +12,7 @@ from pages.parts.doors import POSITIONS_HELP, door, doors_of_weight
 from pages.parts.exploring import traced
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.inside_settings import DEPTHS, Walk
-from pages.parts.opening_weight import opened_on
+from pages.parts.opening_weight import opening_selection
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
 from pages.parts.theme import theme
@@ -78,7 +78,7 @@ def show_walk() -> None:
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = traced(selection, checkpoint)
         selection = fit(selection, kinds)
-        shown, step = opened_on(selection, kinds), selection.of(Walk).step
+        shown, step = opening_selection(selection, kinds), selection.of(Walk).step
         path = chosen_path(shown, checkpoint)
         show_finding(QUESTION, steps.title(path), steps.answer(path), explained=steps.in_full(path))
         show_caveats(checkpoint, trace)

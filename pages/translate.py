@@ -33,7 +33,7 @@ from pages.parts.translation_picture import (
     QUESTION,
     Linked,
     linked_of,
-    opened,
+    opening_options,
     show_found,
     show_walk,
     show_words,
@@ -116,7 +116,7 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     checkpoint = checkpoint_named(selection.checkpoint)
     linked = linked_of(checkpoint, shown)
     chosen = selection.of(Options)
-    options = opened(checkpoint, shown, linked, chosen)
+    options = opening_options(checkpoint, shown, linked, chosen)
     step = step_of(selection, options, shown)
     explained = how_chosen(word=chosen.step is None and step == options.step, heads=not chosen.reading)
     options = replace(options, step=step)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.measures.one_weight import WeightPath
 from pages.parts.head_switches import muted_heads, one_head_on, with_mute
-from pages.parts.opening_weight import pinned
+from pages.parts.opening_weight import place_to_keep
 from pages.parts.state.session import address_of, choose, current
 from pages.parts.widgets.bound import bind
 from pages.parts.widgets.switch import switch
@@ -57,4 +57,4 @@ def alone(path: WeightPath) -> dict[str, Any]:
 def take_mute(path: WeightPath) -> None:
     """Mute the head beside those that are muted, or give it back."""
     muted = bool(st.session_state["inside_mute"])
-    choose(pinned(path.site) | with_mute(current(), place_of(path), path.module.heads, muted=muted))
+    choose(place_to_keep(path.site) | with_mute(current(), place_of(path), path.module.heads, muted=muted))

@@ -31,7 +31,7 @@ def is_small(checkpoint: Checkpoint) -> bool:
     return checkpoint.model.parameter_count() <= LARGEST_MODEL
 
 
-def opened_on(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
+def opening_selection(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
     """The selection, at the place that is found where none is chosen."""
     checkpoint = checkpoint_named(selection.checkpoint)
     if not is_found() or not is_small(checkpoint):
@@ -56,6 +56,6 @@ def take_place(name: str, place: int, site: WeightSite) -> None:
     choose(kept | {name: place}, opening=bool(after["layer"] or after["head"]))
 
 
-def pinned(site: WeightSite) -> dict[str, Any]:
+def place_to_keep(site: WeightSite) -> dict[str, Any]:
     """What makes the site on the screen chosen, if it was only found: what is changed next may have another found."""
     return {name: getattr(site, name) for name in ("layer", "head", "query", "key")} if is_found() else {}

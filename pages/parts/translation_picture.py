@@ -107,7 +107,7 @@ def side(tokens: Sequence[str], words: Sequence[int], special: Sequence[bool]) -
     return Side(words=words_of(tokens, words), special=[by_word[word] for word in sorted(by_word)])
 
 
-def opened(checkpoint: Checkpoint, shown: Shown, linked: Linked, options: Options) -> Options:
+def opening_options(checkpoint: Checkpoint, shown: Shown, linked: Linked, options: Options) -> Options:
     """The options with the heads and the step that the page shows where nobody chose others."""
     own = found_reading(checkpoint, shown, linked, options.moment)
     step = found_step(checkpoint, shown, linked) if options.step is None else options.step
