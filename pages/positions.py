@@ -124,7 +124,7 @@ def show() -> None:
         found = finding()
         with above:
             show_finding(QUESTION, *found, explained=order.TWO_ORDERS_HELP)
-            selection, checkpoint, _ = chosen()
+            selection, checkpoint, _ = fitted_selection()
             show_caveats(checkpoint, trace_of(selection, NO_EDITS))
         if not picture_alone():
             pages.say_kept(selection)
@@ -146,7 +146,7 @@ def show() -> None:
 
 def share_finding() -> None:
     """The picture to share: both numbers of the finding, if it has any."""
-    selection, checkpoint, _ = chosen()
+    selection, checkpoint, _ = fitted_selection()
     measured = orders()
     bars = [] if measured is None else order.bars(measured)
     share_bars("positions", bars, order.BARS if bars else "", provenance_of(selection, checkpoint, NO_EDITS))
@@ -154,7 +154,7 @@ def share_finding() -> None:
 
 def finding() -> tuple[str, str]:
     """What the order of two tokens matters to this model; the scheme alone where the text holds no two."""
-    selection, checkpoint, name = chosen()
+    selection, checkpoint, name = fitted_selection()
     trace, measured = trace_of(selection, NO_EDITS), orders()
     if measured is None:
         return "", order.answer(checkpoint.config.positions)
@@ -164,7 +164,7 @@ def finding() -> tuple[str, str]:
 
 def orders() -> TwoOrders | None:
     """How much the order of two tokens of the text matters; None where the text holds no two, or is too long."""
-    selection, checkpoint, name = chosen()
+    selection, checkpoint, name = fitted_selection()
     return measured_orders(name_of(selection, NO_EDITS), name, checkpoint, trace_of(selection, NO_EDITS))
 
 
@@ -190,7 +190,7 @@ def draw(figure: go.Figure, key: str) -> None:
     st.plotly_chart(figure, theme=None, config=figures.CONFIG, key=key)
 
 
-def chosen() -> tuple[Selection, Checkpoint, str]:
+def fitted_selection() -> tuple[Selection, Checkpoint, str]:
     """The selection with settings that fit, its checkpoint, and the stack it looks at.
 
     The settings are kept, and in the address from now on.
@@ -209,7 +209,7 @@ def chosen() -> tuple[Selection, Checkpoint, str]:
 def fit_settings() -> None:
     """What of the settings the checkpoint or the text has no place for is put back and noted."""
     before = current().of(Positioning)
-    selection, _, stack = chosen()
+    selection, _, stack = fitted_selection()
     settings = selection.of(Positioning)
     if settings.token >= len(getattr(trace_of(selection, NO_EDITS), stack).ids):
         settings = replace(settings, token=0)
@@ -248,7 +248,7 @@ def show_orders() -> None:
     """What the title says as a picture: how far each token's vector moves when two tokens change places."""
     if (measured := orders()) is None:
         return
-    selection, _, name = chosen()
+    selection, _, name = fitted_selection()
     stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
     with picture():
         draw(
@@ -269,7 +269,7 @@ def show_sum(*, answered: bool) -> None:
 
     answered: the finding says how the order is known, for no two tokens could be swapped; this is the main picture.
     """
-    selection, checkpoint, name = chosen()
+    selection, checkpoint, name = fitted_selection()
     if answered or not picture_alone():
         show_parts(main=answered)
     if picture_alone():
@@ -300,7 +300,7 @@ def order_sentences(stack: StackTrace, scheme: str, *, answered: bool) -> Iterat
 def show_parts(*, main: bool) -> None:
     """The vectors of all tokens as pictures, those of one as a table. main: whether they are the main picture."""
     with pages.plain_refusals():
-        selection, _, name = chosen()
+        selection, _, name = fitted_selection()
         stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
         tokens = names_of(stack)
         parts = measures.parts(stack.embedding)
@@ -362,7 +362,7 @@ def show_table() -> None:
 
 def choose_table() -> None:
     """Whose vectors, and how many of them."""
-    settings = chosen()[0].of(Positioning)
+    settings = fitted_selection()[0].of(Positioning)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         looks = {"format_func": TABLE_NAMES.__getitem__, "help": TABLE_HELP}
         radio("Vectors of", TABLES, settings.table, partial(take_setting, "table"), key="table", **looks)
@@ -374,7 +374,7 @@ def choose_table() -> None:
 
 def chosen_table() -> tuple[np.ndarray, str]:
     """The table that the controls ask for, and whose it is. InputError for a checkpoint that has none."""
-    selection, checkpoint, name = chosen()
+    selection, checkpoint, name = fitted_selection()
     settings = selection.of(Positioning)
     if settings.table != OWN:
         return measures.sinusoidal_table(settings.length, settings.width), TABLE_NAMES[settings.table]
@@ -389,7 +389,7 @@ def chosen_table() -> tuple[np.ndarray, str]:
 def show_curves() -> None:
     """Chosen dimensions over the positions."""
     with pages.plain_refusals():
-        table, dimensions = chosen_table()[0], chosen()[0].of(Positioning).dimensions
+        table, dimensions = chosen_table()[0], fitted_selection()[0].of(Positioning).dimensions
         st.multiselect(
             "Dimensions drawn as curves",
             range(table.shape[1]),
@@ -438,7 +438,7 @@ def show_shift(width: int) -> None:
         if width < 2:
             st.info("One dimension has no pair to rotate: choose at least 2.")
             return
-        settings = chosen()[0].of(Positioning)
+        settings = fitted_selection()[0].of(Positioning)
         pair, position, shift = settings.pair_of, settings.position, settings.shift
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.number_input("Pair", 0, width // 2 - 1, help=PAIR_HELP, width=140, **setting("pair_of", pair))
@@ -468,7 +468,7 @@ def show_shift(width: int) -> None:
 def show_beyond() -> None:
     """What the scheme of the checkpoint has for positions that no text of its reaches."""
     with pages.plain_refusals():
-        _, checkpoint, name = chosen()
+        _, checkpoint, name = fitted_selection()
         config, stack = checkpoint.config, stack_of(checkpoint, name)
         st.subheader("Beyond the longest text", anchor=False, help=BEYOND_HELP)
         st.markdown(f"This checkpoint reads {config.max_length:,} tokens at most. {order.beyond(config.positions)}")
@@ -485,7 +485,7 @@ def show_beyond() -> None:
 def show_schemes() -> None:
     """What each scheme adds to a score, as a function of the two positions."""
     with pages.plain_refusals():
-        selection, checkpoint, name = chosen()
+        selection, checkpoint, name = fitted_selection()
         settings = selection.of(Positioning)
         st.subheader("Schemes side by side", anchor=False, help=SCHEMES_HELP)
         st.markdown(order.SIDE_BY_SIDE)
