@@ -26,7 +26,7 @@ from pages.parts.translated import (
     show_step,
     show_tree,
 )
-from pages.parts.translating import Shown, produce, shown_of
+from pages.parts.translating import ForcedPass, pass_over_candidate, produce
 from pages.parts.translation import CHECKPOINT, SENTENCES, Options
 from pages.parts.translation_controls import fitting, show_outcome
 from pages.parts.translation_picture import (
@@ -83,45 +83,45 @@ def show_translation() -> None:
     if production_key(selection, selection.of(Options)) not in productions():
         st.rerun()  # the whole page: there what is produced is seen, and can be stopped
     with pages.plain_refusals(), pages.question_above(QUESTION):
-        produced, shown = translated(selection)
-        selection = fitting(fit(selection, kinds_of(shown.trace)), shown, produced)
-        show_parts(selection, produced, shown)
+        produced, forced_pass = translated(selection)
+        selection = fitting(fit(selection, kinds_of(forced_pass.trace)), forced_pass, produced)
+        show_parts(selection, produced, forced_pass)
     remember(selection)
 
 
-def translated(selection: Selection) -> tuple[Produced, Shown]:
+def translated(selection: Selection) -> tuple[Produced, ForcedPass]:
     """What decoding came to, and the pass over the one translation that is looked at."""
     checkpoint, options = checkpoint_named(selection.checkpoint), selection.of(Options)
     produced = produce(selection, checkpoint, options)
-    return produced, shown_of(selection, checkpoint, candidate_of(produced, options))
+    return produced, pass_over_candidate(selection, checkpoint, candidate_of(produced, options))
 
 
 def attended() -> Attended:
     """The three attentions of that pass."""
-    _, shown = translated(current())
-    kinds = kinds_of(shown.trace)
-    return Attended(fit(current(), kinds), kinds, name_under(shown.key))
+    _, forced_pass = translated(current())
+    kinds = kinds_of(forced_pass.trace)
+    return Attended(fit(current(), kinds), kinds, name_under(forced_pass.key))
 
 
-def snapshot_of(selection: Selection, produced: Produced, shown: Shown) -> Snapshot:
+def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> Snapshot:
     """What files of the translation on the screen are made of."""
     options = selection.of(Options)
     target = candidate_target(selection, options, candidate_of(produced, options), stopped=produced.stopped)
     source = Provenance(checkpoint=selection.checkpoint, text=selection.text, target=target.text, target_by=target.by)
-    return Snapshot(trace=shown.trace, view=selection.view, provenance=source, for_script={"target": target})
+    return Snapshot(trace=forced_pass.trace, view=selection.view, provenance=source, for_script={"target": target})
 
 
-def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
+def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
     """What was found and the picture; the translation, one step of it, the explorer, probabilities, alignment, tree."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    linked = linked_of(checkpoint, shown)
+    linked = linked_of(checkpoint, forced_pass)
     chosen = selection.of(Options)
-    options = opening_options(checkpoint, shown, linked, chosen)
-    step = step_of(selection, options, shown)
+    options = opening_options(checkpoint, forced_pass, linked, chosen)
+    step = step_of(selection, options, forced_pass)
     explained = how_chosen(word=chosen.step is None and step == options.step, heads=not chosen.reading)
     options = replace(options, step=step)
     show_found(checkpoint, linked, options, explained)
-    show_caveats(checkpoint, shown.trace)
+    show_caveats(checkpoint, forced_pass.trace)
     if picture_alone():
         with picture():
             show_words(linked, options)
@@ -130,28 +130,30 @@ def show_parts(selection: Selection, produced: Produced, shown: Shown) -> None:
     with left, picture():
         show_words(linked, options)
     with right:
-        show_walk(checkpoint, shown, linked, options)
+        show_walk(checkpoint, forced_pass, linked, options)
     pages.say_kept(selection)
     address_notice()
-    show_outcome(selection, produced, shown)
+    show_outcome(selection, produced, forced_pass)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-    show_step(selection, checkpoint, produced, shown, options)
-    show_all(selection, produced, shown, linked, options)
-    show_forced(checkpoint, shown)
-    show_alignment(checkpoint, shown, options, snapshot_of(selection, produced, shown).provenance)
+    show_step(selection, checkpoint, produced, forced_pass, options)
+    show_all(selection, produced, forced_pass, linked, options)
+    show_forced(checkpoint, forced_pass)
+    show_alignment(checkpoint, forced_pass, options, snapshot_of(selection, produced, forced_pass).provenance)
     if options.method == "beam":
         show_tree(produced, options)
     show_next(linked, options)
 
 
-def show_all(selection: Selection, produced: Produced, shown: Shown, linked: Linked, options: Options) -> None:
+def show_all(
+    selection: Selection, produced: Produced, forced_pass: ForcedPass, linked: Linked, options: Options
+) -> None:
     """Every head of the three attentions, and the files."""
-    pictures = Attended(selection, kinds_of(shown.trace), name_under(shown.key))
+    pictures = Attended(selection, kinds_of(forced_pass.trace), name_under(forced_pass.key))
     st.subheader("Every head", anchor=False)
     st.markdown(EXPLORER_SAID)
     with files():
         any_head = bool(selection.view.heads_on(pictures.kind.heads))
-        take = partial(snapshot_of, selection, produced, shown)
+        take = partial(snapshot_of, selection, produced, forced_pass)
         downloads("translate", take, any_head=any_head, with_share=False)
         if options.place():  # the mean of all layers is no layer's picture
             share("translate", partial(snapshot_of_heads, take, linked, options))

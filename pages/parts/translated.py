@@ -15,7 +15,7 @@ from pages.parts.drawing import show_chart
 from pages.parts.productions import Produced, candidate_of
 from pages.parts.state.selection import Selection
 from pages.parts.theme import theme
-from pages.parts.translating import Shown
+from pages.parts.translating import ForcedPass
 from pages.parts.translation import Options
 from pages.parts.translation_picture import MOMENT_NAMES, names_of
 from viz import card as cards
@@ -64,26 +64,32 @@ TREE_HELP = (
 )
 
 
-def show_step(selection: Selection, checkpoint: Checkpoint, produced: Produced, shown: Shown, options: Options) -> None:
+def show_step(
+    selection: Selection, checkpoint: Checkpoint, produced: Produced, forced_pass: ForcedPass, options: Options
+) -> None:
     """One token: where it comes from, how probable it was, and what else might have stood there."""
-    assert shown.trace.decoder is not None
-    step, name = options.step or 0, names_of(checkpoint, shown)[options.step or 0]
-    row = read(shown.trace.decoder.cross_weights().numpy(), options.place())[step]
+    assert forced_pass.trace.decoder is not None
+    step, name = options.step or 0, names_of(checkpoint, forced_pass)[options.step or 0]
+    row = read(forced_pass.trace.decoder.cross_weights().numpy(), options.place())[step]
     st.subheader("This step, token by token", anchor=False)
-    st.markdown(step_sentence(name, options, row, shown, step) + chance_sentence(selection, produced, options, step))
+    st.markdown(
+        step_sentence(name, options, row, forced_pass, step) + chance_sentence(selection, produced, options, step)
+    )
     left, right = st.columns(2, gap="large")
     with left:
-        show_sources(shown, options, step, row)
+        show_sources(forced_pass, options, step, row)
     with right:
-        show_alternatives(checkpoint, shown, step)
+        show_alternatives(checkpoint, forced_pass, step)
 
 
-def step_sentence(name: str, options: Options, row: Float[np.ndarray, "key"], shown: Shown, step: int) -> str:
+def step_sentence(
+    name: str, options: Options, row: Float[np.ndarray, "key"], forced_pass: ForcedPass, step: int
+) -> str:
     """The step in one sentence."""
-    assert shown.trace.encoder is not None
+    assert forced_pass.trace.encoder is not None
     best = int(row.argmax())
-    source = position_name(best, (shown.trace.encoder.tokens or ())[best])
-    probability = percent(shown.tokens[step].probability, 1)
+    source = position_name(best, (forced_pass.trace.encoder.tokens or ())[best])
+    probability = percent(forced_pass.tokens[step].probability, 1)
     return (
         f"To produce **{markdown_text(name)}** it looked most at **{markdown_text(source)}**: "
         f"{percent(float(row[best]))} of the weight ({reading_name(options.place())}). The model gave it {probability}."
@@ -98,55 +104,61 @@ def chance_sentence(selection: Selection, produced: Produced, options: Options, 
     return f" After temperature, top-k and top-p it was drawn with {percent(chances[step], 1)}."
 
 
-def show_sources(shown: Shown, options: Options, step: int, row: Float[np.ndarray, "key"]) -> None:
+def show_sources(forced_pass: ForcedPass, options: Options, step: int, row: Float[np.ndarray, "key"]) -> None:
     """The weight of every source token, the largest of many."""
-    assert shown.trace.encoder is not None
-    tokens, shares = shown.trace.encoder.tokens or (), row.tolist()
+    assert forced_pass.trace.encoder is not None
+    tokens, shares = forced_pass.trace.encoder.tokens or (), row.tolist()
     places = largest(shares, MOST_BARS)
     names = [position_name(place, tokens[place]) for place in places]
     st.markdown("**Source tokens it looked at**")
     make = partial(share_chart, names, [shares[place] for place in places], "weight", theme=theme())
-    show_chart(("sources", shown.key, options.reading, step), make, "The weight of each source token in this step.")
+    show_chart(
+        ("sources", forced_pass.key, options.reading, step), make, "The weight of each source token in this step."
+    )
     if len(tokens) > MOST_BARS:
         st.markdown(f"The {MOST_BARS} largest of {len(tokens)} tokens are drawn.")
 
 
-def show_alternatives(checkpoint: Checkpoint, shown: Shown, step: int) -> None:
+def show_alternatives(checkpoint: Checkpoint, forced_pass: ForcedPass, step: int) -> None:
     """The likeliest tokens of one step."""
-    token = shown.tokens[step]
+    token = forced_pass.tokens[step]
     ids = [token_id for token_id, _ in token.likeliest]
     names = [position_name(rank, piece) for rank, piece in enumerate(checkpoint.tokenizer.pieces(ids))]
     marked = ids.index(token.token_id) if token.token_id in ids else None
     st.markdown("**Likeliest tokens**, ● the one that stands there")
     shares = [share for _, share in token.likeliest]
     make = partial(share_chart, names, shares, "probability", marked=marked, theme=theme())
-    show_chart(("alternatives", shown.key, step), make, "The likeliest tokens of this step and their probabilities.")
+    show_chart(
+        ("alternatives", forced_pass.key, step), make, "The likeliest tokens of this step and their probabilities."
+    )
 
 
-def show_forced(checkpoint: Checkpoint, shown: Shown) -> None:
+def show_forced(checkpoint: Checkpoint, forced_pass: ForcedPass) -> None:
     """The probability of every token of the translation."""
     st.subheader("How probable each token was", anchor=False, help=FORCED_HELP)
-    best = checkpoint.tokenizer.pieces([token.likeliest[0][0] for token in shown.tokens])
-    pieces = list(zip(checkpoint.tokenizer.pieces(shown.predicted), best, strict=True))
-    preferred = sum(token.rank == 0 for token in shown.tokens)
+    best = checkpoint.tokenizer.pieces([token.likeliest[0][0] for token in forced_pass.tokens])
+    pieces = list(zip(checkpoint.tokenizer.pieces(forced_pass.predicted), best, strict=True))
+    preferred = sum(token.rank == 0 for token in forced_pass.tokens)
     st.markdown(
         f"{preferred} of {len(pieces)} tokens are the model's first choice. All together have the log-probability "
-        f"{log_probability(shown.tokens):.4f} (natural logarithm, added up)."
+        f"{log_probability(forced_pass.tokens):.4f} (natural logarithm, added up)."
     )
-    make = partial(forced_chart, shown.tokens, pieces, theme=theme())
-    show_chart(("forced", shown.key), make, "The probability of each token of the translation; the table has them all.")
+    make = partial(forced_chart, forced_pass.tokens, pieces, theme=theme())
+    show_chart(
+        ("forced", forced_pass.key), make, "The probability of each token of the translation; the table has them all."
+    )
     if len(pieces) > MOST_DRAWN:
         st.markdown(f"The first {MOST_DRAWN} of {len(pieces)} tokens are drawn; the table has all.")
-    st.dataframe(pd.DataFrame(forced_table(shown.tokens, pieces)), hide_index=True, key="forced_table")
+    st.dataframe(pd.DataFrame(forced_table(forced_pass.tokens, pieces)), hide_index=True, key="forced_table")
 
 
-def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options, source: Provenance) -> None:
+def show_alignment(checkpoint: Checkpoint, forced_pass: ForcedPass, options: Options, source: Provenance) -> None:
     """Every word with the one that it looks at most, and how good such links are."""
     st.subheader("Which word comes from which", anchor=False, help=ALIGNMENT_HELP)
     st.markdown(
         f"Read off {reading_name(options.place())}; {MOMENT_NAMES[options.moment]}. Both are chosen beside the picture."
     )
-    decoder, encoder = shown.trace.decoder, shown.trace.encoder
+    decoder, encoder = forced_pass.trace.decoder, forced_pass.trace.encoder
     assert decoder is not None
     assert encoder is not None
     sides = [(stack.tokens or (), renumbered(stack.words or [])) for stack in (decoder, encoder)]
@@ -154,7 +166,7 @@ def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options, sourc
     queries = producing(sides[0][1]) if options.moment == "produced" else sides[0][1]
     matrix = read(decoder.cross_weights().numpy(), options.place())
     weights = word_weights(matrix, queries, sides[1][1], (len(targets), len(sources)))
-    show_links(shown, options, weights, (targets, sources))
+    show_links(forced_pass, options, weights, (targets, sources))
     make = partial(
         alignment_csv,
         weights,
@@ -171,7 +183,7 @@ def show_alignment(checkpoint: Checkpoint, shown: Shown, options: Options, sourc
 
 
 def show_links(
-    shown: Shown,
+    forced_pass: ForcedPass,
     options: Options,
     weights: Float[np.ndarray, "target source"],
     names: tuple[list[str], list[str]],
@@ -181,7 +193,7 @@ def show_links(
     left, right = st.columns([3, 2], gap="large")
     with left:
         make = partial(alignment_chart, weights, *names, links, theme=theme())
-        key = ("alignment", shown.key, options.reading, options.moment)
+        key = ("alignment", forced_pass.key, options.reading, options.moment)
         show_chart(
             key, make, "Source words on the left, words of the translation on the right; the table has the links."
         )

@@ -27,7 +27,7 @@ PATIENCE = 0.7  # seconds before the page shows what there is so far
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ForcedPass:
     """What all pictures are of: a pass over a source and a target, and the tokens that it predicts."""
 
     key: Key
@@ -78,16 +78,16 @@ def go_on(key: Key) -> None:
     productions().pop(key, None)
 
 
-def shown_of(selection: Selection, checkpoint: Checkpoint, chosen: Candidate) -> Shown:
+def pass_over_candidate(selection: Selection, checkpoint: Checkpoint, chosen: Candidate) -> ForcedPass:
     """The pass over the source and the target: what was typed, or else the chosen translation."""
     if selection.target.strip():
-        return shown_typed(selection, checkpoint)
+        return pass_over_typed(selection, checkpoint)
     key = ("translated", checkpoint_key(selection.checkpoint), selection.text, chosen.ids)
     trace: Trace = traces().get(key, lambda: trace_written(checkpoint, selection.text, chosen.ids), bytes_of)
-    return predicting(key, trace, chosen.ids)
+    return pass_over(key, trace, chosen.ids)
 
 
-def shown_typed(selection: Selection, checkpoint: Checkpoint) -> Shown:
+def pass_over_typed(selection: Selection, checkpoint: Checkpoint) -> ForcedPass:
     """The pass over a target that was typed; after its last token comes the end of the text."""
     check_lengths(selection.target)
     text, target = source_of(selection.text), selection.target
@@ -97,13 +97,13 @@ def shown_typed(selection: Selection, checkpoint: Checkpoint) -> Shown:
     read = tuple(trace.decoder.ids.tolist())[1:]
     end = checkpoint.config.end_id
     if end is None or trace.decoder.dropped:  # the token after the last one that was read is not known
-        return predicting(key, trace, read)
-    return predicting(key, trace, (*read, end))
+        return pass_over(key, trace, read)
+    return pass_over(key, trace, (*read, end))
 
 
-def predicting(key: Key, trace: Trace, predicted: tuple[int, ...]) -> Shown:
+def pass_over(key: Key, trace: Trace, predicted: tuple[int, ...]) -> ForcedPass:
     """What a pass says of the tokens that it predicts."""
     if trace.logits is None or not predicted:
         raise InputError("There is no token to look at: the model has no room for a target.")
     tokens = forced(trace.logits[: len(predicted)], predicted)
-    return Shown(key=key, trace=trace, predicted=predicted, tokens=tokens)
+    return ForcedPass(key=key, trace=trace, predicted=predicted, tokens=tokens)

@@ -10,7 +10,7 @@ from pages.parts.state.declared import CODEC
 from pages.parts.state.fields import written
 from pages.parts.state.selection import Selection, typable
 from pages.parts.state.session import changed, choose, current, unusable
-from pages.parts.translating import Shown, go_on
+from pages.parts.translating import ForcedPass, go_on
 from pages.parts.translation import (
     HOTTEST,
     LARGEST_PENALTY,
@@ -75,9 +75,9 @@ TYPE_HELP = (
 
 def produce_anew(**changes: Any) -> None:
     """Change how it is produced, and look at what is most worth seeing in the result; what was typed goes."""
-    shown = current()  # chosen from now on: what is produced is of this text, by this model
+    selection = current()  # chosen from now on: what is produced is of this text, by this model
     options = {f"translation.{name}": value for name, value in (FIRST_STEP | changes).items()}
-    choose(options, text=shown.text, checkpoint=shown.checkpoint, target="", query=None, key=None)
+    choose(options, text=selection.text, checkpoint=selection.checkpoint, target="", query=None, key=None)
 
 
 def choose_options(options: Options) -> None:
@@ -105,15 +105,15 @@ def take_number(name: str) -> None:
         produce_anew(**{name: CODEC.parse(f"translation.{name}", written(st.session_state[f"translation_{name}"]))})
 
 
-def fitting(selection: Selection, shown: Shown, produced: Produced) -> Selection:
+def fitting(selection: Selection, forced_pass: ForcedPass, produced: Produced) -> Selection:
     """The selection with a translation, step and reading that there are; what had to go is noted."""
-    options, decoder = selection.of(Options), shown.trace.decoder
+    options, decoder = selection.of(Options), forced_pass.trace.decoder
     assert decoder is not None
     layers, heads = decoder.cross_weights().shape[:2]
     limits = [layers, heads]
     wrong = {
         "choice": options.choice >= len(produced.candidates),
-        "step": (options.step or 0) >= len(shown.predicted),
+        "step": (options.step or 0) >= len(forced_pass.predicted),
         "reading": any(place >= limit for place, limit in zip(options.place(), limits, strict=False)),
     }
     names = [name for name, is_wrong in wrong.items() if is_wrong]
@@ -122,13 +122,13 @@ def fitting(selection: Selection, shown: Shown, produced: Produced) -> Selection
     return changed(selection, **{f"translation.{name}": getattr(Options(), name) for name in names})
 
 
-def show_outcome(selection: Selection, produced: Produced, shown: Shown) -> None:
+def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
     """The translation, how it is produced, its rivals, and the field to type another."""
     options, typed = selection.of(Options), bool(selection.target.strip())
     text = produced.candidates[options.choice].text
     st.markdown("**Typed translation**" if typed else "**Translation**")
     st.text(answer.text_line(selection.target if typed else text))
-    if note := kept_of(shown) + ended(produced, options, typed=typed):
+    if note := kept_of(forced_pass) + ended(produced, options, typed=typed):
         st.markdown(note)
     if produced.stopped:
         key = production_key(selection, options)
@@ -140,9 +140,9 @@ def show_outcome(selection: Selection, produced: Produced, shown: Shown) -> None
         show_field(selection, text)
 
 
-def kept_of(shown: Shown) -> str:
+def kept_of(forced_pass: ForcedPass) -> str:
     """What of both texts was not read."""
-    encoder, decoder = shown.trace.encoder, shown.trace.decoder
+    encoder, decoder = forced_pass.trace.encoder, forced_pass.trace.decoder
     assert encoder is not None
     assert decoder is not None
     return answer.kept(len(encoder.ids), encoder.dropped) + answer.kept(len(decoder.ids), decoder.dropped)
@@ -188,8 +188,8 @@ def show_field(selection: Selection, text: str) -> None:
 
 def take_target() -> None:
     """What was typed is read, as a target of the text and by the model on the screen."""
-    shown = current()
-    choose(BEGINNING, text=shown.text, checkpoint=shown.checkpoint, target=st.session_state["target"])
+    selection = current()
+    choose(BEGINNING, text=selection.text, checkpoint=selection.checkpoint, target=st.session_state["target"])
 
 
 def take_own() -> None:

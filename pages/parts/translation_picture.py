@@ -20,7 +20,7 @@ from pages.parts.linked_words import linked_words, step_clicked
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current
 from pages.parts.theme import theme
-from pages.parts.translating import Shown
+from pages.parts.translating import ForcedPass
 from pages.parts.translation import ALL_HEADS, MOMENTS, Options
 from pages.parts.widgets.bound import radio, select
 from viz import translation_finding
@@ -76,16 +76,19 @@ class Linked:
         return [self.of_step.index(word) for word in range(len(self.targets.words))]
 
 
-def linked_of(checkpoint: Checkpoint, shown: Shown) -> Linked:
+def linked_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> Linked:
     """The words of a pass: those that it predicts above those that it reads."""
-    decoder, encoder = shown.trace.decoder, shown.trace.encoder
+    decoder, encoder = forced_pass.trace.decoder, forced_pass.trace.encoder
     assert decoder is not None
     assert encoder is not None
-    count, last = len(shown.predicted), shown.predicted[-1]  # the last position that is read may predict nothing
+    count, last = (
+        len(forced_pass.predicted),
+        forced_pass.predicted[-1],
+    )  # the last position that is read may predict nothing
     tokens = [*(decoder.tokens or ())[1:], checkpoint.tokenizer.pieces([last])[0]][:count]
     special = [*special_of(decoder)[1:], last == checkpoint.config.end_id][:count]
     of_step, keys = units([*(decoder.words or ())[1:], None][:count]), units(encoder.words or ())
-    logs = np.bincount(of_step, weights=[token.log_probability for token in shown.tokens])
+    logs = np.bincount(of_step, weights=[token.log_probability for token in forced_pass.tokens])
     return Linked(
         weights=decoder.cross_weights()[:, :, :count].numpy(),
         targets=side(tokens, of_step, special),
@@ -107,10 +110,10 @@ def side(tokens: Sequence[str], words: Sequence[int], special: Sequence[bool]) -
     return Side(words=words_of(tokens, words), special=[by_word[word] for word in sorted(by_word)])
 
 
-def opening_options(checkpoint: Checkpoint, shown: Shown, linked: Linked, options: Options) -> Options:
+def opening_options(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, options: Options) -> Options:
     """The options with the heads and the step that the page shows where nobody chose others."""
-    own = found_reading(checkpoint, shown, linked, options.moment)
-    step = found_step(checkpoint, shown, linked) if options.step is None else options.step
+    own = found_reading(checkpoint, forced_pass, linked, options.moment)
+    step = found_step(checkpoint, forced_pass, linked) if options.step is None else options.step
     return replace(options, step=step, reading=options.reading or reading_code(own))
 
 
@@ -119,10 +122,10 @@ def reading_code(reading: Reading) -> str:
     return ".".join(map(str, reading)) or ALL_HEADS
 
 
-def found_reading(checkpoint: Checkpoint, shown: Shown, linked: Linked, moment: str) -> Reading:
+def found_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, moment: str) -> Reading:
     """The heads that come closest to alignments made by hand; where the card has none, the most telling ones."""
     measured = measured_reading(checkpoint.card, moment, *linked.weights.shape[:2])
-    return most_telling(name_under(shown.key), moment, linked) if measured is None else measured
+    return most_telling(name_under(forced_pass.key), moment, linked) if measured is None else measured
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -131,9 +134,9 @@ def most_telling(name: str, moment: str, _linked: Linked) -> Reading:
     return pointed_reading(_linked.weights, _linked.queries(moment), _linked.keys, _linked.counted)
 
 
-def found_step(checkpoint: Checkpoint, shown: Shown, linked: Linked) -> int:
+def found_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked) -> int:
     """The step of the word most worth seeing, whatever heads are looked at now."""
-    weights = linked.of_words(found_reading(checkpoint, shown, linked, MOMENTS[0]), MOMENTS[0])
+    weights = linked.of_words(found_reading(checkpoint, forced_pass, linked, MOMENTS[0]), MOMENTS[0])
     targets, sources = is_word(linked.targets), is_word(linked.sources)
     word = most_reordered(weights, targets, np.flatnonzero(sources).tolist())
     return 0 if word is None else linked.steps[word]
@@ -144,10 +147,10 @@ def is_word(side: Side) -> list[bool]:
     return [not (special or is_punctuation(word)) for word, special in zip(side.words, side.special, strict=True)]
 
 
-def step_of(selection: Selection, options: Options, shown: Shown) -> int:
+def step_of(selection: Selection, options: Options, forced_pass: ForcedPass) -> int:
     """The token that is being produced: the row kept in the picture of cross-attention, or the one stepped to."""
     view = selection.view
-    if view.attention == "cross" and view.query is not None and view.query < len(shown.predicted):
+    if view.attention == "cross" and view.query is not None and view.query < len(forced_pass.predicted):
         return view.query
     return options.step or 0
 
@@ -197,9 +200,9 @@ def take_word(steps: int) -> None:
         go_to(step)
 
 
-def show_walk(checkpoint: Checkpoint, shown: Shown, linked: Linked, options: Options) -> None:
+def show_walk(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, options: Options) -> None:
     """Another step, other heads, another moment."""
-    step, names = options.step or 0, names_of(checkpoint, shown)
+    step, names = options.step or 0, names_of(checkpoint, forced_pass)
     with st.container(horizontal=True):
         st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
         st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
@@ -213,9 +216,11 @@ def show_walk(checkpoint: Checkpoint, shown: Shown, linked: Linked, options: Opt
     radio("Weights", MOMENTS, options.moment, taken, key="moment", **looks)
 
 
-def names_of(checkpoint: Checkpoint, shown: Shown) -> list[str]:
+def names_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> list[str]:
     """Every predicted token with its number."""
-    return [position_name(place, piece) for place, piece in enumerate(checkpoint.tokenizer.pieces(shown.predicted))]
+    return [
+        position_name(place, piece) for place, piece in enumerate(checkpoint.tokenizer.pieces(forced_pass.predicted))
+    ]
 
 
 def go_to(step: int) -> None:
