@@ -1,4 +1,4 @@
-"""Charts and explanations as the experiments show them."""
+"""Charts in the page's colours, and the words of an experiment beside them."""
 
 from collections.abc import Callable
 from typing import Any

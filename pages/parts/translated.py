@@ -1,4 +1,4 @@
-"""What is seen of a translation: one step, the explorer, every token's probability, the alignment, the beam's tree."""
+"""What stands below a translation's picture: one step, every token's probability, the alignment, the beam's tree."""
 
 from functools import partial
 
