@@ -112,7 +112,7 @@ def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPas
 
 
 def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
-    """What was found and the picture; the translation, one step of it, the explorer, probabilities, alignment, tree."""
+    """What was found, the picture, and what goes to another step; then everything else."""
     checkpoint = checkpoint_named(selection.checkpoint)
     linked = linked_of(checkpoint, forced_pass)
     chosen = selection.of(Options)
@@ -131,6 +131,14 @@ def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass
         show_words(linked, options)
     with right:
         show_walk(checkpoint, forced_pass, linked, options)
+    show_below(selection, produced, forced_pass, linked, options)
+
+
+def show_below(
+    selection: Selection, produced: Produced, forced_pass: ForcedPass, linked: Linked, options: Options
+) -> None:
+    """The translation, one step of it, the explorer, probabilities, alignment, tree."""
+    checkpoint = checkpoint_named(selection.checkpoint)
     pages.say_kept(selection)
     address_notice()
     show_outcome(selection, produced, forced_pass)
