@@ -11,7 +11,7 @@ import pages
 from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
-from pages.parts.computed import Shelf, checkpoint_named
+from pages.parts.computed import LRUCache, checkpoint_named
 from pages.parts.doors import door
 from pages.parts.downloads import alone, button, download_name, files, selected_pass, share
 from pages.parts.drawing import show_chart
@@ -58,9 +58,9 @@ FINDINGS_KEPT = 64
 
 
 @st.cache_resource(show_spinner=False)
-def findings_cache() -> Shelf:
+def findings_cache() -> LRUCache:
     """What was found of the last passes, of all visitors."""
-    return Shelf(FINDINGS_KEPT)
+    return LRUCache(FINDINGS_KEPT)
 
 
 def show() -> None:

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from pages.parts.computed import Shelf
+from pages.parts.computed import LRUCache
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, wanted_layer
 from pages.parts.state.declared import CODEC
@@ -571,14 +571,14 @@ def test_an_app_without_the_usual_checkpoint_opens_with_the_first_that_is_there(
 
 
 def test_a_shelf_makes_a_value_once_and_stays_within_its_bytes():
-    shelf, made = Shelf(10), list[str]()
+    cache, made = LRUCache(10), list[str]()
 
     def make(key: str) -> str:
         made.append(key)
         return key
 
     def get(key: str) -> str:
-        return shelf.get(key, lambda: make(key), lambda _: 4, expected=4)
+        return cache.get(key, lambda: make(key), lambda _: 4, expected=4)
 
     assert [get("a"), get("b"), get("a"), get("c"), get("a")] == ["a", "b", "a", "c", "a"]
     assert made == ["a", "b", "c"]
@@ -587,17 +587,17 @@ def test_a_shelf_makes_a_value_once_and_stays_within_its_bytes():
 
 
 def test_a_shelf_makes_room_before_it_makes_a_value():
-    shelf = Shelf(10)
-    shelf.get("a", lambda: "a", lambda _: 8, expected=8)
-    held = shelf.get("b", lambda: len(shelf.values), lambda _: 8, expected=8)
+    cache = LRUCache(10)
+    cache.get("a", lambda: "a", lambda _: 8, expected=8)
+    held = cache.get("b", lambda: len(cache.values), lambda _: 8, expected=8)
     assert held == 0
 
 
 def test_a_value_that_could_not_be_made_is_not_kept():
-    shelf = Shelf(10)
+    cache = LRUCache(10)
     with pytest.raises(ZeroDivisionError):
-        shelf.get("a", lambda: 1 // 0, lambda _: 1)
-    assert shelf.get("a", lambda: "made", lambda _: 1) == "made"
+        cache.get("a", lambda: 1 // 0, lambda _: 1)
+    assert cache.get("a", lambda: "made", lambda _: 1) == "made"
 
 
 def test_the_picture_of_all_checkpoints_alone_speaks_of_nothing_below_it():

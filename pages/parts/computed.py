@@ -21,8 +21,8 @@ CHECKPOINT_BYTES = 64_000_000
 TRACE_BYTES = 96_000_000
 
 
-class Shelf:
-    """Values under plain keys; those not used for longest leave, so that the rest stay within a number of bytes.
+class LRUCache:
+    """Values under plain keys, the least recently used dropped, so that the rest stay within a number of bytes.
 
     One value is made at a time, and room is made before it: a small host fails at the peak, not at the average.
     """
@@ -60,15 +60,15 @@ def leave_a_core() -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def checkpoints() -> Shelf:
+def checkpoints() -> LRUCache:
     """The loaded checkpoints, of all visitors."""
-    return Shelf(CHECKPOINT_BYTES)
+    return LRUCache(CHECKPOINT_BYTES)
 
 
 @st.cache_resource(show_spinner=False)
-def traces() -> Shelf:
+def traces() -> LRUCache:
     """The computed traces, of all visitors."""
-    return Shelf(TRACE_BYTES)
+    return LRUCache(TRACE_BYTES)
 
 
 def checkpoint_named(name: str) -> Checkpoint:

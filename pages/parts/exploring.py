@@ -12,7 +12,7 @@ import streamlit as st
 from model import Checkpoint, CheckpointError, Edits, InputError
 from model.measures.heads import head_statistics, is_punctuation
 from model.trace import Trace
-from pages.parts.computed import Shelf, checkpoint_named
+from pages.parts.computed import LRUCache, checkpoint_named
 from pages.parts.passes import edits_of, trace_key, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
@@ -27,9 +27,9 @@ LONGEST_REQUEST = 100_000  # characters; every head of a layer named takes a few
 
 
 @st.cache_resource(show_spinner=False)
-def packed() -> Shelf:
+def packed_cache() -> LRUCache:
     """What was sent to browsers, of all visitors."""
-    return Shelf(PACKED_BYTES)
+    return LRUCache(PACKED_BYTES)
 
 
 def traced(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[str, Kind]]:
@@ -119,12 +119,12 @@ def show_neighbours(shown: Attended) -> None:
 
 def sent_first(shown: Attended) -> bytes:
     """What the explorer is drawn from."""
-    return packed().get(shown.name, lambda: pack(shown.kinds, name=shown.name), len)
+    return packed_cache().get(shown.name, lambda: pack(shown.kinds, name=shown.name), len)
 
 
 def send_layer(name: str, kind: Kind, layer: int, place: str) -> None:
     """One layer for the explorer."""
-    message = packed().get((name, kind.name, layer), lambda: pack_layer(kind, layer, name=name), len)
+    message = packed_cache().get((name, kind.name, layer), lambda: pack_layer(kind, layer, name=name), len)
     steer(key=f"{KEY}_layer_{place}", message=message)
 
 

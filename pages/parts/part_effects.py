@@ -9,7 +9,7 @@ import streamlit as st
 from model import Checkpoint, Edits, InputError
 from model.measures.outcome import Outcome, measured, outcome_of, turned
 from model.trace import Trace
-from pages.parts.computed import Shelf, bytes_of, traces
+from pages.parts.computed import LRUCache, bytes_of, traces
 from pages.parts.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
 from pages.parts.passes import trace_again, trace_key
 from pages.parts.state.selection import Selection
@@ -105,9 +105,9 @@ class Board:
 
 
 @st.cache_resource(show_spinner=False)
-def shelf() -> Shelf:
+def effects_cache() -> LRUCache:
     """The effects that were measured, of all visitors."""
-    return Shelf(EFFECTS_BYTES)
+    return LRUCache(EFFECTS_BYTES)
 
 
 def board_of(
@@ -122,7 +122,7 @@ def board_of(
     outcome, key = outcome_of(checkpoint, before), trace_key(selection, NO)
     keys = {name: ("effect", key, kept, found.to_text()) for name, found in edits.items() if found is not None}
     with_kept = partial(trace_with, kept, checkpoint, before, key)
-    unknown = [name for name in keys if keys[name] not in shelf().values]
+    unknown = [name for name in keys if keys[name] not in effects_cache().values]
     pending = () if at_most is None else tuple(unknown[at_most:])
     effects = {
         name: None if (found := edits[name]) is None else effect_of(keys[name], checkpoint, with_kept, outcome, found)
@@ -210,7 +210,7 @@ def effect_of(
             turned=turned(outcome, after) != turned(outcome, before),
         )
 
-    found: Effect | None = shelf().get(key, measure, lambda _: EFFECT_BYTES)
+    found: Effect | None = effects_cache().get(key, measure, lambda _: EFFECT_BYTES)
     return found
 
 
