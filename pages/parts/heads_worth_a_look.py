@@ -129,12 +129,8 @@ def show_heads_worth_a_look(shown: Attended, opening: Opening) -> None:
 
 
 def take_card(by_id: dict[str, Finding], heads: int, name: str) -> None:
-    """The head of a card."""
-    show_alone(by_id[name], heads)
-
-
-def show_alone(found: Finding, heads: int) -> None:
-    """The head alone in its layer, with the key that it is about kept."""
+    """The head of a card, alone in its layer, with the key that it is about kept."""
+    found = by_id[name]
     choose(
         layer=found.layer, query=found.query, key=found.key, **one_head_on(current(), found.layer, found.head, heads)
     )
