@@ -29,7 +29,7 @@ from pages.parts.heads_worth_a_look import (
 )
 from pages.parts.opening_weight import is_small
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
-from pages.parts.predicting import prediction_of, verdict_of
+from pages.parts.prediction import prediction_of, verdict_of
 from pages.parts.sentence_picture import sentence_picture
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, remember, selected

@@ -20,7 +20,7 @@ from pages.parts.effects import ORDER_TEXTS, Run, streams
 from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.head_switches import one_head_on
 from pages.parts.passes import provenance_of, target_of, target_with_origin, trace_again, trace_key, trace_of, with_text
-from pages.parts.predicting import prediction_of
+from pages.parts.prediction import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, unusable
 from pages.parts.subjects import short_name

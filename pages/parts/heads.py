@@ -15,7 +15,7 @@ from pages.parts.computed import bytes_of, traces
 from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.experiments import ATTENTIONS, NO, NOTHING
 from pages.parts.passes import trace_again, trace_key
-from pages.parts.predicting import prediction_of
+from pages.parts.prediction import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme

@@ -16,7 +16,7 @@ from pages.parts.halves import swapped_halves, word_span
 from pages.parts.head_switches import muted_heads, with_mute
 from pages.parts.heads_worth_a_look import Opening
 from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
-from pages.parts.predicting import change_of, verdict_of
+from pages.parts.prediction import change_of, verdict_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choose, current, selection_after
 from viz import findings
