@@ -24,7 +24,7 @@ from pages.parts.downloads import download_name, share_bars
 from pages.parts.exploring import name_of
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import provenance_of, trace_of
-from pages.parts.positioning import (
+from pages.parts.positions_settings import (
     LONGEST,
     LONGEST_SCHEME,
     LONGEST_SHIFT,

@@ -14,7 +14,7 @@ from model import Edits, HeadSite, load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
 from model.measures.alignment import aligned, producing, renumbered, word_weights
 from pages.parts.continuation import EXAMPLE as STORY
-from pages.parts.positioning import EXAMPLE as WORDS
+from pages.parts.positions_settings import EXAMPLE as WORDS
 from pages.parts.state.selection import EXAMPLES
 from pages.parts.translation import SENTENCES
 from tests import reference, tiny

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.positioning import Positioning
+from pages.parts.positions_settings import Positioning
 from pages.parts.state import fields
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.state.declared import CODEC, FIRST
