@@ -11,10 +11,10 @@ import pages
 from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
+from pages.parts.charts import show_chart
 from pages.parts.computed import LRUCache, checkpoint_named
 from pages.parts.doors import door
 from pages.parts.downloads import alone, button, download_name, files, selected_pass, share
-from pages.parts.drawing import show_chart
 from pages.parts.exploring import traced
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import edits_of, provenance_of, trace_key

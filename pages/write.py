@@ -12,6 +12,7 @@ from model.decoding import Step
 from model.measures.last_row import LastLink, most_unusual_link
 from model.measures.lens import lens_logits, ranks
 from pages.parts import continuation
+from pages.parts.charts import chart_spec, show_chart
 from pages.parts.computed import checkpoint_named
 from pages.parts.continuation import CHECKPOINT
 from pages.parts.continuing import (
@@ -27,7 +28,6 @@ from pages.parts.continuing import (
 from pages.parts.doors import door
 from pages.parts.downloads import Snapshot, download_name, downloads, files
 from pages.parts.downloads import button as download
-from pages.parts.drawing import chart_spec, show_chart
 from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import trace_of

@@ -13,9 +13,9 @@ from model.measures.comparison import stream_distances
 from model.measures.heads import most_attended
 from model.trace import Trace
 from pages.parts.break_settings import Broken
+from pages.parts.charts import explain, show_chart, show_measured
 from pages.parts.computed import bytes_of, reads_pairs, traces
 from pages.parts.downloads import download_name
-from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import ORDER_TEXTS, Run, streams
 from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.head_switches import one_head_on

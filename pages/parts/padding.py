@@ -8,8 +8,8 @@ from model import Checkpoint
 from model.measures.padding import Padded, largest_leak, padded, weight_on_padding
 from model.trace import Trace
 from pages.parts.breaking import Kinds, chosen_number, take_number
+from pages.parts.charts import explain, show_chart, show_measured
 from pages.parts.computed import bytes_of, traces
-from pages.parts.drawing import explain, show_chart, show_measured
 from pages.parts.effects import SAME, decimal
 from pages.parts.experiments import NO
 from pages.parts.passes import trace_key

@@ -10,8 +10,8 @@ from jaxtyping import Float
 from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, renumbered, word_weights
 from model.measures.forced import log_probability
+from pages.parts.charts import show_chart
 from pages.parts.downloads import download_name
-from pages.parts.drawing import show_chart
 from pages.parts.productions import Produced, candidate_of
 from pages.parts.state.selection import Selection
 from pages.parts.theme import theme
