@@ -16,7 +16,7 @@ from pages.parts.opening_weight import opening_selection
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
 from pages.parts.theme import theme
-from pages.parts.walking import choose_step, choose_weight, chosen_path, go, name_step, offer_files, recheck_weight
+from pages.parts.weight_walk import choose_step, choose_weight, chosen_path, go, name_step, offer_files, recheck_weight
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import reading
 from viz import steps

@@ -9,7 +9,7 @@ import pytest
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import STEPS
-from pages.parts import walking
+from pages.parts import weight_walk
 from pages.parts.arrows import steps_between
 from pages.parts.inside_settings import Walk
 from pages.parts.state.declared import CODEC
@@ -330,12 +330,12 @@ def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():
 def test_the_files_hold_the_numbers_of_the_steps(encoder):
     selection = selected(text=SENTENCE, layer="1", head="3", query="2", key="4")
     attention = encoder.blocks[1].self_attention
-    with np.load(io.BytesIO(walking.npz(selection, ("product",))())) as file:
+    with np.load(io.BytesIO(weight_walk.npz(selection, ("product",))())) as file:
         facts = {"checkpoint", "text", "edits", "counting", "program"}
         assert {name.split("_")[0] for name in set(file) - facts} == {"product"}
         assert str(file["text"]) == SENTENCE
         assert np.array_equal(file["product_query"], attention.query[3, 2].numpy())
-    with np.load(io.BytesIO(walking.npz(selection, walking.ORDER)())) as file:
+    with np.load(io.BytesIO(weight_walk.npz(selection, weight_walk.ORDER)())) as file:
         assert float(file["softmax_weight"]) == float(attention.weights[3, 2, 4])
         assert np.array_equal(file["feed_forward_stream_out"], encoder.blocks[1].stream_out[2].numpy())
 
@@ -344,7 +344,7 @@ def test_the_script_names_the_weight_and_what_is_muted():
     selection = selected(text=SENTENCE, layer="1", head="3", off="0.2", mute="1")
     edits = Edits(muted=frozenset({HeadSite("encoder", 0, 2)}))
     stack: Any = load_checkpoint("sentiment").trace(SENTENCE, edits=edits).encoder
-    written = walking.python(selection)()
+    written = weight_walk.python(selection)()
     assert f"shown = {float(stack.blocks[1].self_attention.weights[3].max())!r}" in written
     assert "HeadSite(stack='encoder', layer=0, head=2, attention='self')" in written
 
