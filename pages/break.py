@@ -10,10 +10,10 @@ import pages
 from model import Edits
 from pages.parts import bench, fresh, heads, padding, word
 from pages.parts.break_settings import Broken
-from pages.parts.breaking import place_of, show_experiment, take_experiment
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
 from pages.parts.downloads import share_bars
+from pages.parts.experiment_runs import place_of, show_experiment, take_experiment
 from pages.parts.experiments import EXPERIMENTS
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.part_effects import (

@@ -14,8 +14,8 @@ from model import Checkpoint, InputError
 from model.measures.by_hand import Steps, steps_of
 from model.trace import Trace
 from pages.parts.break_settings import Broken
-from pages.parts.breaking import Kinds
 from pages.parts.charts import explain, show_measured
+from pages.parts.experiment_runs import Kinds
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS

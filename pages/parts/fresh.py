@@ -10,8 +10,8 @@ from model.measures.depth import MOST_TOKENS, Fresh, gradient_norms
 from model.measures.spread import WIDTHS, Spread, deviation, spread_of_products
 from model.trace import Trace
 from pages.parts.break_settings import Broken
-from pages.parts.breaking import Kinds, chosen_number, show_place, take_number
 from pages.parts.charts import explain, show_chart, show_measured
+from pages.parts.experiment_runs import Kinds, chosen_number, show_place, take_number
 from pages.parts.experiments import ATTENTIONS
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import unusable

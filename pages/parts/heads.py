@@ -10,9 +10,17 @@ from model import Checkpoint
 from model.measures import comparison
 from model.measures.one_head import favourites, head_counts, why_not, with_heads
 from model.trace import AttentionTrace, Trace
-from pages.parts.breaking import HOW_TO_READ, Kinds, chosen_number, refuse, show_attention, show_place, take_number
 from pages.parts.charts import explain, show_chart, show_measured
 from pages.parts.computed import bytes_of, traces
+from pages.parts.experiment_runs import (
+    HOW_TO_READ,
+    Kinds,
+    chosen_number,
+    refuse,
+    show_attention,
+    show_place,
+    take_number,
+)
 from pages.parts.experiments import ATTENTIONS, NO, NOTHING
 from pages.parts.passes import trace_again, trace_key
 from pages.parts.prediction import prediction_of

@@ -7,10 +7,10 @@ import streamlit as st
 from model import Checkpoint
 from model.measures.padding import Padded, largest_leak, padded, weight_on_padding
 from model.trace import Trace
-from pages.parts.breaking import Kinds, chosen_number, take_number
 from pages.parts.charts import explain, show_chart, show_measured
 from pages.parts.computed import bytes_of, traces
 from pages.parts.effects import SAME, decimal
+from pages.parts.experiment_runs import Kinds, chosen_number, take_number
 from pages.parts.experiments import NO
 from pages.parts.passes import trace_key
 from pages.parts.state.selection import Selection

@@ -11,8 +11,8 @@ from model import Checkpoint, InputError
 from model.measures.contexts import Apart, apart, places_of, shared_words, vectors_of
 from model.trace import Trace
 from pages.parts.break_settings import Broken
-from pages.parts.breaking import Kinds, text_trace
 from pages.parts.charts import explain, show_chart, show_measured
+from pages.parts.experiment_runs import Kinds, text_trace
 from pages.parts.experiments import NO
 from pages.parts.passes import with_text
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
