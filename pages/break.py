@@ -48,7 +48,7 @@ WHERE_HELP = (
     "heads with random weights, for what a trained model has already overcome. By hand: small cases to work through."
 )
 MEASURING = "Taking out the parts one by one, {left} to go. The page then opens on the one that matters most."
-SHOWN = {
+SUBJECT_VIEWS = {
     "heads": heads.show_heads,
     "word": word.show_word,
     "depth": fresh.show_depth,
@@ -149,9 +149,9 @@ def show_chosen(selection: Selection, board: Board) -> None:
     if not experiment:
         return
     checkpoint, before = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
-    if experiment in SHOWN:
+    if experiment in SUBJECT_VIEWS:
         pages.say_kept(selection)
-        SHOWN[experiment](selection, checkpoint, before, kinds_of(before))
+        SUBJECT_VIEWS[experiment](selection, checkpoint, before, kinds_of(before))
     else:
         show_experiment(selection, checkpoint, before, kinds_of(before), unmoved_sentence(board, experiment))
 
