@@ -33,17 +33,15 @@ MASKED = "masked"
 SIGNS = ("positive", "negative")
 
 
-def heat_strips(
-    vectors: Mapping[str, Float[np.ndarray, "coordinate"]], *, top: float | None = None, theme: Theme = LIGHT
-) -> alt.LayerChart:
+def heat_strips(vectors: Mapping[str, Float[np.ndarray, "coordinate"]], *, theme: Theme = LIGHT) -> alt.LayerChart:
     """A row of cells for each named vector, a cell for each number: blue above 0, orange with a dash below it.
 
-    A strip takes the whole width, however many numbers it has. All have one scale: the deepest colour is ``top``, or
-    the largest of all numbers where it is None.
+    A strip takes the whole width, however many numbers it has. All have one scale: the deepest colour is the largest of
+    all numbers.
     """
     for values in vectors.values():
         _check(values, 1, "coordinate")
-    reach = top or max(float(np.abs(values).max()) for values in vectors.values()) or 1.0
+    reach = _reach(np.concatenate(list(vectors.values())))
     rows = [row for place, values in enumerate(vectors.values()) for row in _strip(values, place, reach)]
     names = [{"strip": place, "name": name, "said": _range(vectors[name])} for place, name in enumerate(vectors)]
     height = STRIP * len(vectors)
@@ -56,7 +54,7 @@ def head_strip(
     """The contexts of all heads as one strip, the part of the chosen one outlined, the heads counted below it."""
     _check(joined, 1, "coordinate")
     width, height = len(joined) // heads, STRIP + HEADS
-    rows = [row | {"head": row["coordinate"] // width + 1} for row in _strip(joined, 0, _reach(joined, None))]
+    rows = [row | {"head": row["coordinate"] // width + 1} for row in _strip(joined, 0, _reach(joined))]
     names = [{"strip": 0, "name": name, "said": _range(joined)}]
     parts = [
         {"left": head / heads, "right": (head + 1) / heads, "middle": (head + 0.5) / heads, "said": str(head + 1)}
@@ -133,7 +131,7 @@ def term_grid(
     _check(terms, 2, "key, coordinate")
     _check_tokens(tokens, len(terms))
     places = list(range(len(terms)) if shown is None else shown)
-    reach = _reach(terms[places], None)
+    reach = _reach(terms[places])
     named = {key: _named(key, tokens[key], chosen) for key in places}
     rows = [row | named[key] for key in places for row in _strip(terms[key], key, reach)]
     axis = alt.Axis(labelLimit=150, labelOverlap=False, grid=False, ticks=False, domain=False)
@@ -240,8 +238,9 @@ def _rows_with_numbers(rows: list[dict[str, Any]], title: str, names: str | None
     return _layered([bars, *texts], ROW_HEIGHT * len(rows) + AXES, theme)
 
 
-def _reach(values: np.ndarray, top: float | None) -> float:
-    return float(top or np.abs(values).max()) or 1.0
+def _reach(values: np.ndarray) -> float:
+    """What the deepest colour stands for: the largest number without its sign; 1 where all are 0."""
+    return float(np.abs(values).max()) or 1.0
 
 
 def _strip(values: Float[np.ndarray, "coordinate"], place: int, reach: float) -> list[dict[str, Any]]:
@@ -345,9 +344,7 @@ def _terms_tooltip(field: str) -> list[alt.Tooltip]:
     return [alt.Tooltip("counted:Q", title="coordinate"), alt.Tooltip(f"{field}:Q", format=".9g")]
 
 
-def _coordinate_bars(
-    rows: list[dict[str, Any]], count: int, limits: tuple[float, float], theme: Theme, more: Sequence[alt.Tooltip] = ()
-) -> alt.Chart:
+def _coordinate_bars(rows: list[dict[str, Any]], count: int, limits: tuple[float, float], theme: Theme) -> alt.Chart:
     for each in rows:
         each |= {
             "sign": _sign(each["value"]),
@@ -370,7 +367,7 @@ def _coordinate_bars(
             ),
             y2=alt.Y2("zero:Q"),
             color=_signed(theme),
-            tooltip=[*_terms_tooltip("value"), *more],
+            tooltip=_terms_tooltip("value"),
         )
     )
 
