@@ -92,6 +92,10 @@ class StackTrace:
     segments: tuple[int, ...] | None = None  # 0 for the text, 1 for its pair
     dropped: int = 0  # tokens at the end of the text that did not fit
 
+    def names(self) -> tuple[str, ...]:
+        """The tokens of a single sentence, one per position; their ids as text where no tokens are known."""
+        return self.tokens if self.tokens is not None else tuple(map(str, self.ids.tolist()))
+
     def weights(self) -> Float[Tensor, "layer *batch head query key"]:
         """The self-attention weights of all layers, stacked."""
         return torch.stack([block.self_attention.weights for block in self.blocks])

@@ -132,7 +132,7 @@ def _numbers(two: TwoOrders, stack: StackTrace) -> str:
     unplaced, placed = max(two.unplaced), ""
     if two.placed is not None:
         most = max(two.placed)
-        token = f"“{markdown_text(shown(_token(stack, two.placed.index(most))))}”"
+        token = f"“{markdown_text(shown(stack.names()[two.placed.index(most)]))}”"
         placed = f" With positions, that of {token} changes by {percent(most, 1)}."
     if two.told_apart:
         return (
@@ -158,12 +158,9 @@ def changes_of(two: TwoOrders) -> dict[str, tuple[float, ...]]:
     return ({} if two.placed is None else {WITH: two.placed}) | {WITHOUT: two.unplaced}
 
 
-def _token(stack: StackTrace, place: int) -> str:
-    return stack.tokens[place] if stack.tokens is not None else str(int(stack.ids[place]))
-
-
 def _tokens(two: TwoOrders, stack: StackTrace) -> tuple[str, str]:
-    return _token(stack, two.places[0]), _token(stack, two.places[1])
+    one, other = two.places
+    return stack.names()[one], stack.names()[other]
 
 
 def _swapped(two: TwoOrders, stack: StackTrace, text: str | None) -> str | None:

@@ -60,11 +60,6 @@ def shown_keys(path: WeightPath) -> list[int]:
     return keys_to_show(path.attention.weights[row].numpy(), allowed, path.site.key)
 
 
-def key_tokens(path: WeightPath) -> tuple[str, ...]:
-    """The keys' tokens; their ids where they have no names."""
-    return path.keys.tokens if path.keys.tokens is not None else tuple(map(str, path.keys.ids.tolist()))
-
-
 def _vectors(rows: Sequence[Sequence[str]], found: Quantities, theme: Theme, *, together: bool) -> Rows:
     """A chart of strips for each row of names, or one for all: the vectors of a chart have one scale."""
     groups = [[name for row in rows for name in row]] if together else rows
@@ -78,7 +73,7 @@ def _vectors(rows: Sequence[Sequence[str]], found: Quantities, theme: Theme, *, 
 
 def _product(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
     pair = _vectors((("query", "key"),), found, theme, together=True)
-    grid = term_grid(found["all_terms"].values, key_tokens(path), path.site.key, shown=shown_keys(path), theme=theme)
+    grid = term_grid(found["all_terms"].values, path.keys.names(), path.site.key, shown=shown_keys(path), theme=theme)
     return [
         *pair,
         [(LABELS["terms"], sum_bars(found["terms"].values, theme=theme))],
@@ -92,7 +87,7 @@ def _how_many(path: WeightPath) -> str:
 
 
 def _keys(path: WeightPath, found: Quantities, names: Sequence[str], theme: Theme) -> list[Titled]:
-    tokens, shown = key_tokens(path), shown_keys(path)
+    tokens, shown = path.keys.names(), shown_keys(path)
     charts = []
     for name in names:
         if name in found:

@@ -119,19 +119,15 @@ def short(number: float) -> str:
 
 def names_of(path: WeightPath) -> tuple[str, str]:
     """The query and the key as Markdown."""
-    found = []
-    for stack, place in ((path.queries, path.site.query), (path.keys, path.site.key)):
-        token = stack.tokens[place] if stack.tokens is not None else str(int(stack.ids[place]))
-        found.append(markdown_text(position_name(place, token)))
-    return found[0], found[1]
+    query, key = path.site.query, path.site.key
+    names = position_name(query, path.queries.names()[query]), position_name(key, path.keys.names()[key])
+    return markdown_text(names[0]), markdown_text(names[1])
 
 
 def title(path: WeightPath) -> str:
     """ "“it” attends to “loved” with 99.12 %.", as Markdown."""
-    query, key = (
-        markdown_text(shown(stack.tokens[place]) if stack.tokens is not None else str(int(stack.ids[place])))
-        for stack, place in ((path.queries, path.site.query), (path.keys, path.site.key))
-    )
+    query = markdown_text(shown(path.queries.names()[path.site.query]))
+    key = markdown_text(shown(path.keys.names()[path.site.key]))
     if not path.is_allowed():
         return f"“{query}” may not see “{key}”."
     return f"“{query}” attends to “{key}” with {share(path.weight())}."

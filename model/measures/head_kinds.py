@@ -124,7 +124,7 @@ def sides_of(trace: Trace, attention: str) -> Sides:
     return Sides(
         query_special=special_of(stack),
         key_special=special_of(keys),
-        key_tokens=keys.tokens if keys.tokens is not None else tuple(map(str, keys.ids.tolist())),
+        key_tokens=keys.names(),
         visible=visible_of(stack, cross=attention == "cross"),
         one_text=attention != "cross",
     )

@@ -64,7 +64,7 @@ def places_to_swap(stack: StackTrace) -> tuple[int, int] | None:
     Words of three letters that do not begin the text go first: swapped, they leave a sentence. Of several segments,
     both stand in the first that has two tokens of the kind.
     """
-    tokens, words = stack.tokens or tuple(map(str, stack.ids.tolist())), stack.words or (None,) * len(stack.ids)
+    tokens, words = stack.names(), stack.words or (None,) * len(stack.ids)
     special, segments = stack.special or (False,) * len(tokens), stack.segments or (0,) * len(tokens)
     parts = list(zip(segments, words, strict=True))
     times, pieces = Counter(stack.ids.tolist()), Counter(parts)

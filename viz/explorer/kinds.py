@@ -70,8 +70,7 @@ def self_kind(name: str, stack: StackTrace, text: Text) -> Kind:
 
 
 def text_of(name: str, stack: StackTrace) -> Text:
-    """A stack's tokens; their ids where they have no names. Two segments are known only where both occur."""
-    tokens = stack.tokens if stack.tokens is not None else tuple(map(str, stack.ids.tolist()))
+    """A stack's tokens. Two segments are known only where both occur."""
     two = stack.segments is not None and len(set(stack.segments)) > 1
     segments = stack.segments if two else None
-    return Text(stack=name, tokens=tokens, special=stack.special, words=stack.words, segments=segments)
+    return Text(stack=name, tokens=stack.names(), special=stack.special, words=stack.words, segments=segments)
