@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from viz.tokens import counted, percent, visible
+from viz.tokens import counted, percent, quoted
 
 HALF = 0.5  # of the weight; a word that gets less is not looked at, but looked at most
 WORD_FOUND = (
@@ -29,27 +29,22 @@ def reading_name(reading: Sequence[int]) -> str:
 
 def title(target: str, source: str, weight: float, *, moment: str) -> str:
     """'To write “rouge”, it looked at “red”.'; plain text, not escaped. moment: "produced" or "read"."""
-    begins = f"To write {named(target)}" if moment == "produced" else f"One step later, reading {named(target)}"
-    return f"{begins}, it looked {'at' if weight > HALF else 'most at'} {named(source)}."
+    begins = f"To write {quoted(target)}" if moment == "produced" else f"One step later, reading {quoted(target)}"
+    return f"{begins}, it looked {'at' if weight > HALF else 'most at'} {quoted(source)}."
 
 
 def sentence(target: str, source: str, weight: float, probability: float, reading: Sequence[int]) -> str:
     """The weight, whose it is, and how probable the model found the word; plain text, not escaped."""
     who = reading_name(reading).replace("l", "L", 1) if reading else "The mean of all layers and heads"
     return (
-        f"{who}{',' if len(reading) == 1 else ''} gives {named(source)} {percent(weight)} of the weight. "
-        f"The model gave {named(target)} {percent(probability, 1)}."
+        f"{who}{',' if len(reading) == 1 else ''} gives {quoted(source)} {percent(weight)} of the weight. "
+        f"The model gave {quoted(target)} {percent(probability, 1)}."
     )
 
 
 def one_step_later(target: str, source: str, weight: float, reading: Sequence[int]) -> str:
     """What another reading looks at once the word is read; plain text, not escaped."""
     return (
-        f"One step later, while it reads {named(target)}, {reading_name(reading)} looks at {named(source)} with "
+        f"One step later, while it reads {quoted(target)}, {reading_name(reading)} looks at {quoted(source)} with "
         f"{percent(weight)}."
     )
-
-
-def named(word: str) -> str:
-    """The word in quotation marks."""
-    return f"“{visible(word)}”"
