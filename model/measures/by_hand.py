@@ -8,8 +8,6 @@ from jaxtyping import Bool, Float
 
 from model.attention import scaled_dot_product_attention
 
-Matrix = Float[np.ndarray, "_ _"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:

@@ -20,8 +20,6 @@ from model.edits import NO_EDITS, Edits, HeadSite
 from model.trace import AttentionTrace, BlockTrace, StackTrace, Trace
 from model.transformer import Transformer
 
-ATTENTIONS = ("encoder", "decoder", "cross")
-
 
 @dataclass(frozen=True, kw_only=True)
 class WeightSite:
