@@ -20,7 +20,14 @@ format(datum.value * 100, '~g') + ' %'"
 ROW, DOT = 44, 70  # pixels of a group's height, square pixels of a check
 DECADES = 0.28  # that a dot takes on a wide screen
 MOST_LEVELS = 5  # dots above and below one another in a row
-WRONG = 3  # names at the dots that exceed what is allowed, of each group
+MOST_NAMED = 3  # failed checks of a group whose names stand at their dots
+TOOLTIP_TITLES = {
+    "quantity": "quantity",
+    "result": "result",
+    "difference": "largest difference",
+    "allowed": "allowed",
+    "count": "numbers",
+}
 
 
 def share_chart(findings: Sequence[Finding], *, theme: Theme = LIGHT) -> alt.LayerChart:
@@ -38,8 +45,8 @@ def share_chart(findings: Sequence[Finding], *, theme: Theme = LIGHT) -> alt.Lay
     across: Any = alt.X("place:Q", scale=scale, axis=axis, title="largest difference ÷ what is allowed")
     up = alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labelLimit=190, ticks=False, domain=False, grid=True))
     levels = alt.YOffset("level:Q", scale=alt.Scale(domain=[-MOST_LEVELS / 2, MOST_LEVELS / 2]))
-    known = [alt.Tooltip(f"{name}:N", title=title) for name, title in TOLD.items()]
-    base = alt.Chart(data_of(rows)).encode(x=across, y=up, yOffset=levels, tooltip=known)
+    tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in TOOLTIP_TITLES.items()]
+    base = alt.Chart(data_of(rows)).encode(x=across, y=up, yOffset=levels, tooltip=tooltips)
     verdicts = ["agrees", "differs"]
     marks = base.mark_point(size=DOT, opacity=0.85, strokeWidth=2).encode(
         color=alt.Color("result:N", scale=alt.Scale(domain=verdicts, range=[theme.accent, theme.second]), legend=None),
@@ -52,16 +59,11 @@ def share_chart(findings: Sequence[Finding], *, theme: Theme = LIGHT) -> alt.Lay
     return configured(chart.properties(width="container", height=ROW * len(groups)), theme, framed=False, labels=13)
 
 
-TOLD = {"quantity": "quantity", "result": "result", "difference": "largest difference", "allowed": "allowed"} | {
-    "count": "numbers"
-}
-
-
 def dots(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """A row of data for each check that applies."""
     checked = [finding for finding in findings if finding.passed is not None]
-    named = {finding.check.name for finding in nearest(checked)}
-    taken: Counter[tuple[str, int]] = Counter()
+    named_checks = {finding.check.name for finding in named_failures(checked)}
+    dots_by_column: Counter[tuple[str, int]] = Counter()
     rows = []
     for finding in checked:
         column = finding.check.group, round(math.log10(place(finding)) / DECADES)
@@ -70,22 +72,22 @@ def dots(findings: Sequence[Finding]) -> list[dict[str, Any]]:
                 "group": GROUPS[finding.check.group],
                 "quantity": finding.check.quantity,
                 "place": place(finding),
-                "level": level(taken[column]),
+                "level": level(dots_by_column[column]),
                 "result": "agrees" if finding.passed else "differs",
                 "difference": f"{finding.difference:.2g}",
                 "allowed": f"{finding.allowed:.2g}",
                 "count": f"{finding.count:,}",
-                "label": finding.check.quantity if finding.check.name in named else "",
+                "label": finding.check.quantity if finding.check.name in named_checks else "",
             }
         )
-        taken[column] += 1
+        dots_by_column[column] += 1
     return rows
 
 
-def nearest(checked: Sequence[Finding]) -> list[Finding]:
-    """Which have their names at their dots: those that fail, a few of each group, or nothing where none does."""
+def named_failures(checked: Sequence[Finding]) -> list[Finding]:
+    """Those whose names stand at their dots: the first few of each group that fail."""
     wrong = [finding for finding in checked if not finding.passed]
-    return [one for group in GROUPS for one in [each for each in wrong if each.check.group == group][:WRONG]]
+    return [one for group in GROUPS for one in [each for each in wrong if each.check.group == group][:MOST_NAMED]]
 
 
 def place(finding: Finding) -> float:
