@@ -24,45 +24,45 @@ HELP = (
 )
 
 
-def title(found: Finding, kind: Kind) -> str:
+def title(finding: Finding, kind: Kind) -> str:
     """'Every word looks at "loved".': of every query only where each gives its largest weight there.
 
     Of more than half of them it is "Most words …", else the head itself is the subject. Plain text, not escaped.
     """
-    if found.kind == "spreads":
-        return f"{head_name(found)} spreads its attention widely."
-    if by_head(found):
-        return f"{head_name(found)} looks at {target(found, kind, 'alone')}."
-    if found.query is not None:
+    if finding.kind == "spreads":
+        return f"{head_name(finding)} spreads its attention widely."
+    if by_head(finding):
+        return f"{head_name(finding)} looks at {target(finding, kind, 'alone')}."
+    if finding.query is not None:
         unit = unit_of(kind.queries)
-        return f"The {unit} {named(kind.queries, found.query)} looks at {target(found, kind, 'one')}."
-    if led_by_all(found):
-        return f"Every {subject(found, kind)}{exception(found, kind)} looks at {target(found, kind, 'one')}."
-    after = " after a punctuation mark" if is_after_mark(found, kind) else ""
-    return f"Most {subject(found, kind)}s{after} look at {target(found, kind, 'many')}."
+        return f"The {unit} {named(kind.queries, finding.query)} looks at {target(finding, kind, 'one')}."
+    if led_by_all(finding):
+        return f"Every {subject(finding, kind)}{exception(finding, kind)} looks at {target(finding, kind, 'one')}."
+    after = " after a punctuation mark" if is_after_mark(finding, kind) else ""
+    return f"Most {subject(finding, kind)}s{after} look at {target(finding, kind, 'many')}."
 
 
-def sentence(found: Finding, kind: Kind) -> str:
+def sentence(finding: Finding, kind: Kind) -> str:
     """ "Layer 4, head 4 gives it 99 % of its attention.", to stand under the title."""
-    share = share_in_words(found.score)
-    if found.kind == "spreads":
+    share = share_in_words(finding.score)
+    if finding.kind == "spreads":
         return f"Its entropy is {share} of that of even attention."
-    who = "it" if by_head(found) else head_name(found).replace("L", "l")
+    who = "it" if by_head(finding) else head_name(finding).replace("L", "l")
     given = {"same_word": f"{share} of a repeated {unit_of(kind.keys)}'s attention"}
     begins = {"points_at": "From there on, ", "punctuation": "After the first mark, "}
-    lead = begins.get(found.kind, "") if kind.causal and found.query is None else ""
-    text = f"{lead}{who} gives {receiver(found, kind)} {given.get(found.kind, f'{share} of its attention')}."
+    lead = begins.get(finding.kind, "") if kind.causal and finding.query is None else ""
+    text = f"{lead}{who} gives {receiver(finding, kind)} {given.get(finding.kind, f'{share} of its attention')}."
     return text[0].upper() + text[1:]
 
 
-def against(found: Finding) -> str:
+def against(finding: Finding) -> str:
     """What the null is: "When the words are shuffled, what stands in its place gets 1.2 %."."""
-    share = share_in_words(found.null)
-    if found.kind == "spreads":
+    share = share_in_words(finding.null)
+    if finding.kind == "spreads":
         return f"Weights drawn at random, or the same words shuffled, reach {share}."
-    if found.kind == "points_at":
+    if finding.kind == "points_at":
         return f"When the words are shuffled, what stands in its place gets {share}."
-    if found.kind in ("same_word", "punctuation"):
+    if finding.kind in ("same_word", "punctuation"):
         return f"When the words are shuffled, the same places get {share}."
     return f"A head that knows nothing of positions would give it {share}."
 
@@ -77,24 +77,25 @@ def ordinary(layer: int, head: int) -> str:
     return f"{head_called(layer, head)} does nothing here that stands out."
 
 
-def card(found: Finding, kind: Kind) -> dict[str, str]:
+def card(finding: Finding, kind: Kind) -> dict[str, str]:
     """What a card of the head says: what it does, where it is, how strongly it does it, and what chance would give."""
+    pointing = finding.kind == "points_at"
     return {
-        "id": found.kind,
-        "title": f"Points at {named(kind.keys, found.key or 0)}" if found.kind == "points_at" else NAMES[found.kind],
-        "where": head_name(found),
-        "number": percent(found.score),
-        "chance": f"chance would be {percent(found.null)}",
-        "explained": against(found),
+        "id": finding.kind,
+        "title": f"Points at {named(kind.keys, finding.key or 0)}" if pointing else NAMES[finding.kind],
+        "where": head_name(finding),
+        "number": percent(finding.score),
+        "chance": f"chance would be {percent(finding.null)}",
+        "explained": against(finding),
     }
 
 
 # The parts of a sentence
 
 
-def head_name(found: Finding) -> str:
+def head_name(finding: Finding) -> str:
     """ "Layer 4, head 4"."""
-    return head_called(found.layer, found.head)
+    return head_called(finding.layer, finding.head)
 
 
 def head_called(layer: int, head: int) -> str:
@@ -102,14 +103,14 @@ def head_called(layer: int, head: int) -> str:
     return f"Layer {counted(layer)}, head {counted(head)}"
 
 
-def led_by_all(found: Finding) -> bool:
+def led_by_all(finding: Finding) -> bool:
     """Whether each query gives its largest weight there."""
-    return found.leads > 1 - ROUNDING
+    return finding.leads > 1 - ROUNDING
 
 
-def by_head(found: Finding) -> bool:
+def by_head(finding: Finding) -> bool:
     """Whether no more than half of the queries do, so that only the head can be the subject."""
-    return found.leads <= 1 / 2
+    return finding.leads <= 1 / 2
 
 
 def unit_of(text: Text) -> str:
@@ -131,28 +132,28 @@ def shown(token: str) -> str:
     return visible(token.strip(" ▁") or token)
 
 
-def subject(found: Finding, kind: Kind) -> str:
+def subject(finding: Finding, kind: Kind) -> str:
     """Whose weights are meant: "word", "later word", "repeated word", "target word"."""
     unit = unit_of(kind.queries)
     if kind.name == "cross":
         return f"target {unit}"
-    if found.kind == "same_word":
+    if finding.kind == "same_word":
         return f"repeated {unit}"
-    return f"later {unit}" if found.kind == "points_at" and kind.causal else unit
+    return f"later {unit}" if finding.kind == "points_at" and kind.causal else unit
 
 
-def exception(found: Finding, kind: Kind) -> str:
+def exception(finding: Finding, kind: Kind) -> str:
     """Which words "every" leaves out, for they have no such key."""
-    if found.kind == "next_token":
+    if finding.kind == "next_token":
         return " but the last"
-    if found.kind == "previous_token" or (found.kind == "first_token" and not begins_special(kind)):
+    if finding.kind == "previous_token" or (finding.kind == "first_token" and not begins_special(kind)):
         return "" if kind.name == "cross" else " but the first"
-    return " after a punctuation mark" if is_after_mark(found, kind) else ""
+    return " after a punctuation mark" if is_after_mark(finding, kind) else ""
 
 
-def is_after_mark(found: Finding, kind: Kind) -> bool:
+def is_after_mark(finding: Finding, kind: Kind) -> bool:
     """Whether only some words may see punctuation."""
-    return found.kind == "punctuation" and kind.causal
+    return finding.kind == "punctuation" and kind.causal
 
 
 def begins_special(kind: Kind) -> bool:
@@ -160,14 +161,14 @@ def begins_special(kind: Kind) -> bool:
     return bool(kind.keys.special and kind.keys.special[0])
 
 
-def target(found: Finding, kind: Kind, number: str) -> str:
+def target(finding: Finding, kind: Kind, number: str) -> str:
     """What is looked at. number: by "one" query, by "many", or by a head "alone"."""
     unit, source = unit_of(kind.keys), "source " if kind.name == "cross" else ""
-    if found.key is not None:
-        name = named(kind.keys, found.key)
+    if finding.key is not None:
+        name = named(kind.keys, finding.key)
         first = f"the first {source}{'token' if begins_special(kind) else unit}, {name}"
         whole = f"the source {unit} {name}" if source else name
-        return first if found.kind == "first_token" else whole
+        return first if finding.kind == "first_token" else whole
     its = {"one": "its", "many": "their"}.get(number)
     occurrences = "earlier occurrences" if kind.causal else "other occurrences"
     them = {"one": "it", "many": "them"}.get(number)
@@ -176,19 +177,19 @@ def target(found: Finding, kind: Kind, number: str) -> str:
         "next_token": f"the {unit} after {them}" if them else f"the next {unit}",
         "same_word": f"{its} {occurrences}" if its else f"{occurrences} of the same {unit}",
         "punctuation": f"{source}punctuation",
-    }[found.kind]
+    }[finding.kind]
 
 
-def receiver(found: Finding, kind: Kind) -> str:
+def receiver(finding: Finding, kind: Kind) -> str:
     """What the title named, as the sentence takes it up."""
-    if found.kind == "same_word":
+    if finding.kind == "same_word":
         return "them"
-    if found.kind in ("previous_token", "next_token"):
+    if finding.kind in ("previous_token", "next_token"):
         return f"that {unit_of(kind.keys)}"
-    if found.kind == "punctuation" and by_head(found):
+    if finding.kind == "punctuation" and by_head(finding):
         return "punctuation"
-    if found.key is not None and by_head(found):
-        return f"this {'token' if found.kind == 'first_token' and begins_special(kind) else unit_of(kind.keys)}"
+    if finding.key is not None and by_head(finding):
+        return f"this {'token' if finding.kind == 'first_token' and begins_special(kind) else unit_of(kind.keys)}"
     return "it"
 
 
