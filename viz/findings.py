@@ -122,12 +122,12 @@ def unit_of(text: Text) -> str:
 
 def named(text: Text, position: int) -> str:
     """'"loved"'; with its place where it is not the only one: '"the" (word 4)'."""
-    names = [shown(token) for token in text.tokens]
+    names = [token_name(token) for token in text.tokens]
     place = f" ({unit_of(text)} {counted(position)})" if names.count(names[position]) > 1 else ""
     return f'"{names[position]}"{place}'
 
 
-def shown(token: str) -> str:
+def token_name(token: str) -> str:
     """A token without the space before it, unless it is nothing else."""
     return visible(token.strip(" ▁") or token)
 

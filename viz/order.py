@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from model.measures.two_orders import SAME, TwoOrders
 from model.trace import StackTrace
-from viz.findings import shown
+from viz.findings import token_name
 from viz.share_picture import Bar
 from viz.spans import swapped_spans
 from viz.tokens import decimal, markdown_text, percent, visible
@@ -118,7 +118,7 @@ def found(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str
     """
     told, swapped = two.told_apart, _swapped(two, stack, text)
     if text is None or swapped is None:
-        one, other = (f"“{markdown_text(shown(token))}”" for token in _tokens(two, stack))
+        one, other = (f"“{markdown_text(token_name(token))}”" for token in _tokens(two, stack))
         matter = f"swapping {one} and {other} {'matters' if told else 'changes nothing'} for this model"
     else:
         one, other = (f"“{markdown_text(each)}”" for each in (text.strip(), swapped))
@@ -128,11 +128,11 @@ def found(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str
 
 def _numbers(two: TwoOrders, stack: StackTrace) -> str:
     """How far the vectors are apart in both orders."""
-    one, other = (f"“{markdown_text(shown(token))}”" for token in _tokens(two, stack))
+    one, other = (f"“{markdown_text(token_name(token))}”" for token in _tokens(two, stack))
     unplaced, placed = max(two.unplaced), ""
     if two.placed is not None:
         most = max(two.placed)
-        token = f"“{markdown_text(shown(stack.names()[two.placed.index(most)]))}”"
+        token = f"“{markdown_text(token_name(stack.names()[two.placed.index(most)]))}”"
         placed = f" With positions, that of {token} changes by {percent(most, 1)}."
     if two.told_apart:
         return (

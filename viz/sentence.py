@@ -7,7 +7,7 @@ from jaxtyping import Bool
 
 from viz.explorer.kinds import Kind, Text
 from viz.explorer.view import same_word
-from viz.findings import head_called, shown, unit_of
+from viz.findings import head_called, token_name, unit_of
 from viz.theme import LIGHT, Theme
 from viz.tokens import percent
 
@@ -68,7 +68,7 @@ def words(text: Text, places: slice) -> list[dict[str, Any]]:
     found = []
     for place in range(places.start, places.stop):
         joined = place > places.start and same_word(text, place - 1, place)
-        token = shown(text.tokens[place])
+        token = token_name(text.tokens[place])
         written = token.removeprefix("##") if joined and token != "##" else token
         found.append({"text": written, "place": place, "special": bool(special[place]), "joined": joined})
     return found

@@ -8,7 +8,7 @@ from model.edits import NO_EDITS, Edits
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.recheck import Rechecked
 from model.measures.score_parts import ScoreParts
-from viz.findings import shown
+from viz.findings import token_name
 from viz.provenance import Provenance, comment
 from viz.tokens import ROUNDING, counted, decimal, markdown_text, position_name
 from viz.trace_code import Target, trace_code
@@ -126,8 +126,8 @@ def names_of(path: WeightPath) -> tuple[str, str]:
 
 def title(path: WeightPath) -> str:
     """ "“it” attends to “loved” with 99.12 %.", as Markdown."""
-    query = markdown_text(shown(path.queries.names()[path.site.query]))
-    key = markdown_text(shown(path.keys.names()[path.site.key]))
+    query = markdown_text(token_name(path.queries.names()[path.site.query]))
+    key = markdown_text(token_name(path.keys.names()[path.site.key]))
     if not path.is_allowed():
         return f"“{query}” may not see “{key}”."
     return f"“{query}” attends to “{key}” with {share(path.weight())}."

@@ -98,7 +98,7 @@ def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> No
     """
     selection, kind = shown.selection, shown.kind
     key = key_of(shown, opening)
-    name = markdown_text(findings.shown(kind.keys.tokens[key]))
+    name = markdown_text(findings.token_name(kind.keys.tokens[key]))
     both = checkpoint.config.architecture == "encoder-decoder"
     attention = ATTENTION_NAMES[kind.name] if both else "the model"
     explained = FORBID_HELP.format(attention=attention)
