@@ -159,7 +159,7 @@ def finding() -> tuple[str, str]:
     if measured is None:
         return "", order.answer(checkpoint.config.positions)
     reads = name == "encoder" or trace.encoder is None
-    return order.found(measured, getattr(trace, name), selection.text if reads else None)
+    return order.finding(measured, getattr(trace, name), selection.text if reads else None)
 
 
 def orders() -> TwoOrders | None:

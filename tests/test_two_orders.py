@@ -44,7 +44,7 @@ def test_a_decoder_tells_the_orders_apart_by_its_mask_alone():
     trace: Any = checkpoint.trace(TEXT)
     measured: Any = two_orders(checkpoint, trace, "decoder")
     assert measured.told_apart
-    title, sentence = order.found(measured, trace.decoder, TEXT)
+    title, sentence = order.finding(measured, trace.decoder, TEXT)
     assert title.startswith("Even without positions, ")
     assert "the mask shows each token only those before it" in sentence
 
@@ -58,7 +58,7 @@ def test_a_model_without_positions_is_measured_as_it_is():
 
 def test_the_finding_names_both_texts_and_its_numbers(sentiment):
     stack: Any = sentiment.trace(TEXT).encoder
-    title, sentence = order.found(
+    title, sentence = order.finding(
         TwoOrders(places=PLACES, placed=(0.01, 0, 0, 0, 0.0512), unplaced=(0, 2e-7, 0, 0, 0)), stack, TEXT
     )
     assert title == f"Without positions, “{TEXT}” is “{SWAPPED}” to this model."
@@ -71,14 +71,14 @@ def test_of_a_long_text_the_two_words_are_named_alone(sentiment):
     text = "The film was slow, but I loved it."
     stack = sentiment.trace(text).encoder
     measured: Any = two_orders(sentiment, sentiment.trace(text), "encoder")
-    title, _ = order.found(measured, stack, text)
+    title, _ = order.finding(measured, stack, text)
     assert title == "Without positions, swapping “film” and “loved” changes nothing for this model."
 
 
 def test_what_was_typed_stays_text_in_the_title(sentiment):
     text = "*dog* bit $man$"
     measured: Any = two_orders(sentiment, sentiment.trace(text), "encoder")
-    title, _ = order.found(measured, sentiment.trace(text).encoder, text)
+    title, _ = order.finding(measured, sentiment.trace(text).encoder, text)
     assert r"\*" in title
     assert r"\$" in title
 
@@ -126,7 +126,7 @@ def test_the_texts_of_a_pair_are_not_quoted_for_their_spans_count_from_the_begin
     _, trace = pair()
     spans = ((0, 4), (5, 9), (9, 10), (10, 11), (0, 4), (5, 9), (9, 10))
     stack = replace(trace.encoder, tokens=("cats", "purr", ".", "!", "dogs", "bark", "?"), spans=spans)
-    title, _ = order.found(
+    title, _ = order.finding(
         TwoOrders(places=(4, 5), placed=(0, 0, 0, 0, 0.1, 0, 0), unplaced=(0.0,) * 7), stack, "cats purr.!"
     )
     assert title == "Without positions, swapping “dogs” and “bark” changes nothing for this model."
@@ -137,7 +137,7 @@ def test_an_encoder_with_a_window_tells_the_orders_apart_by_it():
     trace: Any = checkpoint.trace(TEXT.lower())
     measured: Any = two_orders(checkpoint, trace, "encoder")
     assert measured.told_apart
-    _, sentence = order.found(measured, trace.encoder, TEXT.lower())
+    _, sentence = order.finding(measured, trace.encoder, TEXT.lower())
     assert "of its length, for a window hides from each token those far before it. With" in sentence
     assert "mask" not in sentence
 

@@ -111,14 +111,14 @@ HIDES = {
 }
 
 
-def found(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str]:
+def finding(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str]:
     """What the order of two tokens matters to this model: a title, and a sentence with its numbers. Markdown.
 
     text: that the stack read; None where it is not at hand.
     """
     told, swapped = two.told_apart, _swapped(two, stack, text)
     if text is None or swapped is None:
-        one, other = (f"“{markdown_text(token_name(token))}”" for token in _tokens(two, stack))
+        one, other = (_token(stack, place) for place in two.places)
         matter = f"swapping {one} and {other} {'matters' if told else 'changes nothing'} for this model"
     else:
         one, other = (f"“{markdown_text(each)}”" for each in (text.strip(), swapped))
@@ -128,11 +128,11 @@ def found(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str
 
 def _numbers(two: TwoOrders, stack: StackTrace) -> str:
     """How far the vectors are apart in both orders."""
-    one, other = (f"“{markdown_text(token_name(token))}”" for token in _tokens(two, stack))
+    one, other = (_token(stack, place) for place in two.places)
     unplaced, placed = max(two.unplaced), ""
     if two.placed is not None:
         most = max(two.placed)
-        token = f"“{markdown_text(token_name(stack.names()[two.placed.index(most)]))}”"
+        token = _token(stack, two.placed.index(most))
         placed = f" With positions, that of {token} changes by {percent(most, 1)}."
     if two.told_apart:
         return (
@@ -158,9 +158,9 @@ def changes_of(two: TwoOrders) -> dict[str, tuple[float, ...]]:
     return ({} if two.placed is None else {WITH: two.placed}) | {WITHOUT: two.unplaced}
 
 
-def _tokens(two: TwoOrders, stack: StackTrace) -> tuple[str, str]:
-    one, other = two.places
-    return stack.names()[one], stack.names()[other]
+def _token(stack: StackTrace, place: int) -> str:
+    """A token in quotation marks, as Markdown."""
+    return f"“{markdown_text(token_name(stack.names()[place]))}”"
 
 
 def _swapped(two: TwoOrders, stack: StackTrace, text: str | None) -> str | None:
