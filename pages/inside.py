@@ -104,7 +104,7 @@ def show_step(path: WeightPath, step: str, *, named: bool = False) -> None:
     with picture(), st.container(gap="small"):
         if named:
             name_step(step)
-        st.markdown(steps.said(path, step, found))
+        st.markdown(steps.idea(path, step, found))
         for row in specs(path, step, found, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
                 with place.container(gap="xsmall"):
@@ -150,7 +150,7 @@ def show_parts(path: WeightPath) -> None:
         st.markdown(reason)
         return
     parts = score_parts(path)
-    st.markdown(steps.said_of_parts(parts))
+    st.markdown(steps.parts_sentence(parts))
     named, colours = steps.names_of_parts(parts), theme()
     chart = spec(unchecked(lambda: part_bars(named, theme=colours)))
     st.vega_lite_chart(chart, theme=None, alt="Bars: the parts of the score and their sum.")
@@ -162,7 +162,7 @@ def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath)
     if st.button("Recheck this weight", key="recheck", help=RECHECK_HELP):
         with st.spinner("Computing it again from the stored weights"):
             again = recheck_weight(selection, checkpoint, path)
-        st.table(steps.compared(path, again))
+        st.table(steps.rechecked_rows(path, again))
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
 
 

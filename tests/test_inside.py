@@ -164,7 +164,7 @@ def test_a_muted_head_is_said_to_be_muted():
     for muted in (frozenset(), frozenset({HeadSite("encoder", 1, 2)})):
         path = path_in(checkpoint, edits=Edits(muted=muted))
         found = STEPS["value"](path)
-        assert ("This head is muted" in steps.said(path, "value", found)) == bool(muted)
+        assert ("This head is muted" in steps.idea(path, "value", found)) == bool(muted)
         assert found["context"].values.any() == (not muted)
 
 
@@ -314,22 +314,22 @@ def test_the_softmax_is_not_said_to_give_a_weight_that_was_set():
     site = HeadSite("encoder", 1, 2)
     for edits in (Edits(uniform=frozenset({site})), Edits(overwritten=frozenset({Overwrite(site, 3, 0, 0.5)}))):
         path = path_in(tiny.checkpoint(), edits=edits)
-        assert "An edit sets" in steps.said(path, "softmax", STEPS["softmax"](path))
+        assert "An edit sets" in steps.idea(path, "softmax", STEPS["softmax"](path))
     path = path_in(tiny.checkpoint(), edits=edits, query=2)
-    assert "power of every score" in steps.said(path, "softmax", STEPS["softmax"](path))
+    assert "power of every score" in steps.idea(path, "softmax", STEPS["softmax"](path))
 
 
 def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
     checkpoint, hidden = tiny.checkpoint(), Edits(hidden=frozenset({HiddenKey("encoder", 2)}))
     masks = [
-        steps.said(path, "mask", STEPS["mask"](path)) for key in (2, 1) for path in [unseen(checkpoint, hidden, key)]
+        steps.idea(path, "mask", STEPS["mask"](path)) for key in (2, 1) for path in [unseen(checkpoint, hidden, key)]
     ]
     assert masks[0].startswith("The query may not see this key: its score becomes minus infinity.")
     assert masks[1].startswith("1 key is hidden from this query, this one is not")
     every = Edits(hidden=frozenset(HiddenKey("encoder", key) for key in range(len(checkpoint.trace(TEXT).encoder.ids))))
     path = unseen(checkpoint, every, 1)
     assert (
-        steps.said(path, "softmax", STEPS["softmax"](path))
+        steps.idea(path, "softmax", STEPS["softmax"](path))
         == "The query may see no key at all: each of its weights is 0."
     )
     for step, found in found_in(path).items():
@@ -418,7 +418,7 @@ def test_every_step_of_every_family_has_words_a_formula_code_and_pictures(name, 
     attention = "cross" if checkpoint.config.architecture == "encoder-decoder" else checkpoint.config.architecture
     path = path_in(checkpoint, attention, head=1, query=0, key=0)
     for step, found in found_in(path).items():
-        assert steps.said(path, step, found).endswith(".")
+        assert steps.idea(path, step, found).endswith(".")
         assert steps.formula(path, step)
         assert set(found) <= set(steps.LABELS)
         assert all(chart.to_dict() for row in pictures(path, step, found) for _, chart in row)
@@ -462,7 +462,7 @@ def test_only_the_last_layer_is_called_so():
     checkpoint = tiny.checkpoint()
     for layer in range(checkpoint.config.layers):
         path = path_in(checkpoint, layer=layer)
-        said = steps.said(path, "feed-forward", found_in(path)["feed-forward"])
+        said = steps.idea(path, "feed-forward", found_in(path)["feed-forward"])
         assert ("last layer" in said) == (layer + 1 == checkpoint.config.layers)
 
 
@@ -500,7 +500,7 @@ def test_the_script_runs_and_asserts_the_weight(edits):
 
 def test_the_files_names_say_step_and_quantity():
     path = path_in(tiny.checkpoint())
-    arrays = steps.named(found_in(path))
+    arrays = steps.arrays_of(found_in(path))
     assert np.array_equal(arrays["product_terms"], STEPS["product"](path)["terms"].values)
     assert np.array_equal(arrays["feed_forward_hidden"], STEPS["feed-forward"](path)["hidden"].values)
 

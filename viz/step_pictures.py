@@ -30,26 +30,26 @@ VECTORS: dict[str, tuple[tuple[str, ...], ...]] = {
 COMPARED = ("embedding", "position", "output", "residual")  # steps whose vectors are drawn to one scale
 
 
-def pictures(path: WeightPath, step: str, found: Quantities, *, theme: Theme = LIGHT) -> Rows:
+def pictures(path: WeightPath, step: str, quantities: Quantities, *, theme: Theme = LIGHT) -> Rows:
     """The pictures of one step from its numbers."""
     if step in VECTORS:
-        return _vectors(VECTORS[step], found, theme, together=step in COMPARED)
+        return _vectors(VECTORS[step], quantities, theme, together=step in COMPARED)
     drawn: dict[str, Callable[[], Rows]] = {
-        "product": lambda: _product(path, found, theme),
-        "scale": lambda: [_keys(path, found, ("all_products", "all_scaled"), theme)],
-        "mask": lambda: [_keys(path, found, ("all_scaled", "all_biases", "all_scores"), theme)],
-        "softmax": lambda: [_keys(path, found, ("all_scores", "all_weights"), theme)],
-        "value": lambda: _value(path, found, theme),
-        "heads": lambda: _heads(path, found, theme),
+        "product": lambda: _product(path, quantities, theme),
+        "scale": lambda: [_keys(path, quantities, ("all_products", "all_scaled"), theme)],
+        "mask": lambda: [_keys(path, quantities, ("all_scaled", "all_biases", "all_scores"), theme)],
+        "softmax": lambda: [_keys(path, quantities, ("all_scores", "all_weights"), theme)],
+        "value": lambda: _value(path, quantities, theme),
+        "heads": lambda: _heads(path, quantities, theme),
     }
     return drawn[step]()
 
 
 def specs(
-    path: WeightPath, step: str, found: Quantities, *, theme: Theme = LIGHT
+    path: WeightPath, step: str, quantities: Quantities, *, theme: Theme = LIGHT
 ) -> list[list[tuple[str, dict[str, Any]]]]:
     """The same pictures as Vega-Lite, for a page."""
-    rows = unchecked(lambda: pictures(path, step, found, theme=theme))
+    rows = unchecked(lambda: pictures(path, step, quantities, theme=theme))
     return [[(title, spec(chart)) for title, chart in row] for row in rows]
 
 
@@ -60,23 +60,25 @@ def shown_keys(path: WeightPath) -> list[int]:
     return keys_to_show(path.attention.weights[row].numpy(), allowed, path.site.key)
 
 
-def _vectors(rows: Sequence[Sequence[str]], found: Quantities, theme: Theme, *, together: bool) -> Rows:
+def _vectors(rows: Sequence[Sequence[str]], quantities: Quantities, theme: Theme, *, together: bool) -> Rows:
     """A chart of strips for each row of names, or one for all: the vectors of a chart have one scale."""
     groups = [[name for row in rows for name in row]] if together else rows
-    present = [[name for name in group if name in found] for group in groups]
+    present = [[name for name in group if name in quantities] for group in groups]
     return [
-        [("", heat_strips({LABELS[name]: found[name].values for name in group}, theme=theme))]
+        [("", heat_strips({LABELS[name]: quantities[name].values for name in group}, theme=theme))]
         for group in present
         if group
     ]
 
 
-def _product(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
-    pair = _vectors((("query", "key"),), found, theme, together=True)
-    grid = term_grid(found["all_terms"].values, path.keys.names(), path.site.key, shown=shown_keys(path), theme=theme)
+def _product(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
+    pair = _vectors((("query", "key"),), quantities, theme, together=True)
+    grid = term_grid(
+        quantities["all_terms"].values, path.keys.names(), path.site.key, shown=shown_keys(path), theme=theme
+    )
     return [
         *pair,
-        [(LABELS["terms"], sum_bars(found["terms"].values, theme=theme))],
+        [(LABELS["terms"], sum_bars(quantities["terms"].values, theme=theme))],
         [(f"The same for {_how_many(path)}", grid)],
     ]
 
@@ -86,29 +88,29 @@ def _how_many(path: WeightPath) -> str:
     return "every key" if shown == all_of_them else f"the {shown} of {all_of_them} keys with most weight"
 
 
-def _keys(path: WeightPath, found: Quantities, names: Sequence[str], theme: Theme) -> list[Titled]:
+def _keys(path: WeightPath, quantities: Quantities, names: Sequence[str], theme: Theme) -> list[Titled]:
     tokens, shown = path.keys.names(), shown_keys(path)
     charts = []
     for name in names:
-        if name in found:
+        if name in quantities:
             label = LABELS[name].removesuffix(" of every key")
-            values = found[name].values
+            values = quantities[name].values
             chart = key_bars(values, tokens, path.site.key, title=label, shown=shown, theme=theme)
             charts.append((f"{label} of {_how_many(path)}", chart))
     return charts
 
 
-def _value(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
+def _value(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
     """The value and what is left of it, to one scale, then the sum over all keys."""
     return [
-        *([each] for each in _keys(path, found, ("all_weights",), theme)),
-        *_vectors((("value",), ("weighted_value",), ("context",)), found, theme, together=True),
+        *([each] for each in _keys(path, quantities, ("all_weights",), theme)),
+        *_vectors((("value",), ("weighted_value",), ("context",)), quantities, theme, together=True),
     ]
 
 
-def _heads(path: WeightPath, found: Quantities, theme: Theme) -> Rows:
+def _heads(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
     name = f"{LABELS['joined']}: {path.module.heads} × {path.head_width} numbers"
-    return [[("", head_strip(found["joined"].values, path.module.heads, path.site.head, name=name, theme=theme))]]
+    return [[("", head_strip(quantities["joined"].values, path.module.heads, path.site.head, name=name, theme=theme))]]
 
 
 def alternative(path: WeightPath, title: str, chart: dict[str, Any]) -> str:

@@ -170,12 +170,12 @@ def _edited(edits: Edits) -> str:
     return f" The model ran with head {counted(first.head)} of layer {counted(first.layer)}{more} muted."
 
 
-def said(path: WeightPath, step: str, found: Mapping[str, Quantity]) -> str:
+def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str:
     """The idea of a step, with its number where it has one. Markdown."""
     if step == "mask":
-        return _mask(path, found)
+        return _mask(path, quantities)
     query, key = names_of(path)
-    numbers = {name: short(float(each.values)) for name, each in found.items() if not each.axes}
+    numbers = {name: short(float(each.values)) for name, each in quantities.items() if not each.axes}
     number = numbers.get
     sentences = {
         "embedding": f"Query {query} and key {key} are looked up in the token table: each becomes "
@@ -252,18 +252,18 @@ def _root(path: WeightPath) -> str:
     return f" = 1 / √{path.head_width}" if np.isclose(path.attention.scale, path.head_width**-0.5) else ""
 
 
-def _mask(path: WeightPath, found: Mapping[str, Quantity]) -> str:
+def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
     bias = ""
-    if "all_biases" in found:
+    if "all_biases" in quantities:
         kind = "bias that no training changed" if path.model.config.positions == "alibi" else "learned bias"
-        bias = f"A {kind} is added for the distance: {short(float(found['all_biases'].values[path.site.key]))}. "
-    cap = "Scores are kept within a bound, smoothly. " * ("cap" in found)
-    score = short(float(found["score"].values))
-    if not bool(found["allowed"].values[path.site.key]):
+        bias = f"A {kind} is added for the distance: {short(float(quantities['all_biases'].values[path.site.key]))}. "
+    cap = "Scores are kept within a bound, smoothly. " * ("cap" in quantities)
+    score = short(float(quantities["score"].values))
+    if not bool(quantities["allowed"].values[path.site.key]):
         return f"{bias}{cap}The query may not see this key: its score becomes {score}."
-    if bool(found["allowed"].values.all()):
+    if bool(quantities["allowed"].values.all()):
         return f"{bias}{cap}No key is hidden from this query: the score is {score}."
-    hidden = int((~found["allowed"].values).sum())
+    hidden = int((~quantities["allowed"].values).sum())
     those = "1 key is" if hidden == 1 else f"{hidden} keys are"
     return f"{bias}{cap}{those} hidden from this query, this one is not: its score is {score}."
 
@@ -451,12 +451,12 @@ def script(
     )
 
 
-def named(quantities: Mapping[str, Quantities]) -> dict[str, np.ndarray]:
+def arrays_of(steps: Mapping[str, Quantities]) -> dict[str, np.ndarray]:
     """The numbers of some steps as one flat table of arrays, "product_terms", for a file."""
     return {
         f"{step.replace('-', '_')}_{name}": each.values
-        for step, found in quantities.items()
-        for name, each in found.items()
+        for step, quantities in steps.items()
+        for name, each in quantities.items()
     }
 
 
@@ -468,13 +468,13 @@ def names_of_parts(parts: ScoreParts) -> dict[str, float]:
     }
 
 
-def said_of_parts(parts: ScoreParts) -> str:
+def parts_sentence(parts: ScoreParts) -> str:
     """Which part is the largest, and that they sum to the score before bias and mask."""
-    named = names_of_parts(parts)
-    largest = max(named, key=lambda name: abs(named[name]))
-    whole, sum_of_them = decimal(parts.product * parts.scale, ".7g"), decimal(sum(named.values()), ".7g")
+    scores = names_of_parts(parts)
+    largest = max(scores, key=lambda name: abs(scores[name]))
+    whole, sum_of_them = decimal(parts.product * parts.scale, ".7g"), decimal(sum(scores.values()), ".7g")
     return (
-        f"The largest part is **{largest}**, {short(named[largest])}. The parts add up to {sum_of_them}; the trace "
+        f"The largest part is **{largest}**, {short(scores[largest])}. The parts add up to {sum_of_them}; the trace "
         f"has {whole} for product × scale."
     )
 
@@ -484,7 +484,7 @@ def parts_as_python(parts: ScoreParts) -> str:
     return "{" + ", ".join(f"{name!r}: {part!r}" for name, part in names_of_parts(parts).items()) + "}"
 
 
-def compared(path: WeightPath, again: Rechecked) -> list[dict[str, str]]:
+def rechecked_rows(path: WeightPath, again: Rechecked) -> list[dict[str, str]]:
     """A row for each rechecked number: what is on the screen, what came of computing it again, the difference."""
     place = path.site.head, path.site.query, path.site.key
     attention = path.attention

@@ -21,8 +21,7 @@ from pages.parts.widgets.bound import select
 from viz import export
 from viz.explorer.kinds import TITLES as ATTENTIONS
 from viz.explorer.kinds import Kind, kinds_of
-from viz.steps import TITLES, script
-from viz.steps import named as arrays_of
+from viz.steps import TITLES, arrays_of, script
 from viz.tokens import counted, position_name
 
 ORDER = tuple(STEPS)
