@@ -162,7 +162,7 @@ def show_found(here: Stand, step: Step) -> None:
     pieces, (own, probability) = here.checkpoint.tokenizer.pieces, step.alternatives(1)[0]
     title = writing_finding.title(here.checkpoint.tokenizer.decode(here.read), pieces([own])[0], probability)
     shares = step.probability, float(step.after[step.token_id])
-    said = writing_finding.taken(step.token, len(here.read), shares, already=here.at < len(here.written))
+    said = writing_finding.choice(step.token, len(here.read), shares, already=here.at < len(here.written))
     said = f"{said} {looking_sentence(here)}{markdown_text(cut)}"
     show_finding(QUESTION, markdown_text(title), said, explained=writing_finding.HOW_CHOSEN)
 
@@ -171,7 +171,7 @@ def looking_sentence(here: Stand) -> str:
     """What the last token looked at that those before it did not."""
     link = unusual_link(here.name, here)
     tokens = here.checkpoint.tokenizer.pieces(here.read)
-    return writing_finding.looked(link, tokens[-1], tokens[link.key] if link else "")
+    return writing_finding.attention(link, tokens[-1], tokens[link.key] if link else "")
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

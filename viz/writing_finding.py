@@ -27,7 +27,7 @@ def tail(text: str) -> str:
     return f"… {visible(' '.join(kept), LONGEST_TAIL)}"
 
 
-def taken(token: str, read: int, shares: tuple[float, float], *, already: bool) -> str:
+def choice(token: str, read: int, shares: tuple[float, float], *, already: bool) -> str:
     """After how many tokens which one was taken, or is next, and what it got before and after the settings. Markdown.
 
     shares: from the model, and after the settings. already: whether it stands there.
@@ -39,7 +39,7 @@ def taken(token: str, read: int, shares: tuple[float, float], *, already: bool) 
     return f"After {count}, **“{name}”** {verb}: {own} from the model, {after} after the settings."
 
 
-def looked(link: LastLink | None, last: str, key: str) -> str:
+def attention(link: LastLink | None, last: str, key: str) -> str:
     """What the last token looks at beyond a head's habit, with both numbers. Markdown; "" where there is nothing."""
     if link is None:
         return ""
