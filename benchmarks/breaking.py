@@ -20,7 +20,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.trace import machine
 from model import Checkpoint, available_checkpoints, load_checkpoint
-from model.measures.outcome import measured, outcome_of
+from model.measures.outcome import outcome_of, outcome_value
 from pages.parts.experiments import EXPERIMENTS, NO, Place
 from pages.parts.part_effects import AT_ONCE, edits_of_part, groups_of, longest, parts_of
 from pages.parts.passes import trace_again
@@ -75,7 +75,7 @@ def print_parts() -> None:
             outcome = outcome_of(checkpoint, before)
             for each in edits:
                 after = trace_again(checkpoint, before, each)
-                measured(outcome, before, after)
+                outcome_value(outcome, before, after)
             times.append(1000 * (time.perf_counter() - start))
         said = f"first {times[0]:.0f} ms, median {statistics.median(times):.0f} ms"
         print(f"{name:16} {len(edits)} parts, {longest(before)} tokens: {said}")

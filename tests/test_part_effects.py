@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite, load_checkpoint
-from model.measures.outcome import measured, outcome_of, turned
+from model.measures.outcome import answers_otherwise, outcome_of, outcome_value
 from pages.parts.experiments import EXPERIMENTS, Place
 from pages.parts.part_effects import groups_of
 from tests import tiny
@@ -111,9 +111,9 @@ def test_a_model_without_a_head_is_followed_by_its_last_vectors():
     assert outcome.kind == "stream"
     first, second = (run.encoder.final.double().numpy() for run in (before, after))
     share = np.sqrt(((second - first) ** 2).sum() / (first**2).sum())
-    assert measured(outcome, before, after) == pytest.approx(share)
-    assert measured(outcome, before, before) == 0
-    assert not turned(outcome, after)
+    assert outcome_value(outcome, before, after) == pytest.approx(share)
+    assert outcome_value(outcome, before, before) == 0
+    assert not answers_otherwise(outcome, after)
 
 
 def test_where_nothing_moves_the_page_says_so_and_what_it_means():

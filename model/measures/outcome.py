@@ -44,7 +44,7 @@ def rows_of(trace: Trace) -> Float[Tensor, "row answer"] | None:
     return trace.logits if trace.logits is None or trace.logits.ndim == 2 else trace.logits[None]
 
 
-def measured(outcome: Outcome, before: Trace, after: Trace) -> float:
+def outcome_value(outcome: Outcome, before: Trace, after: Trace) -> float:
     """The probability of the outcome in the pass ``after``; of several tokens the mean of their probabilities.
 
     Of a "stream", the length of its difference from that of ``before`` after the last layer, as a share of its length.
@@ -54,11 +54,10 @@ def measured(outcome: Outcome, before: Trace, after: Trace) -> float:
         first, second = (stack_of(trace).final for trace in (before, after))
         return float(stream_distances([first], [second])[0])
     probabilities = logits[list(outcome.rows)].double().softmax(dim=-1)
-    found = probabilities[torch.arange(len(outcome.rows)), list(outcome.answers)]
-    return float(found.mean())
+    return float(probabilities[torch.arange(len(outcome.rows)), list(outcome.answers)].mean())
 
 
-def turned(outcome: Outcome, after: Trace) -> bool:
+def answers_otherwise(outcome: Outcome, after: Trace) -> bool:
     """Whether another answer is the most probable in the pass ``after``; of several, whether any is."""
     logits = rows_of(after)
     if outcome.kind == "stream" or logits is None:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from model import Checkpoint, Edits, InputError
-from model.measures.outcome import Outcome, measured, outcome_of, turned
+from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.computed import LRUCache, bytes_of, traces
 from pages.parts.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
@@ -205,9 +205,9 @@ def effect_of(
         except InputError:
             return None
         return Effect(
-            before=measured(outcome, before, before),
-            after=measured(outcome, before, after),
-            turned=turned(outcome, after) != turned(outcome, before),
+            before=outcome_value(outcome, before, before),
+            after=outcome_value(outcome, before, after),
+            turned=answers_otherwise(outcome, after) != answers_otherwise(outcome, before),
         )
 
     found: Effect | None = effects_cache().get(key, measure, lambda _: EFFECT_BYTES)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from model import Checkpoint
-from model.measures.outcome import measured, outcome_of
+from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from viz import answer
 from viz.tokens import percent
@@ -52,7 +52,7 @@ def target_change(checkpoint: Checkpoint, before: Trace, after: Trace) -> str:
     target = replace(every, answers=every.answers[:-1], rows=every.rows[:-1])
     if not target.answers:
         return NO_VERDICT
-    old, new = (percent(measured(target, before, trace), 1) for trace in (before, after))
+    old, new = (percent(outcome_value(target, before, trace), 1) for trace in (before, after))
     return f"Target’s tokens, on average: {old} → {new}"
 
 
