@@ -74,20 +74,17 @@ def print_parts() -> None:
             start = time.perf_counter()
             outcome = outcome_of(checkpoint, before)
             for each in edits:
-                after = trace_again(checkpoint, before, each)
-                outcome_value(outcome, before, after)
+                outcome_value(outcome, before, trace_again(checkpoint, before, each))
             times.append(1000 * (time.perf_counter() - start))
         said = f"first {times[0]:.0f} ms, median {statistics.median(times):.0f} ms"
         print(f"{name:16} {len(edits)} parts, {longest(before)} tokens: {said}")
 
 
 def longest_text(checkpoint: Checkpoint, tokens: int) -> str:
-    """As much of a repeated sentence as no stack reads in more tokens."""
-    words = (TEXT + " ").split(" ") * 4
-    counts = range(len(words), 0, -1)
-    return next(
-        " ".join(words[:count]) for count in counts if longest(checkpoint.trace(" ".join(words[:count]))) <= tokens
-    )
+    """As much of a repeated sentence as every stack reads in at most so many tokens."""
+    words = TEXT.split() * 4
+    texts = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+    return next(text for text in texts if longest(checkpoint.trace(text)) <= tokens)
 
 
 def main() -> None:
