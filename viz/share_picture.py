@@ -102,10 +102,10 @@ def share_svg(kind: Kind, view: View, words: Words, *, theme: Theme = LIGHT) -> 
     """The same as SVG. What is too long becomes smaller, and then ends in "…"."""
     seen = shown(kind, view)
     marked = place_of(seen.queries, view.query), place_of(seen.keys, view.key)
-    return framed(words, lambda height: curves(seen, marked, height, theme), said(view, seen), theme)
+    return framed(words, lambda height: curves(seen, marked, height, theme), caption(view, seen), theme)
 
 
-def framed(words: Words, draw: Callable[[Length], Panel], said: str, theme: Theme) -> str:
+def framed(words: Words, draw: Callable[[Length], Panel], foot: str, theme: Theme) -> str:
     """The words above, the figure, drawn into the height that is left, and below what it is and the address."""
     above = top(words, theme)
     figure = draw(HEIGHT - MARGIN - SMALL - above.height - 64)
@@ -116,7 +116,7 @@ def framed(words: Words, draw: Callable[[Length], Panel], said: str, theme: Them
         box(0, 0, WIDTH, 8, fill=theme.accent),
         moved(above.body, MARGIN, MARGIN - 14),
         moved(figure.body, MARGIN + (ROOM - figure.width) / 2, MARGIN + above.height),
-        label(fitted(said, ROOM, SMALL - 2), MARGIN, HEIGHT - 66, SMALL - 2, fill=theme.quiet),
+        label(fitted(foot, ROOM, SMALL - 2), MARGIN, HEIGHT - 66, SMALL - 2, fill=theme.quiet),
         label(address, MARGIN, HEIGHT - 36, SMALL - 3, fill=theme.quiet),
     ]
     spaces = {"xmlns": "http://www.w3.org/2000/svg", "xml:space": "preserve", "font_family": FONT}
@@ -168,8 +168,8 @@ def curves(seen: Shown, marked: tuple[int | None, int | None], height: Length, t
         path = f"M{number(x)} {number(ends[0])}C{number(x)} {number(height / 2)} {number(to)} {number(height / 2)} \
 {number(to)} {number(ends[1])}"
         look = {"stroke_width": 1 + 6 * share, "stroke_opacity": (0.1 if faded else 0.12 + 0.88 * share)}
-        told = {"data_query": row, "data_key": column, "data_weight": f"{weights[row, column]:.6f}"}
-        parts.append(element("path", d=path, fill="none", stroke=theme.accent, **look, **told))
+        data = {"data_query": row, "data_key": column, "data_weight": f"{weights[row, column]:.6f}"}
+        parts.append(element("path", d=path, fill="none", stroke=theme.accent, **look, **data))
     for y, groups, spans in ((size / 2, seen.queries, rows), (height - size / 2, seen.keys, columns)):
         for group, span in zip(groups, spans, strict=False):
             parts.append(label(group.label, middle(span), y, size, text_anchor="middle", fill=theme.text))
@@ -215,7 +215,7 @@ def strongest(weights: Float[np.ndarray, "query key"]) -> Int[np.ndarray, "curve
     return np.stack(np.unravel_index(order, weights.shape), axis=1)
 
 
-def said(view: View, seen: Shown) -> str:
+def caption(view: View, seen: Shown) -> str:
     """Whose curves they are."""
     if not seen.heads:
         return f"Layer {view.layer + 1}: no head is on."
@@ -226,4 +226,4 @@ def said(view: View, seen: Shown) -> str:
 
 def plain_text(markdown: str) -> str:
     """What a reader of this Markdown sees: marks of emphasis, links and escapes are gone."""
-    return _MARKUP.sub(lambda found: found[1] or found[2] or "", markdown)
+    return _MARKUP.sub(lambda match: match[1] or match[2] or "", markdown)
