@@ -35,7 +35,7 @@ from pages.parts.subjects import GROUPS, group_of, short_name
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import switchboard
 from viz.explorer.kinds import kinds_of
-from viz.formula import drawn
+from viz.formula import with_switches
 
 QUESTION = "What is each part of the formula for?"
 HOW_TO_READ = (
@@ -139,7 +139,7 @@ def fill(chosen: str) -> None:
 
 def draw(board: Board, chosen: str, *, pending: int = 0) -> None:
     """The formula with its switches."""
-    groups = drawn(board.groups, board.switches(chosen and pressed()))
+    groups = with_switches(board.groups, board.switches(chosen and pressed()))
     switchboard(groups, press, key="formula", parts=EXPERIMENTS, pending=pending)
 
 

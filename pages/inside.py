@@ -22,7 +22,7 @@ from pages.parts.widgets.switchboard import reading
 from viz import steps
 from viz.excerpt import code_of
 from viz.explorer.kinds import Kind
-from viz.formula import Site, formula, is_marked, marked
+from viz.formula import Site, formula, has_step, with_step
 from viz.inside import part_bars, spec, unchecked
 from viz.step_pictures import alternative, specs
 from viz.tokens import markdown_text
@@ -171,9 +171,9 @@ def show_formula(path: WeightPath, step: str) -> None:
     st.subheader("Where this step stands in the formula", anchor=False)
     site = path.site
     whole = formula(path.model.config, Site(attention=site.attention, layer=site.layer, head=site.head))
-    groups = marked(whole, site.attention, step)
+    groups = with_step(whole, site.attention, step)
     reading(groups, key="inside_formula")
-    if not is_marked(groups):
+    if not has_step(groups):
         st.markdown(NO_TERM)
 
 

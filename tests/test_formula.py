@@ -8,14 +8,14 @@ import pytest
 from model.measures.one_weight import STEPS
 from tests import tiny
 from tests.test_pages import component, opened
-from viz.formula import Site, Switch, drawn, formula, is_marked, marked
+from viz.formula import Site, Switch, formula, has_step, with_step, with_switches
 
 PARTS = ("positions", "norm", "uniform", "scale", "unmask", "residual", "mute")
 
 
 def written(config: Any, attention: str = "encoder", **place: int) -> list[str]:
     """Every equation in one line, without the spaces that only set it."""
-    groups = drawn(formula(config, Site(attention=attention, **place)), {})
+    groups = with_switches(formula(config, Site(attention=attention, **place)), {})
     lines = [line for group in groups for line in group["lines"]]
     return ["".join(term["notation"] for term in line["terms"]).replace(" ", "") for line in lines]
 
@@ -104,7 +104,7 @@ def test_a_pair_has_two_stacks_and_the_site_decides_which_residual_is_taken_out(
 def test_every_part_is_one_switch_and_is_struck_through_wherever_it_stands():
     config = tiny.config("encoder-decoder")
     switches = {name: Switch(result=name.upper(), chosen=name == "norm", out=name == "norm") for name in PARTS}
-    groups = drawn(formula(config, Site(attention="cross")), switches)
+    groups = with_switches(formula(config, Site(attention="cross")), switches)
     terms = [term for group in groups for line in group["lines"] for term in line["terms"]]
     pressed = [term for term in terms if "part" in term]
     assert sorted(term["part"] for term in pressed) == sorted(PARTS)
@@ -121,11 +121,11 @@ def test_the_steps_to_a_weight_are_marked_in_its_own_attention(order, positions)
     absent = set() if positions == "learned" else {"position"}
     absent |= {"norm"} if order == "post" else set()
     for step in STEPS:
-        assert is_marked(marked(formula(config, Site(attention="decoder")), "decoder", step)) == (step not in absent)
+        assert has_step(with_step(formula(config, Site(attention="decoder")), "decoder", step)) == (step not in absent)
 
 
 def test_a_step_marks_its_term_and_no_other():
-    groups = marked(formula(tiny.config("encoder-decoder"), Site(attention="cross")), "cross", "softmax")
+    groups = with_step(formula(tiny.config("encoder-decoder"), Site(attention="cross")), "cross", "softmax")
     terms = [term for group in groups for line in group["lines"] for term in line["terms"]]
     assert [term["notation"] for term in terms if term.get("present")] == ["softmax"]
     assert not any("Encoder" in group["words"] for group in groups)

@@ -17,7 +17,7 @@ class Switch:
     most: bool = False  # no other part matters more
 
 
-def drawn(groups: Sequence[Group], switches: Mapping[str, Switch]) -> list[dict[str, Any]]:
+def with_switches(groups: Sequence[Group], switches: Mapping[str, Switch]) -> list[dict[str, Any]]:
     """The groups as JSON. A part is a switch where it first stands, and struck through wherever it does.
 
     switches: by part; a part without one is only read.
@@ -34,7 +34,7 @@ def drawn(groups: Sequence[Group], switches: Mapping[str, Switch]) -> list[dict[
     ]
 
 
-def marked(groups: Sequence[Group], attention: str, step: str) -> list[dict[str, Any]]:
+def with_step(groups: Sequence[Group], attention: str, step: str) -> list[dict[str, Any]]:
     """The formula on the way to a weight of one attention, as JSON: the terms that a step computes are marked.
 
     Of two stacks, the one in which the attention stands.
@@ -54,7 +54,7 @@ def marked(groups: Sequence[Group], attention: str, step: str) -> list[dict[str,
     ]
 
 
-def is_marked(groups: Sequence[Mapping[str, Any]]) -> bool:
+def has_step(groups: Sequence[Mapping[str, Any]]) -> bool:
     """Whether any term is marked: a step that a model leaves out has none."""
     return any("present" in term for group in groups for line in group["lines"] for term in line["terms"])
 
@@ -68,24 +68,24 @@ def terms_drawn(line: Line, switches: Mapping[str, Switch], seen: set[str]) -> I
     """Each term of an equation; ``seen`` are the parts that are switches already."""
     for term in line.terms:
         switch = switches.get(term.part) if term.part else None
-        found: dict[str, Any] = {"notation": term.notation}
+        entry: dict[str, Any] = {"notation": term.notation}
         if switch is not None and term.part not in seen:
             seen.add(term.part)
-            found |= {"name": term.name, "part": term.part, "result": switch.result}
-            found |= {"chosen": switch.chosen, "most": switch.most}
+            entry |= {"name": term.name, "part": term.part, "result": switch.result}
+            entry |= {"chosen": switch.chosen, "most": switch.most}
         if switch is not None and switch.out:
-            found["out"] = True
-        yield found
+            entry["out"] = True
+        yield entry
 
 
 def joined(terms: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same with neighbours that are only read as one, so that they wrap and are spaced as text."""
-    found: list[dict[str, Any]] = []
+    pieces: list[dict[str, Any]] = []
     for term in terms:
-        if found and term.keys() == found[-1].keys() and term.keys() <= {"notation", "out", "present"}:
-            before, after = found[-1]["notation"], term["notation"]
+        if pieces and term.keys() == pieces[-1].keys() and term.keys() <= {"notation", "out", "present"}:
+            before, after = pieces[-1]["notation"], term["notation"]
             close = before.endswith(("(", "[")) or after.startswith((")", "]", ",", "(", "_"))
-            found[-1]["notation"] = before + after if close else f"{before} {after}"
+            pieces[-1]["notation"] = before + after if close else f"{before} {after}"
         else:
-            found.append(dict(term))
-    return found
+            pieces.append(dict(term))
+    return pieces
