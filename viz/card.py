@@ -266,7 +266,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """ "2.4 million" for a number of parameters, exact below a million."""
+    """ "2.40 million" for a number of parameters, exact below a million."""
     return f"{count / 1e6:.2f} million" if count >= 1_000_000 else f"{count:,}"
 
 

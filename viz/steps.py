@@ -145,7 +145,7 @@ def answer(path: WeightPath) -> str:
 
 
 def in_full(path: WeightPath) -> str:
-    """The weight with all its digits, and how many the page shows elsewhere."""
+    """The weight with all its digits, how many the sentences of the page give, and where all are. Markdown."""
     return (
         f"The weight in full: {path.weight()!r}. Sentences give four significant digits; point at a picture, or choose "
         "the depth “Every number”, for all."

@@ -32,7 +32,7 @@ def units(words: Words) -> list[int]:
 def measured_reading(card: Mapping[str, object], moment: str, layers: int, heads: int) -> Reading | None:
     """The reading that comes closest to alignments made by hand, by the error rates in a checkpoint's card.
 
-    The mean over the card's sets, by their sentences; only readings that were measured on as many sets as the diagonal
+    The mean over the card's sets, by their sentences; only readings that were measured on the same sets as the diagonal
     and are better than it. None where there is none.
     """
     rates = _rates(card)

@@ -234,7 +234,7 @@ def strength(weights: Float[np.ndarray, "..."], view: View, largest: float) -> F
 
 
 def largest_of(weights: Float[np.ndarray, "head query key"], view: View) -> list[float]:
-    """What full colour stands for in each head; of a view that ``scaled_for`` gave."""
+    """What full colour stands for in each head; "auto" counts as weight 1 until ``scaled_for`` says what it means."""
     if view.maximum in ("auto", "one") or not weights.size:
         return [1.0] * len(weights)
     if view.maximum == "shared":
