@@ -16,11 +16,11 @@ from viz.explorer.panels.paint import (
     Length,
     Panel,
     box,
+    curve,
     element,
     fitted,
     label,
     moved,
-    number,
     safe,
     text_width,
     wrapped,
@@ -165,8 +165,7 @@ def curves(seen: Shown, marked: tuple[int | None, int | None], height: Length, t
         faded = any(mark not in (None, place) for mark, place in zip(marked, (row, column), strict=True))
         share = float(weights[row, column] / weights.max())
         x, to = middle(rows[row]), middle(columns[column])
-        path = f"M{number(x)} {number(ends[0])}C{number(x)} {number(height / 2)} {number(to)} {number(height / 2)} \
-{number(to)} {number(ends[1])}"
+        path = curve(x, ends[0], x, height / 2, to, height / 2, to, ends[1])
         look = {"stroke_width": 1 + 6 * share, "stroke_opacity": (0.1 if faded else 0.12 + 0.88 * share)}
         data = {"data_query": row, "data_key": column, "data_weight": f"{weights[row, column]:.6f}"}
         parts.append(element("path", d=path, fill="none", stroke=theme.accent, **look, **data))

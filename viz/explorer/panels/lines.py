@@ -35,12 +35,12 @@ from viz.explorer.panels.paint import (
     Length,
     Panel,
     box,
+    curve,
     element,
     fitted,
     ink_on,
     label,
     moved,
-    number,
     shade,
     text_width,
 )
@@ -126,8 +126,7 @@ def edge(scene: Scene, site: tuple[int, int, int], strength: float, width: Lengt
     room = room_of(width)
     first, second = (room + (width - 2 * room) * share for share in LINES_BENDS)
     start, end = row_y(row, scene.found.queries, height), row_y(column, scene.found.keys, height)
-    points = [room, start, first, start, second, end, width - room, end]
-    path = "M{} {}C{} {} {} {} {} {}".format(*map(number, points))
+    path = curve(room, start, first, start, second, end, width - room, end)
     look = stroke(scene.theme, scene.found.heads[head])
     opacity = FAINTEST_LINE + (1 - FAINTEST_LINE) * strength**2
     return element("path", d=path, **look, stroke_width=THINNEST_LINE + LINE_GROWS * strength, stroke_opacity=opacity)

@@ -53,6 +53,11 @@ def _value(value: str | Length) -> str:
     return safe(value) if isinstance(value, str) else number(value)
 
 
+def curve(*points: Length) -> str:
+    """The path of a cubic curve: its start, two control points and its end, each as x and y."""
+    return "M{} {}C{} {} {} {} {} {}".format(*map(number, points))
+
+
 def number(value: Length) -> str:
     """At most four decimals."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
