@@ -251,17 +251,10 @@ def show_orders() -> None:
     selection, _, name = fitted_selection()
     stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
     with picture():
-        draw(
-            figures.order_figure(order.changes_of(measured), names_of(stack), measured.places, theme=theme()), "orders"
-        )
+        draw(figures.order_figure(order.changes_of(measured), stack.names(), measured.places, theme=theme()), "orders")
     if not picture_alone():
         st.markdown(HOW_TO_READ_ORDERS)
         st.subheader("Token and position, added", anchor=False, help=SUM_HELP)
-
-
-def names_of(stack: StackTrace) -> tuple[str, ...]:
-    """Its tokens; their ids where no tokenizer is at hand."""
-    return stack.tokens or tuple(map(str, stack.ids.tolist()))
 
 
 def show_sum(*, answered: bool) -> None:
@@ -302,7 +295,7 @@ def show_parts(*, main: bool) -> None:
     with pages.plain_refusals():
         selection, _, name = fitted_selection()
         stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
-        tokens = names_of(stack)
+        tokens = stack.names()
         parts = measures.parts(stack.embedding)
         with picture() if main else nullcontext():
             draw(figures.text_heatmaps(parts.names, tokens, theme=theme()), "sum")

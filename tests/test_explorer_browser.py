@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from model import load_checkpoint
 from tests import tiny
-from tests.running import explored
+from tests.running import explored, idle
 from tests.test_explorer import random_kind, trace_of
 from viz.explorer import View, html_page, layout, source
 from viz.explorer.kinds import Kind, Text, kinds_of
