@@ -59,7 +59,7 @@ def test_a_model_without_positions_is_measured_as_it_is():
 def test_the_finding_names_both_texts_and_its_numbers(sentiment):
     stack: Any = sentiment.trace(TEXT).encoder
     title, sentence = order.finding(
-        TwoOrders(places=PLACES, placed=(0.01, 0, 0, 0, 0.0512), unplaced=(0, 2e-7, 0, 0, 0)), stack, TEXT
+        TwoOrders(places=PLACES, placed=(0.01, 0.0, 0.0, 0.0, 0.0512), unplaced=(0.0, 2e-7, 0.0, 0.0, 0.0)), stack, TEXT
     )
     assert title == f"Without positions, “{TEXT}” is “{SWAPPED}” to this model."
     assert sentence.startswith("Swap “dog” and “man”: ")
@@ -127,7 +127,7 @@ def test_the_texts_of_a_pair_are_not_quoted_for_their_spans_count_from_the_begin
     spans = ((0, 4), (5, 9), (9, 10), (10, 11), (0, 4), (5, 9), (9, 10))
     stack = replace(trace.encoder, tokens=("cats", "purr", ".", "!", "dogs", "bark", "?"), spans=spans)
     title, _ = order.finding(
-        TwoOrders(places=(4, 5), placed=(0, 0, 0, 0, 0.1, 0, 0), unplaced=(0.0,) * 7), stack, "cats purr.!"
+        TwoOrders(places=(4, 5), placed=(0.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0), unplaced=(0.0,) * 7), stack, "cats purr.!"
     )
     assert title == "Without positions, swapping “dogs” and “bark” changes nothing for this model."
 
