@@ -1,8 +1,10 @@
 """What all tests share."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 
+import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
@@ -17,6 +19,29 @@ torch.set_num_threads(1)
 settings.register_profile("default", max_examples=50, deadline=None)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+# To check every shape and type makes a test of small models three to five times as long. A test with many cases does it
+# in some of them, spread over all; what it says of the numbers it checks in every one.
+CASES_CHECKED = 8
+UNCHECKED = pytest.StashKey[bool]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Choose the cases in which shapes and types are not checked."""
+    cases = defaultdict(list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    for of_one_test in cases.values():
+        every = -(-len(of_one_test) // CASES_CHECKED)
+        for place, item in enumerate(of_one_test):
+            item.stash[UNCHECKED] = place % every != 0
+
+
+@pytest.fixture(autouse=True)
+def shapes_checked(request: pytest.FixtureRequest) -> None:
+    """Whether model/ and viz/ check shapes and types while this test runs."""
+    jaxtyping.config.update("jaxtyping_disable", request.node.stash[UNCHECKED])
 
 
 @pytest.fixture(scope="module")
