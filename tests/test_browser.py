@@ -105,7 +105,7 @@ def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(brows
         expect(page.locator(".readout")).to_contain_text("Layer 1, mean of 7 heads: query 3")
         expect(page.locator(".readout")).to_contain_text("attends to key 6")
         assert exact(page) == pytest.approx(expected[2, 5], abs=1e-7)
-        expect(page.get_by_text("The 7 heads of layer 1 that are on, averaged, look")).to_be_visible()
+        expect(page.get_by_text("On average, the 7 heads of layer 1 that are on")).to_be_visible()
         lines = explored(
             page, "({ x: explorer.lines.size.width - 20, y: explorer.lines.rowY(5, explorer.scene.frame.columns) })"
         )
@@ -133,7 +133,7 @@ def test_the_picture_comes_before_the_controls_and_stays_with_what_is_being_type
         page.route_web_socket(re.compile("_stcore/stream"), holding)
         page.goto(address)
         picture_shown(page)
-        expect(page.get_by_text("look most at")).to_be_visible()
+        expect(page.get_by_text("of layer 1 that are on")).to_be_visible()
         expect(page.get_by_label("Mute the heads that are off")).to_have_count(0)
         page.locator(".headlight").evaluate("root => { root.same = root.querySelector('canvas').same = true }")
         page.get_by_label("Text", exact=True).fill("Not sent yet")

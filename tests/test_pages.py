@@ -194,7 +194,7 @@ def test_the_address_steers_the_explorer_and_the_sentence_above_it(checkpoint):
     weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[2].self_attention.weights.double()[[1, 4]].mean(dim=0)
     favourite = int(weights.sum(dim=0).argmax())
     (said,) = [text.value for text in app.markdown if "heads of layer 3" in text.value]
-    assert "The 2 heads of layer 3 that are on, averaged, look" in said
+    assert "On average, the 2 heads of layer 3 that are on give" in said
     assert f"token {favourite + 1} " in said
 
 
@@ -207,9 +207,7 @@ def test_the_sentence_speaks_of_what_the_picture_shows(checkpoint):
     share = sum(float(row[pieces].sum()) for row in rows) / len(rows)
     first, last = np.flatnonzero(pieces)[[0, -1]] + 1
     (said,) = [line.value for line in opened(text=text, words="1").markdown if "heads of layer 1" in line.value]
-    assert said.endswith(
-        f"look most at word {first}–{last} · overcomplicated: {100 * share:.0f}\u00a0% of their weight."
-    )
+    assert said.endswith(f"give {100 * share:.0f}\u00a0% of their attention to word {first}–{last} · overcomplicated.")
     (plain,) = [line.value for line in opened(text=text).markdown if "heads of layer 1" in line.value]
     assert re.search(r"goes to token \d+ · ", plain)
 
@@ -295,7 +293,7 @@ def test_all_but_the_text_and_the_answer_waits_for_the_first_picture(checkpoint)
     assert told(app, "view")["awaited"]
     first = component(app, "headlight_explorer").bytes
     assert bar(app)["text"] == EXAMPLES[0]
-    assert any("look most at" in text.value for text in app.markdown)
+    assert any("of layer 1 that are on" in text.value for text in app.markdown)
     assert not [*app.selectbox, *app.toggle, *app.metric, *app.get("vega_lite_chart"), *app.dataframe]
     app.run()
     assert not told(app, "view")["awaited"]

@@ -256,23 +256,23 @@ def test_the_share_is_that_part_of_all_weight():
 
 def test_the_sentence_names_head_layer_and_share():
     said = answer.sentence(band(9, -1, 0.8), NAMES, layer=2, heads=(1,))
-    assert said == "Head 2 of layer 3 looks mostly at the previous token: 73\u00a0% of its weight."
+    assert said == "Head 2 of layer 3 gives 73\u00a0% of its attention to the previous token."
 
 
 def test_the_sentence_says_when_it_speaks_of_a_mean():
     said = answer.sentence(band(9, 0, 0.1), NAMES, layer=0, heads=(0, 3))
-    assert said.startswith("The 2 heads of layer 1 that are on, averaged, spread their weight")
+    assert said.startswith("On average, the 2 heads of layer 1 that are on spread their attention")
 
 
 def test_the_sentence_about_one_token_says_so():
     said = answer.sentence(np.ones((1, 1), np.float32), ["a"], layer=0, heads=(0,))
-    assert said == "Head 1 of layer 1 gives all its weight to the only token there is."
+    assert said == "Head 1 of layer 1 gives all its attention to the only token there is."
 
 
 def test_of_hidden_tokens_no_share_is_made_up():
     weights = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
     alone = answer.sentence(weights[:, :1], ["1 · a"], layer=0, heads=(0,))
-    assert alone == "Head 1 of layer 1 gives 38\u00a0% of its weight to the only token that is shown."
+    assert alone == "Head 1 of layer 1 gives 38\u00a0% of its attention to the only token that is shown."
     assert answer.where_it_looks(weights[:, 1:], ["2 · b"], one_text=False).share == pytest.approx(0.625)
 
 
@@ -305,7 +305,7 @@ def test_of_two_texts_no_neighbour_is_named():
     assert "itself" not in answer.sentence(weights, list("abc"), layer=0, heads=(0,), one_text=False)
 
 
-@pytest.mark.parametrize(("share", "verb"), [(0.8, "looks mostly at"), (0.3, "looks most at"), (0.05, "spreads its")])
+@pytest.mark.parametrize(("share", "verb"), [(0.8, "gives"), (0.3, "gives"), (0.05, "spreads its")])
 def test_the_verb_follows_the_share(share, verb):
     assert verb in answer.sentence(band(20, -1, share), ["a"] * 20, layer=0, heads=(0,))
 

@@ -13,7 +13,7 @@ HELP = (
     "the last, or the token with the most. The largest of these sums is named, as a share of all weight. "
     "Tokens that the picture hides are not counted, and those that it merges are one."
 )
-MOSTLY, NOTABLY = 0.5, 0.25  # shares of the weight: "looks mostly at"; "looks most at"; below, it "spreads"
+NOTABLY = 0.25  # of all weight: below, a head "spreads" its attention
 
 
 @dataclass(frozen=True)
@@ -71,25 +71,24 @@ def sentence(
     one_text: bool = True,
     unit: str = "token",
 ) -> str:
-    """ "Head 2 of layer 3 looks mostly at the previous token: 71 % of its weight."; of several heads, their mean.
+    """ "Head 2 of layer 3 gives 71 % of its attention to the previous token."; of several heads, their mean.
 
     keys, one_text and unit as for ``where_it_looks``.
     Markdown: what came from the tokens is escaped.
     """
-    who, s, its = (f"Head {list_of(heads)} of layer {counted(layer)}", "s", "its")
+    who, gives, spreads, its = (f"Head {list_of(heads)} of layer {counted(layer)}", "gives", "spreads", "its")
     if len(heads) > 1:
-        who, s, its = (f"The {len(heads)} heads of layer {counted(layer)} that are on, averaged, ", "", "their")
-        who = who.rstrip()
+        who = f"On average, the {len(heads)} heads of layer {counted(layer)} that are on"
+        gives, spreads, its = "give", "spread", "their"
     if len(keys) == 1:
         given = float(weights.mean())
         share, left = ("all", "there is") if given > 1 - ROUNDING else (f"{percent(given)} of", "that is shown")
-        return f"{who} give{s} {share} {its} weight to the only {unit} {left}."
+        return f"{who} {gives} {share} {its} attention to the only {unit} {left}."
     look = where_it_looks(weights, keys, one_text=one_text, unit=unit)
     target, share = markdown_text(look.target), percent(look.share)
     if look.share >= NOTABLY:
-        much = "mostly" if look.share >= MOSTLY else "most"
-        return f"{who} look{s} {much} at {target}: {share} of {its} weight."
-    return f"{who} spread{s} {its} weight; the largest part, {share}, goes to {target}."
+        return f"{who} {gives} {share} of {its} attention to {target}."
+    return f"{who} {spreads} {its} attention; the largest part, {share}, goes to {target}."
 
 
 def kept(tokens: int, dropped: int) -> str:
