@@ -40,7 +40,7 @@ def rows_of(chart, layer: int) -> list[dict]:
 
 def test_runs_without_a_fork_stand_on_one_line_below_what_they_go_on_from():
     runs = runs_of(NODES, FINALS)
-    assert [run.beginning for run in runs] == ["t1", "t1 t3", "t1 t2 t4", "t5"]
+    assert [run.hypothesis for run in runs] == ["t1", "t1 t3", "t1 t2 t4", "t5"]
     assert [run.tokens for run in runs] == [(" t1",), (" t3",), (" t2", " t4"), (" t5",)]
     assert [run.outcome for run in runs] == ["goes on", "translation 1", "translation 2", "dropped"]
     assert [run.parent for run in runs] == [None, 0, 0, None]
@@ -66,7 +66,7 @@ def test_the_outline_holds_every_run_and_the_chosen_one_in_its_own_colour():
 
 
 @pytest.mark.parametrize(("width", "penalty"), [(1, 0.6), (3, 0.6), (4, 0.0)])
-def test_every_beginning_of_a_search_is_in_the_outline_and_every_translation_ends_a_line(width, penalty):
+def test_every_hypothesis_of_a_search_is_in_the_outline_and_every_translation_ends_a_line(width, penalty):
     checkpoint = tiny.checkpoint("encoder-decoder", seed=1)
     best = checkpoint.generate(tiny.TEXT, 8, method="beam", width=width, length_penalty=penalty)
     every = [best, *best.alternatives]

@@ -1,4 +1,4 @@
-"""The beginnings that a beam search followed: where they part, which were dropped, which became translations."""
+"""The hypotheses that a beam search followed: where they part, which were dropped, which became translations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ class Run:
     level: int  # forks above it
     parent: int | None  # its place among the runs
     tokens: tuple[str, ...]
-    beginning: str  # all from the start
-    score: float  # of the beginning: what beams are ranked by
+    hypothesis: str  # all from the start
+    score: float  # of the hypothesis: what beams are ranked by
     rank: int | None  # of the translation that ends here, 0 the best
     dropped: bool
 
@@ -56,7 +56,7 @@ def runs_of(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> list[Ru
             level=level,
             parent=parent,
             tokens=tokens,
-            beginning=shown(text),
+            hypothesis=shown(text),
             score=nodes[last].score,
             rank=rank,
             dropped=rank is None and not below,
@@ -95,7 +95,7 @@ def shown(text: str) -> str:
     return " ".join(map(visible_word, text.split()))
 
 
-# Deep trees repeat their beginnings on every line.
+# Deep trees repeat their hypotheses on every line.
 visible_word = lru_cache(maxsize=4096)(visible)
 
 
@@ -134,7 +134,7 @@ def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) ->
         y=y,
         text=alt.Text("label:N"),
         color=alt.Color("look:N", legend=None, scale=looks),
-        tooltip=["beginning:N", alt.Tooltip("score:Q", format=".4f"), "outcome:N"],
+        tooltip=["hypothesis:N", alt.Tooltip("score:Q", format=".4f"), "outcome:N"],
     )
     layers = alt.LayerChart(layer=[upright, level, written]).properties(width="container", height=LINE * len(runs))
     return configured(layers, theme, framed=False)
@@ -155,7 +155,7 @@ def _row(runs: Sequence[Run], place: int, chosen: int) -> dict[str, object]:
         "from": run.parent,
         "top": None if run.parent is None else run.parent + BELOW,
         "label": label(run),
-        "beginning": run.beginning,
+        "hypothesis": run.hypothesis,
         "score": run.score,
         "outcome": run.outcome,
         "look": look,
@@ -165,7 +165,7 @@ def _row(runs: Sequence[Run], place: int, chosen: int) -> dict[str, object]:
 def tree_table(runs: Sequence[Run]) -> dict[str, list[object]]:
     """The same as columns, for those who cannot see the outline."""
     return {
-        "beginning": [run.beginning for run in runs],
+        "hypothesis": [run.hypothesis for run in runs],
         "score": [run.score for run in runs],
         "last tokens": [f"“{shown(''.join(run.tokens))}”" for run in runs],
         "outcome": [run.outcome for run in runs],

@@ -15,7 +15,7 @@ NAMES = {
 }
 ALONE = "Every query sees a single token, so no head has a choice."
 NOTHING = (
-    "No head does anything with this text that it would not do by accident, or with the same words in another order."
+    "No head does anything with this text that it would not do by chance, or with the same words in another order."
 )
 HELP = (
     "Every head is measured for what heads are known to do, and set against a null: for words, the same places in the "

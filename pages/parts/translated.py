@@ -222,7 +222,7 @@ def show_tree(produced: Produced, options: Options) -> None:
         f"{len(produced.candidates)} translations (▶) and {dropped} hypotheses that were dropped (✕). A line "
         "continues the one to its upper left; the number is the score of the whole hypothesis, closer to 0 is better."
     )
-    key = ("tree", tuple((run.beginning, run.score) for run in runs), options.choice)
+    key = ("tree", tuple((run.hypothesis, run.score) for run in runs), options.choice)
     make = partial(tree_chart, runs, chosen=options.choice, theme=theme())
     show_chart(key, make, "An outline of all hypotheses; the table has the same.")
     if len(runs) > MOST_LINES:

@@ -30,10 +30,7 @@ from viz.translation_finding import reading_name
 from viz.word_links import Side, word_links
 
 QUESTION = "Which words does it look at while it produces text?"
-READING_HELP = (
-    "Every layer has several heads, and each looks elsewhere. At first those that come closest to alignments made by "
-    "hand, as the checkpoint's card has it; where it has none, those whose weights tell most of which word is written."
-)
+READING_HELP = f"Every layer has several heads, and each looks elsewhere. {translation_finding.HEADS_FOUND}"
 MOMENT_NAMES = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
 MOMENT_HELP = (
     "A word is produced by the position before it and read by its own. Some heads look at a word's counterpart to "
