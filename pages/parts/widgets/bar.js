@@ -8,7 +8,7 @@ const WATCHED = 400 // milliseconds
 const ALONE = ["view", "picture"] // in an address: the finding and the picture with nothing around them
 const NEAR_THE_END = 0.8 // of the longest text: from there on characters are counted
 const held = new WeakMap()
-const drafts = new Map() // what was typed and not shown, by field and by the text that was shown: it outlives a page
+const drafts = new Map() // what was typed and not shown, by field: it goes along to other pages, whatever text they show
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const bar = held.get(parentElement) ?? new Bar(parentElement.querySelector(".bar"))
@@ -105,18 +105,15 @@ class Field {
     this.input.addEventListener("keydown", (event) => this.press(event))
   }
 
-  get draftKey() {
-    return `${this.name}\n${this.shown}`
-  }
-
   // A text from the server takes the place of a draft only where it is not the one that was sent from here.
   receive(text) {
     if (text === this.shown) return
     const first = this.shown === null
     const own = text === this.sent
     this.shown = text
-    if (first && drafts.has(this.draftKey)) this.input.value = drafts.get(this.draftKey)
+    if (first && drafts.has(this.name)) this.input.value = drafts.get(this.name)
     else if (!own) this.input.value = text
+    if (!first && !own) drafts.delete(this.name)
     this.sent = null
     this.fit()
   }
@@ -126,8 +123,8 @@ class Field {
   }
 
   typed() {
-    if (this.unsent) drafts.set(this.draftKey, this.input.value)
-    else drafts.delete(this.draftKey)
+    if (this.unsent) drafts.set(this.name, this.input.value)
+    else drafts.delete(this.name)
     this.fit()
     this.bar.mark()
   }
@@ -279,7 +276,7 @@ class Bar {
     if (this.tooLong) return this.mark()
     const message = { text: this.text.input.value, pair: this.pair.host.hidden ? "" : this.pair.input.value }
     for (const field of [this.text, this.pair]) {
-      drafts.delete(field.draftKey)
+      drafts.delete(field.name)
       field.sent = message[field.name]
     }
     this.tell("show", message)
