@@ -17,6 +17,7 @@ from tests.test_pages_families import app_folders, folders
 
 __all__ = ["app_folders", "folders"]  # fixtures
 
+FILM = "The film was slow, but I loved it."
 TURNS = "The acting is not bad at all."
 QUESTION = "What is each part of the formula for?"
 
@@ -125,9 +126,9 @@ def test_where_nothing_moves_the_page_says_so_and_what_it_means():
         for text in app.markdown
     )
     still = [text.value for text in opened("break.py", text="bad", experiment="scale").markdown]
-    assert any("**Nothing moves**" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
+    assert any("**Almost nothing moves**" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
     moved = [text.value for text in opened("break.py", text=TURNS, experiment="scale").markdown]
-    assert not any("**Nothing moves**" in text for text in moved)
+    assert not any("**Almost nothing moves**" in text for text in moved)
 
 
 def test_the_page_opens_on_the_part_that_matters_most_and_no_address_names_it():
@@ -177,7 +178,7 @@ def test_the_part_that_matters_most_is_measured_on_top_of_what_is_kept():
     assert app.title[0].value.startswith(f"On top of what is kept broken, without {part}, the verdict ")
     assert f" from {100 * before:.0f}\u00a0% to {100 * after[most]:.0f}\u00a0% " in app.title[0].value
     said = " ".join(text.value for text in app.markdown)
-    assert "Each part was taken out beside what is kept broken. After this one comes " in said
+    assert "Each part in a box but the norms was taken out beside what is kept broken. After this one comes " in said
     assert "with what is kept broken → without this part as well" in said
     assert "alone" not in app.markdown[0].help
     scale = [text.value for text in opened("break.py", text=text, edits=kept.to_text(), experiment="scale").markdown]
@@ -266,3 +267,11 @@ def test_the_part_that_was_pressed_is_the_title_and_the_largest_stands_in_the_se
         share = checkpoint.classify(text, edits=hidden)["positive"]
         assert f"to {100 * share:.0f} % positive" in title
         assert any("matters most here" in found.value for found in app.markdown)
+
+
+def test_a_verdict_that_moves_by_less_than_its_title_can_say_stays():
+    assert "stays at 94\u00a0% positive." in opened("break.py", text=FILM, experiment="shuffle").title[0].value
+    assert (
+        "turns from 94\u00a0% to 24\u00a0% positive."
+        in opened("break.py", text=FILM, experiment="hide", key="7").title[0].value
+    )

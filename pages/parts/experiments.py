@@ -261,7 +261,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         instead="scale",
         effect=of_order,
         part="positions",
-        unmoved="This text does not need the order of its words: in any order they say the same.",
+        unmoved="Without positions the model says the same here; with them, another order may still matter.",
     ),
     "shuffle": Experiment(
         name="Shuffled positions",
@@ -276,7 +276,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=shuffled,
         instead="scale",
         effect=of_neighbours,
-        unmoved="This text does not need the order of its words: in another order they say the same.",
+        unmoved="This one shuffle of the positions changes nothing; another order of the words themselves may.",
     ),
     "unmask": Experiment(
         name="No mask",

@@ -22,8 +22,8 @@ EFFECT_BYTES, EFFECTS_BYTES = 1_000, 4_000_000  # of one, with its key, and of a
 STILL = 0.01  # a change of probability below this is none that anybody would see
 CHOSEN_BY = (
     "Every part of the formula was taken out {how}, and the change of {what} measured. The part with the largest "
-    "change is named. Norms are measured and not compared: without them the numbers grow from layer to layer, and a "
-    "model fails on any text."
+    "change is named. Norms are measured and not compared: without them the numbers grow from layer to layer, so that "
+    "what the model then says has little to do with this text."
 )
 HIDDEN_IN = {
     "encoder": "nobody in the encoder looks at",
@@ -235,21 +235,27 @@ def finding(board: Board, pressed: str = "") -> tuple[str, str]:
         return finding_of(board, pressed, effect)
     if compared[most].change < STILL:
         return needs_none(board), nothing_moves(board, compared[most])
-    without = f"{'On top of what is kept broken, w' if board.kept != NO else 'W'}ithout "
     rest = sorted(compared.keys() - {most}, key=lambda name: -compared[name].change)
-    title = f"{without}{EXPERIMENTS[most].part_at(board.place)}, {outcome_change(board, compared[most])}"
+    title = f"{without(board)}{EXPERIMENTS[most].part_at(board.place)}, {outcome_change(board, compared[most])}"
     return title, rest_sentence(board, rest)
 
 
 def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
     """What one part does, and beside it the part that matters most."""
     experiment, most = EXPERIMENTS[name], board.most()
-    lead = f"Without {experiment.part_at(board.place)}, " if experiment.part else f"{experiment.title(board.place)}: "
+    lead = f"{without(board)}{experiment.part_at(board.place)}, " if experiment.part else experiment.title(board.place)
+    if not experiment.part:
+        lead += " beside what is kept broken: " if board.kept != NO else ": "
     largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].said()})"
     return (
         f"{lead}{outcome_change(board, effect)}",
         f"Of the parts that are compared, {largest} matters most here.",
     )
+
+
+def without(board: Board) -> str:
+    """How a title about a part that is taken out begins."""
+    return "On top of what is kept broken, without " if board.kept != NO else "Without "
 
 
 def needs_none(board: Board) -> str:
@@ -274,9 +280,11 @@ def beside_what(board: Board) -> str:
 def outcome_change(board: Board, effect: Effect) -> str:
     """What becomes of the outcome, after "Without …, "."""
     before, after, name = percent(effect.before), percent(effect.after), markdown_text(board.named)
-    goes = f"goes from {before} to {after}"
+    stays = before == after and not effect.turned
+    goes = f"stays at {before}" if stays else f"goes from {before} to {after}"
+    verdict = f"turns from {before} to {after}" if effect.turned else goes
     return {
-        "label": f"the verdict {'turns' if effect.turned else 'goes'} from {before} to {after} {name}.",
+        "label": f"the verdict {verdict} {name}.",
         "next": f"the next token “{name}” {goes}.",
         "masked": f"the masked word “{name}” {goes}.",
         "output": f"the probability of its own output {goes}.",
@@ -290,7 +298,8 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
         return "No other part of this model can be compared with it."
     compared = board.compared()
     said = [f"{EXPERIMENTS[name].part_at(board.place)} ({compared[name].said()})" for name in rest]
-    after = f"Each part was taken out {beside_what(board)}. After this one comes {said[0]}"
+    but = " but the norms" if norms_aside(board) else ""
+    after = f"Each part in a box{but} was taken out {beside_what(board)}. After this one comes {said[0]}"
     return f"{after}." if len(said) == 1 else f"{after}; {said[-1]} matters least."
 
 
@@ -322,7 +331,7 @@ def unmoved_sentence(board: Board, name: str) -> str:
         return ""
     if board.kept != NO:
         return f"**Nothing more moves** than with what is kept broken ({effect.said()})."
-    return f"**Nothing moves** ({effect.said()}). {EXPERIMENTS[name].unmoved}"
+    return f"**Almost nothing moves** ({effect.said()}). {EXPERIMENTS[name].unmoved}"
 
 
 def how_chosen(board: Board) -> str:

@@ -34,8 +34,8 @@ SUBJECTS: dict[str, Subject] = {
         name="One word in two texts",
         explained=(
             "A token starts as the same vector in every text: a row of the token table. Attention then adds to it what "
-            "it finds around it, so that the “bank” of a river and the one with money come apart. Both texts below "
-            "can be changed, and any word that stands in both can be compared."
+            "it finds around it, so the “bank” of a river and the one with money can come apart: below it is "
+            "measured whether they do. Both texts can be changed, and any word that stands in both can be compared."
         ),
         look_for=(
             "0 at the start, where only the word counts. A step up where positions are added, if the word stands in "
