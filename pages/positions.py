@@ -251,7 +251,8 @@ def show_orders() -> None:
     selection, _, name = fitted_selection()
     stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
     with picture():
-        draw(figures.order_figure(order.changes_of(measured), stack.names(), measured.places, theme=theme()), "orders")
+        figure = figures.order_figure(order.changes_of(measured), stack.names(), measured.places, theme=theme())
+        st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key="orders")
     if not picture_alone():
         st.markdown(HOW_TO_READ_ORDERS)
         st.subheader("Token and position, added", anchor=False, help=SUM_HELP)

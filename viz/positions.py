@@ -24,6 +24,7 @@ HEIGHT = 340
 ROW_HEIGHT, TALLEST = 22, 220  # of the heatmaps of a text
 BETWEEN, AROUND, LINE = 44, 60, 14  # from one of them to the next, about all of them, and what a label takes
 BARS_HEIGHT, TALLEST_BARS = 34, 340  # of the bars of a token, and of all
+TINY = 0.001  # a share that is written with more digits
 LONGEST_LABEL = 10  # characters of a token beside its row: more would leave a phone no room for the picture
 DECIMALS = ".6f"  # as an axis writes it, with a minus; in a template's braces it would come with a hyphen
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
@@ -213,7 +214,7 @@ def order_figure(
             "x": list(series),
             "y": names,
             "marker": {"color": colours.get(name, theme.accent)},
-            "text": [percent(value, 1) for value in series] if written else None,
+            "text": [percent(value, 1 if value >= TINY else 3) for value in series] if written else None,
             "textposition": "outside",
             "textfont": {"color": theme.text, "size": FONT_SIZE - 3},
             "constraintext": "none",
