@@ -161,7 +161,7 @@ def test_words_of_several_pieces_are_joined_in_the_picture_as_by_hand(checkpoint
     title, sentence = finding(app)
     assert ("One step later" in title) == (moment == "read")
     both = math.exp(sum(forced_by_hand(checkpoint, TARGET)[3:5]))
-    assert f"The model gave “mordu” {percent(both, 1)}".replace("\u00a0", " ") in sentence
+    assert f"The model gave “mordu”, all 2 pieces of it together, {percent(both, 1)}".replace("\u00a0", " ") in sentence
 
 
 def test_another_sentence_opens_elsewhere_and_what_is_chosen_stays(checkpoint):

@@ -207,7 +207,9 @@ def test_the_finding_names_the_words_the_heads_and_both_numbers():
     assert say.title("est", "is", 0.45, moment="produced") == "To write “est”, it looked most at “is”."
     assert say.title("rouge", "red", 0.77, moment="read") == "One step later, reading “rouge”, it looked at “red”."
     expected = "Layer 3, mean of its heads, gives “red” 87\u00a0% of the weight. The model gave “rouge” 90.3\u00a0%."
-    assert say.sentence("rouge", "red", 0.87, 0.903, (2,)) == expected
-    assert say.sentence("r", "b", 0.5, 0.5, ()).startswith("The mean of all layers and heads gives “b”")
-    assert say.sentence("r", "b", 0.5, 0.5, (0, 6)).startswith("Layer 1, head 7 gives “b”")
+    assert say.sentence("rouge", "red", 0.87, 0.903, 1, (2,)) == expected
+    assert say.sentence("r", "b", 0.5, 0.5, 1, ()).startswith("The mean of all layers and heads gives “b”")
+    assert say.sentence("r", "b", 0.5, 0.5, 1, (0, 6)).startswith("Layer 1, head 7 gives “b”")
+    pieces = say.sentence("taquiné", "b", 0.5, 0.002, 4, (2,))
+    assert pieces.endswith("The model gave “taquiné”, all 4 pieces of it together, 0.2\u00a0%.")
     assert "layer 1, head 7 looks at “red” with 77\u00a0%" in say.one_step_later("rouge", "red", 0.77, (0, 6))

@@ -33,12 +33,16 @@ def title(target: str, source: str, weight: float, *, moment: str) -> str:
     return f"{begins}, it looked {'at' if weight > HALF else 'most at'} {quoted(source)}."
 
 
-def sentence(target: str, source: str, weight: float, probability: float, reading: Sequence[int]) -> str:
-    """The weight, whose it is, and how probable the model found the word; plain text, not escaped."""
+def sentence(target: str, source: str, weight: float, probability: float, pieces: int, reading: Sequence[int]) -> str:
+    """The weight, whose it is, and how probable the model found the word; plain text, not escaped.
+
+    pieces: the tokens of the word, whose probability is the product of theirs.
+    """
     who = reading_name(reading).replace("l", "L", 1) if reading else "The mean of all layers and heads"
+    together = f", all {pieces} pieces of it together," if pieces > 1 else ""
     return (
         f"{who}{',' if len(reading) == 1 else ''} gives {quoted(source)} {percent(weight)} of the weight. "
-        f"The model gave {quoted(target)} {percent(probability, 1)}."
+        f"The model gave {quoted(target)}{together} {percent(probability, 1)}."
     )
 
 

@@ -162,7 +162,9 @@ def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explain
     best, name = int(row.argmax()), linked.targets.words[word]
     source, weight = linked.sources.words[best], float(row[best])
     title = translation_finding.title(name, source, weight, moment=options.moment)
-    said = translation_finding.sentence(name, source, weight, linked.probabilities[word], options.place())
+    said = translation_finding.sentence(
+        name, source, weight, linked.probabilities[word], linked.of_step.count(word), options.place()
+    )
     said = f"{said} {later_sentence(checkpoint, linked, options, word)}".strip()
     show_finding(QUESTION, markdown_text(title), markdown_text(said), explained=explained)
 
