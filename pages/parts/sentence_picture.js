@@ -5,6 +5,7 @@ const SIZES = [26, 22, 18, 15, 13] // pixels of type, the largest that fits
 const ALONE = 1.5 // times as large where nothing stands around the picture
 const [LEAST_GAP, MOST_GAP, JOINED_GAP, PADDING] = [8, 56, 0, 5]
 const [LINE, CURVES, SMALL] = [20, 168, 12] // pixels: a line of numbers, the height of the curves, small type
+const HEADING = 64 // pixels that "to key" takes at the left, on the line of the numbers
 const NARROW = 560 // pixels; below, the sentence runs down the page
 const [ROOM, ROW, DENSE_ROW, DENSE] = [0.36, 28, 22, 20] // of the width for the words of a side; pixels a row, from so many rows
 const [FAINTEST, MOST_CURVES] = [0.01, 600] // of the largest weight
@@ -234,7 +235,10 @@ function light(held) {
       word.group.setAttribute("aria-pressed", String(Boolean(same(held.kept))))
     })
   }
-  held.headings.forEach((heading) => heading.setAttribute("visibility", active && !plan.vertical ? "hidden" : "visible"))
+  const crowded = words.columns.some(({ number }, place) => number.textContent && plan.columns[place].left < HEADING)
+  held.headings.forEach((heading, place) => {
+    heading.setAttribute("visibility", !plan.vertical && (active || (place && crowded)) ? "hidden" : "visible")
+  })
   held.swap.setAttribute("aria-pressed", String(held.swaps))
   held.said.textContent = held.swaps ? swapSaid(held) : active ? sentenceOf(held, active) : resting(held)
 }

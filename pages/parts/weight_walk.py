@@ -111,7 +111,7 @@ def choose_step(chosen: str) -> None:
         st.button("**←** Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
         with st.container(key="step_name", width=NAME_WIDTH):
             name_step(chosen)
-        st.button("Next **→**", key="next", on_click=go, args=(1,), disabled=place == last, help=STEP_HELP)
+        st.button("Next **→**", key="next", on_click=go, args=(1,), disabled=place == last)
         with st.container(key="step_numbers", horizontal=True, gap=None, width="content"):
             for step in ORDER:
                 show_number(step, here=step == chosen)
