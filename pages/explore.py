@@ -165,8 +165,9 @@ def verdict(shown: Attended) -> str:
     if typed := reads_typed(selection):  # the same target, whatever is muted
         return markdown_text(verdict_of(checkpoint, trace_of(selection, edits), typed=typed))
     said = verdict_of(checkpoint, trace_of(selection, edits))
-    before = f" Before heads were muted: {verdict_of(checkpoint, trace_of(selection, Edits()))}" if edits.muted else ""
-    return markdown_text(said + before) if said else ""
+    if said and edits.muted:
+        said += f" Before muting: {verdict_of(checkpoint, trace_of(selection, Edits())).partition(': ')[2]}"
+    return markdown_text(said)
 
 
 def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
@@ -301,7 +302,7 @@ def say_muted(selection: Selection) -> None:
     if selection.muted:
         heads = ", ".join(f"head {counted(head)} of layer {counted(layer)}" for layer, head in sorted(selection.muted))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"Muted: {heads}.", width="content")
+            st.markdown(f"Muted: {heads}. A muted head still looks; what it finds is set to zero.", width="content")
             st.button("Give back", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
 
 

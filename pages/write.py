@@ -157,13 +157,13 @@ def show_found(here: Stand, step: Step) -> None:
     """The likeliest next token as the title; under it what was taken, and what the last token looked at."""
     cut = kept(len(here.prompt), here.dropped)
     if here.full or here.ended:
-        show_finding(QUESTION, sentence=why_it_stops(here) + markdown_text(cut))
+        show_finding(QUESTION, sentence=why_it_stops(here) + cut)
         return
     pieces, (own, probability) = here.checkpoint.tokenizer.pieces, step.alternatives(1)[0]
     title = writing_finding.title(here.checkpoint.tokenizer.decode(here.read), pieces([own])[0], probability)
     shares = step.probability, float(step.after[step.token_id])
     said = writing_finding.choice(step.token, len(here.read), shares, already=here.at < len(here.written))
-    said = f"{said} {looking_sentence(here)}{markdown_text(cut)}"
+    said = f"{said} {looking_sentence(here)}{cut}"
     show_finding(QUESTION, markdown_text(title), said, explained=writing_finding.HOW_CHOSEN)
 
 

@@ -346,7 +346,9 @@ def test_a_head_muted_inside_stays_muted_in_explore_until_it_is_given_back(brows
         page.get_by_role("link", name="See it in Explore").click()
         has_page(page, "Explore")
         expect(page.locator(".readout")).to_contain_text("Layer 2, head 5: query 3")
-        expect(page.get_by_text("Muted: head 2 of layer 1, head 5 of layer 2.")).to_be_visible()
+        expect(
+            page.get_by_text("Muted: head 2 of layer 1, head 5 of layer 2. A muted head still looks")
+        ).to_be_visible()
         assert exact(page) == pytest.approx(weight(sentiment, both), abs=1e-6)
         has_prediction(page, sentiment.classify(OWN, edits=both))
         press(page, "Give back")

@@ -103,10 +103,10 @@ def prediction(probabilities: Mapping[str, float]) -> tuple[str, float]:
 
 
 def change(before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    """ "positive 93.9 % → 18.1 %, now negative": the label that was the most probable, and what has become of it."""
+    """ "positive 93.9 % → 18.1 %, now negative 81.9 %": the label that was most probable, and the one that now is."""
     label, probability = prediction(before)
     now, _ = prediction(after)
-    turned = "" if now == label else f", now {visible(now)}"
+    turned = "" if now == label else f", now {visible(now)} {percent(after[now], 1)}"
     return f"{visible(label)} {percent(probability, 1)} → {percent(after[label], 1)}{turned}"
 
 

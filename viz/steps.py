@@ -274,7 +274,8 @@ def _softmax(path: WeightPath) -> str:
     if not path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query].any():
         return "The query may see no key at all: each of its weights is 0."
     return (
-        f"e is raised to the power of every score, and each is divided by their sum: {short(path.weight())}. "
+        f"e is raised to the power of every score, and each is divided by the sum of them all, "
+        f"which gives a weight of {short(path.weight())}. "
         "What the query gives to all keys together is 1."
     )
 

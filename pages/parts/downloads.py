@@ -37,7 +37,7 @@ HTML_HELP = (
     "A page of its own with every head of every layer, which works without a network: views, hovering, switches."
 )
 PYTHON_HELP = "The few lines that make this trace and this view again."
-PICTURE_HELP = "The view as it is on the screen, for print."
+PICTURE_HELP = "The explorer's view as it is on the screen, for print."
 SHARE_HELP = "The sentence, what was found, where the head of the large picture looks, and the address."
 SHARE_BARS_HELP = "The sentence, what was found, its numbers as bars, and the address."
 FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG has all of them."

@@ -40,7 +40,8 @@ ATTENTION_NAMES = {
 LONGEST = 100  # characters of a text under its button
 MOST_DECODED = 64  # source tokens; a translation of more, made three times, would keep the page waiting
 TOO_LONG = "Press it to see: a text of this length takes a while."
-NO_HALVES = "There is no “but” and no comma to swap at. Swap two words instead: drag one onto the other."
+NO_HALVES = "There is no “but” and no comma to swap at."
+SWAP_WORDS = " Swap two words instead: drag one onto the other."
 
 
 def show_changes(shown: Attended, opening: Opening) -> None:
@@ -60,7 +61,7 @@ def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
     after = changed(selection, **changes)
     say_result(shown, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
-    st.caption("Does looking mean mattering?")
+    st.caption("A head can look hard and change little: compare the two numbers.")
 
 
 def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
@@ -71,7 +72,7 @@ def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
         "Swap the halves", key="change_swap", help=SWAP_HELP, on_click=take, disabled=text is None, width="stretch"
     )
     if text is None:
-        st.caption(NO_HALVES)
+        st.caption(NO_HALVES + (SWAP_WORDS if len(shown.kind.keys.tokens) > 1 else ""))
         return
     after = selection_after(text=text)
     say_result(shown, lambda: swap_change(selection, checkpoint, after))
@@ -109,7 +110,7 @@ def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> No
     say_result(shown, lambda: change(plain, checkpoint, plain, hidden))
     where = f"No head of {attention} may" if both else "No head of any layer may"
     muted = " Here no head is muted." if edits_of(selection, checkpoint).muted else ""
-    st.caption(f"{where}: does the verdict need it?{muted}")
+    st.caption(f"{where}: does the model need it?{muted}")
 
 
 def key_of(shown: Attended, opening: Opening) -> int:
