@@ -171,6 +171,7 @@ def test_the_file_of_an_alignment_says_what_it_was_read_off(reading, heads):
 
 def test_pieces_make_words():
     assert words_of(["[START]", "un", "##like", " dog"], [None, 0, 0, 1]) == ["unlike", "dog"]
+    assert words_of([" ", "�F0", "�9F93", "�B1", "é�E9"], [0, 0, 0, 0, 1]) == ["📱", "é�E9"]
     assert word_names(["[START]", " play", "##ing", " dog", "s"], [None, 0, 0, 1, 1]) == ["1 · playing", "2 · dogs"]
 
 

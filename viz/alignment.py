@@ -13,7 +13,7 @@ from viz.lines import configured
 from viz.provenance import Provenance, facts_of
 from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
-from viz.tokens import position_name
+from viz.tokens import position_name, whole_characters
 
 MOST_DRAWN = 40  # words on a side
 LINE = 24  # pixels
@@ -31,7 +31,8 @@ def words_of(tokens: Sequence[str], words: Sequence[int | None]) -> list[str]:
     for token, word in zip(tokens, words, strict=True):
         if word is not None:
             found[word] = found.get(word, "") + token.removeprefix("##" if word in found else "")
-    return [found[word].strip() or found[word] for word in sorted(found)]
+    whole = {word: whole_characters(text) for word, text in found.items()}
+    return [whole[word].strip() or whole[word] for word in sorted(whole)]
 
 
 def alignment_chart(
