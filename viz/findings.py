@@ -20,7 +20,7 @@ NOTHING = (
 HELP = (
     "Every head is measured for what heads are known to do, and set against a null: for words, the same places in the "
     "same text with its words shuffled; for neighbours and the first token, a head that knows nothing of positions. "
-    "The largest excess over the null is named; a word goes before all else, punctuation and the first token come last. "
+    "The largest excess over the null is named; a word goes before all else, punctuation and the first token last. "
     "What a token gives to itself counts for none of repeated words, punctuation and the first token."
 )
 
