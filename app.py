@@ -4,7 +4,7 @@ import pages
 from pages.parts.computed import leave_a_core
 from pages.parts.paper import fit_paper
 from pages.parts.sidebar import configure, style_sheet
-from pages.parts.state.session import carry
+from pages.parts.state.session import carry, finish
 from pages.parts.theme import follow_theme
 
 configure()
@@ -14,3 +14,4 @@ carry()
 pages.route().run()
 follow_theme()
 fit_paper()
+finish()

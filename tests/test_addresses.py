@@ -60,7 +60,7 @@ ADDRESSES = [
         "text=The+acting+is+not+bad+at+all.&layer=2&off=2.0_2.2-3_2.5-7&query=4&key=7",
         {
             "text": Control("Text", "The acting is not bad at all."),
-            "layer": Said("The 2 heads of layer 3 that are on"),
+            "layer": Said("the 2 heads of layer 3 that are on"),
             "off": Told([[2, 0], [2, 2], [2, 3], [2, 5], [2, 6], [2, 7]]),
             "query": Told(4),
             "key": Told(7),
@@ -103,7 +103,7 @@ ADDRESSES = [
         "&colours=orange",
         {
             "text": Control("Text", "Unforgettably overcomplicated films"),
-            "layer": [Told(1), Said("The 8 heads of layer 2 ")],
+            "layer": [Told(1), Said("the 8 heads of layer 2 ")],
             "show": Told("text"),
             "special": Told("hidden"),
             "words": [Told(True), Said("word 4–7 · overcomplicated")],
@@ -116,7 +116,7 @@ ADDRESSES = [
         "explore",
         "layer=1&off=0.1_1.2-4_3.7&mute=1",
         {
-            "layer": [Told(1), Said("The 5 heads of layer 2 ")],
+            "layer": [Told(1), Said("the 5 heads of layer 2 ")],
             "off": Told([[0, 1], [1, 2], [1, 3], [1, 4], [3, 7]]),
             "mute": [Control("Mute the heads that are off", True), Said("Prediction with heads muted")],
         },
@@ -164,7 +164,7 @@ ADDRESSES = [
             "text": Control("Text", "She gave her brother the book."),
             "checkpoint": Control("Checkpoint", "translate-en-fr"),
             "attention": Told("decoder"),
-            "layer": [Told(1), Said("The 8 heads of layer 2 ")],
+            "layer": [Told(1), Said("the 8 heads of layer 2 ")],
         },
     ),
     Address(
@@ -175,7 +175,7 @@ ADDRESSES = [
             "text": Control("Text", '"Hello", said the bär & left.'),
             "checkpoint": Control("Checkpoint", "stories"),
             "attention": Told("decoder"),
-            "layer": [Told(5), Said("The 8 heads of layer 6 ")],
+            "layer": [Told(5), Said("the 8 heads of layer 6 ")],
             "across": Control("Across", "weight on the first token"),
             "up": Control("Up, and as colour", "weight on the previous token"),
         },
@@ -184,7 +184,7 @@ ADDRESSES = [
         "explore",
         "layer=2&edits=unplace_e~scale_1",
         {
-            "layer": [Told(2), Said("The 8 heads of layer 3 ")],
+            "layer": [Told(2), Said("the 8 heads of layer 3 ")],
             "edits": Said("Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions."),
         },
     ),
@@ -784,7 +784,7 @@ KEPT = [
             "text=Sch%C3%B6n+%26+gut+%2B+%22neu%22&layer=2&off=2.5&mute=1&across=self&threshold=0.05",
             {
                 "text": Control("Text", 'Schön & gut + "neu"'),
-                "layer": Said("The 7 heads of layer 3 "),
+                "layer": Said("the 7 heads of layer 3 "),
                 "off": Told([[2, 5]]),
                 "mute": Control("Mute the heads that are off", True),
                 "across": Control("Across", "weight on the token itself"),

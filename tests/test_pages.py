@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pyarrow.ipc
 import pytest
+from streamlit.runtime.state.query_params_proxy import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
 import pages
@@ -604,3 +605,17 @@ def test_the_picture_of_all_checkpoints_alone_speaks_of_nothing_below_it():
     (said,) = (text.value for text in alone.markdown if text.value.startswith("Each square is a head"))
     assert said.endswith(".")
     assert "Below" not in said
+
+
+def test_an_address_that_a_broken_off_run_left_in_the_browser_is_written_over(monkeypatch):
+    """As when a control is used while another page is on its way: that page's run ends after it wrote its address."""
+    app, written = opened(text="good film", layer="1"), []
+    write = QueryParamsProxy.from_dict
+    monkeypatch.setattr(QueryParamsProxy, "from_dict", lambda *these: written.append(these[1]) or write(*these))
+    app.run()
+    assert written == []
+    app.session_state["_unfinished"] = {"threshold": "1"}
+    app.run()
+    assert written == [{"text": "good film", "layer": "1"}]
+    app.run()
+    assert len(written) == 1

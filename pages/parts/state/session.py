@@ -30,11 +30,19 @@ def carry() -> None:
     later, the address would be an entry of its own, and going back would need two steps.
     """
     state, url = st.session_state, st.context.url
+    left = state.get("_unfinished")
+    state["_doubtful"] = left is not None and left != st.query_params.to_dict()
+    state["_unfinished"], state["_whole"] = None, True
     state["_view"] = st.query_params.get(VIEW, "")
     if "_chosen" in state and url != state.get("_url") and not st.query_params and page_of(url) != state.get("_page"):
         arrive(page_of(url))
         write_address()
     state["_url"] = url
+
+
+def finish() -> None:
+    """What every whole run ends with: the browser's address is the one that was written last."""
+    st.session_state["_unfinished"], st.session_state["_whole"] = None, False
 
 
 def selected() -> Selection:
@@ -166,7 +174,9 @@ def write_address() -> None:
     """Write what is chosen into the address, as far as the page would not show it anyway.
 
     An address that says the same in other words, as one that names what the page shows anyway, stays as it is: to write
-    it anew would be an entry of its own in the browser's history.
+    it anew would be an entry of its own in the browser's history. But where a run was broken off after it had written
+    one, as by a control that is used while another page is on its way, the browser may have got that one since it sent
+    what this run goes by: it is told again.
     """
     state, page, address = st.session_state, st.session_state["_page"], st.query_params.to_dict()
     opening = CODEC.opening(page)
@@ -174,9 +184,11 @@ def write_address() -> None:
     if values["checkpoint"] not in available_checkpoints():  # it was deleted since
         values["checkpoint"] = opening["checkpoint"]
     named, unusable = CODEC.read(address)
-    if unusable or {**opening, **named} != values:
+    if unusable or {**opening, **named} != values or state.get("_doubtful"):
         address = CODEC.write(values, page) | ({VIEW: state["_view"]} if state.get("_view") else {})
         st.query_params.from_dict(address)
+        state["_doubtful"] = False
+        state["_unfinished"] = address if state.get("_whole") else None
     state["_address"] = address
 
 
