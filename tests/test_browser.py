@@ -385,10 +385,11 @@ def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, add
         expect(mute).not_to_be_checked()  # to read what it does switches nothing
         page.get_by_text("Mute the heads that are off").click()
         expect(mute).to_be_checked()
-        expect(page.get_by_text("Before muting")).to_be_visible()
+        before = page.get_by_test_id("stText").filter(has_text="Before muting")
+        expect(before).to_be_visible()
         for probabilities, place in (
             (checkpoint.classify(SENTENCE, edits=edits), page.get_by_test_id("stMetricValue")),
-            (checkpoint.classify(SENTENCE), page.get_by_text("Before muting")),
+            (checkpoint.classify(SENTENCE), before),
         ):
             label = max(probabilities, key=probabilities.__getitem__)
             expect(place).to_contain_text(f"{label} {100 * probabilities[label]:.1f}")
