@@ -158,6 +158,7 @@ def test_nobody_is_shut_out_and_nothing_is_wider_than_a_phone(browser, address, 
     with visitor(browser, dark=dark) as page:
         open_at(page, address, written="11.20.33", at="2")
         expect(tokens(page)).to_have_count(3)
+        idle(page)
         assert serious(page) == []
         page.set_viewport_size({"width": 390, "height": 1000})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

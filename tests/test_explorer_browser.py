@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from model import load_checkpoint
 from tests import tiny
-from tests.running import explored, idle
+from tests.running import explored
 from tests.test_explorer import random_kind, trace_of
 from viz.explorer import View, html_page, layout, source
 from viz.explorer.kinds import Kind, Text, kinds_of
@@ -657,7 +657,6 @@ def serious(page: Page) -> list[str]:
     Not those of Streamlit's own list of pages in the sidebar, which the menu's groups become in a narrow window; nor
     what is pale only while it fades in, as what Streamlit draws anew does: where there is something, axe looks again.
     """
-    idle(page)
     broken = looked_at(page)
     if broken:
         page.wait_for_timeout(FADING)
