@@ -609,9 +609,14 @@ def test_the_picture_of_all_checkpoints_alone_speaks_of_nothing_below_it():
 
 def test_an_address_that_a_broken_off_run_left_in_the_browser_is_written_over(monkeypatch):
     """As when a control is used while another page is on its way: that page's run ends after it wrote its address."""
-    app, written = opened(text="good film", layer="1"), []
-    write = QueryParamsProxy.from_dict
-    monkeypatch.setattr(QueryParamsProxy, "from_dict", lambda *these: written.append(these[1]) or write(*these))
+    app, write = opened(text="good film", layer="1"), QueryParamsProxy.from_dict
+    written: list[dict[str, str]] = []
+
+    def noting(query: QueryParamsProxy, address: dict[str, str]) -> None:
+        written.append(address)
+        write(query, address)
+
+    monkeypatch.setattr(QueryParamsProxy, "from_dict", noting)
     app.run()
     assert written == []
     app.session_state["_unfinished"] = {"threshold": "1"}
