@@ -279,12 +279,15 @@ if (!("heard" in window)) {
 }"""
 
 # In the page itself: decoding may be done before a click from outside arrives. Streamlit's own bar has a Stop too.
+# Once more after a second: a press while the button is being replaced is lost, as a visitor's would be.
 PRESS_STOP = """() => {
+  let pressed = 0
   const pressing = setInterval(() => {
     const buttons = [...document.querySelectorAll("[data-testid=stMain] button")]
     const stop = buttons.find((button) => button.textContent.trim() === "Stop")
-    if (!stop) return
-    clearInterval(pressing)
+    if (!stop && pressed) clearInterval(pressing)
+    if (!stop || performance.now() - pressed < 1000) return
+    pressed = performance.now()
     stop.click()
   }, 5)
 }"""
