@@ -41,9 +41,9 @@ def produce(selection: Selection, checkpoint: Checkpoint, options: Options) -> P
 
     Stop starts the page anew: Streamlit leaves this loop at the next thing it shows, and what there was is kept.
     """
-    key = production_key(selection, options)
+    key, place = production_key(selection, options), st.empty()  # the Stop of a run that was stopped is gone at once
     if key not in productions():
-        place, began = st.empty(), time.monotonic()
+        began = time.monotonic()
         parts = checkpoint.stream(source_of(selection.text), MOST_TOKENS, **options.settings())
         written: Callable[[str], object] | None = None
         for part in parts:
