@@ -128,6 +128,21 @@ def test_back_and_forward_go_through_all_that_was_shown(browser, address, sentim
         no_complaint(page)
 
 
+def test_what_a_run_still_says_after_back_does_not_bring_its_page_back(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Translate")
+        go_to(page, "Explore")
+        before = entries(page)
+        # As Streamlit does where a run of Explore that has just begun names its page.
+        page.evaluate("addEventListener('popstate', () => history.pushState({}, '', '/'), { once: true })")
+        back(page, "Translate")
+        assert entries(page) == before
+        forward(page, "Explore")
+        go_to(page, "Break the formula")
+        assert entries(page) == before + 1
+        no_complaint(page)
+
+
 def opened_with(page: Page, text: str, checkpoint: str) -> None:
     has_text(page, text)
     has_checkpoint(page, checkpoint)

@@ -1,4 +1,4 @@
-// Marks the current page, and folds a phone's sidebar, which lies over the page, once a page was chosen in it.
+// Marks the current page, folds a phone's sidebar once a page was chosen in it, and lets Back leave a page for good.
 const WIDEST_PHONE = 768
 const listening = new WeakMap()
 
@@ -8,9 +8,25 @@ export default function ({ parentElement }) {
     if (window.innerWidth > WIDEST_PHONE || !event.target.closest?.("a")) return
     sidebar.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
   }
+  leaveForGood()
   sidebar?.querySelector(".st-key-page_here p")?.setAttribute("aria-current", "page")
   sidebar?.removeEventListener("click", listening.get(parentElement))
   sidebar?.addEventListener("click", chosen)
   listening.set(parentElement, chosen)
   return () => sidebar?.removeEventListener("click", chosen)
+}
+
+// Streamlit pushes an entry for the page of every run that begins. One that began just before the visitor pressed Back
+// would bring the page back that was left, and end Forward. Between Back and the next press nothing leads to a page.
+function leaveForGood() {
+  if (window.headlightLeaves) return
+  window.headlightLeaves = true
+  const { pushState } = History.prototype
+  let left = false
+  addEventListener("popstate", () => (left = true))
+  for (const press of ["click", "keydown"]) addEventListener(press, () => (left = false), true)
+  history.pushState = (state, title, url) => {
+    if (left && new URL(url ?? "", location).pathname !== location.pathname) return
+    pushState.call(history, state, title, url)
+  }
 }

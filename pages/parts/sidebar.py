@@ -39,9 +39,11 @@ def sidebar(groups: Mapping[str, Sequence[Page]], chosen: Page) -> None:
                         st.markdown(f"**{page.title}**")
                 else:
                     st.page_link(page, label=page.title)
-        mark_and_fold(chosen.title)
+        follow_navigation(chosen.title)
 
 
-def mark_and_fold(title: str) -> None:
-    """Tell screen-reader users which page is the current one, and fold a phone's sidebar once one was chosen."""
+def follow_navigation(title: str) -> None:
+    """Tell screen-reader users which page is the current one, fold a phone's sidebar once one was chosen, and keep
+    a page that Back has left from coming back by what its last run still sends.
+    """
     component("sidebar", __file__)(key="sidebar", data={"here": title}, height=1)
