@@ -47,6 +47,8 @@ from viz.table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
 
 HOW_TO_READ = """
+- The model reads the text in **layers**, one after the other. In each, several **heads** look at the same time, each in
+  a way of its own that it learned in training; the next layer works on what they found.
 - **Large picture**: a curve runs from each query, above, to the keys that it attends to, below. Its width and strength
   grow with the weight; curves below a hundredth of the thickest are left out. Keys are shaded by what they get.
 - A **query** is a token that looks, a **key** one that is looked at: query attends to key. The share of the query's

@@ -157,6 +157,16 @@ def test_the_swapped_tokens_are_marked():
     assert [text.startswith("⇄") for text in figure.layout.yaxis.ticktext] == [True, False, True]
 
 
+def test_the_swapped_tokens_are_named_where_there_is_room_for_few_names():
+    tokens = [f"t{place}" for place in range(90)]
+    axis = order_figure({"with positions": [0.1] * 90}, tokens, (1, 50)).layout.yaxis
+    places = [round(value) for value in axis.tickvals]
+    marked = [name for name in axis.ticktext if name.startswith("⇄")]
+    assert marked == [f"⇄ {place + 1} · t{place}" for place in (1, 50)]
+    assert min(np.diff(places)) >= 4
+    assert [name.removeprefix("⇄ ") for name in axis.ticktext] == [f"{place + 1} · t{place}" for place in places]
+
+
 def test_a_series_of_another_length_is_refused():
     with pytest.raises(ValueError, match="came with 2 tokens"):
         order_figure({"with positions": (0.1,)}, ("a", "b"), (0, 1))

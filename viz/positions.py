@@ -201,8 +201,7 @@ def order_figure(
         raise ValueError(f"series of {counts} numbers came with {len(tokens)} tokens, wanted one for each in all")
     height = min(BARS_HEIGHT * len(tokens), TALLEST_BARS)
     every = -(-len(tokens) * LINE // height)
-    ticks = _token_ticks(tokens, every)
-    marked = [f"⇄ {text}" if place * every in swapped else text for place, text in enumerate(ticks["ticktext"])]
+    ticks = _token_ticks(tokens, every, swapped)
     names = [label(*each) for each in enumerate(tokens)]
     written = len(tokens) * LINE * len(changes) <= height
     colours = {WITHOUT: theme.second}
@@ -229,7 +228,7 @@ def order_figure(
         height + AROUND + LINE,
         bars,
         x={"title": "change of its last vector", "tickformat": ".0%", "range": [0, 1.15 * longest or 1]},
-        y=_downwards() | {"showgrid": False} | ticks | {"ticktext": marked},
+        y=_downwards() | {"showgrid": False} | ticks,
         **LEGEND,
     )
 
@@ -343,18 +342,22 @@ def _downwards(title: str | None = None) -> dict[str, Any]:
     return {"autorange": "reversed"} | ({"title": title} if title else {})
 
 
-def _token_ticks(tokens: Sequence[str], every: int) -> dict[str, Any]:
-    """The names of some tokens beside their rows, short ones.
+def _token_ticks(tokens: Sequence[str], every: int, swapped: tuple[int, ...] = ()) -> dict[str, Any]:
+    """The names of some tokens beside their rows, short ones, at least ``every`` rows apart; swapped ones come first.
 
     A little aside, for where a label stands Plotly shows it to who points there as well, and that shall be the name
     in full: the row's own, which is a category. A ten-thousandth of the axis counts as the same place.
     """
-    places = range(0, len(tokens), every)
+    places: list[int] = []
+    for place in (*swapped, *range(0, len(tokens), every)):
+        if all(abs(place - other) >= every for other in places):
+            places.append(place)
+    places.sort()
     return {
         "type": "category",
         "automargin": True,
         "tickvals": [place + 2e-4 * len(tokens) for place in places],
-        "ticktext": [label(place, tokens[place], LONGEST_LABEL) for place in places],
+        "ticktext": ["⇄ " * (place in swapped) + label(place, tokens[place], LONGEST_LABEL) for place in places],
     }
 
 

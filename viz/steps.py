@@ -178,7 +178,7 @@ def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str
     numbers = {name: short(float(each.values)) for name, each in quantities.items() if not each.axes}
     number = numbers.get
     sentences = {
-        "embedding": f"Query {query} and key {key} are looked up in the token table: each becomes "
+        "embedding": f"Query {query} and key {key} are looked up in the token table *E*: each becomes a row of *d* = "
         f"{path.attention.input.shape[-1]} numbers, learned in training{_times_root(path)}.",
         "position": _position(path),
         "norm": _norm(path),
@@ -211,7 +211,7 @@ def _goes_on(path: WeightPath) -> str:
 
 
 def _times_root(path: WeightPath) -> str:
-    return ", times the root of the width" if path.model.config.scale_embeddings else ""
+    return ", times √*d*" if path.model.config.scale_embeddings else ""
 
 
 def _position(path: WeightPath) -> str:
@@ -223,7 +223,7 @@ def _position(path: WeightPath) -> str:
         ", and one that says which text the token belongs to" if path.queries.embedding.segment is not None else ""
     )
     normed = ". The sum is normed" if path.model.config.embedding_norm else ""
-    return f"To each token vector a vector is added that says where the token stands, {kind}{segment}{normed}."
+    return f"To each token vector a vector *P* is added that says where the token stands, {kind}{segment}{normed}."
 
 
 def _norm(path: WeightPath) -> str:
