@@ -32,7 +32,7 @@ word => new Promise(done => {
 
 
 def main() -> None:
-    with running_app() as (address, process), chromium() as browser, visitor(browser) as page:
+    with running_app() as (address, process), chromium(shell=False) as browser, visitor(browser) as page:
         page.goto(address)
         picture_shown(page)
         print(f"server memory after a first sentence: {resident(process):.0f} MB (goal: at most 550)")

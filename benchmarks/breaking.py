@@ -100,7 +100,7 @@ def main() -> None:
     if arguments.parts:
         print_parts()
         return
-    with running_app() as (address, _), chromium() as browser, visitor(browser) as page:
+    with running_app() as (address, _), chromium(shell=False) as browser, visitor(browser) as page:
         for group, names in GROUPS.items():
             query = {"text": TEXT, "checkpoint": arguments.checkpoint, "experiment": names[-1]}
             page.goto(f"{address}/break?{urlencode(query)}")

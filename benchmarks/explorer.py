@@ -275,7 +275,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print(machine())
     np.seterr(all="raise")
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    with tempfile.TemporaryDirectory() as folder, chromium(shell=False) as browser:
         for tokens in arguments.tokens:
             kind = kind_of(tokens)
             print(f"{tokens} tokens: {packing(kind)}")

@@ -49,7 +49,7 @@ key => new Promise(done => {
 
 
 def main() -> None:
-    with running_app() as (address, _), chromium() as browser, visitor(browser, height=2400) as page:
+    with running_app() as (address, _), chromium(shell=False) as browser, visitor(browser, height=2400) as page:
         for depth in ("idea", "numbers"):
             times = steps(page, address, depth)
             slowest = max(times, key=lambda step: statistics.median(times[step]))

@@ -8,7 +8,7 @@ FOLDER = Path(__file__).parent
 
 
 def main() -> None:
-    with running_app() as (address, _), chromium() as browser:
+    with running_app() as (address, _), chromium(shell=False) as browser:
         for theme in ("light", "dark"):
             with visitor(browser, dark=theme == "dark", width=1366, height=768) as page:
                 page.goto(address)

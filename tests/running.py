@@ -56,9 +56,9 @@ def wait_for_health(address: str, server: subprocess.Popen) -> None:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium(*, shell: bool = True) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(LAUNCH_ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=find_browser(shell=shell), args=list(LAUNCH_ARGUMENTS))
         yield browser
         browser.close()
 
