@@ -2,7 +2,7 @@
 
     python -m benchmarks.app
 
-Goals: 300 ms for a sentence of 20 tokens on a warm server, 550 MB. It prints; it fails on nothing.
+Goals: 250 ms for a sentence of 20 tokens on a warm server, 550 MB. It prints; it fails on nothing.
 """
 
 import re
@@ -21,8 +21,9 @@ LAST_WORDS = ("was good", "was bad", "was fine", "was sad", "was long", "was sho
 # In the page: from the key press to the frame after the one in which the explorer's last token is the new last word.
 WATCH = """
 word => new Promise(done => {
-  const field = document.querySelector("textarea")
-  const root = [...document.querySelectorAll("*")].map(e => e.shadowRoot?.querySelector(".headlight")).find(Boolean)
+  const shadows = [...document.querySelectorAll("*")].map(e => e.shadowRoot).filter(Boolean)
+  const find = selector => shadows.map(shadow => shadow.querySelector(selector)).find(Boolean)
+  const [field, root] = [find("textarea"), find(".headlight")]
   const drawn = () => root.explorer.scene.frame.rows.at(-1).label === word
   let start
   const look = () => requestAnimationFrame(() => drawn() ? done(performance.now() - start) : look())
@@ -38,7 +39,7 @@ def main() -> None:
         print(f"server memory after a first sentence: {resident(process):.0f} MB (goal: at most 550)")
         times = [enter_to_picture(page, f"{OPENING} {words}") for words in LAST_WORDS]
         warm = sorted(times[1:])
-        print(f"Enter to picture, 20 tokens, warm: median {statistics.median(warm):.0f} ms (goal: at most 300)")
+        print(f"Enter to picture, 20 tokens, warm: median {statistics.median(warm):.0f} ms (goal: at most 250)")
         print("all times in ms: " + ", ".join(f"{time:.0f}" for time in times))
 
 

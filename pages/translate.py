@@ -106,7 +106,7 @@ def attended() -> Attended:
 def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> Snapshot:
     """What files of the translation on the screen are made of."""
     options = selection.of(Options)
-    target = candidate_target(selection, options, candidate_of(produced, options), stopped=produced.stopped)
+    target = candidate_target(selection, options, produced)
     source = Provenance(checkpoint=selection.checkpoint, text=selection.text, target=target.text, target_by=target.by)
     return Snapshot(trace=forced_pass.trace, view=selection.view, provenance=source, for_script={"target": target})
 

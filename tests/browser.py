@@ -35,8 +35,8 @@ PLAYWRIGHT_PATH = (
     "with sync_playwright() as playwright: print(playwright.chromium.executable_path)"
 )
 INSTALL_PLAYWRIGHT = (sys.executable, "-m", "playwright", "install", "chromium")
-# Only dpkg's own lock is waited for by apt-get; the lock on the package lists needs the loop. Of the shell some releases
-# have no package.
+# Only dpkg's own lock is waited for by apt-get; the lock on the package lists needs the loop. Some releases have no
+# package of the shell.
 INSTALL_DEBIAN = (
     "sh",
     "-c",

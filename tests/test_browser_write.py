@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,7 +14,7 @@ from model import Edits, HeadSite, load_checkpoint, storage
 from model.checkpoint import CHECKPOINTS
 from model.measures.lens import lens_logits
 from tests import tiny
-from tests.running import PRESS_STOP, asks, comes_true, explored, idle, picture_shown, visitor
+from tests.running import PRESS_STOP, answered, comes_true, explored, idle, open_page, picture_shown, visitor
 from tests.test_explorer_browser import serious
 
 NAME = "a-random-decoder"  # there while these tests run
@@ -32,9 +32,7 @@ def folder() -> Iterator[Any]:
 
 
 def open_at(page: Page, address: str, **wanted: str) -> None:
-    page.goto(f"{address}/write?{urlencode({'checkpoint': NAME, 'text': TEXT} | wanted)}")
-    asks(page, "Which words does it look at while it writes?")
-    picture_shown(page)
+    open_page(page, address, "Write", **({"checkpoint": NAME, "text": TEXT} | wanted))
 
 
 def tokens(page: Page) -> Any:
@@ -138,7 +136,7 @@ def test_a_long_run_is_stopped_and_leaves_what_it_has(browser, address, folder):
 
 
 def run_and_stop(page):
-    """Stop is pressed as soon as it is there; a model that was done with all tokens before has to run again."""
+    """Stop is pressed as soon as it is there: before the first token has come perhaps, or after the last."""
     reset = page.get_by_role("button", name="Reset", exact=True)
     expect(reset).to_have_count(1)  # while a run replaces it there may be two
     idle(page)
@@ -146,10 +144,10 @@ def run_and_stop(page):
         reset.click()
         expect(reset).to_be_disabled()
     page.evaluate(PRESS_STOP)
-    page.get_by_role("button", name="Run 190").click()
-    expect(reset).to_be_enabled()
-    idle(page)
-    expect(page.get_by_role("button", name="Run 190")).to_be_visible()
+    run = page.get_by_role("button", name="Run 190")
+    with answered(page):
+        run.click()
+    expect(run).to_be_visible()
     assert 0 < len(written(page)) < 190
 
 

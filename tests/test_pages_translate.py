@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -12,10 +13,12 @@ import torch
 
 from model import load_checkpoint
 from model.checkpoint import CHECKPOINTS
+from pages.parts.productions import candidate_target, compact
 from pages.parts.state.declared import CODEC
-from pages.parts.state.selection import LONGEST_TEXT
+from pages.parts.state.selection import LONGEST_TEXT, Selection
 from pages.parts.translation import SENTENCES as EXAMPLES
 from pages.parts.translation import Options
+from pages.parts.translation_controls import ended
 from tests.test_pages import bar, component, one_refusal, opened, picture, typed
 from tests.test_pages import link as door_named
 from tests.test_pages_break import values
@@ -52,6 +55,20 @@ def translation(app) -> str:
 def said(app, beginning: str) -> str:
     (found,) = [text.value for text in app.markdown if text.value.startswith(beginning)]
     return found.replace("\\", "").replace("\u00a0", " ")
+
+
+def test_what_was_stopped_says_when_and_its_script_produces_it_again(checkpoint):
+    selection = CODEC.changed(Selection(), text=TEXT, checkpoint="translate-en-fr")
+    after_its_end = 0
+    for steps, part in enumerate(checkpoint.stream(TEXT, 64, method="beam", width=3), start=1):
+        options = Options(method="beam", width=3, choice=min(1, len(part.alternatives)))
+        stopped = replace(compact(part), stopped=True)
+        target = candidate_target(selection, options, stopped)
+        again = checkpoint.generate(TEXT, **target.options)
+        assert target.text == [again, *again.alternatives][target.rank].text
+        assert f"Stopped after {steps} tokens" in ended(stopped, options, typed=False)
+        after_its_end += len(part.token_ids) < steps
+    assert after_its_end
 
 
 def forced_by_hand(checkpoint, target: str) -> list[float]:

@@ -83,8 +83,7 @@ def target_with_origin(selection: Selection, checkpoint: Checkpoint, edits: Edit
     options = selection.of(Options)
     if selection.target.strip():
         return Target(text=selection.target)
-    produced = produced_of(selection, checkpoint, options, edits)
-    return candidate_target(selection, options, candidate_of(produced, options), stopped=produced.stopped)
+    return candidate_target(selection, options, produced_of(selection, checkpoint, options, edits))
 
 
 def provenance_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Provenance:

@@ -38,6 +38,11 @@ class Produced:
     tree: tuple[Node, ...] = ()
     stopped: bool = False
 
+    @property
+    def steps(self) -> int:
+        """How many tokens decoding came to; in a beam search the best may have ended earlier."""
+        return max(len(candidate.ids) for candidate in self.candidates)
+
 
 def source_of(text: str) -> str:
     """The text to translate. InputError where there is none or too much."""
@@ -88,9 +93,10 @@ def candidate_of(produced: Produced, options: Options) -> Candidate:
     return produced.candidates[options.choice if options.choice < len(produced.candidates) else 0]
 
 
-def candidate_target(selection: Selection, options: Options, chosen: Candidate, *, stopped: bool = False) -> Target:
+def candidate_target(selection: Selection, options: Options, produced: Produced) -> Target:
     """What the decoder read, and how it came to be: typed, or produced as scripts produce it again."""
     if selection.target.strip():
         return Target(text=selection.target)
-    most = len(chosen.ids) if stopped else MOST_TOKENS
-    return Target(text=chosen.text, options={"max_tokens": most} | options.settings(), rank=options.choice)
+    most = produced.steps if produced.stopped else MOST_TOKENS
+    text = candidate_of(produced, options).text
+    return Target(text=text, options={"max_tokens": most} | options.settings(), rank=options.choice)

@@ -151,13 +151,13 @@ def kept_of(forced_pass: ForcedPass) -> str:
 def ended(produced: Produced, options: Options, *, typed: bool) -> str:
     """Why there is no more of it, where that is not its own end: a sentence that follows others."""
     chosen = produced.candidates[options.choice]
+    if produced.stopped and not typed:
+        return f" Stopped after {produced.steps} tokens; this is what there was."
     if typed or chosen.ended:
         return ""
-    count = len(chosen.ids)
-    if produced.stopped:
-        return f" Stopped after {count} tokens; this is what there was."
     return (
-        f" It came to no end of its own: it was cut after {count} tokens, as many as a source of this length may have."
+        f" It came to no end of its own: it was cut after {len(chosen.ids)} tokens, as many as a source of this length "
+        "may have."
     )
 
 
