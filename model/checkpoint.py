@@ -1,7 +1,9 @@
 """A trained model with its tokenizer and card: what people load, trace, classify and generate with."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -379,6 +381,18 @@ def available_checkpoints(architecture: str | None = None) -> list[str]:
 
 def architecture_of(folder: Path) -> str:
     """The architecture of the checkpoint in a folder, without its weights; "" where it cannot be used."""
+    try:
+        with os.scandir(folder) as entries:
+            states = {entry.name: entry.stat(follow_symlinks=entry.is_file()) for entry in entries}
+    except OSError:
+        return ""
+    found = frozenset((name, state.st_ino, state.st_size, state.st_mtime_ns) for name, state in states.items())
+    return _architecture_in(folder, found)
+
+
+@lru_cache(maxsize=256)
+def _architecture_in(folder: Path, _states: frozenset[tuple[str, int, int, int]]) -> str:
+    """The same for files in these states: pages ask many times a run, and to read them takes milliseconds each time."""
     try:
         return storage.read_parts(folder, storage.read_config(folder))[2].architecture
     except CheckpointError:

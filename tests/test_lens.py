@@ -92,3 +92,5 @@ def test_checkpoints_are_listed_by_architecture_without_their_weights(tmp_path, 
     assert {"gpt2", "llama", "gemma3", "gpt-neo"} <= set(decoders)
     assert not {"bert", "bart", "own", "broken"} & set(decoders)
     assert {"bart", "marian", "t5"} == set(available_checkpoints("encoder-decoder"))
+    (tmp_path / "gpt2" / "config.json").write_text("[]")
+    assert set(decoders) - {"gpt2"} == set(available_checkpoints("decoder"))

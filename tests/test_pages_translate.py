@@ -64,6 +64,7 @@ def test_what_was_stopped_says_when_and_its_script_produces_it_again(checkpoint)
         options = Options(method="beam", width=3, choice=min(1, len(part.alternatives)))
         stopped = replace(compact(part), stopped=True)
         target = candidate_target(selection, options, stopped)
+        assert target.options
         again = checkpoint.generate(TEXT, **target.options)
         assert target.text == [again, *again.alternatives][target.rank].text
         assert f"Stopped after {steps} tokens" in ended(stopped, options, typed=False)
