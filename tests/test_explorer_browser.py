@@ -628,6 +628,15 @@ def test_the_main_path_works_by_keyboard_alone(browser, tmp_path):
         expect(page.locator(".lines-panel")).to_be_hidden()
 
 
+def test_where_queries_and_keys_are_two_texts_shift_keeps_only_a_key_as_key(browser, tmp_path):
+    trace = tiny.checkpoint("encoder-decoder").trace("the dog bit", target="a cat saw the man . the dog bit the man")
+    with explorer_of(browser, trace, tmp_path, View(attention="cross")) as page:
+        for name, place in (("Queries", 9), ("Keys", 2)):
+            page.get_by_role("group", name=name, exact=True).get_by_role("button").nth(place).click(modifiers=["Shift"])
+            settled(page)
+        assert explored(page, "[explorer.view.query, explorer.view.key]") == [9, 2]
+
+
 def test_the_table_holds_the_weights_of_one_query(browser, tmp_path):
     trace = trace_of("encoder")
     weights = kinds_of(trace)["encoder"].weights[0]

@@ -40,7 +40,7 @@ export class Words {
       const button = el("button", { type: "button", tabIndex: place ? -1 : 0, textContent: group.label, dir: "auto" })
       button.onpointerenter = button.onfocus = () => this.actions.hover(where)
       button.onpointerleave = button.onblur = () => this.actions.hover(null)
-      button.onclick = (event) => (event.shiftKey ? this.actions.chooseKey(group.first) : this.actions.choose(where))
+      button.onclick = (event) => (event.shiftKey && side !== "query" ? this.actions.chooseKey(group.first) : this.actions.choose(where))
       button.onkeydown = (event) => this.walk(event, buttons, place)
       return button
     })
