@@ -83,6 +83,18 @@ def check(holds: bool) -> None:
     assert holds
 
 
+def test_a_text_that_was_sent_and_never_read_is_marked_as_not_shown(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=TEXT)
+        page.evaluate("WebSocket.prototype.send = () => {}")  # as where Back comes in between
+        field = page.get_by_role("textbox", name="Text", exact=True)
+        field.fill(OTHER)
+        field.press("Enter")
+        expect(page.get_by_text(UNSENT)).to_have_count(0)
+        expect(page.get_by_text(UNSENT)).to_be_visible()
+        expect(field).to_have_value(OTHER)
+
+
 def test_a_draft_outlives_a_change_of_page_and_of_nothing_else(browser, address):
     with visitor(browser) as page:
         opened(page, address)

@@ -5,6 +5,7 @@ const FILE = "[data-testid=stDownloadButton] button"
 const FILES = ".st-key-files [data-testid=stElementContainer]:not(.st-key-share_picture *)" // the page's own download buttons, which are hidden
 const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
 const WATCHED = 400 // milliseconds
+const UNANSWERED = 2000 // for so long the server rests, and has not shown what was sent to it
 const ALONE = ["view", "picture"] // in an address: the finding and the picture with nothing around them
 const NEAR_THE_END = 0.8 // of the longest text: from there on characters are counted
 const held = new WeakMap()
@@ -18,6 +19,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   document.addEventListener("pointerdown", bar.closeFromOutside, true)
   return () => {
     document.removeEventListener("pointerdown", bar.closeFromOutside, true)
+    clearInterval(bar.waiting)
     document.documentElement.removeAttribute(UNSENT)
   }
 }
@@ -120,6 +122,12 @@ class Field {
 
   get unsent() {
     return this.shown !== null && this.input.value !== (this.sent ?? this.shown)
+  }
+
+  // What was sent and is not shown is a draft again.
+  takeBack() {
+    this.sent = null
+    if (this.unsent) drafts.set(this.name, this.input.value)
   }
 
   typed() {
@@ -281,6 +289,21 @@ class Bar {
     }
     this.tell("show", message)
     this.mark()
+    this.awaitAnswer()
+  }
+
+  // A text may never be shown: its message was lost, or Back was pressed before it was read.
+  awaitAnswer() {
+    let rested = 0
+    clearInterval(this.waiting)
+    this.waiting = setInterval(() => {
+      const { testScriptState } = document.querySelector("[data-testid=stApp]").dataset
+      rested = testScriptState === "notRunning" ? rested + WATCHED : 0
+      if (rested < UNANSWERED) return
+      clearInterval(this.waiting)
+      for (const field of [this.text, this.pair]) field.takeBack()
+      this.mark()
+    }, WATCHED)
   }
 
   async copy(address) {
