@@ -30,7 +30,17 @@ from pages.parts.part_effects import (
 )
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, changed, choices, current, fit, remember, selected, take_back
+from pages.parts.state.session import (
+    address_notice,
+    changed,
+    choices,
+    current,
+    fit,
+    remember,
+    run_again,
+    selected,
+    take_back,
+)
 from pages.parts.subjects import GROUPS, group_of, short_name
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import switchboard
@@ -131,7 +141,7 @@ def fill(chosen: str) -> None:
     """One part more; this alone runs, each time that the browser has drawn it. chosen: what the page shows below."""
     selection, board = measured(current())
     if not board.pending or selection.of(Broken).experiment != chosen:
-        st.rerun()
+        run_again()
     rounds = st.session_state["_rounds"] = st.session_state.get("_rounds", 0) + 1
     draw(board, chosen, pending=rounds)
     st.markdown(MEASURING.format(left=len(board.pending)))

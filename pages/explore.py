@@ -32,7 +32,7 @@ from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_
 from pages.parts.prediction import prediction_of, verdict_of
 from pages.parts.sentence_picture import sentence_picture
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, current, remember, selected
+from pages.parts.state.session import address_notice, choose, current, remember, run_again, selected
 from pages.parts.theme import theme
 from pages.parts.three_changes import show_changes, swappable_side, take_swap
 from pages.parts.widgets.bound import bind, select, take
@@ -114,7 +114,7 @@ def show() -> None:
             show_finding(QUESTION)
     if "_picture_sent" not in st.session_state and not picture_alone():
         st.session_state["_picture_sent"] = True  # it was refused: no picture will come, and the controls may help
-        st.rerun()
+        run_again()
 
 
 @st.fragment
@@ -124,7 +124,7 @@ def show_attention(whole: bool, text: str) -> None:
     text: that of the page around it, which runs again where words were swapped in here.
     """
     if (not whole and "_picture_sent" in st.session_state) or st.session_state["_selection"].text != text:
-        st.rerun()
+        run_again()
     selection = current()
     with pages.plain_refusals():
         shown = attended()

@@ -17,7 +17,7 @@ from pages.parts.exploring import Attended, name_under, show_explorer, show_neig
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.productions import Produced, candidate_of, candidate_target, production_key, productions
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, current, fit, remember, selected
+from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
 from pages.parts.translated import (
     EXPLORER_SAID,
     HOW_TO_READ,
@@ -81,7 +81,7 @@ def show_translation() -> None:
     """All that is of one translation; this alone runs when the explorer is used or a step is made."""
     selection = current()
     if production_key(selection, selection.of(Options)) not in productions():
-        st.rerun()  # the whole page: there what is produced is seen, and can be stopped
+        run_again()  # the whole page: there what is produced is seen, and can be stopped
     with pages.plain_refusals(), pages.question_above(QUESTION):
         produced, forced_pass = translated(selection)
         selection = fitting(fit(selection, kinds_of(forced_pass.trace)), forced_pass, produced)

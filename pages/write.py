@@ -34,7 +34,17 @@ from pages.parts.passes import trace_of
 from pages.parts.state import fields
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, changed, choose, current, fit, remember, selected, steer
+from pages.parts.state.session import (
+    address_notice,
+    changed,
+    choose,
+    current,
+    fit,
+    remember,
+    run_again,
+    selected,
+    steer,
+)
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import bind, radio, select
 from pages.parts.widgets.switch import switch
@@ -268,7 +278,7 @@ def run(here: Stand) -> None:
         change(here, written=written, at=None)
         st.session_state.pop("_touched", None)  # no control did that: whoever goes back meanwhile is followed
         place.text(prompt + here.checkpoint.tokenizer.decode(written))
-    st.rerun()
+    run_again()
 
 
 def show_choice(here: Stand, step: Step) -> None:
@@ -389,7 +399,7 @@ def show_attention() -> None:
         shown = attended()
         remember(shown.selection)
         if shown.name != st.session_state["_numbers_of"]:  # heads were muted or given back: all else says other numbers
-            st.rerun()
+            run_again()
         if shown.selection.view.query is None and explorer_keeps_nothing():
             steer()  # it has let its query go, and the last token is shown in its place
         shown = from_last_token(shown)

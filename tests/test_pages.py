@@ -624,3 +624,23 @@ def test_an_address_that_a_broken_off_run_left_in_the_browser_is_written_over(mo
     assert written == [{"text": "good film", "layer": "1"}]
     app.run()
     assert len(written) == 1
+
+
+def test_a_link_that_was_followed_comes_before_another_run_of_the_page():
+    def page() -> None:
+        from typing import Any
+
+        import streamlit as st
+        from streamlit.runtime.scriptrunner import RerunData, RerunException, get_script_run_ctx
+
+        from pages.parts.state.session import run_again
+
+        context: Any = get_script_run_ctx()
+        context.script_requests.request_rerun(RerunData(page_script_hash="that of the link"))
+        try:
+            run_again()
+        except RerunException as request:
+            st.session_state["followed"] = request.rerun_data.page_script_hash
+
+    app = AppTest.from_function(page).run()
+    assert app.session_state["followed"] == "that of the link"

@@ -1,7 +1,7 @@
 """The selection of one visitor: chosen by controls and addresses, kept in the session, written in the address."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -43,6 +43,16 @@ def carry() -> None:
 def finish() -> None:
     """What every whole run ends with: the browser's address is the one that was written last."""
     st.session_state["_unfinished"], st.session_state["_whole"] = None, False
+
+
+def run_again() -> NoReturn:
+    """Run the whole page again, unless the visitor has followed a link meanwhile.
+
+    Streamlit puts a request that waits and one for this page into one, for this page. What is drawn first lets the one
+    that waits be seen to.
+    """
+    st.empty()
+    st.rerun()
 
 
 def selected() -> Selection:
