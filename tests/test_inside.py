@@ -3,8 +3,6 @@
 import json
 import math
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +17,7 @@ from model.measures.score_parts import score_parts, why_not
 from tests import tiny
 from tests.folders import KINDS, make_folders
 from tests.running import ROOT
+from tests.scripts import run_script
 from tests.test_edits import CASES, edits_for, made, run
 from viz import inside, steps
 from viz.excerpt import code_of
@@ -489,13 +488,13 @@ def test_the_script_runs_and_asserts_the_weight(edits):
     trace = checkpoint.trace(text, edits=edits)
     path = path_of(checkpoint.model, trace, WeightSite(attention="encoder", layer=2, head=3, query=4, key=1), edits)
     script = steps.script(path, checkpoint="sentiment", text=text, pair="")
-    ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    ran = run_script(script)
     assert ran.returncode == 0, ran.stderr
     printed = [float(line.split()[-1]) for line in ran.stdout.splitlines()]
     assert printed == pytest.approx([path.weight()] * (3 if edits.overwritten else 4), abs=1e-5)
     wrong = script.replace(f"shown = {path.weight()!r}", f"shown = {path.weight() + 0.01!r}")
     assert wrong != script
-    assert subprocess.run([sys.executable, "-c", wrong], cwd=ROOT, capture_output=True).returncode == 1
+    assert run_script(wrong).returncode == 1
 
 
 def test_the_files_names_say_step_and_quantity():

@@ -1,8 +1,6 @@
 """Scripts give the decoder's text back, typed, produced or written, and fail where they do not."""
 
 import json
-import subprocess
-import sys
 from functools import cache
 from typing import Any
 
@@ -12,6 +10,7 @@ import pytest
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import WeightSite, path_of
 from tests.running import ROOT
+from tests.scripts import run_script
 from viz import steps
 from viz.edited_script import edited_script
 from viz.explorer import View
@@ -53,7 +52,7 @@ CASES: dict[str, Any] = {
 
 def run(script: str, folder: Any = ROOT) -> str:
     code = f"import os, sys; sys.path.insert(0, os.getcwd()); os.chdir({str(folder)!r})\n{script}"
-    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    ran = run_script(code)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -86,7 +85,7 @@ def test_the_script_of_a_weight_asserts_the_weight_of_that_target(case):
 def test_a_script_that_produces_another_text_fails():
     target, _ = produced(BEAM, 1, Edits())
     script = snippet(NAME, TEXT, VIEW, Edits(), target=Target(text=target.text + "!", options=BEAM, rank=1))
-    ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    ran = run_script(script)
     assert ran.returncode == 1
     assert "AssertionError" in ran.stderr
 

@@ -1,0 +1,54 @@
+"""Runs the scripts that the app gives away as people run them: each in a process of its own, from the project's folder.
+
+The processes are forked from one that has imported the model package, which takes as long as most scripts themselves.
+"""
+
+import io
+import multiprocessing
+import os
+import sys
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+LONGEST = 300  # seconds
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["model"])
+
+
+class Ran(NamedTuple):
+    """What came of a script: returncode is 1 where it raised."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run_script(code: str) -> Ran:
+    """Run it to its end. EOFError where its process died, TimeoutError where it takes longer than five minutes."""
+    here, there = FORKS.Pipe(duplex=False)
+    process = FORKS.Process(target=_run, args=(code, there))
+    process.start()
+    there.close()
+    try:
+        if not here.poll(LONGEST):
+            raise TimeoutError(f"a script ran for more than {LONGEST} seconds")
+        return Ran(*here.recv())
+    finally:
+        process.kill()
+        process.join()
+
+
+def _run(code: str, parent: Connection) -> None:
+    os.chdir(ROOT)
+    out, err, returncode = io.StringIO(), io.StringIO(), 0
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            exec(compile(code, "<script>", "exec"), {"__name__": "__main__"})
+        except BaseException:  # noqa: BLE001 what a script raises is what it is run for
+            traceback.print_exc(file=sys.stderr)
+            returncode = 1
+    parent.send((returncode, out.getvalue(), err.getvalue()))
