@@ -76,8 +76,10 @@ def playwright_browser() -> str:
 
 def shell_beside(downloaded: str) -> str:
     """The headless shell that Playwright's download brings along: …/chromium-1/chrome-linux64/chrome has one in
-    …/chromium_headless_shell-1/chrome-headless-shell-linux64/chrome-headless-shell.
+    …/chromium_headless_shell-1/chrome-headless-shell-linux64/chrome-headless-shell. "" where Playwright named none.
     """
+    if not downloaded:
+        return ""
     folder = Path(downloaded).parent
     name = folder.parent.name.replace("chromium-", "chromium_headless_shell-")
     system = folder.name.removeprefix("chrome-")
