@@ -11,7 +11,9 @@ import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
+from unittest.mock import patch
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 300  # seconds
@@ -31,7 +33,9 @@ def run_script(code: str) -> Ran:
     """Run it to its end. EOFError where its process died, TimeoutError where it takes longer than five minutes."""
     here, there = FORKS.Pipe(duplex=False)
     process = FORKS.Process(target=_run, args=(code, there))
-    process.start()
+    # A new process imports what __main__ is in this one, and after an AppTest that is app.py.
+    with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
+        process.start()
     there.close()
     try:
         if not here.poll(LONGEST):
