@@ -429,17 +429,18 @@ def show_shift(width: int) -> None:
     """A shift as a rotation of one pair, written out and checked on the numbers."""
     with pages.plain_refusals():
         st.subheader("A shift is a rotation", anchor=False, help=SHIFT_HELP)
-        if width < 2:
-            st.info("One dimension has no pair to rotate: choose at least 2.")
-            return
         settings = fitted_selection()[0].of(Positioning)
         pair, position, shift = settings.pair_of, settings.position, settings.shift
+        without = width < 2
+        # Drawn without a pair too: left out, they would begin at 0 when they come back.
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.number_input("Pair", 0, width // 2 - 1, help=PAIR_HELP, width=140, **setting("pair_of", pair))
-            st.number_input(
-                "Position", 0, LONGEST_SHIFT, help=POSITION_HELP, width=140, **setting("position", position)
-            )
-            st.number_input("Shift", 0, LONGEST_SHIFT, help=STEPS_HELP, width=140, **setting("shift", shift))
+            looks: dict[str, Any] = {"width": 140, "disabled": without}
+            st.number_input("Pair", 0, max(width // 2 - 1, 0), help=PAIR_HELP, **looks, **setting("pair_of", pair))
+            st.number_input("Position", 0, LONGEST_SHIFT, help=POSITION_HELP, **looks, **setting("position", position))
+            st.number_input("Shift", 0, LONGEST_SHIFT, help=STEPS_HELP, **looks, **setting("shift", shift))
+        if without:
+            st.info("One dimension has no pair to rotate: choose at least 2.")
+            return
         found = measures.shifted(width, pair, position, shift)
         words, picture = st.columns(2, gap="large")
         with words:

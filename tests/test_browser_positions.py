@@ -52,6 +52,12 @@ def test_a_text_and_a_size_that_are_typed_are_drawn(browser, address):
             wave(place / 10_000 ** (even / 6)) for place in [99] for even in (0, 2, 4) for wave in (math.sin, math.cos)
         ]
         comes_true(page, partial(compare, page, "heatmap", "data[0].z[99]", expected))
+        for width in ("1", "32"):  # without a pair to rotate, and with one again
+            page.get_by_label("Dimensions", exact=True).fill(width)
+            page.get_by_label("Dimensions", exact=True).press("Enter")
+            expect(page.get_by_text("One dimension has no pair")).to_have_count(1 if width == "1" else 0)
+        for name, value in (("Pair", "2"), ("Position", "3"), ("Shift", "5")):
+            expect(page.get_by_label(name, exact=True)).to_have_value(value)
 
 
 def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browser, address):
