@@ -59,6 +59,8 @@ def test_a_page_without_fault_passes_every_check(browser, planted):
         watch = opened(page, planted)
         watch.settle()
         watch.open_list(page.get_by_role("combobox", name="List"))
+        page.keyboard.type(" ")  # searches in it
+        watch.open_list(page.get_by_role("combobox", name="List"))
         page.keyboard.press("Escape")
         page.get_by_role("textbox").fill("another")
         page.get_by_role("textbox").press("Enter")
