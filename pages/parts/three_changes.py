@@ -61,7 +61,7 @@ def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
     after = changed(selection, **changes)
     say_result(shown, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
-    st.caption("To look hard is not yet to matter.")
+    st.caption("A head with large weights can change little.")
 
 
 def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
