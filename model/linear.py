@@ -1,4 +1,4 @@
-"""Matrices that may be kept in half precision and are computed with in full."""
+"""Matrices that may be kept in half precision and are computed with in full, and tables of rows."""
 
 import torch
 from jaxtyping import Float
@@ -25,6 +25,15 @@ class Linear(nn.Linear):
     def forward(self, x: Float[Tensor, "*batch inner"]) -> Float[Tensor, "*batch outer"]:
         """The product, in the precision of ``x``."""
         return product(x, self.weight if self.weight.dtype == x.dtype else self.weight.to(x.dtype), self.bias)
+
+
+class Embedding(nn.Embedding):
+    """A row for every index."""
+
+    def reset_parameters(self) -> None:
+        """Random rows, unless there is no memory for them yet: torch would import its compiler to draw none."""
+        if not self.weight.is_meta:
+            super().reset_parameters()
 
 
 def product(

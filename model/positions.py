@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from model.changes import Earlier, Places
 from model.config import Config
+from model.linear import Embedding
 
 BASE = 10_000.0
 Vectors = Float[Tensor, "position width"] | Float[Tensor, "*batch position width"]
@@ -109,7 +110,7 @@ class LearnedPositions(Positions):
     def __init__(self, config: Config, *, causal: bool = False) -> None:
         super().__init__(config)
         self.offset = config.position_offset
-        self.table = nn.Embedding(config.max_length + self.offset, config.width)
+        self.table = Embedding(config.max_length + self.offset, config.width)
         self.known: int = config.max_length
 
     def forward(
@@ -228,7 +229,7 @@ class RelativePositions(Positions):
     def __init__(self, config: Config, *, causal: bool = False) -> None:
         super().__init__(config)
         self.causal, self.distance = causal, config.relative_distance
-        self.table = nn.Embedding(config.relative_buckets, config.heads)
+        self.table = Embedding(config.relative_buckets, config.heads)
 
     def bias(
         self,

@@ -22,7 +22,7 @@ from model.changes import (
 from model.config import Config
 from model.edits import NO_EDITS, AnyEdits, Edits
 from model.heads import POOLINGS, WordHead
-from model.linear import Linear, product, widened
+from model.linear import Embedding, Linear, product, widened
 from model.norms import make_norm
 from model.positions import POSITIONS
 from model.trace import BlockTrace, EmbeddingTrace, StackTrace, Trace
@@ -36,7 +36,7 @@ class Stack(nn.Module):
         self.name, self.window = name, config.window
         self.windowed = frozenset(config.windowed_layers)
         self.positions = POSITIONS[config.positions](config, causal=name == "decoder")
-        self.segments = nn.Embedding(config.segments, config.width) if config.segments else None
+        self.segments = Embedding(config.segments, config.width) if config.segments else None
         self.norm_embedding = make_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(make_block(config, cross=cross) for _ in range(config.layers))
@@ -132,7 +132,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         both = config.architecture == "encoder-decoder"
-        self.embedding = nn.Embedding(config.vocabulary, config.width)
+        self.embedding = Embedding(config.vocabulary, config.width)
         self.target_embedding = (
             None
             if config.share_embeddings or not both

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import struct
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from benchmarks.fuzz import flipped
 from model import CheckpointError, available_checkpoints, files, load_checkpoint, storage, weights
 from model.checkpoint import trace_bytes
 from tests import tiny
+from tests.scripts import run_script
 from tests.tiny import ARCHITECTURES, TEXT
 
 Json = dict[str, Any]
@@ -124,6 +126,19 @@ def test_a_checkpoint_may_lack_its_card_and_nothing_else(folder):
     for file in (storage.TOKENIZER, weights.WEIGHTS, storage.CONFIG):  # each is read before the one that is gone
         (folder / file).unlink()
         assert refusal(folder) == f"{file}: file: found nothing, expected a regular file."
+
+
+def test_neither_loading_nor_a_trace_imports_torchs_compiler():
+    """It takes longer than all the rest; random numbers for a tensor without memory would import it."""
+    script = """
+        import sys
+        from model import available_checkpoints, load_checkpoint
+        for name in available_checkpoints():
+            load_checkpoint(name, device="cpu").trace("It is good.")
+        assert "torch._dynamo" not in sys.modules
+    """
+    ran = run_script(textwrap.dedent(script))
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_every_bundled_checkpoint_loads():
