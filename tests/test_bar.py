@@ -162,12 +162,20 @@ def test_a_model_is_chosen_by_what_it_does_and_near_the_end_characters_are_count
         expect(field(page)).to_have_value(TEXT)
 
 
-def test_a_text_that_is_too_long_stays_in_the_field_and_the_picture_before_it_on_the_page(browser, address):
-    with visitor(browser) as page:
+@pytest.mark.parametrize("width", [1366, 390])
+def test_a_text_that_is_too_long_stays_in_the_field_and_the_picture_before_it_on_the_page(browser, address, width):
+    with visitor(browser, width=width) as page:
         opened(page, address)
         before = page.url
         field(page).fill("🙂" * 2001)
-        expect(page.get_by_text("2,001 of 2,000 characters: shorten it by 1 to have it shown.")).to_be_visible()
+        counted = page.get_by_text("2,001 of 2,000 characters: shorten it by 1 to have it shown.")
+        expect(counted).to_be_visible()
+        box, words = field(page).bounding_box(), counted.bounding_box()
+        assert box is not None
+        assert words is not None
+        assert 0 <= words["y"] - box["y"] - box["height"] <= 10  # below what is typed, not behind it
+        assert words["x"] == pytest.approx(box["x"], abs=1)
+        expect(page.get_by_role("button", name="Show", exact=True)).to_be_disabled()
         field(page).press("Enter")
         page.wait_for_timeout(500)
         assert page.url == before

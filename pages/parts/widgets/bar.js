@@ -102,8 +102,12 @@ class Field {
     this.more = made("span", { className: "more", textContent: "…", "aria-hidden": "true" })
     this.host = made("div", { className: "field" }, this.input, this.more)
     this.input.addEventListener("input", () => this.typed())
-    this.input.addEventListener("focus", () => this.fit())
-    this.input.addEventListener("blur", () => this.fit())
+    for (const moved of ["focus", "blur"]) {
+      this.input.addEventListener(moved, () => {
+        this.fit()
+        this.bar.mark()
+      })
+    }
     this.input.addEventListener("keydown", (event) => this.press(event))
   }
 
@@ -259,7 +263,18 @@ class Bar {
     this.root.classList.toggle("unsent", unsent)
     const said = this.counted() + (unsent && !this.tooLong ? "Not shown yet: press Enter." : "")
     if (this.status.textContent !== said) this.status.textContent = said // or it would be read out at every key
+    this.go.disabled = this.tooLong
+    this.putStatus()
     document.documentElement.toggleAttribute(UNSENT, unsent)
+  }
+
+  // The count stands under the field that is typed in, which lies over the rest of the bar.
+  putStatus() {
+    const field = this.counted() ? [this.text, this.pair].find(({ host }) => host.classList.contains("open")) : undefined
+    this.status.classList.toggle("under", field !== undefined)
+    const { offsetLeft, offsetTop, offsetWidth } = field?.host ?? {}
+    const place = field && { left: offsetLeft, top: offsetTop + field.input.offsetHeight + 4, width: offsetWidth }
+    for (const side of ["left", "top", "width"]) this.status.style[side] = place ? `${place[side]}px` : ""
   }
 
   // Characters as the server counts them: one outside the first plane is two here. The longer of the texts counts.
