@@ -473,3 +473,6 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
         no_complaint(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.mouse.move(200, 600)
+        page.mouse.wheel(0, 500)
+        expect(page.get_by_test_id("stExpandSidebarButton")).not_to_be_in_viewport()  # or it would lie on what is read

@@ -1,4 +1,5 @@
-// Marks the current page, folds a phone's sidebar once a page was chosen in it, and lets Back leave a page for good.
+// Marks the current page, folds a phone's sidebar once a page was chosen in it, lets the button that opens it scroll away,
+// and lets Back leave a page for good.
 const WIDEST_PHONE = 768
 const listening = new WeakMap()
 
@@ -8,12 +9,24 @@ export default function ({ parentElement }) {
     if (window.innerWidth > WIDEST_PHONE || !event.target.closest?.("a")) return
     sidebar.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
   }
+  scrollButton()
   leaveForGood()
   sidebar?.querySelector(".st-key-page_here p")?.setAttribute("aria-current", "page")
   sidebar?.removeEventListener("click", listening.get(parentElement))
   sidebar?.addEventListener("click", chosen)
   listening.set(parentElement, chosen)
   return () => sidebar?.removeEventListener("click", chosen)
+}
+
+// The button stands beside what scrolls, and would lie over a phone's page wherever it is.
+function scrollButton() {
+  if (window.headlightScrolls) return
+  window.headlightScrolls = true
+  const scrolled = ({ target }) => {
+    const header = target.dataset?.testid === "stMain" && document.querySelector("[data-testid=stHeader]")
+    if (header) header.style.transform = window.innerWidth > WIDEST_PHONE ? "" : `translateY(${-target.scrollTop}px)`
+  }
+  document.addEventListener("scroll", scrolled, { capture: true, passive: true })
 }
 
 // Streamlit pushes an entry for the page of every run that begins. One that began just before the visitor pressed Back

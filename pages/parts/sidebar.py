@@ -43,7 +43,9 @@ def sidebar(groups: Mapping[str, Sequence[Page]], chosen: Page) -> None:
 
 
 def follow_navigation(title: str) -> None:
-    """Tell screen-reader users which page is the current one, fold a phone's sidebar once one was chosen, and keep
-    a page that Back has left from coming back by what its last run still sends.
+    """What the sidebar does in the browser.
+
+    It tells screen-reader users which page is the current one, folds on a phone once one was chosen, lets the button
+    that opens it scroll away, and keeps a page that Back has left from coming back by what its last run still sends.
     """
     component("sidebar", __file__)(key="sidebar", data={"here": title}, height=1)
