@@ -8,6 +8,7 @@ import pytest
 
 from model import Edits, HeadSite, HiddenKey, available_checkpoints, load_checkpoint
 from pages.parts import downloads, three_changes
+from pages.parts.halves import swapped_halves
 from pages.parts.state.selection import EXAMPLES
 from tests.test_pages import SENTENCE, asked, button, component, follow, opened, taken
 from viz.explorer.kinds import kinds_of
@@ -137,8 +138,25 @@ def test_the_button_swaps_the_halves_and_swaps_them_back():
     button(app, "Swap the halves").click().run()
     assert app.query_params["text"] == SWAPPED
     assert "Verdict: positive 18.1 %" in said(app) or "Verdict: negative 81.9 %" in said(app)
-    button(app, "Swap the halves").click().run()
+    button(app, "Swap the halves back").click().run()
     assert app.session_state["_selection"].text == EXAMPLES[0]
+
+
+def test_halves_that_would_be_swapped_into_another_text_are_swapped_back_into_their_own():
+    text = "My grandmother makes the best soup, though it is never hot enough."
+    swapped = swapped_halves(text)
+    assert swapped is not None
+    assert swapped_halves(swapped) != text
+    app = opened(text=text)
+    for label, wanted in (("Swap the halves", swapped), ("Swap the halves back", text), ("Swap the halves", swapped)):
+        button(app, label).click().run()
+        assert app.session_state["_selection"].text == wanted
+
+
+def test_of_one_token_alone_there_is_nothing_to_forbid():
+    app = opened(text="hi")
+    assert button(app, "Forbid looking at “hi”").disabled
+    assert three_changes.ALONE in [caption.value for caption in app.caption]
 
 
 def test_a_text_without_a_place_to_swap_at_says_what_to_do_instead():
@@ -281,7 +299,7 @@ def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_s
     results = [part for part in said(app).split(" | ") if "→" in part]
     assert results[-1].startswith(f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}, now neg")
     captions = [caption.value for caption in app.caption]
-    assert "No head of any layer may: does the model need it? Here no head is muted." in captions
+    assert "No head may look at it: does the model need it? For this number no head is muted." in captions
 
 
 @pytest.mark.parametrize(
@@ -294,7 +312,7 @@ def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_s
 )
 def test_of_two_stacks_the_attention_is_named_in_which_a_token_is_forbidden(attention, named):
     app = opened(checkpoint="translate-en-fr", text="The red house is big.", attention=attention)
-    assert any(caption.value.startswith(f"No head of {named} may:") for caption in app.caption)
+    assert any(caption.value.startswith(f"No head of {named} may look at it:") for caption in app.caption)
     door = next(found.proto for found in app.get("page_link") if "Forbid" in found.proto.label)
     assert f"every layer of {named}." in door.help
 

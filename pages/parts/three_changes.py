@@ -37,9 +37,11 @@ ATTENTION_NAMES = {
     "decoder": "the decoder’s own attention",
     "cross": "the cross-attention",
 }
+SWAPPED = "_swapped"  # in the session: a text, and what it became when its halves were swapped
 LONGEST = 100  # characters of a text under its button
 MOST_DECODED = 64  # source tokens; a translation of more, made three times, would keep the page waiting
 TOO_LONG = "Press it to see: a text of this length takes a while."
+ALONE = "It is the only token there is to look at."
 NO_HALVES = "There is no “but” and no comma to swap at."
 SWAP_WORDS = " Swap two words instead: drag one onto the other."
 
@@ -61,22 +63,31 @@ def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
     after = changed(selection, **changes)
     say_result(shown, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
-    st.caption("A head with large weights can change little.")
+    st.caption("Do large weights mean that the head matters?")
 
 
 def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
     """The halves of the text in the other order."""
-    selection, text = shown.selection, swapped_halves(shown.selection.text)
-    take = partial(choose, text=text)
-    st.button(
-        "Swap the halves", key="change_swap", help=SWAP_HELP, on_click=take, disabled=text is None, width="stretch"
-    )
+    selection, label = shown.selection, "Swap the halves"
+    before, after_swap = st.session_state.get(SWAPPED, ("", None))
+    if selection.text == after_swap:
+        text, label, take = before, "Swap the halves back", partial(choose, text=before)
+    else:
+        text = swapped_halves(selection.text)
+        take = partial(take_halves, selection.text, text or "")
+    st.button(label, key="change_swap", help=SWAP_HELP, on_click=take, disabled=text is None, width="stretch")
     if text is None:
         st.caption(NO_HALVES + (SWAP_WORDS if len(shown.kind.keys.tokens) > 1 else ""))
         return
     after = selection_after(text=text)
     say_result(shown, lambda: swap_change(selection, checkpoint, after))
     st.caption(markdown_text(f"“{excerpt_of(text)}”"))
+
+
+def take_halves(before: str, after: str) -> None:
+    """Read the text with its halves in the other order. The one before is kept: a second swap may not give it back."""
+    st.session_state[SWAPPED] = (before, after)
+    choose(text=after)
 
 
 def swap_change(selection: Selection, checkpoint: Checkpoint, after: Selection) -> str:
@@ -102,15 +113,19 @@ def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> No
     name = markdown_text(findings.token_name(kind.keys.tokens[key]))
     both = checkpoint.config.architecture == "encoder-decoder"
     attention = ATTENTION_NAMES[kind.name] if both else "the model"
+    if len(kind.keys.tokens) == 1:
+        st.button(f"Forbid looking at “{name}”", key="change_forbid", disabled=True, width="stretch")
+        st.caption(ALONE)
+        return
     explained = FORBID_HELP.format(attention=attention)
     door(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
     stack, sublayer = ATTENTIONS[kind.name]
     hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
     plain = changed(selection, muted=frozenset(), mute=False)
     say_result(shown, lambda: change(plain, checkpoint, plain, hidden))
-    where = f"No head of {attention} may" if both else "No head of any layer may"
-    muted = " Here no head is muted." if edits_of(selection, checkpoint).muted else ""
-    st.caption(f"{where}: does the model need it?{muted}")
+    where = f"No head of {attention}" if both else "No head"
+    muted = " For this number no head is muted." if edits_of(selection, checkpoint).muted else ""
+    st.caption(f"{where} may look at it: does the model need it?{muted}")
 
 
 def key_of(shown: Attended, opening: Opening) -> int:
