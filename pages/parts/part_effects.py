@@ -246,10 +246,11 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
     lead = f"{without(board)}{experiment.part_at(board.place)}, " if experiment.part else experiment.title(board.place)
     if not experiment.part:
         lead += " beside what is kept broken: " if board.kept != NO else ": "
+    aside = ", the norms aside," if norms_aside(board) else ""
     largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].said()})"
     return (
         f"{lead}{outcome_change(board, effect)}",
-        f"Of the parts that are compared, {largest} matters most here.",
+        f"Of the parts that can be taken out{aside} {largest} matters most here.",
     )
 
 
@@ -279,7 +280,7 @@ def beside_what(board: Board) -> str:
 
 def outcome_change(board: Board, effect: Effect) -> str:
     """What becomes of the outcome, after "Without …, "."""
-    before, after, name = percent(effect.before), percent(effect.after), markdown_text(board.named)
+    before, after, name = percent(effect.before, 1), percent(effect.after, 1), markdown_text(board.named)
     stays = before == after and not effect.turned
     goes = f"stays at {before}" if stays else f"goes from {before} to {after}"
     verdict = f"turns from {before} to {after}" if effect.turned else goes
@@ -297,15 +298,14 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
     if not rest:
         return "No other part of this model can be compared with it."
     compared = board.compared()
-    said = [f"{EXPERIMENTS[name].part_at(board.place)} ({compared[name].said()})" for name in rest]
+    said = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].said()})"
     but = " but the norms" if norms_aside(board) else ""
-    after = f"Each part in a box{but} was taken out {beside_what(board)}. After this one comes {said[0]}"
-    return f"{after}." if len(said) == 1 else f"{after}; {said[-1]} matters least."
+    return f"Each part in a box{but} was taken out {beside_what(board)}. After this one comes {said}."
 
 
 def nothing_moves(board: Board, largest: Effect) -> str:
     """What it means that every part can be missed."""
-    name, before = markdown_text(board.named), percent(largest.before)
+    name, before = markdown_text(board.named), percent(largest.before, 1)
     what = {
         "label": f"the probability of “{name}” ({before})",
         "next": f"the probability of the next token “{name}” ({before})",
