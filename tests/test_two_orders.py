@@ -152,6 +152,13 @@ def test_the_bars_are_what_is_measured_for_every_token_and_mark_the_two_that_are
     assert placed.text[4] == percent(measured.placed[4], 1)
 
 
+def test_bars_that_are_too_short_to_see_have_their_number_in_the_legend_where_none_stands_beside_them():
+    tokens = [f"word{place}" for place in range(40)]
+    changes = {"with positions": [0.5] * 40, "without positions": [1e-7] * 39 + [2e-7]}
+    placed, unplaced = order_figure(changes, tokens, (0, 39)).data
+    assert (placed.name, unplaced.name) == ("with positions", "without positions: <\u00a00.001\u00a0%")
+
+
 def test_the_swapped_tokens_are_marked():
     figure = order_figure({"with positions": (0.1, 0.2, 0.3)}, ("a", "b", "c"), (0, 2))
     assert [text.startswith("⇄") for text in figure.layout.yaxis.ticktext] == [True, False, True]

@@ -209,7 +209,7 @@ def order_figure(
         {
             "type": "bar",
             "orientation": "h",
-            "name": name,
+            "name": name if written or max(series) >= TINY else f"{name}: {percent(max(series), 3)}",
             "x": list(series),
             "y": names,
             "marker": {"color": colours.get(name, theme.accent)},
