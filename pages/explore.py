@@ -78,7 +78,7 @@ STATISTICS_HELP = (
 )
 STATISTICS_NOTE = (
     "Choose heads by clicking on them in either part: the explorer shows those and switches the others off. Another "
-    "click takes one back, a double click gives all back; after heads were switched elsewhere, a choice begins anew. "
+    "click takes a head out of the choice again, and a double click switches all heads on. "
     "Heads that are on are outlined as soon as one is off. In the lower part a larger mark stands for a larger number."
 )
 ACTIONS = (226, 128)  # pixels: the widths of what acts on the heads that are on

@@ -29,8 +29,8 @@ from viz.tokens import markdown_text
 
 QUESTION = "Where does this one number come from?"
 HOW_TO_READ = """
-- A strip is a vector, a token's list of numbers: each cell is one **coordinate**, **blue** above 0, **orange** with a
-  dash below it; the deeper the colour, the further from 0. Point at a cell or a bar for its number.
+- A strip is a vector, a token's list of numbers: each cell is one **coordinate**, **blue** above 0, **orange**
+  and marked with a dash below 0; the deeper the colour, the further from 0. Point at a cell or a bar for its number.
 - **Previous**, **Next** and the arrow keys follow the weight from the words to what becomes of it. The first steps are
   the query's and the key's alone; from the product on, all keys are there, because they share the query's attention.
 - A **query** is a token that looks, a **key** one that is looked at. The **stream** is a token's vector on its way

@@ -120,7 +120,7 @@ def test_the_title_is_the_likeliest_token_and_the_sentence_what_was_taken_and_lo
     layer, head, key = max(found, key=found.__getitem__)
     weight, before = weights[layer, head, last, key], weights[layer, head, max(key, 1) : last, key].mean()
     assert f"layer {layer + 1}, head {head + 1} looks at" in sentence
-    looked = f"with {plain(percent(weight))}, where the tokens before gave it "
+    looked = f"with {plain(percent(weight))}; earlier tokens looked at it with "
     assert f"{looked}{plain(percent(before))} on average." in sentence
 
 

@@ -132,7 +132,7 @@ def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
     assert "was taken here" in writing_finding.choice("a", 3, (0.25, 0.5), already=True)
     link = LastLink(layer=4, head=3, key=1, weight=0.51, before=0.046)
     looked = (
-        "While reading “who”, layer 5, head 4 looks at **“girl”** with 51 %, where the tokens before gave it 4.6 % "
+        "While reading “who”, layer 5, head 4 looks at **“girl”** with 51 %; earlier tokens looked at it with 4.6 % "
     )
     looked += "on average."
     assert writing_finding.attention(link, " who", " girl").replace("\u00a0", " ") == looked

@@ -232,7 +232,7 @@ def _norm(path: WeightPath) -> str:
     if cross:
         before = "The query's vector has been through the decoder so far, the key's through the whole encoder. "
     if path.model.config.norm_order == "post":
-        return f"{before}This model norms after each sublayer: the projections read the stream as it is."
+        return f"{before}This model normalises after each sublayer, so the projections read the stream as it is."
     kind = "to mean 0 and spread 1" if path.model.config.norm == "layer" else "to a mean square of 1"
     whose = "The query's vector is" if cross else "Each vector is"
     return f"{before}{whose} brought {kind}, then stretched by learned factors, before the head reads it."

@@ -46,6 +46,6 @@ def attention(link: LastLink | None, last: str, key: str) -> str:
     head = f"layer {counted(link.layer)}, head {counted(link.head)}"
     last, key = (markdown_text(visible(token.strip() or token)) for token in (last, key))
     return (
-        f"While reading “{last}”, {head} looks at **“{key}”** with {percent(link.weight)}, where the tokens before "
-        f"gave it {percent(link.before)} on average."
+        f"While reading “{last}”, {head} looks at **“{key}”** with {percent(link.weight)}; earlier tokens looked "
+        f"at it with {percent(link.before)} on average."
     )

@@ -31,8 +31,8 @@ from viz.translation_finding import reading_name
 
 MOST_BARS = 24
 HOW_TO_READ = """
-- Above stand the words of the source, below those of the translation. A dark curve is what the marked word looks at, as
-  wide as its weight; of every other word the largest link is drawn. Click a word to go to its step.
+- Above stand the words of the source, below those of the translation. Blue curves are what the marked word looks at, as
+  wide as its weights; of every other word the largest link is drawn, in grey. Click a word to go to its step.
 - A decoder writes token by token. To produce one it has read the start and all tokens before it; **cross-attention** is
   what that position looks at in the source. Words that are not written at this step stand in italics.
 - A word of several tokens gets the sum of what its pieces get, and gives the mean of what they give.
