@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -222,6 +223,36 @@ def test_what_the_explorer_told_or_asked_is_told_again_where_the_message_was_los
         assert exact(page) == pytest.approx(weights[2, 0, 1, 3], abs=1e-7)
         expect(page.get_by_role("heading", name="Every head in numbers")).to_be_visible()
     assert len(lost) == 2
+
+
+def test_the_explorer_tells_nothing_from_a_page_that_back_has_left(browser, address):
+    """The server would put both requests into one, for the page that was left."""
+    told = []
+
+    def losing(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def pass_on(message: bytes | str) -> None:
+            said = message if isinstance(message, bytes) else message.encode()
+            if b'"event":"drawn"' in said:
+                told.append(time.monotonic())
+            elif not told:  # the page that Back asks for never comes
+                server.send(message)
+
+        socket.on_message(pass_on)
+
+    def was_told() -> None:
+        assert told
+
+    with visitor(browser) as page:
+        page.route_web_socket(re.compile("_stcore/stream"), losing)
+        page.goto(f"{address}/checkpoints")
+        page.get_by_role("link", name="Open in Explore").first.click()
+        comes_true(page, was_told)  # and again after five seconds
+        page.wait_for_timeout(3500)
+        page.go_back()
+        page.wait_for_timeout(2500)
+    assert len(told) == 1
 
 
 def test_a_copied_address_opens_the_same_view_on_a_server_that_has_just_started(browser, address, weights):

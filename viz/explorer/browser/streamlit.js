@@ -8,7 +8,7 @@ const PATIENCE = 600 // milliseconds to wait for the view before drawing the def
 const AGAIN = 5000 // milliseconds without an answer before the server is asked another time
 const TIMES = 6
 const UNSEEN = 4000 // milliseconds after which the rest of the page may come, though nothing could be drawn
-const LEAVING = 3000 // milliseconds in which a click on a link may lead away: what is told then could undo it
+const LEAVING = 3000 // milliseconds in which a link or Back may lead away: what is told then could undo it
 const ON_ITS_WAY = 120 // milliseconds until what was told has left the browser
 const mounted = new WeakMap()
 
@@ -58,6 +58,8 @@ function mount(parentElement) {
   // What was chosen must not be overtaken by a control outside, or lost to a link.
   window.addEventListener("pointerdown", (event) => event.composedPath().includes(parentElement) || held.explorer.flush(), true)
   window.addEventListener("click", (event) => leave(held, event), true)
+  const page = location.pathname
+  window.addEventListener("popstate", () => location.pathname !== page && (held.left = performance.now()))
   mounted.set(parentElement, held)
   return held
 }
