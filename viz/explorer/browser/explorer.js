@@ -490,7 +490,7 @@ export class Explorer {
   }
 
   showWords() {
-    if (!this.scene) return
+    if (this.scene?.model !== this.model) return // other numbers have come, and are said once they are drawn
     const { scene, active } = this
     const { shown } = this
     if (shown.includes("text")) this.words.show(scene, active)
