@@ -699,6 +699,27 @@ def test_hostile_tokens_are_drawn_as_text_in_order(browser, tmp_path):
         expect(page.locator(".readout")).to_contain_text("query 8 · the")
 
 
+def test_an_exact_number_that_comes_before_its_picture_waits_for_it(browser, tmp_path):
+    """The answer names a query that the picture on the screen, of a shorter text, does not have."""
+    longer = kinds_of(tiny.checkpoint("encoder").trace("the dog bit the man . " * 3))
+    weights = longer["encoder"].weights[0].mean(axis=0)
+    giver = len(weights) - 1
+    asked = {"name": "longer", "attention": "encoder", "layer": 0, "off": [], "special": "shown", "words": False}
+    request = json.dumps(asked | {"segments": "all", "query": None, "key": 1}, separators=(",", ":"))
+    reply = {"request": request, "query": giver, "mean": [f"{weight:.9f}" for weight in weights[giver]], "heads": {}}
+    receive = """(root, [packed, reply]) => {
+      root.explorer.receive(Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0)))
+      root.explorer.answer(reply)
+    }"""
+    with explorer_of(browser, trace_of("encoder"), tmp_path, View(key=1)) as page:
+        before = page.locator(".readout .said").inner_text()
+        packed = base64.b64encode(pack(longer, name="longer")).decode()
+        page.locator(".headlight").evaluate(receive, [packed, reply])
+        expect(page.locator(".readout .said")).to_contain_text(f"from query {giver + 1} · ")
+        assert f"from query {giver + 1} · " not in before
+        assert float(page.locator(".readout .exact").inner_text()) == pytest.approx(weights[giver, 1], abs=1e-8)
+
+
 def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
     trace = tiny.checkpoint("decoder", max_length=512).trace_ids(tiny.ids(512).tolist())
     mean = kinds_of(trace)["decoder"].weights[1][1:].mean(axis=0)
