@@ -27,7 +27,7 @@ from pages.parts.heads_worth_a_look import (
     show_heads_worth_a_look,
     title_of,
 )
-from pages.parts.opening_weight import is_small
+from pages.parts.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.prediction import prediction_of, verdict_of
 from pages.parts.sentence_picture import sentence_picture
@@ -196,13 +196,16 @@ def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
     if whole:
         show_below(shown)
     if whole and opening is not None:
-        show_next(opening)
+        show_next(shown, opening)
 
 
-def show_next(opening: Opening) -> None:
-    """Where to go from here, and why."""
-    kept = {} if is_on_screen(opening) else {"query": None, "key": None}  # they were kept in another head
-    door("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head, **kept)
+def show_next(shown: Attended, opening: Opening) -> None:
+    """Where to go from here, and why: to the weight that is kept in the picture, or else to the one that was found."""
+    view, (query, key) = shown.selection.view, pair_of(opening.found, shown.kind) if opening.found else (None, None)
+    if is_on_screen(opening) and (view.query, view.key) != (None, None):
+        query, key = view.query, view.key
+    pair = {"query": query, "key": key}
+    door("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head, **pair)
     st.caption(f"{findings.head_called(opening.layer, opening.head)}: every step from the words to one of its weights.")
 
 

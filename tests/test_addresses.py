@@ -370,8 +370,8 @@ ADDRESSES = [
         "text=The+acting+is+not+bad+at+all.&layer=3&off=3.1-7&edits=unplace_e",
         {
             "text": Control("Text", "The acting is not bad at all."),
-            "layer": Control("Layer", "4"),
-            "off": [Control("Head", "1"), Said("attention of layer 4, head 1, query by key")],
+            "layer": Control("Layer drawn", "4"),
+            "off": [Control("Head drawn", "1"), Said("attention of layer 4, head 1, query by key")],
             "edits": [Said("Still broken besides"), Said("no positions")],
         },
     ),
@@ -380,7 +380,7 @@ ADDRESSES = [
         "text=To+be+%26+not+to+be&layer=2&experiment=positions",
         {
             "text": Control("Text", "To be & not to be"),
-            "layer": [Control("Layer", "3"), Said("attention of layer 3, ")],
+            "layer": [Control("Layer drawn", "3"), Said("attention of layer 3, ")],
             "experiment": Control("Take out, change, or measure", "No positions"),
         },
     ),
@@ -388,7 +388,7 @@ ADDRESSES = [
         "break",
         "off=0.0-1_2.4&experiment=shuffle&edits=causal_e~scale_0.125",
         {
-            "off": Control("Head", "mean of 6 heads"),
+            "off": Control("Head drawn", "mean of 6 heads"),
             "experiment": Control("Take out, change, or measure", "Shuffled positions"),
             "edits": [Said("q·k × 0.125 in place of ÷ √d_k"), Said("a causal mask")],
         },
@@ -400,8 +400,8 @@ ADDRESSES = [
             "text": Control("Text", "The dog bit the man."),
             "checkpoint": Control("Checkpoint", "translate-en-fr"),
             "attention": Control("Attention", "decoder self-attention"),
-            "layer": [Control("Layer", "2"), Said("attention of layer 2, mean of 6 heads")],
-            "off": [Control("Head", "mean of 6 heads"), Said("attention of layer 2, mean of 6 heads")],
+            "layer": [Control("Layer drawn", "2"), Said("attention of layer 2, mean of 6 heads")],
+            "off": [Control("Head drawn", "mean of 6 heads"), Said("attention of layer 2, mean of 6 heads")],
             "experiment": Control("Take out, change, or measure", "No mask"),
         },
     ),
@@ -410,7 +410,7 @@ ADDRESSES = [
         "layer=1&experiment=causal&edits=shuffle_e7~hide_e8~temperature_2.5~weight_e0.1.2.1-0.25n~average_e0.1~mute_e0.3_e1.2"
         "~mutelayer_e1~noresidual_e2.feed-forward~nonorm_e.final",
         {
-            "layer": Control("Layer", "2"),
+            "layer": Control("Layer drawn", "2"),
             "experiment": Control("Take out, change, or measure", "Causal mask"),
             "edits": [
                 Said("temperature 2.5"),
@@ -454,8 +454,8 @@ ADDRESSES = [
             "text": Control("Text", "The dog bit the man."),
             "checkpoint": Control("Checkpoint", "translate-en-fr"),
             "attention": Control("Attention", "cross-attention, decoder to encoder"),
-            "layer": Control("Layer", "3"),
-            "off": Control("Head", "8"),
+            "layer": Control("Layer drawn", "3"),
+            "off": Control("Head drawn", "8"),
             "experiment": Control("Take out, change, or measure", "Uniform attention everywhere"),
         },
     ),
@@ -472,7 +472,7 @@ ADDRESSES = [
         "break",
         "layer=3&experiment=heads&setting=2",
         {
-            "layer": [Control("Layer", "4"), Said("attention of layer 4, ")],
+            "layer": [Control("Layer drawn", "4"), Said("attention of layer 4, ")],
             "experiment": Control("Take out, change, or measure", "One head against many"),
             "setting": Control("Heads after", "2"),
         },

@@ -182,7 +182,9 @@ def test_the_control_names_the_head_that_an_experiment_acts_on_or_else_those_tha
         assert (control.label, app.subheader[0].value) == ("Head to mute", f"Mute head {shown} of layer 1")
         assert control.options == [str(head) for head in range(1, 9)]
     else:
-        assert (control.label, shown) == ("Head", "1" if len(on) == 1 else f"mean of {len(on)} heads")
+        assert (control.label, shown) == ("Head drawn", "1" if len(on) == 1 else f"mean of {len(on)} heads")
+    acts = name in ("residual", "mute")
+    assert app.selectbox(key="compared_layer").label == ("Layer" if acts else "Layer drawn")
 
 
 @pytest.mark.parametrize("off", HEADS_ON)

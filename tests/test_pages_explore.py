@@ -331,3 +331,20 @@ def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monk
     assert "Press it to see" in said(app)
     opened(checkpoint="translate-en-fr", text="It rains, but we go.")
     assert asked
+
+
+@pytest.mark.parametrize("text", [EXAMPLES[0], EXAMPLES[1]])
+def test_the_way_on_leads_to_the_weight_that_was_found(text, checkpoint):
+    app = opened(text=text)
+    found = figure(app)["found"]
+    assert found is not None
+    at = follow(app, "Next: inside this head").query_params
+    layer, head, query, key = (int(at[name]) for name in ("layer", "head", "query", "key"))
+    gets = checkpoint.trace(text).encoder.weights()[layer, head][:, key].clone()
+    gets[key] = 0  # what a word gives to itself is not what was found
+    assert (query, key) == (int(gets.argmax()), found)
+
+
+def test_the_way_on_leads_to_the_weight_that_is_kept_in_the_same_layer():
+    at = follow(opened(layer="3", query="2", key="5"), "Next: inside this head").query_params
+    assert (at["query"], at["key"]) == ("2", "5")

@@ -195,6 +195,8 @@ def edited_output(selection: Selection, checkpoint: Checkpoint, edits: Edits, to
 def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None:
     """Which attention, layer and head are compared."""
     view, kind = selection.view, kinds[selection.view.attention]
+    experiment = EXPERIMENTS.get(selection.of(Broken).experiment)
+    acted_on = not head or (experiment is not None and experiment.on_layer)
     with st.container(horizontal=True):
         if len(kinds) > 1:
             select(
@@ -207,8 +209,9 @@ def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None
                 width=300,
             )
         take = partial(take_layer, kind.heads)
-        select("Layer", range(kind.layers), view.layer, take, key="compared_layer", format_func=counted, width=120)
-        if acts_on_token(selection):
+        label = "Layer" if acted_on else "Layer drawn"
+        select(label, range(kind.layers), view.layer, take, key="compared_layer", format_func=counted, width=120)
+        if experiment is not None and experiment.on_key:
             names = [position_name(place, token) for place, token in enumerate(kind.keys.tokens)]
             key, looks = place_of(selection, kinds).key, {"format_func": names.__getitem__, "width": 190}
             select("Token to hide", range(len(names)), key, take_hidden, key="hidden_key", **looks)
@@ -231,12 +234,6 @@ def take_number(number: int) -> None:
     choose(setting=str(number))
 
 
-def acts_on_token(selection: Selection) -> bool:
-    """Whether the experiment is one on a token."""
-    experiment = EXPERIMENTS.get(selection.of(Broken).experiment)
-    return experiment is not None and experiment.on_key
-
-
 def take_hidden(key: int) -> None:
     """Another token to hide; it is the key that other pages keep too."""
     choose(key=key)
@@ -255,7 +252,7 @@ def show_head(selection: Selection, kind: Kind) -> None:
     heads, acts = view.heads_on(kind.heads), experiment is not None and experiment.on_head
     chosen = heads[0] if heads else 0  # as in place_of
     named = partial(head_name, len(heads) if len(heads) > 1 else kind.heads)
-    label, options = ("Head to mute", range(kind.heads)) if acts else ("Head", range(-1, kind.heads))
+    label, options = ("Head to mute", range(kind.heads)) if acts else ("Head drawn", range(-1, kind.heads))
     shown, take = chosen if acts or len(heads) == 1 else -1, partial(take_head, kind.heads)
     select(label, options, shown, take, key="compared_head", format_func=named, width=190)
 

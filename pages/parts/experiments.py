@@ -74,6 +74,11 @@ class Experiment:
     of_text: bool = True  # what its absence does depends on the text: without norms a model fails on any
     unmoved: str = ""  # what it means where the prediction stays as it was
 
+    @property
+    def on_layer(self) -> bool:
+        """Whether it acts on the chosen layer alone."""
+        return "{layer}" in self.name
+
     def part_at(self, place: Place) -> str:
         """What is taken out, with the layer or head."""
         return self.part.format(layer=counted(place.layer), head=counted(place.head))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from model import Checkpoint
+from model.measures.head_kinds import Finding
 from model.measures.one_weight import WeightSite, strongest_giver
 from pages.parts.computed import checkpoint_named
 from pages.parts.exploring import Attended, name_of
@@ -40,12 +41,18 @@ def opening_selection(selection: Selection, kinds: Mapping[str, Kind]) -> Select
     found = found_heads(shown.name, shown.kind.name, shown).first
     if found is None:
         return selection
-    query, queries = found.query, shown.kind.queries
+    query, key = pair_of(found, shown.kind)
+    return changed(selection, layer=found.layer, head=found.head, query=query, key=key)
+
+
+def pair_of(found: Finding, kind: Kind) -> tuple[int | None, int | None]:
+    """The query and key that a finding is about; of one about a key alone, the query that gives most to it."""
+    query = found.query
     if query is None and found.key is not None:
-        special = [place for place, added in enumerate(queries.special or ()) if added]
-        left_out = {*special, found.key} if queries is shown.kind.keys else set(special)
-        query = strongest_giver(shown.kind.weights[found.layer][found.head], found.key, left_out)
-    return changed(selection, layer=found.layer, head=found.head, query=query, key=found.key)
+        special = [place for place, added in enumerate(kind.queries.special or ()) if added]
+        left_out = {*special, found.key} if kind.queries is kind.keys else set(special)
+        query = strongest_giver(kind.weights[found.layer][found.head], found.key, left_out)
+    return query, found.key
 
 
 def take_place(name: str, place: int, site: WeightSite) -> None:
