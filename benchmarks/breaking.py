@@ -69,7 +69,7 @@ def print_parts() -> None:
         checkpoint, times = load_checkpoint(name), []
         before = checkpoint.trace(longest_text(checkpoint, AT_ONCE))
         place = Place(next(iter(kinds_of(before))))
-        names = parts_of(groups_of(checkpoint, before, place))
+        names = parts_of(groups_of(checkpoint, place))
         edits = [each for part in names if (each := edits_of_part(EXPERIMENTS[part], checkpoint, place, NO))]
         for _ in range(5):
             start = time.perf_counter()

@@ -212,9 +212,9 @@ def first_loads(browser: Browser, address: str, smallest: str) -> None:
     """Of visitors who were never here, beside what Streamlit itself takes for a page of one line."""
     ours, theirs = [], []
     for turn in range(LOADS):
-        with visitor(browser) as page:
+        with visitor(browser, first=True) as page:
             ours.append(open_text(page, address, 64, turn))
-        with visitor(browser) as page:
+        with visitor(browser, first=True) as page:
             begun = time.perf_counter()
             page.goto(smallest)
             page.wait_for_selector("h1")
@@ -243,7 +243,7 @@ def fetched_layers(browser: Browser, address: str) -> None:
         ("jump", 4, POINTED, f"{FAR}, pointed at before"),
     ]
     for start, (act, times, pointed, said) in enumerate([*ways, ("jump", 4, 0, f"{FAR}, pressed by a script")]):
-        with visitor(browser) as page:
+        with visitor(browser, first=True) as page:
             open_text(page, address, 500, start)
             picture_shown(page)
             idle(page)

@@ -16,6 +16,7 @@ from pages.parts.downloads import share_bars
 from pages.parts.experiment_runs import place_of, show_experiment, take_experiment
 from pages.parts.experiments import EXPERIMENTS
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.head_switches import muted_heads
 from pages.parts.part_effects import (
     AT_ONCE,
     Board,
@@ -57,6 +58,7 @@ WHERE_HELP = (
     "In this text: the model runs twice, as it is and with a part of the formula changed. In fresh models: stacks and "
     "heads with random weights, for what a trained model has already overcome. By hand: small cases to work through."
 )
+NONE_MUTED = "No head is muted on this page; what is muted on the others stays muted there."
 MEASURING = "Taking out the parts one by one, {left} to go. The page then opens on the one that matters most."
 SUBJECT_VIEWS = {
     "heads": heads.show_heads,
@@ -82,6 +84,8 @@ def show() -> None:
         show_finding(QUESTION, title, sentence, explained=how_chosen(board) if board else None)
         if board:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
+        if muted_heads(selection):
+            st.caption(NONE_MUTED)
     if board is not None:
         show_board(board)
     if picture_alone():

@@ -324,6 +324,7 @@ def heads_sentence(shown: Attended, trace: Trace) -> str:
         [key.name for key in seen.keys],
         layer=view.layer,
         heads=seen.heads,
+        every=len(seen.heads) == kind.heads,
         one_text=kind.queries is kind.keys and seen.queries == seen.keys,
         unit="word" if view.words and kind.keys.words else "token",
     )

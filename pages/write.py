@@ -172,7 +172,8 @@ def show_found(here: Stand, step: Step) -> None:
     pieces, (own, probability) = here.checkpoint.tokenizer.pieces, step.alternatives(1)[0]
     title = writing_finding.title(here.checkpoint.tokenizer.decode(here.read), pieces([own])[0], probability)
     shares = step.probability, float(step.after[step.token_id])
-    said = writing_finding.choice(step.token, len(here.read), shares, already=here.at < len(here.written))
+    how = {"already": here.at < len(here.written), "drawn": here.chosen.method == "sample"}
+    said = writing_finding.choice(step.token, len(here.read), shares, **how)
     said = f"{said} {looking_sentence(here)}{cut}"
     show_finding(QUESTION, markdown_text(title), said, explained=writing_finding.HOW_CHOSEN)
 

@@ -456,7 +456,7 @@ ADDRESSES = [
             "attention": Control("Attention", "cross-attention, decoder to encoder"),
             "layer": Control("Layer drawn", "3"),
             "off": Control("Head drawn", "8"),
-            "experiment": Control("Take out, change, or measure", "Uniform attention everywhere"),
+            "experiment": Control("Take out, change, or measure", "Uniform attention: no choice of where to look"),
         },
     ),
     Address(

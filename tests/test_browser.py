@@ -134,7 +134,7 @@ def test_the_picture_comes_before_the_controls_and_stays_with_what_is_being_type
         page.route_web_socket(re.compile("_stcore/stream"), holding)
         page.goto(address)
         picture_shown(page)
-        expect(page.get_by_text("of layer 1 that are on")).to_be_visible()
+        expect(page.get_by_text("the 8 heads of layer 1 ")).to_be_visible()
         expect(page.get_by_label("Mute the heads that are off")).to_have_count(0)
         page.locator(".headlight").evaluate("root => { root.same = root.querySelector('canvas').same = true }")
         page.get_by_label("Text", exact=True).fill("Not sent yet")

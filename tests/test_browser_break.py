@@ -259,7 +259,7 @@ def test_a_part_is_taken_out_by_the_keyboard_and_the_page_shows_what_comes_of_it
         expect(softmax.locator(".notation")).to_have_css("text-decoration-line", "line-through")
         expect(softmax).to_be_focused()
         expect(positions).to_have_attribute("aria-pressed", "false")
-        expect(page.get_by_role("heading", name="Uniform attention everywhere")).to_be_visible()
+        expect(page.get_by_role("heading", name="Uniform attention: no choice of where to look")).to_be_visible()
         assert parse_qs(urlsplit(page.url).query)["experiment"] == ["uniform"]
         labels = load_checkpoint("sentiment").classify(TURNS, edits=uniform())
         expect(softmax.locator(".result")).to_contain_text(f"→ {100 * labels['positive']:.1f}")

@@ -124,7 +124,7 @@ def test_a_card_shows_its_head_in_the_picture_and_in_the_explorer(browser, addre
         comes_true(page, drawn)
         with answered(page):
             page.locator(".cards button").filter(has_text="Points at").click()
-        expect(page.get_by_role("heading", level=1)).to_contain_text('Every word looks at "loved".')
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Every word looks at “loved”.")
 
 
 def test_a_head_chosen_in_the_explorer_is_that_of_the_picture(browser, address, weights):

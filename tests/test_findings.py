@@ -43,9 +43,9 @@ def plain(said: str) -> str:
 
 ALL, MOST, HEAD = 1.0, 0.6, 0.5
 TITLES = [
-    ("points_at", ALL, 'Every word looks at "slow".'),
-    ("points_at", MOST, 'Most words look at "slow".'),
-    ("points_at", HEAD, 'Layer 4, head 2 looks at "slow".'),
+    ("points_at", ALL, "Every word looks at “slow”."),
+    ("points_at", MOST, "Most words look at “slow”."),
+    ("points_at", HEAD, "Layer 4, head 2 looks at “slow”."),
     ("previous_token", ALL, "Every word but the first looks at the word before it."),
     ("previous_token", MOST, "Most words look at the word before them."),
     ("previous_token", HEAD, "Layer 4, head 2 looks at the previous word."),
@@ -58,9 +58,9 @@ TITLES = [
     ("punctuation", ALL, "Every word looks at punctuation."),
     ("punctuation", MOST, "Most words look at punctuation."),
     ("punctuation", HEAD, "Layer 4, head 2 looks at punctuation."),
-    ("first_token", ALL, 'Every word but the first looks at the first word, "the" (word 1).'),
-    ("first_token", MOST, 'Most words look at the first word, "the" (word 1).'),
-    ("first_token", HEAD, 'Layer 4, head 2 looks at the first word, "the" (word 1).'),
+    ("first_token", ALL, "Every word but the first looks at the first word, “the” (word 1)."),
+    ("first_token", MOST, "Most words look at the first word, “the” (word 1)."),
+    ("first_token", HEAD, "Layer 4, head 2 looks at the first word, “the” (word 1)."),
     ("spreads", 0.0, "Layer 4, head 2 spreads its attention widely."),
 ]
 
@@ -78,8 +78,8 @@ def test_every_is_said_only_of_every_query():
 @pytest.mark.parametrize(
     ("name", "leads", "title"),
     [
-        ("points_at", ALL, 'Every later word looks at "slow".'),
-        ("points_at", MOST, 'Most later words look at "slow".'),
+        ("points_at", ALL, "Every word after “slow” looks at it."),
+        ("points_at", MOST, "Most words after “slow” look at it."),
         ("same_word", ALL, "Every repeated word looks at its earlier occurrences."),
         ("punctuation", ALL, "Every word after a punctuation mark looks at punctuation."),
         ("punctuation", MOST, "Most words after a punctuation mark look at punctuation."),
@@ -93,9 +93,9 @@ def test_in_a_causal_model_words_look_back(name, leads, title):
 @pytest.mark.parametrize(
     ("name", "leads", "title"),
     [
-        ("points_at", ALL, 'Every target word looks at the source word "slow".'),
-        ("points_at", HEAD, 'Layer 4, head 2 looks at the source word "slow".'),
-        ("first_token", ALL, 'Every target word looks at the first source word, "the" (word 1).'),
+        ("points_at", ALL, "Every target word looks at the source word “slow”."),
+        ("points_at", HEAD, "Layer 4, head 2 looks at the source word “slow”."),
+        ("first_token", ALL, "Every target word looks at the first source word, “the” (word 1)."),
         ("punctuation", MOST, "Most target words look at source punctuation."),
     ],
 )
@@ -106,7 +106,7 @@ def test_cross_attention_names_both_texts(name, leads, title):
 def test_a_single_query_is_the_subject():
     two = kind(("The", " cat"), causal=True)
     one = found(key=0, query=1, score=0.97)
-    assert findings.title(one, two) == 'The word "cat" looks at "The".'
+    assert findings.title(one, two) == "The word “cat” looks at “The”."
     assert plain(findings.sentence(one, two)) == "Layer 4, head 2 gives it 97 % of its attention."
 
 
@@ -115,7 +115,7 @@ def test_a_single_query_is_the_subject():
     [
         ("points_at", ALL, False, "Layer 4, head 2 gives it 71 % of its attention."),
         ("points_at", HEAD, False, "It gives this word 71 % of its attention."),
-        ("points_at", MOST, True, "From there on, layer 4, head 2 gives it 71 % of its attention."),
+        ("points_at", MOST, True, "Layer 4, head 2 gives it 71 % of its attention."),
         ("points_at", HEAD, True, "From there on, it gives this word 71 % of its attention."),
         ("previous_token", MOST, False, "Layer 4, head 2 gives that word 71 % of its attention."),
         ("next_token", HEAD, False, "It gives that word 71 % of its attention."),
@@ -138,7 +138,7 @@ def test_no_sign_stands_in_a_sentence(score, share):
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_a_card_and_words_for_its_null(name):
     card = {part: plain(said) for part, said in findings.card(found(name), kind()).items()}
-    title = 'Points at "slow"' if name == "points_at" else findings.NAMES[name]
+    title = "Points at “slow”" if name == "points_at" else findings.NAMES[name]
     assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
     assert (card["number"], card["chance"]) == ("71 %", "chance would be 10 %")
     assert plain(findings.against(found(name, null=0.123))).endswith("12 %.")
@@ -147,7 +147,7 @@ def test_every_kind_has_a_card_and_words_for_its_null(name):
 
 def test_pieces_of_words_are_tokens():
     pieces = kind(("L", "ily", " ran"), words=(0, 0, 1))
-    assert findings.title(found(key=1), pieces) == 'Every token looks at "ily".'
+    assert findings.title(found(key=1), pieces) == "Every token looks at “ily”."
     assert (
         findings.title(found("previous_token"), kind(words=None))
         == "Every token but the first looks at the token before it."
@@ -156,24 +156,29 @@ def test_pieces_of_words_are_tokens():
 
 def test_added_tokens_are_no_words_and_may_come_first():
     added = kind(("[CLS]", "good", "film"), special=(True, False, False), words=(None, 0, 1))
-    assert findings.title(found("first_token"), added) == 'Every word looks at the first token, "[CLS]".'
+    assert findings.title(found("first_token"), added) == "Every word looks at the first token, “[CLS]”."
     assert plain(findings.sentence(found("first_token", HEAD), added)) == "It gives this token 71 % of its attention."
 
 
 @pytest.mark.parametrize(
     ("token", "name"),
     [
-        (" dragon", '"dragon"'),
-        ("▁house", '"house"'),
-        ("\n", '"↵"'),
-        (" ", '"␣"'),
-        ("\u200b", '"U+200B"'),
-        ("<b>*x*</b>", '"<b>*x*</b>"'),
-        ("a" * 90, f'"{"a" * 23}…"'),
+        (" dragon", "“dragon”"),
+        ("▁house", "“house”"),
+        ("\n", "“↵”"),
+        (" ", "“␣”"),
+        ("\u200b", "“U+200B”"),
+        ("<b>*x*</b>", "“<b>*x*</b>”"),
+        ("a" * 90, f"“{'a' * 23}…”"),
     ],
 )
 def test_tokens_are_cut_and_what_is_invisible_is_shown(token, name):
     assert findings.title(found(key=0), kind((token, "b"))) == f"Every word looks at {name}."
+
+
+@pytest.mark.parametrize(("score", "verb"), [(0.5, "looks"), (0.49, "looks most")])
+def test_a_look_with_less_than_half_of_the_weight_is_called_the_most(score, verb):
+    assert findings.title(found(score=score), kind()) == f"Every word {verb} at “slow”."
 
 
 def test_where_nothing_is_found_the_sentence_says_why():
@@ -188,6 +193,6 @@ def test_the_default_sentence_of_the_sentiment_model():
     measured = measure(np.stack(shown.weights), sides_of(trace, "encoder"), shuffled_weights(bundled, trace, "encoder"))
     opening = finding(measured)
     assert opening is not None
-    assert findings.title(opening, shown) == 'Every word looks at "loved".'
+    assert findings.title(opening, shown) == "Every word looks at “loved”."
     assert plain(findings.sentence(opening, shown)) == "Layer 4, head 4 gives it more than 99 % of its attention."
     assert all(findings.title(card, shown) and findings.sentence(card, shown) for card in cards(measured, opening))

@@ -294,7 +294,7 @@ def test_all_but_the_text_and_the_answer_waits_for_the_first_picture(checkpoint)
     assert told(app, "view")["awaited"]
     first = component(app, "headlight_explorer").bytes
     assert bar(app)["text"] == EXAMPLES[0]
-    assert any("of layer 1 that are on" in text.value for text in app.markdown)
+    assert any("the 8 heads of layer 1 " in text.value for text in app.markdown)
     assert not [*app.selectbox, *app.toggle, *app.metric, *app.get("vega_lite_chart"), *app.dataframe]
     app.run()
     assert not told(app, "view")["awaited"]
@@ -527,7 +527,6 @@ def test_the_checkpoints_page_shows_every_checkpoint_with_its_size(checkpoint):
 def test_a_folder_that_is_put_in_while_the_app_runs_appears_without_its_card(tmp_path, monkeypatch):
     shutil.copytree(CHECKPOINTS / "sentiment", tmp_path / "first")
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
-    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", tmp_path)
     app = opened("checkpoints.py")
     shutil.copytree(CHECKPOINTS / "stories", tmp_path / "second", ignore=shutil.ignore_patterns("card.json"))
     app.run()
@@ -547,7 +546,6 @@ def test_a_broken_checkpoint_takes_one_line_and_the_others_still_work(tmp_path, 
         shutil.copytree(CHECKPOINTS / "sentiment", tmp_path / name)
     (tmp_path / "broken" / "config.json").write_text("{<b>", encoding="utf-8")
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
-    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", tmp_path)
     app = opened("checkpoints.py")
     assert not app.exception
     assert [header.value for header in app.header] == ["broken", "sentiment"]
@@ -559,7 +557,6 @@ def test_a_broken_checkpoint_takes_one_line_and_the_others_still_work(tmp_path, 
 def test_an_app_without_the_usual_checkpoint_opens_with_the_first_that_is_there(tmp_path, monkeypatch):
     shutil.copytree(CHECKPOINTS / "sentiment", tmp_path / "other")
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
-    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", tmp_path)
     app = opened()
     assert not app.error
     assert bar(app)["model"] == "other"

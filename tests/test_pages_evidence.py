@@ -116,7 +116,6 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize("name", ["gpt2", "gemma3", "t5", "bert-bare", "bert-classifier"])
 def test_families_are_checked_and_their_gaps_explained(name, folders, monkeypatch):
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
-    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", folders)
     app = opened(PAGE, checkpoint=name, text="the dog bit the man .")
     assert {row["Result"] for row in rows(app)} == {"✓ agrees", "does not apply"}
 

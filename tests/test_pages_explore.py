@@ -54,7 +54,7 @@ def test_the_title_is_the_word_that_every_word_looks_at_and_the_verdict_stands_u
     weights = checkpoint.trace(EXAMPLES[0]).encoder.weights()[FOUND]
     assert weights[:, LOVED].min() > 0.95
     assert (weights.argmax(dim=-1) == LOVED).all()
-    assert plain(app.title[0].value) == 'Every word looks at "loved".'
+    assert plain(app.title[0].value) == "Every word looks at “loved”."
     share = weights[:, LOVED].mean()
     assert 0.995 < share < 1
     verdict = positive(checkpoint)
@@ -211,7 +211,7 @@ def test_cards_name_each_other_kind_of_head_once_with_what_chance_would_give(che
 def test_a_chosen_head_is_no_card_and_the_finding_is_one_to_return_to():
     cards = offered(opened(layer="1", off="1.0-3_1.5-7"))
     assert "first_token" not in {card["id"] for card in cards}
-    assert cards[0]["title"] == 'Points at "loved"'
+    assert cards[0]["title"] == "Points at “loved”"
 
 
 def test_where_no_head_has_a_choice_none_is_named():
@@ -299,7 +299,7 @@ def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_s
     results = [part for part in said(app).split(" | ") if "→" in part]
     assert results[-1].startswith(f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}, now neg")
     captions = [caption.value for caption in app.caption]
-    assert "No head may look at it: does the model need it? For this number no head is muted." in captions
+    assert "No head may look at it: does the model need it? Measured with no head muted." in captions
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,6 @@ def folders(tmp_path_factory):
 @pytest.fixture
 def app_folders(folders, monkeypatch):
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
-    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", folders)
     return folders
 
 

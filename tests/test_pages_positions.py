@@ -367,7 +367,6 @@ def folders(tmp_path_factory):
 )
 def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, said, folders, monkeypatch):
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
-    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", folders)
     app = opened(PAGE, checkpoint=name, text="the dog bit the man .")
     assert not app.exception
     assert not app.error

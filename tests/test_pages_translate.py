@@ -202,7 +202,6 @@ def test_a_step_of_0_that_was_chosen_is_kept_in_the_address():
 def test_without_a_card_the_most_telling_heads_are_read(checkpoint, tmp_path, monkeypatch):
     shutil.copytree(CHECKPOINTS / "translate-en-fr", tmp_path / "bare", ignore=shutil.ignore_patterns("card.json"))
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
-    monkeypatch.setattr("pages.parts.computed.CHECKPOINTS", tmp_path)
     app = at(checkpoint="bare")
     title, sentence = finding(app)
     assert title == "To write “rouge”, it looked at “red”."

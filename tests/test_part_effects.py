@@ -70,8 +70,9 @@ def test_beside_every_part_stands_what_its_absence_does_to_the_verdict(text):
     taken_out = after.keys() - {"norm", "shuffle", "causal"}
     most = max(taken_out, key=lambda name: abs(after[name] - probability(logits, label)))
     assert [name for name, term in found.items() if term["most"]] == [most] == ["positions"]
-    assert app.title[0].value.startswith("Without positions, the verdict turns from ")
-    assert f" to {100 * after['positions']:.1f}\u00a0% {checkpoint.config.labels[label]}." in app.title[0].value
+    assert app.title[0].value.startswith("Without positions, the verdict turns; ")
+    goes = f"“{checkpoint.config.labels[label]}” goes from {100 * probability(logits, label):.1f}\u00a0%"
+    assert f"{goes} to {100 * after['positions']:.1f}\u00a0%." in app.title[0].value
 
 
 def test_of_a_decoder_the_token_that_it_finds_next_is_followed():
@@ -178,7 +179,7 @@ def test_the_part_that_matters_most_is_measured_on_top_of_what_is_kept():
     assert app.title[0].value.startswith(f"On top of what is kept broken, without {part}, the verdict ")
     assert f" from {100 * before:.1f}\u00a0% to {100 * after[most]:.1f}\u00a0% " in app.title[0].value
     said = " ".join(text.value for text in app.markdown)
-    assert "Each part in a box but the norms was taken out beside what is kept broken. After this one comes " in said
+    assert "Each part but the norms was taken out beside what is kept broken: this one changes the " in said
     assert "with what is kept broken → without this part as well" in said
     assert "alone" not in app.markdown[0].help
     scale = [text.value for text in opened("break.py", text=text, edits=kept.to_text(), experiment="scale").markdown]
@@ -186,17 +187,16 @@ def test_the_part_that_matters_most_is_measured_on_top_of_what_is_kept():
 
 
 def test_the_key_that_is_hidden_is_named_with_its_attention_where_there_are_several():
-    def label(name: str, text: str, attention: str) -> str:
+    def label(name: str, attention: str) -> str:
         checkpoint = load_checkpoint(name, device="cpu")
-        groups = groups_of(checkpoint, checkpoint.trace(text), Place(attention=attention, key=1))
+        groups = groups_of(checkpoint, Place(attention=attention, key=1, token="rouge"))
         (found,) = [term.name for group in groups for line in group.lines for term in line.terms if term.part == "hide"]
         return found
 
-    pair = "translate-en-fr", "The red house is big."
-    assert label(*pair, "encoder").startswith("nobody in the encoder looks at ")
-    assert label(*pair, "decoder").startswith("nobody in the decoder looks at ")
-    assert label(*pair, "cross").startswith("no cross-attention looks at ")
-    assert label("sentiment", TURNS, "encoder").startswith("nobody looks at ")
+    assert label("translate-en-fr", "encoder") == "no encoder head looks at “rouge”"
+    assert label("translate-en-fr", "decoder") == "no decoder head looks at “rouge”"
+    assert label("translate-en-fr", "cross") == "no cross-attention looks at “rouge”"
+    assert label("sentiment", "encoder") == "no head looks at “rouge”"
 
 
 def test_a_long_text_is_drawn_before_all_is_measured_and_waits_for_the_browser_to_ask_for_more():
@@ -252,7 +252,7 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
 @pytest.mark.parametrize(
     ("experiment", "begins"),
     [
-        ("hide", "Forbid looking at token 8: the verdict turns from 93.9"),
+        ("hide", "Forbid looking at “loved”: the verdict turns; “positive” goes from 93.9"),
         ("uniform", "Without a choice of where to look, "),
     ],
 )
@@ -265,13 +265,13 @@ def test_the_part_that_was_pressed_is_the_title_and_the_largest_stands_in_the_se
     if experiment == "hide":
         hidden = Edits(hidden=frozenset({HiddenKey("encoder", 7)}))
         share = checkpoint.classify(text, edits=hidden)["positive"]
-        assert f"to {100 * share:.1f} % positive" in title
+        assert f"to {100 * share:.1f} %." in title
         assert any("matters most here" in found.value for found in app.markdown)
 
 
 def test_a_verdict_that_moves_by_less_than_its_title_can_say_stays():
     assert "stays at 93.9\u00a0% positive." in opened("break.py", text=FILM, experiment="shuffle").title[0].value
     assert (
-        "turns from 93.9\u00a0% to 23.5\u00a0% positive."
+        "turns; “positive” goes from 93.9\u00a0% to 23.5\u00a0%."
         in opened("break.py", text=FILM, experiment="hide", key="7").title[0].value
     )

@@ -127,13 +127,16 @@ def test_the_title_quotes_the_last_words_that_were_read(text, tail):
 
 def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
     said = writing_finding.choice(" *a*", 1, (0.25, 0.5), already=False)
-    taken = "After one token, **“␣*a*”** is what Step takes next: 25.0 % from the model, 50.0 % after the settings."
+    taken = "After one token, Step takes **“␣*a*”** next: 25.0 % from the model, 50.0 % after the settings."
     assert said.replace("\\", "").replace("\u00a0", " ") == taken
+    assert "Step, which draws at random, takes **“a”** next" in writing_finding.choice(
+        "a", 3, (0.25, 0.5), already=False, drawn=True
+    )
     assert "was taken here" in writing_finding.choice("a", 3, (0.25, 0.5), already=True)
     link = LastLink(layer=4, head=3, key=1, weight=0.51, before=0.046)
     looked = (
-        "While reading “who”, layer 5, head 4 looks at **“girl”** with 51 %; earlier tokens looked at it with 4.6 % "
+        "While reading “who”, layer 5, head 4 looks at **“girl”** with 51 %; the tokens before “who” gave “girl” 4.6 % "
+        "on average."
     )
-    looked += "on average."
     assert writing_finding.attention(link, " who", " girl").replace("\u00a0", " ") == looked
     assert writing_finding.attention(None, "a", "") == ""

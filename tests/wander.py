@@ -11,13 +11,12 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 import torch
-from playwright.sync_api import Browser, Error, Page
+from playwright.sync_api import Browser, Error
 
 from pages import FOLDER
 from tests.running import chromium, running_app, visitor
@@ -77,7 +76,7 @@ def wander(browser: Browser, address: str, *, seed: int, seconds: float) -> Repo
 def walk(browser: Browser, address: str, report: Report, lines: list[str], end: float) -> None:
     """One visitor's walk. FaultError for what must not be."""
     width, height = DESKTOP
-    with visitor(browser, width=width, height=height) as page, kept_open(page):
+    with visitor(browser, width=width, height=height, first=True) as page:
         page.set_default_timeout(ACTION_PATIENCE)
         page.set_default_navigation_timeout(LOADING)
         way = Walk(page, Watch(page), address, Random(report.seeds[-1]), lines)
@@ -85,16 +84,6 @@ def walk(browser: Browser, address: str, report: Report, lines: list[str], end: 
         before = report.done.total()
         while report.done.total() - before < LONGEST_WALK and time.monotonic() < end:
             step(way, report)
-
-
-@contextmanager
-def kept_open(page: Page) -> Iterator[None]:
-    """Closes the page's context after a fault too, which a visitor's own end does not see."""
-    try:
-        yield
-    except BaseException:
-        page.context.close()
-        raise
 
 
 def step(way: Walk, report: Report) -> None:

@@ -68,17 +68,18 @@ def sentence(
     *,
     layer: int,
     heads: Sequence[int],
+    every: bool = False,
     one_text: bool = True,
     unit: str = "token",
 ) -> str:
     """ "Head 2 of layer 3 gives 71 % of its attention to the previous token."; of several heads, their mean.
 
-    keys, one_text and unit as for ``where_it_looks``.
+    every: whether no other head is in the layer. keys, one_text and unit as for ``where_it_looks``.
     Markdown: what came from the tokens is escaped.
     """
     who, gives, spreads, its = (f"Head {list_of(heads)} of layer {counted(layer)}", "gives", "spreads", "its")
     if len(heads) > 1:
-        who = f"On average, the {len(heads)} heads of layer {counted(layer)} that are on"
+        who = f"On average, the {len(heads)} heads of layer {counted(layer)}{'' if every else ' that are on'}"
         gives, spreads, its = "give", "spread", "their"
     if len(keys) == 1:
         given = float(weights.mean())

@@ -26,21 +26,23 @@ HELP = (
 
 
 def title(finding: Finding, kind: Kind) -> str:
-    """'Every word looks at "loved".': of every query only where each gives its largest weight there.
+    """ "Every word looks at “loved”.": of every query only where each gives its largest weight there.
 
-    Of more than half of them it is "Most words …", else the head itself is the subject. Plain text, not escaped.
+    Of more than half of them it is "Most words …", else the head itself is the subject. Where the largest weights are
+    no half of what a query gives, "looks most at". Plain text, not escaped.
     """
     if finding.kind == "spreads":
         return f"{head_name(finding)} spreads its attention widely."
     if by_head(finding):
         return f"{head_name(finding)} looks at {target(finding, kind, 'alone')}."
+    most = " most" if finding.score < 1 / 2 else ""
     if finding.query is not None:
         unit = unit_of(kind.queries)
-        return f"The {unit} {named(kind.queries, finding.query)} looks at {target(finding, kind, 'one')}."
+        return f"The {unit} {named(kind.queries, finding.query)} looks{most} at {target(finding, kind, 'one')}."
+    who = subject(finding, kind)
     if led_by_all(finding):
-        return f"Every {subject(finding, kind)}{exception(finding, kind)} looks at {target(finding, kind, 'one')}."
-    after = " after a punctuation mark" if is_after_mark(finding, kind) else ""
-    return f"Most {subject(finding, kind)}s{after} look at {target(finding, kind, 'many')}."
+        return f"Every {who}{exception(finding, kind)} looks{most} at {target(finding, kind, 'one')}."
+    return f"Most {who}s{position(finding, kind)} look{most} at {target(finding, kind, 'many')}."
 
 
 def sentence(finding: Finding, kind: Kind) -> str:
@@ -50,7 +52,7 @@ def sentence(finding: Finding, kind: Kind) -> str:
         return f"Its entropy is {share} of that of even attention."
     who = "it" if by_head(finding) else head_name(finding).replace("L", "l")
     given = {"same_word": f"{share} of a repeated {unit_of(kind.keys)}'s attention"}
-    begins = {"points_at": "From there on, ", "punctuation": "After the first mark, "}
+    begins = {"points_at": "From there on, " if by_head(finding) else "", "punctuation": "After the first mark, "}
     lead = begins.get(finding.kind, "") if kind.causal and finding.query is None else ""
     text = f"{lead}{who} gives {receiver(finding, kind)} {given.get(finding.kind, f'{share} of its attention')}."
     return text[0].upper() + text[1:]
@@ -122,10 +124,10 @@ def unit_of(text: Text) -> str:
 
 
 def named(text: Text, position: int) -> str:
-    """'"loved"'; with its place where it is not the only one: '"the" (word 4)'."""
+    """ "“loved”"; with its place where it is not the only one: "“the” (word 4)"."""
     names = [token_name(token) for token in text.tokens]
     place = f" ({unit_of(text)} {counted(position)})" if names.count(names[position]) > 1 else ""
-    return f'"{names[position]}"{place}'
+    return f"“{names[position]}”{place}"
 
 
 def token_name(token: str) -> str:
@@ -134,13 +136,11 @@ def token_name(token: str) -> str:
 
 
 def subject(finding: Finding, kind: Kind) -> str:
-    """Whose weights are meant: "word", "later word", "repeated word", "target word"."""
+    """Whose weights are meant: "word", "repeated word", "target word"."""
     unit = unit_of(kind.queries)
     if kind.name == "cross":
         return f"target {unit}"
-    if finding.kind == "same_word":
-        return f"repeated {unit}"
-    return f"later {unit}" if finding.kind == "points_at" and kind.causal else unit
+    return f"repeated {unit}" if finding.kind == "same_word" else unit
 
 
 def exception(finding: Finding, kind: Kind) -> str:
@@ -149,12 +149,21 @@ def exception(finding: Finding, kind: Kind) -> str:
         return " but the last"
     if finding.kind == "previous_token" or (finding.kind == "first_token" and not begins_special(kind)):
         return "" if kind.name == "cross" else " but the first"
-    return " after a punctuation mark" if is_after_mark(finding, kind) else ""
+    return position(finding, kind)
 
 
-def is_after_mark(finding: Finding, kind: Kind) -> bool:
-    """Whether only some words may see punctuation."""
-    return finding.kind == "punctuation" and kind.causal
+def position(finding: Finding, kind: Kind) -> str:
+    """Where the words stand that may see what is looked at, if not everywhere."""
+    if not kind.causal:
+        return ""
+    if is_looked_back_at(finding, kind):
+        return f" after {named(kind.keys, finding.key or 0)}"
+    return " after a punctuation mark" if finding.kind == "punctuation" else ""
+
+
+def is_looked_back_at(finding: Finding, kind: Kind) -> bool:
+    """Whether it is one word, which only those after it may see."""
+    return kind.causal and finding.kind == "points_at" and finding.query is None
 
 
 def begins_special(kind: Kind) -> bool:
@@ -167,6 +176,8 @@ def target(finding: Finding, kind: Kind, number: str) -> str:
     unit, source = unit_of(kind.keys), "source " if kind.name == "cross" else ""
     if finding.key is not None:
         name = named(kind.keys, finding.key)
+        if is_looked_back_at(finding, kind) and number != "alone":
+            return "it"
         first = f"the first {source}{'token' if begins_special(kind) else unit}, {name}"
         whole = f"the source {unit} {name}" if source else name
         return first if finding.kind == "first_token" else whole

@@ -75,9 +75,12 @@ def words(text: Text, places: slice) -> list[dict[str, Any]]:
 
 
 def gets(weights: np.ndarray, marked: Bool[np.ndarray, "query key"], key: int) -> str:
-    """What the marked queries give to a key, on average."""
+    """What the marked queries give to a key, on average; "" where there are none."""
     queries = marked[:, key]
-    return percent(float(weights[queries, key].mean(dtype=np.float64))) if queries.any() else ""
+    if not queries.any():
+        return ""
+    share = percent(float(weights[queries, key].mean(dtype=np.float64)))
+    return share if queries.sum() == 1 else f"mean {share}"
 
 
 def cut(kind: Kind, rows: slice, columns: slice) -> str:

@@ -262,6 +262,8 @@ def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
     if not bool(quantities["allowed"].values[path.site.key]):
         return f"{bias}{cap}The query may not see this key: its score becomes {score}."
     if bool(quantities["allowed"].values.all()):
+        if not bias and not cap:
+            return f"Nothing is added here and no key is hidden from this query: the score stays {score}."
         return f"{bias}{cap}No key is hidden from this query: the score is {score}."
     hidden = int((~quantities["allowed"].values).sum())
     those = "1 key is" if hidden == 1 else f"{hidden} keys are"

@@ -13,7 +13,9 @@ HOW_CHOSEN = (
 
 def title(text: str, token: str, probability: float) -> str:
     """'After “… upon a”, it finds “time” likeliest: 93 %.'; plain text, not escaped."""
-    return f"After “{tail(text)}”, it finds “{visible(token.strip() or token)}” likeliest: {percent(probability)}."
+    blank = "a new line" if "\n" in token else f"“{visible(token)}”"
+    name = f"“{visible(token.strip())}”" if token.strip() else blank
+    return f"After “{tail(text)}”, it finds {name} likeliest: {percent(probability)}."
 
 
 def tail(text: str) -> str:
@@ -27,16 +29,17 @@ def tail(text: str) -> str:
     return f"… {visible(' '.join(kept), LONGEST_TAIL)}"
 
 
-def choice(token: str, read: int, shares: tuple[float, float], *, already: bool) -> str:
+def choice(token: str, read: int, shares: tuple[float, float], *, already: bool, drawn: bool = False) -> str:
     """After how many tokens which one was taken, or is next, and what it got before and after the settings. Markdown.
 
-    shares: from the model, and after the settings. already: whether it stands there.
+    shares: from the model, and after the settings. already: whether it stands there. drawn: whether at random.
     """
     count = f"{read} tokens" if read > 1 else "one token"
-    verb = "was taken here" if already else "is what Step takes next"
     own, after = (percent(share, 1) for share in shares)
-    name = markdown_text(visible(token))
-    return f"After {count}, **“{name}”** {verb}: {own} from the model, {after} after the settings."
+    name = f"**“{markdown_text(visible(token))}”**"
+    step = "Step, which draws at random, takes" if drawn else "Step takes"
+    taken = f"{name} was taken here" if already else f"{step} {name} next"
+    return f"After {count}, {taken}: {own} from the model, {after} after the settings."
 
 
 def attention(link: LastLink | None, last: str, key: str) -> str:
@@ -46,6 +49,6 @@ def attention(link: LastLink | None, last: str, key: str) -> str:
     head = f"layer {counted(link.layer)}, head {counted(link.head)}"
     last, key = (markdown_text(visible(token.strip() or token)) for token in (last, key))
     return (
-        f"While reading “{last}”, {head} looks at **“{key}”** with {percent(link.weight)}; earlier tokens looked "
-        f"at it with {percent(link.before)} on average."
+        f"While reading “{last}”, {head} looks at **“{key}”** with {percent(link.weight)}; the tokens before “{last}” "
+        f"gave “{key}” {percent(link.before)} on average."
     )

@@ -10,8 +10,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from model import Checkpoint, CheckpointError, InputError, available_devices, load_checkpoint, storage
-from model.checkpoint import CHECKPOINTS
+from model import Checkpoint, CheckpointError, InputError, available_devices, checkpoint, load_checkpoint, storage
 from model.trace import Trace, map_tensors
 from pages.parts.state.selection import LONGEST_TEXT
 from viz.card import purpose
@@ -81,12 +80,12 @@ def checkpoint_named(name: str) -> Checkpoint:
 def checkpoint_key(name: str) -> tuple[str, str, tuple[int, ...]]:
     """Name, device and the times at which the files were written."""
     devices, device = available_devices(), st.session_state.get("device")
-    return name, device if device in devices else devices[0], tuple(file_times(CHECKPOINTS / name))
+    return name, device if device in devices else devices[0], tuple(file_times(checkpoint.CHECKPOINTS / name))
 
 
 def file_bytes(name: str) -> int:
     """The size of a checkpoint's files together."""
-    return sum(file.stat().st_size for file in (CHECKPOINTS / name).glob("*") if file.is_file())
+    return sum(file.stat().st_size for file in (checkpoint.CHECKPOINTS / name).glob("*") if file.is_file())
 
 
 def reads_pairs(name: str) -> bool:
@@ -99,7 +98,7 @@ def reads_pairs(name: str) -> bool:
 
 def purpose_of(name: str) -> str:
     """What a checkpoint does, in a few words, without its weights; "cannot be used" where its files say nothing."""
-    folder = CHECKPOINTS / name
+    folder = checkpoint.CHECKPOINTS / name
     return purpose_in(str(folder), tuple(file_times(folder)))
 
 

@@ -116,7 +116,7 @@ def place_of(selection: Selection, kinds: Kinds) -> Place:
     view, kind = selection.view, kinds[selection.view.attention]
     heads = view.heads_on(kind.heads)
     key = most_attended(kind.weights) if view.key is None else view.key
-    return Place(view.attention, view.layer, heads[0] if heads else 0, key)
+    return Place(view.attention, view.layer, heads[0] if heads else 0, key, kind.keys.tokens[key])
 
 
 def edited_trace(selection: Selection, checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:

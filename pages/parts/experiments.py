@@ -17,7 +17,7 @@ from pages.parts.effects import (
     of_uniform,
     of_widths,
 )
-from viz.tokens import counted
+from viz.tokens import counted, markdown_text, visible
 
 SEED = 1
 ATTENTIONS = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
@@ -56,6 +56,7 @@ class Place:
     layer: int = 0
     head: int = 0
     key: int = 0  # a token that is looked at
+    token: str = ""  # what stands there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +85,9 @@ class Experiment:
         return self.part.format(layer=counted(place.layer), head=counted(place.head))
 
     def title(self, place: Place) -> str:
-        """The name, with the layer, head or token that it acts on."""
-        return self.name.format(layer=counted(place.layer), head=counted(place.head), key=counted(place.key))
+        """The name, with the layer, head or token that it acts on. Markdown."""
+        key = f"“{markdown_text(visible(place.token))}”" if place.token else f"token {counted(place.key)}"
+        return self.name.format(layer=counted(place.layer), head=counted(place.head), key=key)
 
 
 def edits_for(experiment: Experiment, config: Config, place: Place, kept: Edits = NO) -> Edits | str:
@@ -345,7 +347,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         unmoved="The vectors of this text have a length that the model can read as it is.",
     ),
     "uniform": Experiment(
-        name="Uniform attention everywhere",
+        name="Uniform attention: no choice of where to look",
         explained=(
             "Every query gives the same weight to all keys that its mask allows, in every head of every layer: "
             "attention becomes a plain average of the text. What the model still knows comes from the words, the "
@@ -378,7 +380,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         unmoved="This text does not need this head: others bring the same, or nothing reads it.",
     ),
     "hide": Experiment(
-        name="Forbid looking at token {key}",
+        name="Forbid looking at {key}",
         explained=(
             "In one attention, no head of any layer may look at one token, not even the token itself: its score is set "
             "to −∞ before the softmax, so that the other keys share its weight. The token is still there, and whatever "

@@ -26,8 +26,8 @@ CHOSEN_BY = (
     "what the model then says has little to do with this text."
 )
 HIDDEN_IN = {
-    "encoder": "nobody in the encoder looks at",
-    "decoder": "nobody in the decoder looks at",
+    "encoder": "no encoder head looks at",
+    "decoder": "no decoder head looks at",
     "cross": "no cross-attention looks at",
 }
 WHAT = {
@@ -115,7 +115,7 @@ def board_of(
 ) -> Board:
     """The formula with its parts measured: those that are known, and of the others ``at_most``; None: all."""
     kept = Edits.from_text(selection.edits)
-    groups = groups_of(checkpoint, before, place)
+    groups = groups_of(checkpoint, place)
     edits = {name: edits_of_part(EXPERIMENTS[name], checkpoint, place, kept) for name in parts_of(groups)}
     gone = {name for name, found in edits.items() if found == kept != NO}
     edits |= dict.fromkeys(gone)
@@ -154,18 +154,15 @@ def longest(trace: Trace) -> int:
     return max(len(stack.ids) for stack in (trace.encoder, trace.decoder) if stack is not None)
 
 
-def groups_of(checkpoint: Checkpoint, before: Trace, place: Place) -> tuple[Group, ...]:
+def groups_of(checkpoint: Checkpoint, place: Place) -> tuple[Group, ...]:
     """The formula, and below it what can be changed in it without taking anything out."""
     config = checkpoint.config
     groups = formula(config, Site(attention=place.attention, layer=place.layer, head=place.head))
-    stack = before.encoder if place.attention in ("encoder", "cross") else before.decoder
-    tokens = () if stack is None or stack.tokens is None else stack.tokens
-    token = visible(tokens[place.key]) if place.key < len(tokens) else "it"
-    where = HIDDEN_IN[place.attention] if config.architecture == "encoder-decoder" else "nobody looks at"
+    where = HIDDEN_IN[place.attention] if config.architecture == "encoder-decoder" else "no head looks at"
     changed = {
-        "shuffle": ("P", "in another order"),
+        "shuffle": ("P", "positions in another order"),
         "causal": ("+ M", "with a causal mask"),
-        "hide": (f"− K_{{{counted(place.key)}}}", f"{where} {token}"),
+        "hide": (f"− K_{{{counted(place.key)}}}", f"{where} “{visible(place.token)}”"),
     }
     terms = [
         Term(notation=notation, name=name, part=part)
@@ -283,9 +280,9 @@ def outcome_change(board: Board, effect: Effect) -> str:
     before, after, name = percent(effect.before, 1), percent(effect.after, 1), markdown_text(board.named)
     stays = before == after and not effect.turned
     goes = f"stays at {before}" if stays else f"goes from {before} to {after}"
-    verdict = f"turns from {before} to {after}" if effect.turned else goes
+    verdict = f"turns; “{name}” goes from {before} to {after}." if effect.turned else f"{goes} {name}."
     return {
-        "label": f"the verdict {verdict} {name}.",
+        "label": f"the verdict {verdict}",
         "next": f"the next token “{name}” {goes}.",
         "masked": f"the masked word “{name}” {goes}.",
         "output": f"the probability of its own output {goes}.",
@@ -300,7 +297,7 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
     compared = board.compared()
     said = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].said()})"
     but = " but the norms" if norms_aside(board) else ""
-    return f"Each part in a box{but} was taken out {beside_what(board)}. After this one comes {said}."
+    return f"Each part{but} was taken out {beside_what(board)}: this one changes the answer most. Next comes {said}."
 
 
 def nothing_moves(board: Board, largest: Effect) -> str:

@@ -124,7 +124,7 @@ def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> No
     plain = changed(selection, muted=frozenset(), mute=False)
     say_result(shown, lambda: change(plain, checkpoint, plain, hidden))
     where = f"No head of {attention}" if both else "No head"
-    muted = " For this number no head is muted." if edits_of(selection, checkpoint).muted else ""
+    muted = " Measured with no head muted." if edits_of(selection, checkpoint).muted else ""
     st.caption(f"{where} may look at it: does the model need it?{muted}")
 
 

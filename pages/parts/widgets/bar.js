@@ -102,12 +102,7 @@ class Field {
     this.more = made("span", { className: "more", textContent: "…", "aria-hidden": "true" })
     this.host = made("div", { className: "field" }, this.input, this.more)
     this.input.addEventListener("input", () => this.typed())
-    for (const moved of ["focus", "blur"]) {
-      this.input.addEventListener(moved, () => {
-        this.fit()
-        this.bar.mark()
-      })
-    }
+    for (const moved of ["focus", "blur", "pointerdown"]) this.input.addEventListener(moved, () => this.unfold())
     this.input.addEventListener("keydown", (event) => this.press(event))
   }
 
@@ -134,7 +129,15 @@ class Field {
     if (this.unsent) drafts.set(this.name, this.input.value)
   }
 
+  // All of the text is to be seen, over what lies below: until it has been sent.
+  unfold(open = true) {
+    this.folded = !open
+    this.fit()
+    this.bar.mark()
+  }
+
   typed() {
+    this.folded = false
     if (this.unsent) drafts.set(this.name, this.input.value)
     else drafts.delete(this.name)
     this.fit()
@@ -143,14 +146,17 @@ class Field {
 
   // Enter in the middle of composing a character, as in Japanese, only ends that.
   press(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) {
+      if (this.folded && event.key.startsWith("Arrow")) this.unfold()
+      return
+    }
     event.preventDefault()
     this.bar.show()
   }
 
   fit() {
     const { input } = this
-    const open = input.getRootNode().activeElement === input
+    const open = input.getRootNode().activeElement === input && !this.folded
     this.host.classList.toggle("open", open)
     input.style.height = ""
     const cut = input.scrollWidth > input.clientWidth + 1
@@ -272,6 +278,7 @@ class Bar {
   putStatus() {
     const field = this.counted() ? [this.text, this.pair].find(({ host }) => host.classList.contains("open")) : undefined
     this.status.classList.toggle("under", field !== undefined)
+    this.status.classList.toggle("refused", this.tooLong)
     const { offsetLeft, offsetTop, offsetWidth } = field?.host ?? {}
     const place = field && { left: offsetLeft, top: offsetTop + field.input.offsetHeight + 4, width: offsetWidth }
     for (const side of ["left", "top", "width"]) this.status.style[side] = place ? `${place[side]}px` : ""
@@ -301,6 +308,8 @@ class Bar {
     for (const field of [this.text, this.pair]) {
       drafts.delete(field.name)
       field.sent = message[field.name]
+      field.unfold(false) // or a long text would cover what is found in it
+      if (matchMedia("(pointer: coarse)").matches) field.input.blur() // and with it the keyboard goes that covers the rest
     }
     this.tell("show", message)
     this.mark()
