@@ -58,6 +58,26 @@ def test_enter_shows_the_text_and_shift_enter_begins_a_line(browser, address):
         assert "text=An+odd%0Afilm." in page.url
 
 
+def test_a_long_text_that_was_shown_covers_nothing_until_it_is_edited_again(browser, address):
+    long = "I went to the cinema with my grandmother, and although the seats were hard we laughed a lot. " * 4
+    with visitor(browser, width=1366, height=768) as page:
+        opened(page, address)
+        line = height(page)
+        field(page).fill(long)
+        assert height(page) > 2 * line
+        field(page).press("Enter")
+        first_word(page, "i")
+        expect(field(page)).to_be_focused()
+        assert height(page) == line
+        for unfold in (lambda: field(page).press("ArrowLeft"), lambda: field(page).press("a")):
+            unfold()
+            assert height(page) > 2 * line
+
+
+def height(page: Page) -> int:
+    return int(field(page).evaluate("field => field.offsetHeight"))
+
+
 def test_what_is_typed_is_marked_until_it_is_shown_and_the_picture_of_the_text_before_is_grey(browser, address):
     def opacity() -> float:
         script = "root => Math.min(...[...function*(){for (let e = root.getRootNode().host; e; e = e.parentElement) \

@@ -251,7 +251,7 @@ def test_a_part_is_taken_out_by_the_keyboard_and_the_page_shows_what_comes_of_it
     with visitor(browser) as page:
         open_at(page, address, text=TURNS)
         parts = page.locator(".formula button")
-        positions = parts.filter(has_text="positions")
+        positions = parts.filter(has_text="+ P")
         expect(positions).to_have_attribute("aria-pressed", "false")
         softmax = parts.filter(has_text="where to look")
         softmax.press("Enter")

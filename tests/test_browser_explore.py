@@ -55,7 +55,7 @@ def test_the_curves_have_the_weights_of_the_found_head(browser, address, weights
         assert {(one["query"], one["key"]) for one in drawn} == set(map(tuple, np.argwhere(head >= 0.01 * head.max())))
         for one in drawn:
             assert one["weight"] == pytest.approx(head[one["query"], one["key"]], abs=1e-6)
-        assert numbers(page, "columns")[LOVED] == ">99"
+        assert numbers(page, "columns")[LOVED] == "mean >99"
 
 
 def test_a_stronger_weight_is_drawn_wider_and_stronger(browser, address, weights):

@@ -232,3 +232,11 @@ def test_a_long_text_is_measured_whole_and_drawn_in_part():
 def test_one_token_is_enough():
     for name in EXPERIMENTS:
         opened_at(name, text="good")
+
+
+def test_heads_that_are_muted_elsewhere_are_said_not_to_be_muted_here():
+    said = "No head is muted on this page; what is muted on the others stays muted there."
+    plain, muted = opened("break.py"), opened("break.py", muted="3.3")
+    assert said not in [caption.value for caption in plain.caption]
+    assert said in [caption.value for caption in muted.caption]
+    assert muted.title[0].value == plain.title[0].value

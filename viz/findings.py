@@ -28,8 +28,8 @@ HELP = (
 def title(finding: Finding, kind: Kind) -> str:
     """ "Every word looks at “loved”.": of every query only where each gives its largest weight there.
 
-    Of more than half of them it is "Most words …", else the head itself is the subject. Where the largest weights are
-    no half of what a query gives, "looks most at". Plain text, not escaped.
+    Of more than half of them it is "Most words …", else the head itself is the subject. "Looks most at" says that no
+    half of the weight goes there. Plain text, not escaped.
     """
     if finding.kind == "spreads":
         return f"{head_name(finding)} spreads its attention widely."
@@ -42,7 +42,7 @@ def title(finding: Finding, kind: Kind) -> str:
     who = subject(finding, kind)
     if led_by_all(finding):
         return f"Every {who}{exception(finding, kind)} looks{most} at {target(finding, kind, 'one')}."
-    return f"Most {who}s{position(finding, kind)} look{most} at {target(finding, kind, 'many')}."
+    return f"Most {who}s{position(finding, kind)} look at {target(finding, kind, 'many')}."
 
 
 def sentence(finding: Finding, kind: Kind) -> str:
