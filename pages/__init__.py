@@ -17,7 +17,7 @@ from pages.parts.finding import FINDING, picture_alone, show_finding
 from pages.parts.sidebar import configure, sidebar
 from pages.parts.state.declared import FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
-from pages.parts.state.session import address_notice, choose, remember, selected
+from pages.parts.state.session import address_notice, choices, choose, remember, selected, take_back
 from pages.parts.widgets.bar import BarState, Takers, bar
 from viz.tokens import markdown_text
 
@@ -163,6 +163,11 @@ def question_above(question: str) -> Iterator[None]:
         raise
 
 
+def is_blank(text: str) -> bool:
+    """Whether nobody can see anything of a text."""
+    return not any(letter.isprintable() and not letter.isspace() for letter in text)
+
+
 @contextmanager
 def plain_refusals() -> Iterator[None]:
     """What cannot be done becomes one sentence in the place of the picture."""
@@ -170,5 +175,7 @@ def plain_refusals() -> Iterator[None]:
         yield
     except (CheckpointError, InputError) as refusal:
         st.error(markdown_text(str(refusal)))
+        if "text" in choices() and is_blank(choices()["text"]):
+            st.button("Show an example", key="show_example", on_click=take_back, args=("text",))
     except MemoryError:
         st.error("This text needs more memory than the server has free; a shorter one may fit.")

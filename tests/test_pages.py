@@ -641,3 +641,14 @@ def test_a_link_that_was_followed_comes_before_another_run_of_the_page():
 
     app = AppTest.from_function(page).run()
     assert app.session_state["followed"] == "that of the link"
+
+
+@pytest.mark.parametrize("page", [page for page in ALL_PAGES if page != "checkpoints.py"])
+def test_without_a_text_an_example_is_one_click_away(page):
+    app = opened(page, text="" if page == "write.py" else " ")
+    assert one_refusal(app).startswith("There is nothing to ")
+    app.button(key="show_example").click().run()
+    assert not app.exception
+    assert not app.error
+    assert bar(app)["text"] == bar(opened(page))["text"]
+    assert "text" not in app.query_params

@@ -41,6 +41,7 @@ def sentence_figure(
         "marked": [np.flatnonzero(row).tolist() for row in marks],
         "found": None if key is None else key - columns.start,
         "note": "" if key is None else gets(weights, marked, key),
+        "mean": key is not None and bool(marked[:, key].sum() > 1),
         "head": head_called(layer, head),
         "label": f"The sentence twice, with a curve for every weight of {head_called(layer, head).replace('L', 'l')}",
         "cut": cut(kind, rows, columns),
@@ -77,10 +78,7 @@ def words(text: Text, places: slice) -> list[dict[str, Any]]:
 def gets(weights: np.ndarray, marked: Bool[np.ndarray, "query key"], key: int) -> str:
     """What the marked queries give to a key, on average; "" where there are none."""
     queries = marked[:, key]
-    if not queries.any():
-        return ""
-    share = percent(float(weights[queries, key].mean(dtype=np.float64)))
-    return share if queries.sum() == 1 else f"mean {share}"
+    return percent(float(weights[queries, key].mean(dtype=np.float64))) if queries.any() else ""
 
 
 def cut(kind: Kind, rows: slice, columns: slice) -> str:

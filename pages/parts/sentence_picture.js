@@ -261,8 +261,10 @@ function received({ data }, key) {
   return data.weights.reduce((sum, row) => sum + row[key], 0) / data.weights.length
 }
 
-function restNumber({ data }, active, side, place) {
-  return !active && side === "columns" && place === data.found ? data.note : ""
+// Beside a word that stands in a column there is no room for more than the number.
+function restNumber({ data, plan }, active, side, place) {
+  if (active || side !== "columns" || place !== data.found) return ""
+  return data.mean && !plan.vertical ? `mean ${data.note}` : data.note
 }
 
 function resting({ data, full }) {
