@@ -171,8 +171,10 @@ def test_the_muted_head_is_the_one_that_is_chosen(checkpoint):
 HEADS_ON = {"": range(8), "0.1-7": [0], "0.0": range(1, 8), "0.0-7": range(8), "0.0-1_1.4-7": range(2, 8)}
 
 
-@pytest.mark.parametrize("off", ["", "0.1-7", "0.0"])
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    ("name", "off"),
+    [*((name, "") for name in EXPERIMENTS), *((name, off) for name in ("mute", "scale") for off in ("0.1-7", "0.0"))],
+)
 def test_the_control_names_the_head_that_an_experiment_acts_on_or_else_those_that_are_drawn(name, off):
     app, on = opened_at(name, off=off), HEADS_ON[off]
     control = app.selectbox(key="compared_head")
