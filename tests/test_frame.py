@@ -1,5 +1,7 @@
 """What every page begins with: its question, what was found, and the picture, to be seen without scrolling."""
 
+from functools import partial
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -53,6 +55,48 @@ def test_the_picture_of_every_page_is_seen_without_scrolling(browser, address, t
     with visitor(browser, width=width, height=height) as page:
         open_page(page, address, title)
         comes_true(page, high_enough)
+        comes_true(page, partial(nothing_is_covered, page))
+
+
+# What can be pressed, in every shadow root, but is not what a finger on its middle would meet.
+COVERED = """() => {
+  const roots = [document]
+  for (const root of roots) {
+    roots.push(...[...root.querySelectorAll("*")].map((one) => one.shadowRoot).filter(Boolean))
+  }
+  const within = (outer, one) => one && (one === outer || within(outer, one.parentNode ?? one.host))
+  const met = (x, y, root = document) => {
+    const found = root.elementFromPoint(x, y)
+    return found?.shadowRoot && found.shadowRoot !== root ? met(x, y, found.shadowRoot) ?? found : found
+  }
+  const pressed = roots.flatMap((root) => [...root.querySelectorAll("button, a[href], textarea, select, summary")])
+  const seen = pressed.filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+  return seen.filter((one) => {
+    const { x, y, width, height } = one.getBoundingClientRect()
+    const [middle, centre] = [x + width / 2, y + height / 2]
+    const inside = width > 1 && middle > 0 && middle < innerWidth && centre > 0 && centre < innerHeight
+    return inside && !within(one, met(middle, centre))
+  }).map((one) => one.outerHTML.slice(0, 120))
+}"""
+
+
+def nothing_is_covered(page: Page) -> None:
+    assert page.evaluate(COVERED) == []
+
+
+def test_with_the_sidebar_folded_nothing_lies_over_the_bar(browser, address):
+    width, height = LAPTOP
+    with visitor(browser, width=width, height=height) as page:
+        open_page(page, address, "Explore")
+        page.get_by_test_id("stSidebar").hover()
+        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+        expect(page.get_by_test_id("stExpandSidebarButton")).to_be_visible()
+        comes_true(page, partial(nothing_is_covered, page))
+        field = page.get_by_role("textbox", name="Text", exact=True)
+        field.click()
+        expect(field).to_be_focused()
+        page.get_by_test_id("stExpandSidebarButton").click()
+        expect(page.get_by_test_id("stSidebar").get_by_role("link", name="Write", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("title", PAGES)
