@@ -140,6 +140,19 @@ def test_a_long_translation_can_be_stopped_and_leaves_what_it_has(browser, addre
         expect(page.get_by_role("button", name="Produce it to its end")).to_be_visible()
 
 
+def test_any_method_leads_back_from_a_typed_translation(browser, address):
+    with visitor(browser) as page:
+        open_at(page, address, text=SOURCE, target="Le chat dort.")
+        ways = page.get_by_role("radiogroup", name="How to produce").get_by_role("radio")
+        for place in range(3):
+            expect(ways.nth(place)).not_to_be_checked()
+        page.locator("label").filter(has_text="Greedy").click()
+        expect(page.get_by_text("Typed translation")).to_have_count(0)
+        expect(page.locator("[data-testid=stText]", has_text=TARGET)).to_be_visible()
+        expect(ways.first).to_be_checked()
+        assert "target" not in page.url
+
+
 @pytest.mark.parametrize(("setting", "dark"), [("", False), ("method.beam", True), ("method.sample", False)])
 def test_axe_finds_nothing_serious_and_the_page_fits_a_phone(browser, address, setting, dark):
     with visitor(browser, dark=dark, height=2600) as page:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -56,6 +57,9 @@ def assert_shown(app: AppTest, findings: list[Finding]) -> None:
             assert float(row["Largest difference"]) == pytest.approx(finding.difference, rel=0.05)
             assert float(row["Allowed"]) == pytest.approx(finding.allowed, rel=0.05)
             assert row["Numbers"] == f"{finding.count:,}"
+            for name, place in finding.place:
+                if name in ("layer", "head", "key-value head", "query", "key"):
+                    assert f"{name} {int(place) + 1}" in re.split(r",\s+", row["At"])
 
 
 def test_the_tables_are_the_findings_of_the_text():

@@ -47,7 +47,7 @@ NARROWEST = {"Result": 16, "Quantity": 12, "Compared with": 20, "On the screen":
 PAGES = {"Explore": "explore", "Inside a head": "inside", "Positions": "positions", "Break the formula": "break"}
 SHORTEST_PLACE = 16
 NO_BREAK = "\u00a0"
-FROM_ONE = ("layer", "head", "query", "key", "position")
+FROM_ONE = ("layer", "head", "key-value head", "query", "key", "position")
 SAID = {"position": "token"}
 
 

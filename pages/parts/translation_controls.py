@@ -80,13 +80,13 @@ def produce_anew(**changes: Any) -> None:
     choose(options, text=selection.text, checkpoint=selection.checkpoint, target="", query=None, key=None)
 
 
-def choose_options(options: Options) -> None:
-    """The method and its settings."""
+def choose_options(options: Options, *, typed: bool) -> None:
+    """The method and its settings; none is marked where the text was typed: each produces one in its place."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         radio(
             "How to produce",
             list(METHODS),
-            options.method,
+            None if typed else options.method,
             lambda method: produce_anew(method=method),
             key="translation_method",
             format_func=METHODS.__getitem__,
@@ -133,7 +133,7 @@ def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPa
     if produced.stopped:
         key = production_key(selection, options)
         st.button("Produce it to its end", key="go_on", on_click=go_on, args=(key,))
-    choose_options(options)
+    choose_options(options, typed=typed)
     if len(produced.candidates) > 1:
         show_rivals(produced, options)
     with st.expander("Type the translation yourself", expanded=typed):

@@ -48,9 +48,15 @@ def select(
 
 
 def radio(
-    label: str, options: Sequence[Option], chosen: Option, take: Callable[[Option], object], *, key: str, **looks: Any
+    label: str,
+    options: Sequence[Option],
+    chosen: Option | None,
+    take: Callable[[Option], object],
+    *,
+    key: str,
+    **looks: Any,
 ) -> None:
-    """A few options, all in sight, side by side. ``take`` is called with the option that was chosen."""
+    """A few options, all in sight, side by side; None: none is marked. ``take`` is called with what was chosen."""
     st.radio(label, options, **listed(key, options, chosen, take), **({"horizontal": True} | looks))
 
 
