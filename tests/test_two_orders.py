@@ -63,7 +63,7 @@ def test_the_finding_names_both_texts_and_its_numbers(sentiment):
     )
     assert title == f"Without positions, “{TEXT}” is “{SWAPPED}” to this model."
     assert sentence.startswith("Swap “dog” and “man”: ")
-    assert "to less than 0.001\u00a0% of its length" in sentence
+    assert "stays as it was (the difference is less than 0.001\u00a0% of its length)" in sentence
     assert sentence.endswith("that of “man” changes by 5.1\u00a0%.")
 
 

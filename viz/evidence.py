@@ -102,9 +102,9 @@ def sentence(findings: Sequence[Finding]) -> str:
         return f"{said}; **{len(wrong)} do not: {names}**. The rows below say where.{left_out(findings)}"
     worst = max(checked, key=lambda finding: finding.share)
     return (
-        f"{said}, on {sum(finding.count for finding in checked):,} numbers. Nearest to what is allowed comes "
-        f"“{markdown_text(worst.check.quantity)}”, where the largest difference is {worst.difference:.2g}, of at most "
-        f"{worst.allowed:.2g}.{left_out(findings)}"
+        f"{said}, on {sum(finding.count for finding in checked):,} numbers. The check that is nearest to its limit, "
+        f"{markdown_text(worst.check.quantity)}, differs by {worst.difference:.2g} at most, where {worst.allowed:.2g} "
+        f"is allowed.{left_out(findings)}"
     )
 
 

@@ -141,8 +141,8 @@ def _numbers(two: TwoOrders, stack: StackTrace) -> str:
         )
     least = percent(unplaced, 3).replace("<\u00a0", "less than ")
     return (
-        f"Swap {one} and {other}: without positions every token ends with the vector that it had, to {least} of its "
-        f"length.{placed}"
+        f"Swap {one} and {other}: without positions every token's last vector stays as it was (the difference is "
+        f"{least} of its length).{placed}"
     )
 
 

@@ -296,8 +296,10 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
         return "No other part of this model can be compared with it."
     compared = board.compared()
     said = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].said()})"
-    but = " but the norms" if norms_aside(board) else ""
-    return f"Each part{but} was taken out {beside_what(board)}: this one changes the answer most. Next comes {said}."
+    most = "this one changes the answer most"
+    if norms_aside(board):
+        most += ", norms aside: without them the answer has little to do with the text"
+    return f"Each part was taken out {beside_what(board)}; {most}. Next comes {said}."
 
 
 def nothing_moves(board: Board, largest: Effect) -> str:
