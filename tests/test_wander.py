@@ -3,10 +3,10 @@
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Error
 
 from tests.running import picture_shown, running_app, visitor
-from tests.wander import wander
+from tests.wander import is_under_the_header, wander
 from tests.wander_actions import role_and_name
 from tests.wander_checks import FaultError, Watch, expected_number, proper_refusal
 
@@ -110,6 +110,18 @@ def test_a_list_that_shows_what_it_does_not_offer_is_seen(browser, planted):
         watch.settle()
         with pytest.raises(FaultError, match="shows 'one', but offers three, four"):
             watch.open_list(page.get_by_role("combobox", name="List"))
+
+
+@pytest.mark.parametrize(("cover", "seen"), [("stHeader", True), ("stMain", False)])
+def test_a_control_under_the_header_is_no_control_that_comes_too_late(browser, planted, cover, seen):
+    lies_over = "position: fixed; inset: 0; height: 100vh; z-index: 9999999; pointer-events: auto; content: ''"
+    with visitor(browser) as page:
+        opened(page, planted).settle()
+        part = "" if seen else "::after"
+        page.add_style_tag(content=f"[data-testid={cover}]{part} {{ {lies_over.replace(';', ' !important;')} }}")
+        with pytest.raises(Error) as late:
+            page.get_by_role("button", name="Others").click(timeout=2000)
+        assert is_under_the_header(late.value) == seen
 
 
 def test_an_address_that_does_not_give_the_page_back_is_seen(browser, planted):

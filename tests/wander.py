@@ -7,6 +7,7 @@ the first one. The same seed makes the same choices as far as the time that ever
 """
 
 import argparse
+import re
 import sys
 import textwrap
 import time
@@ -94,15 +95,23 @@ def step(way: Walk, report: Report) -> None:
         report.done[action.__name__] += 1
     except NothingThereError:
         return
-    except Error:
+    except Error as late:
         if way.page.is_closed():
             raise FaultError("The page is gone.") from None
+        if is_under_the_header(late):
+            raise FaultError(f"The header lies over what is pressed: {late}") from None
         report.missed[action.__name__] += 1
     way.settled = way.random.random() >= HURRY
     if way.settled:
         way.do("watch.settle()")
     else:
         way.watch.look_for_errors()
+
+
+def is_under_the_header(late: Error) -> bool:
+    """Whether what should be pressed lay under Streamlit's header, and not under the one button in it."""
+    met = re.search("<.*stHeader.*intercepts pointer events", str(late))
+    return met is not None and not re.search("stIconMaterial|stExpandSidebarButton", met[0])
 
 
 def script_of(sentence: str, lines: list[str], seed: int) -> str:
