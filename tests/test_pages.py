@@ -623,6 +623,24 @@ def test_an_address_that_a_broken_off_run_left_in_the_browser_is_written_over(mo
     assert len(written) == 1
 
 
+def test_an_address_that_came_too_late_for_a_second_press_is_written_over(monkeypatch):
+    """The second press names what was shown before the first: the browser sent its address before it got the next."""
+    app, write = opened(text="good film", layer="1"), QueryParamsProxy.from_dict
+    written: list[dict[str, str]] = []
+
+    def noting(query: QueryParamsProxy, address: dict[str, str]) -> None:
+        written.append(address)
+        write(query, address)
+
+    monkeypatch.setattr(QueryParamsProxy, "from_dict", noting)
+    app.session_state["_address"] = {"text": "good film", "layer": "2"}
+    app.session_state["_touched"] = True
+    app.run()
+    assert written == [{"text": "good film", "layer": "1"}]
+    app.run()
+    assert len(written) == 1
+
+
 def test_a_link_that_was_followed_comes_before_another_run_of_the_page():
     def page() -> None:
         from typing import Any

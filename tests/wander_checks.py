@@ -203,9 +203,13 @@ class Watch:
             raise FaultError(f"The list {name!r} on {self.place} shows {shown!r}, but offers {', '.join(offered)}.")
 
     def address(self) -> None:
-        """The address, opened by somebody else, must give the page back. A refused or unsent text it does not hold."""
+        """The address, opened by somebody else, must give the page back. A refused or unsent text it does not hold.
+
+        Nor what was typed to search a list that is open.
+        """
         unsent = self.page.evaluate("document.documentElement.hasAttribute('data-unsent')")
-        if unsent or self.facts()["errors"]:
+        searched = self.page.locator("[role=combobox][aria-expanded=true]").count()
+        if unsent or searched or self.facts()["errors"]:
             return
         context = self.page.context.browser.new_context(viewport=self.page.viewport_size)  # type: ignore[union-attr]
         with closing(context):

@@ -81,12 +81,12 @@ def produce_anew(**changes: Any) -> None:
 
 
 def choose_options(options: Options, *, typed: bool) -> None:
-    """The method and its settings; none is marked where the text was typed: each produces one in its place."""
+    """The method and its settings; none is marked where the text was typed, unless a method was chosen before."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         radio(
             "How to produce",
             list(METHODS),
-            None if typed else options.method,
+            None if typed and options.method == Options().method else options.method,
             lambda method: produce_anew(method=method),
             key="translation_method",
             format_func=METHODS.__getitem__,

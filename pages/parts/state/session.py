@@ -76,7 +76,7 @@ def open_address(address: Mapping[str, str], page: str) -> None:
     state, opening = st.session_state, CODEC.opening(page)
     kept = {name: value for name, value in state.get("_chosen", {}).items() if value == opening[name]}
     named, state["_unusable"] = CODEC.read(address)
-    state["_chosen"], state["_page"] = kept | named, page
+    state["_chosen"], state["_page"], state["_address"] = kept | named, page, dict(address)
     state["_named"] = {name.rpartition(".")[2] for name in named}
     steer()
 
@@ -184,9 +184,10 @@ def write_address() -> None:
     """Write what is chosen into the address, as far as the page would not show it anyway.
 
     An address that says the same in other words, as one that names what the page shows anyway, stays as it is: to write
-    it anew would be an entry of its own in the browser's history. But where a run was broken off after it had written
-    one, as by a control that is used while another page is on its way, the browser may have got that one since it sent
-    what this run goes by: it is told again.
+    it anew would be an entry of its own in the browser's history. But the browser may have got another since it sent
+    what this run goes by, and is told again: where that is older than the last one written, as of two presses in quick
+    succession, and where a run was broken off after it had written one, as by a control that is used while another
+    page is on its way.
     """
     state, page, address = st.session_state, st.session_state["_page"], st.query_params.to_dict()
     opening = CODEC.opening(page)
@@ -194,7 +195,8 @@ def write_address() -> None:
     if values["checkpoint"] not in available_checkpoints():  # it was deleted since
         values["checkpoint"] = opening["checkpoint"]
     named, unusable = CODEC.read(address)
-    if unusable or {**opening, **named} != values or state.get("_doubtful"):
+    is_older = address != state.get("_address", address)
+    if unusable or {**opening, **named} != values or is_older or state.get("_doubtful"):
         address = CODEC.write(values, page) | ({VIEW: state["_view"]} if state.get("_view") else {})
         st.query_params.from_dict(address)
         state["_doubtful"] = False
