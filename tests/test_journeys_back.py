@@ -476,3 +476,31 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         page.mouse.move(200, 600)
         page.mouse.wheel(0, 500)
         expect(page.get_by_test_id("stExpandSidebarButton")).not_to_be_in_viewport()  # or it would lie on what is read
+
+
+def test_back_in_the_moment_after_a_reload_leads_to_what_was_shown_before(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Break the formula", text=OWN)
+        shown = page.get_by_role("heading", level=1).inner_text()
+        show_text(page, HATED)
+        expect(page.get_by_role("heading", level=1)).not_to_have_text(shown)
+        page.reload()
+        page.go_back()  # before Streamlit knows that there are pages
+        has_text(page, OWN)
+        expect(page.get_by_role("heading", level=1)).to_have_text(shown)
+        no_complaint(page)
+        forward(page, "Break the formula")
+        has_text(page, HATED)
+
+
+def test_what_a_page_that_back_left_still_sends_does_not_take_the_place_of_the_one_it_leads_to(browser, address):
+    """A run of a fragment of the page before comes last: Streamlit empties the screen, and goes to its address."""
+    with visitor(browser) as page:
+        open_page(page, address, "Break the formula", text=OWN)
+        go_to(page, "Inside a head")
+        back(page, "Break the formula")
+        with answered(page):
+            page.evaluate("history.pushState({}, '', '/inside')")
+        has_page(page, "Break the formula")
+        assert "/break?" in page.url
+        forward(page, "Inside a head")

@@ -1,16 +1,16 @@
 // Marks the current page, folds a phone's sidebar once a page was chosen in it, lets the button that opens it scroll away,
-// and lets Back leave a page for good.
+// and has Back lead where it leads, however soon it is pressed.
 const WIDEST_PHONE = 768
 const listening = new WeakMap()
 
-export default function ({ parentElement }) {
+export default function ({ parentElement, data }) {
   const sidebar = parentElement.getRootNode().host?.closest("[data-testid=stSidebar]") ?? document.querySelector("[data-testid=stSidebar]")
   const chosen = (event) => {
     if (window.innerWidth > WIDEST_PHONE || !event.target.closest?.("a")) return
     sidebar.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
   }
   scrollButton()
-  leaveForGood()
+  followBack(data.came)
   sidebar?.querySelector(".st-key-page_here p")?.setAttribute("aria-current", "page")
   sidebar?.removeEventListener("click", listening.get(parentElement))
   sidebar?.addEventListener("click", chosen)
@@ -30,16 +30,28 @@ function scrollButton() {
 }
 
 // Streamlit pushes an entry for the page of every run that begins. One that began just before the visitor pressed Back
-// would bring the page back that was left, and end Forward. Between Back and the next press nothing leads to a page.
-function leaveForGood() {
-  if (window.headlightLeaves) return
-  window.headlightLeaves = true
+// would bring the page back that was left, and end Forward. Between Back and the next press nothing leads to a page. Such
+// a run also empties the screen, where it comes after that of the page that Back leads to: that page is asked for again.
+// And Streamlit does not hear Back before it knows the pages: the first run was then of another address than the present.
+// came: the query of the address that the first run went by.
+function followBack(came) {
+  if (window.headlightFollows) return
+  window.headlightFollows = true
   const { pushState } = History.prototype
   let left = false
   addEventListener("popstate", () => (left = true))
   for (const press of ["click", "keydown"]) addEventListener(press, () => (left = false), true)
   history.pushState = (state, title, url) => {
-    if (left && new URL(url ?? "", location).pathname !== location.pathname) return
-    pushState.call(history, state, title, url)
+    if (left && new URL(url ?? "", location).pathname !== location.pathname) askAgain()
+    else pushState.call(history, state, title, url)
   }
+  // An address that the server has written since is the last in the history.
+  if (window.navigation?.canGoForward && query(came) !== query(location.search)) askAgain()
+}
+
+const query = (text) => new URLSearchParams(text).toString()
+
+// Streamlit answers this event with the page of the address.
+function askAgain() {
+  setTimeout(() => dispatchEvent(new PopStateEvent("popstate")))
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -46,6 +47,7 @@ def follow_navigation(title: str) -> None:
     """What the sidebar does in the browser.
 
     It tells screen-reader users which page is the current one, folds on a phone once one was chosen, lets the button
-    that opens it scroll away, and keeps a page that Back has left from coming back by what its last run still sends.
+    that opens it scroll away, and has Back lead where it leads, however soon it is pressed.
     """
-    component("sidebar", __file__)(key="sidebar", data={"here": title}, height=1)
+    came = st.session_state.setdefault("_came", urlencode(st.query_params.to_dict()))
+    component("sidebar", __file__)(key="sidebar", data={"here": title, "came": came}, height=1)
