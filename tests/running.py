@@ -69,7 +69,7 @@ def visitor(
 ) -> Iterator[Page]:
     """One visitor's page. Fails at the end if anything was asked of another host, or a script of the page failed.
 
-    first: nothing of the app lies in the browser's cache yet. The others share one: it saves a quarter of each load.
+    first: nothing of the app lies in the browser's cache yet. The others share one, which saves a part of each load.
     """
     context = new_context(browser) if first or not browser.contexts else browser.contexts[0]
     with watched(context):

@@ -604,16 +604,24 @@ def test_the_picture_of_all_checkpoints_alone_speaks_of_nothing_below_it():
     assert "Below" not in said
 
 
-def test_an_address_that_a_broken_off_run_left_in_the_browser_is_written_over(monkeypatch):
-    """As when a control is used while another page is on its way: that page's run ends after it wrote its address."""
-    app, write = opened(text="good film", layer="1"), QueryParamsProxy.from_dict
-    written: list[dict[str, str]] = []
+@pytest.fixture
+def written(monkeypatch):
+    """The addresses that the browser is told, in their order."""
+    told: list[dict[str, str]] = []
+    write = QueryParamsProxy.from_dict
 
     def noting(query: QueryParamsProxy, address: dict[str, str]) -> None:
-        written.append(address)
+        told.append(address)
         write(query, address)
 
     monkeypatch.setattr(QueryParamsProxy, "from_dict", noting)
+    return told
+
+
+def test_an_address_that_a_broken_off_run_left_in_the_browser_is_written_over(written):
+    """As when a control is used while another page is on its way: that page's run ends after it wrote its address."""
+    app = opened(text="good film", layer="1")
+    written.clear()
     app.run()
     assert written == []
     app.session_state["_unfinished"] = {"threshold": "1"}
@@ -623,16 +631,10 @@ def test_an_address_that_a_broken_off_run_left_in_the_browser_is_written_over(mo
     assert len(written) == 1
 
 
-def test_an_address_that_came_too_late_for_a_second_press_is_written_over(monkeypatch):
+def test_an_address_that_came_too_late_for_a_second_press_is_written_over(written):
     """The second press names what was shown before the first: the browser sent its address before it got the next."""
-    app, write = opened(text="good film", layer="1"), QueryParamsProxy.from_dict
-    written: list[dict[str, str]] = []
-
-    def noting(query: QueryParamsProxy, address: dict[str, str]) -> None:
-        written.append(address)
-        write(query, address)
-
-    monkeypatch.setattr(QueryParamsProxy, "from_dict", noting)
+    app = opened(text="good film", layer="1")
+    written.clear()
     app.session_state["_address"] = {"text": "good film", "layer": "2"}
     app.session_state["_touched"] = True
     app.run()
