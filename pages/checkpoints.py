@@ -76,7 +76,7 @@ def show_model(name: str, model: cards.Model) -> None:
         st.image(model_picture(model.config, theme=theme()), alt=stacks_in_words(model.config))
         st.caption(markdown_text(model.size_line()))
         if model.main_result():
-            st.markdown(markdown_text(model.main_result()))
+            st.markdown(markdown_text(model.main_result()), help=model.main_result_explained() or None)
         if not picture_alone():
             door("Open in Explore", "explore", OPEN_HELP, checkpoint=name)
 
@@ -108,13 +108,17 @@ def show_sizes(checkpoint: Checkpoint) -> None:
 
 
 def show_evaluations(card: Mapping[str, object]) -> None:
-    """Every figure, under the command that prints it."""
+    """What was measured and what that means; every figure stands above the command that prints it."""
     found = cards.evaluations_by_command(card)
     if found:
         st.subheader("How good it is", anchor=False)
+        if said := cards.all_measures_explained(card):
+            st.markdown(" ".join(map(markdown_text, said)))
     for command, table in found.items():
-        st.code(command, language=None, wrap_lines=True)
         st.dataframe(pd.DataFrame(table), hide_index=True, height="content")
+        if command:
+            st.caption("Printed by this command:")
+            st.code(command, language=None, wrap_lines=True)
 
 
 def show_curve(name: str) -> None:

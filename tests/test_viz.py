@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model import available_checkpoints, load_checkpoint
 from viz import answer, card
 from viz.curve import accuracy_curve, loss_curve, read_curve
 from viz.table import token_table
@@ -381,6 +382,20 @@ def test_every_evaluation_stands_under_its_command():
         "python -m x": {"what": ["accuracy", "speed"], "result": ["88.25 %", "7 ms"], "examples": ["25,000", ""]},
         "python -m y": {"what": ["loss"], "result": ["0.3"], "examples": ["10"]},
     }
+
+
+def test_the_measures_of_a_card_are_explained_once_each():
+    rows = [{"what": "accuracy, all texts"}, {"what": "another run: accuracy, all texts"}, {"what": "speed"}, {}]
+    assert card.all_measures_explained({"evaluations": rows}) == [card.MEASURES["accuracy"]]
+    assert card.all_measures_explained({}) == []
+
+
+@pytest.mark.parametrize("name", available_checkpoints())
+def test_every_checkpoint_of_ours_says_what_its_main_result_measures(name):
+    one = load_checkpoint(name)
+    model = card.Model(one.config, one.card, one.family, 0)
+    assert model.main_result()
+    assert model.main_result_explained().lower().startswith(model.main_result().partition(",")[0].lower())
 
 
 def test_data_is_listed_with_its_licence_and_only_web_addresses_become_links():

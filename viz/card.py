@@ -35,6 +35,19 @@ POSITIONS = {
 }
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "silu": "SiLU"}
 
+# What a result is a measure of, for whoever meets its name for the first time: found by its name in an evaluation.
+MEASURES = {
+    "accuracy": "Accuracy is the share of texts of which the likeliest label is the right one.",
+    "BLEU": "BLEU, from 0 to 100, counts the runs of one to four words that a translation shares with a person's "
+    "(Papineni et al. 2002); two people seldom reach 100 against each other.",
+    "chrF": "chrF, from 0 to 100, does the same with runs of one to six characters (Popović 2015).",
+    "alignment error rate": "The alignment error rate is the share of links between words, attention's and a person's "
+    "counted together, that the other does not have; lower is better (Och and Ney 2003). The diagonal, to compare, "
+    "goes through both texts at one pace.",
+    "bits per character": "Bits per character is how many bits it takes, with the model's probabilities, to write down "
+    "each character of texts that it never saw; fewer is better.",
+    "bits per token": "Bits per token is the same of a token.",
+}
 EVALUATION_COLUMNS = {"result": "result", "what": "what", "examples": "examples"}
 WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
 TRAINING_FACTS = ("seed", "steps", "examples", "seconds", "machine", "versions", "notes")
@@ -62,6 +75,10 @@ class Model:
         first = next(iter(_records(self.card, "evaluations")), {})
         what, result = _cell(first.get("what")), _result(first)
         return f"{what}: {result}" if what and result else ""
+
+    def main_result_explained(self) -> str:
+        """What that is a measure of; "" where it is not a known one."""
+        return " ".join(measures_explained(next(iter(_records(self.card, "evaluations")), {})))
 
     def trained_here(self) -> bool:
         """Whether its card names the command of this repository that trained it from random numbers."""
@@ -202,6 +219,17 @@ def evaluations_by_command(card: Mapping[str, object]) -> dict[str, dict[str, li
         command: _columns([row for row in rows if _cell(row.get("command")) == command], EVALUATION_COLUMNS)
         for command in commands
     }
+
+
+def measures_explained(*evaluations: Mapping[str, object]) -> list[str]:
+    """A sentence for each measure that is named in these evaluations of a card."""
+    names = [_cell(row.get("what")) for row in evaluations]
+    return [said for measure, said in MEASURES.items() if any(measure in name for name in names)]
+
+
+def all_measures_explained(card: Mapping[str, object]) -> list[str]:
+    """A sentence for each measure of a card."""
+    return measures_explained(*_records(card, "evaluations"))
 
 
 def evaluations_that_begin(card: Mapping[str, object], beginning: str) -> dict[str, object]:

@@ -66,7 +66,7 @@ def figures(model: Transformer, tokenizer: Tokenizer, examples: list[Example], w
         chosen = correct[(lengths >= shortest) & (lengths <= longest)]
         name = f"of {shortest} to {longest} tokens" if longest < 1 << 30 else f"of more than {shortest - 1} tokens"
         if len(chosen):
-            yield accuracy(f"accuracy, {what} {name}", chosen)
+            yield accuracy(f"accuracy, {what}, those {name}", chosen)
     for beginning in BEGINNINGS:
         if beginning < config.max_length:
             found = right(model, corpus, beginning)

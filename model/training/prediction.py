@@ -89,7 +89,7 @@ def induction(model: Transformer, seed: int = 0) -> Iterator[dict[str, Any]]:
         what = f"bits per token of {ROUNDS} random phrases of {length} tokens, the {name}"
         yield {"what": what, "value": round(float(part.mean()), 2), "unit": "bits", "examples": part.numel()}
     score, layer, head = best_head(trace.decoder.blocks, length)
-    what = f"attention from a repeated token to the one after its first occurrence, layer {layer} head {head}"
+    what = f"attention from a repeated token to the one after its first occurrence, layer {layer + 1} head {head + 1}"
     yield {"what": what, "value": round(100 * score, 2), "unit": "%", "examples": ROUNDS * (length - 1)}
 
 
