@@ -37,8 +37,9 @@ HOW_TO_READ = """
 - Each row is a kind of number that this app shows. All of that kind, in every layer and head, were compared just now
   with a **reference**, unless the row says for which of them alone: computed by other code, or a law that has to hold.
   The row gives **ours** and the reference where they differ most, measured against what is allowed there.
-- **Allowed** is mostly 1e-05, that is 0.00001, and as much again times the largest number of the array that the number
-  is part of: the model computes with 32-bit numbers, and rounding grows with what is added up. At 0, all is exact.
+- **Allowed** is how far the two may be apart. The model computes with 32-bit numbers, about seven digits, and what is
+  rounded adds up: so it is mostly 0.00001 (1e-05) for numbers near 1, and more where an array holds larger ones. Where
+  it is 0, both must be the same to the last bit.
 - **Does not apply** is no result, and says why. NaN, infinity and a wrong shape count as differing. Tokens, layers and
   heads count from 1, coordinates and ids from 0.
 """

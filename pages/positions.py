@@ -57,7 +57,8 @@ HOW_TO_READ_ORDERS = """
 **How to read this**
 - Two tokens, marked ⇄, change places, and the model reads both orders. A bar says how far a token's vector after the
   last layer is from its own in the other order, as a share of its length; 0 means that the model sees no difference.
-- The two bars of a token are of the same model with its positions and without them.
+- The two bars of a token are of the same model with its positions and without them. They say how far a vector moves,
+  not how well the model reads: a decoder, whose mask tells it the order too, may move further without positions.
 """
 SUM_HELP = "What enters the first layer: the token's own vector, and what is added to it for its position."
 HOW_TO_READ = """

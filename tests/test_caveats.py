@@ -8,7 +8,7 @@ import torch
 from model import load_checkpoint
 from model.tokenizer import Tokenizer
 from tests.test_pages import opened
-from viz.caveats import caveats, length, pieces_by_word, undecided, unknown_tokens
+from viz.caveats import caveats, characters_in_bytes, length, pieces_by_word, undecided, unknown_tokens
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +50,14 @@ def test_added_tokens_are_no_unknown_ones(sentiment):
 
 
 def test_characters_that_are_read_byte_by_byte_are_said(stories):
-    assert "reads them byte by byte (\ufffdF0)" in of_text(stories, "Once upon a 🙂")
+    said = "Not in its vocabulary: {}. It reads them byte by byte, and has seldom or never seen them."
+    assert said.format("🙂") in of_text(stories, "Once upon a 🙂")
+    assert said.format("日, 本, 語, …") in of_text(stories, "日本 日本語です")
+    assert characters_in_bytes(("a", "\ufffdF0", "\ufffd9F")) == said.format("some characters of the text")
 
 
 def test_a_character_read_byte_by_byte_is_no_word_in_pieces(stories):
-    assert "not in its vocabulary" not in of_text(stories, "🙂")
+    assert "in pieces" not in of_text(stories, "🙂")
 
 
 def test_a_text_that_is_mostly_in_pieces_is_said(sentiment):

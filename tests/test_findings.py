@@ -123,7 +123,7 @@ def test_a_single_query_is_the_subject():
         ("punctuation", HEAD, False, "It gives punctuation 71 % of its attention."),
         ("punctuation", MOST, True, "After the first mark, layer 4, head 2 gives it 71 % of its attention."),
         ("first_token", HEAD, True, "It gives this word 71 % of its attention."),
-        ("spreads", 0.0, False, "Its entropy is 71 % of that of even attention."),
+        ("spreads", 0.0, False, "Its entropy is 71 % of what it would be if every word it sees got the same share."),
     ],
 )
 def test_a_sentence_gives_the_number(name, leads, causal, sentence):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from model.tokenizer import UNKNOWN
 from model.trace import StackTrace
 from viz.card import task
-from viz.tokens import percent, visible
+from viz.tokens import RUN_OF_BYTES, percent, visible, whole_characters
 
 ONE_BYTE = re.compile("\ufffd[0-9A-F]{2}")  # as the tokenizer shows it
 NEARLY_EVEN = 1.5  # odds of the likeliest label to the next; 60 % to 40 % where there are two
@@ -53,21 +53,25 @@ def unknown_tokens(stack: StackTrace, unknown_id: int | None) -> str:
     if not unknown or not tokens:
         return ""
     names = list(dict.fromkeys(visible(tokens[place].removeprefix(UNKNOWN).strip()) for place in unknown))
-    named = ", ".join([*(name for name in names[:MOST_NAMED] if name), *(["…"] if len(names) > MOST_NAMED else [])])
+    named = list_of_names(names)
     verb = "is" if len(unknown) == 1 else "are"
     counted = f"{len(unknown)} of {len(typed)} token{'' if len(typed) == 1 else 's'} {verb} unknown to it"
     return f"{counted}: {named}." if named else f"{counted}."
 
 
+def list_of_names(names: Sequence[str]) -> str:
+    """ "🙂, 日, 本, …": the first few."""
+    return ", ".join([*(name for name in names[:MOST_NAMED] if name), *(["…"] if len(names) > MOST_NAMED else [])])
+
+
 def characters_in_bytes(tokens: Sequence[str]) -> str:
-    """A sentence where a text has characters that a vocabulary of bytes has no token for."""
-    part = next((token for token in tokens if ONE_BYTE.match(token)), None)
-    if part is None:
+    """ "Not in its vocabulary: 🙂. …", where a text has characters that a vocabulary of bytes has no token for."""
+    runs = [whole_characters(run) for run in RUN_OF_BYTES.findall("".join(tokens))]
+    if not runs:
         return ""
-    return (
-        f"Some characters of the text are no tokens of this model, which reads them byte by byte ({part}) and has "
-        "seldom or never seen them."
-    )
+    whole = dict.fromkeys("".join(run for run in runs if not ONE_BYTE.match(run)))  # one that was cut off has no name
+    named = list_of_names([visible(character) for character in whole]) or "some characters of the text"
+    return f"Not in its vocabulary: {named}. It reads them byte by byte, and has seldom or never seen them."
 
 
 def words_in_pieces(stack: StackTrace) -> str:

@@ -49,7 +49,7 @@ def sentence(finding: Finding, kind: Kind) -> str:
     """ "Layer 4, head 4 gives it 99 % of its attention.", to stand under the title."""
     share = share_in_words(finding.score)
     if finding.kind == "spreads":
-        return f"Its entropy is {share} of that of even attention."
+        return f"Its entropy is {share} of what it would be if every {unit_of(kind.keys)} it sees got the same share."
     who = "it" if by_head(finding) else head_name(finding).replace("L", "l")
     given = {"same_word": f"{share} of a repeated {unit_of(kind.keys)}'s attention"}
     begins = {"points_at": "From there on, " if by_head(finding) else "", "punctuation": "After the first mark, "}

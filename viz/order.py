@@ -98,7 +98,8 @@ LONGEST_QUOTED = 21  # characters of a text that stands in a title twice
 TWO_ORDERS_HELP = (
     "Two tokens are swapped, and the model reads both orders. Each token's vector after the last layer is compared "
     "with the one that it has in the other order, as a share of its length. Without positions, the same model adds no "
-    "position vectors and no biases, and rotates nothing."
+    "position vectors and no biases, and rotates nothing. The two are the first and the last word that the text holds "
+    "once; words of three letters or more that do not begin it go first."
 )
 
 

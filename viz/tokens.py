@@ -7,7 +7,7 @@ from collections.abc import Sequence
 LONGEST = 24
 ROUNDING = 1e-6  # what a sum of float32 shares may lack of 1
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_BYTES = re.compile("(?:�(?:[0-9A-F]{2})+)+")
+RUN_OF_BYTES = re.compile("(?:�(?:[0-9A-F]{2})+)+")
 _JOINER = "\u200d"
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -40,7 +40,7 @@ def quoted(token: str) -> str:
 
 def whole_characters(word: str) -> str:
     """The pieces of a word joined: bytes that make whole characters together, "�F0�9F�93�B1", as these characters."""
-    return _BYTES.sub(_characters, word)
+    return RUN_OF_BYTES.sub(_characters, word)
 
 
 def _characters(run: re.Match[str]) -> str:
