@@ -8,7 +8,7 @@ import torch
 from model import load_checkpoint
 from model.tokenizer import Tokenizer
 from tests.test_pages import opened
-from viz.caveats import caveats, characters_in_bytes, length, pieces_by_word, undecided, unknown_tokens
+from viz.caveats import caveats, characters_in_bytes, length, pieces_by_word, undecided, unknown_tokens, unusual_length
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +19,11 @@ def sentiment():
 @pytest.fixture(scope="module")
 def stories():
     return load_checkpoint("stories")
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_checkpoint("translate-en-fr")
 
 
 def of_text(checkpoint, text: str) -> str:
@@ -94,6 +99,17 @@ def test_tokens_are_counted_once_they_are_nearly_all_that_the_model_reads(storie
     assert of[limit - 10] == f"The text takes {limit - 10} of the {limit} tokens that the model reads."
     assert of[limit] == f"The text takes {limit} of the {limit} tokens that the model reads."
     assert of[limit + 9] == "", "that some were left out is said where the text is"
+
+
+@pytest.mark.parametrize("odd", [None, True, "16", 5.5, -1])
+def test_a_text_longer_than_nearly_all_that_were_learned_from_is_said(translator, odd):
+    read = translator.trace("The red house is big.").encoder
+    tokens = len(read.ids)
+    assert unusual_length(read, {"usual_length": tokens}) == ""
+    said = f"The text has {tokens} tokens; 19 of 20 texts that it learned from have {tokens - 1} at most."
+    assert unusual_length(read, {"usual_length": tokens - 1}) == said
+    assert said in caveats(read, None, card={"usual_length": tokens - 1})
+    assert unusual_length(read, {"usual_length": odd}) == unusual_length(read, {}) == ""
 
 
 def test_of_three_labels_the_odds_of_the_first_two_count():

@@ -25,6 +25,7 @@ from model.training.commands import Command
 from model.training.kneser_ney import KneserNey, discounts
 from model.training.parallel import Pair, PairBatches, Parallel, augmented, casual, parallel, read_pairs
 from model.training.prediction import best_head, log_probabilities, repeated
+from model.training.rows import load_rows
 from tests import tiny
 from tests.test_training import curve, weights
 from tests.tiny import transformer
@@ -358,6 +359,9 @@ def test_evaluating_a_translator_prints_its_figures_and_writes_them_down(data, t
     capsys.readouterr()
     more = ("--checkpoint", str(out), "--card", str(out), "--first", "30", "--beam", "2")
     run(translate, "evaluate", data[translate], *more)
+    lengths = load_rows(data[translate].with_suffix("") / "training.safetensors")["source"].lengths()
+    usual = json.loads((out / "card.json").read_text(encoding="utf-8"))["usual_length"]
+    assert (lengths <= usual).mean() >= 0.95 > (lengths < usual).mean()
     printed, card = capsys.readouterr().out, json.loads((out / "card.json").read_text(encoding="utf-8"))
     assert [row["what"].split(",")[0] for row in card["evaluations"]] == ["BLEU", "chrF", "translations that end"]
     assert all(row["what"] in printed for row in card["evaluations"])

@@ -28,7 +28,7 @@ def caveats(
     stack: that which read the text. probabilities: of each label, where the model judges.
     """
     unknown, in_bytes = unknown_tokens(stack, unknown_id), characters_in_bytes(stack.tokens or ())
-    reasons = [unknown, in_bytes, words_in_pieces(stack), undecided(probabilities)]
+    reasons = [unknown, in_bytes, words_in_pieces(stack), unusual_length(stack, card or {}), undecided(probabilities)]
     said = [reason for reason in reasons if reason]
     return " ".join([*said, *([task(card)] if said and card else [])]).strip()
 
@@ -98,6 +98,14 @@ def pieces_by_word(
         if word is not None:
             pieces.setdefault((segment, word), []).append(token)
     return [len(parts) for parts in pieces.values() if any(map(str.isalpha, ONE_BYTE.sub("", "".join(parts))))]
+
+
+def unusual_length(stack: StackTrace, card: Mapping[str, object]) -> str:
+    """ "The text has 31 tokens; …", where the card says how long texts were that the model learned from."""
+    usual, tokens = card.get("usual_length"), len(stack.ids)
+    if not isinstance(usual, int) or isinstance(usual, bool) or not 0 < usual < tokens:
+        return ""
+    return f"The text has {tokens} tokens; 19 of 20 texts that it learned from have {usual} at most."
 
 
 def undecided(probabilities: Mapping[str, float] | None) -> str:

@@ -10,6 +10,7 @@ DIR holds Tatoeba's pairs as train.en-fr.tsv.gz, val.en-fr.tsv.gz and test.en-fr
 import argparse
 from typing import Any
 
+import numpy as np
 from torch import nn
 
 from model.checkpoint import load_checkpoint
@@ -21,6 +22,7 @@ from model.training.distributed import Share
 from model.training.next_token import Predict, Predicted
 from model.training.parallel import TATOEBA as FILES
 from model.training.parallel import PairBatch, PairBatches, Parallel, prepare, read_pairs
+from model.training.rows import Rows
 from model.training.translation import figures, translator
 
 DATA = "folder of Tatoeba, or one file of pairs, or two of sentences"
@@ -89,11 +91,16 @@ def train(options: argparse.Namespace) -> None:
         config=config,
         tokenizer=tokenizer,
         size=f"{len(training.pairs.source):,} pairs, {training.steps:,} steps are a pass",
-        about=about(options, config),
+        about=about(options, config) | {"usual_length": usual_length(training.pairs.source)},
         learning=learning,
         schedule=commands.schedule(options),
     )
     commands.fit(options, task)
+
+
+def usual_length(sources: Rows) -> int:
+    """How many tokens 19 of 20 source texts do not go beyond: of a longer one a model has learned little."""
+    return int(np.quantile(sources.lengths(), 0.95, method="inverted_cdf"))
 
 
 def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
