@@ -21,7 +21,6 @@ from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, current, fit, remember, selected
 from pages.parts.theme import theme
-from viz import answer
 from viz import evidence as report
 from viz.evidence_picture import share_chart
 from viz.export import SITES
@@ -76,9 +75,7 @@ def show() -> None:
         remember(selection)
         address_notice()
         findings = findings_of(selection, checkpoint, trace)
-        keys = kinds[selection.view.attention].keys
-        cut = answer.kept(len(keys.tokens), getattr(trace, keys.stack).dropped)
-        said = report.title(findings), f"{report.sentence(findings)}{cut}"
+        said = report.title(findings), report.sentence(findings)
         edits, caveats = edits_of(selection, checkpoint), partial(show_caveats, checkpoint, trace)
         show_picture(findings, trace_key(selection, edits))
         if not picture_alone():

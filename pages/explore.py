@@ -233,7 +233,7 @@ def show_answer(shown: Attended, opening: Opening | None) -> None:
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
-        st.markdown(heads_sentence(shown, trace), help=answer.HELP)
+        st.markdown(heads_sentence(shown), help=answer.HELP)
     with outcome:
         if opening is not None:
             show_prediction(checkpoint, selection, trace)
@@ -311,15 +311,15 @@ def say_muted(selection: Selection) -> None:
             st.button("Give back", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
 
 
-def heads_sentence(shown: Attended, trace: Trace) -> str:
-    """Where the heads that are on look, in one sentence, and what of the text was not read."""
+def heads_sentence(shown: Attended) -> str:
+    """Where the heads that are on look, in one sentence."""
     view, kind = shown.selection.view, shown.kind
     if not view.heads_on(kind.heads):
         return "No head is on. Press All beside the heads, or switch one on, to see where it looks."
     seen = in_view(kind, view)
     if not seen.weights.size:
         return "No token is left to look at: all are hidden."
-    sentence = answer.sentence(
+    return answer.sentence(
         seen.mean,
         [key.name for key in seen.keys],
         layer=view.layer,
@@ -328,8 +328,6 @@ def heads_sentence(shown: Attended, trace: Trace) -> str:
         one_text=kind.queries is kind.keys and seen.queries == seen.keys,
         unit="word" if view.words and kind.keys.words else "token",
     )
-    cut = answer.kept(len(kind.keys.tokens), getattr(trace, kind.keys.stack).dropped)
-    return sentence + cut
 
 
 def show_statistics(shown: Attended) -> None:

@@ -20,7 +20,7 @@ from model.trace import StackTrace, Trace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
-from pages.parts.downloads import download_name, share_bars
+from pages.parts.downloads import button, download_name, files, share_bars
 from pages.parts.exploring import name_of
 from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.passes import provenance_of, trace_of
@@ -44,7 +44,6 @@ from pages.parts.widgets.bound import bind, radio, select
 from pages.parts.widgets.switch import switch
 from viz import export, order
 from viz import positions as figures
-from viz.answer import kept
 from viz.theme import MOST_CURVES
 from viz.tokens import markdown_text, position_name
 
@@ -183,7 +182,17 @@ def offer_numbers(label: str, part: str, explained: str, arrays: Callable[[], di
     def make() -> bytes:
         return export.npz(arrays(), provenance=source)
 
-    st.download_button(label, make, download_name("positions", "npz", part), on_click="ignore", help=explained)
+    with files(part):
+        button(label, download_name("positions", "npz", part), make, explained)
+
+
+def offer_table(table: np.ndarray, source: str) -> None:
+    """The table of position vectors as a file."""
+    selection = current()
+    facts = {"table": source} | provenance_of(selection, checkpoint_named(selection.checkpoint), NO_EDITS).facts()
+    with files("vectors"):
+        name = download_name("positions", "csv", "table")
+        button("Position vectors (CSV)", name, partial(figures.table_csv, table, facts), CSV_HELP)
 
 
 def draw(figure: go.Figure, key: str) -> None:
@@ -274,10 +283,7 @@ def show_sum(*, answered: bool) -> None:
     if len(stacks) > 1:
         radio("Stack", list(stacks), name, partial(take_setting, "stack"), key="stack", help=STACK_HELP)
     stack = stacks[name]
-    st.markdown(
-        " ".join(order_sentences(stack, checkpoint.config.positions, answered=answered))
-        + kept(len(stack.ids), stack.dropped)
-    )
+    st.markdown(" ".join(order_sentences(stack, checkpoint.config.positions, answered=answered)))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 
@@ -319,7 +325,7 @@ def show_numbers(selection: Selection, parts: measures.Parts, tokens: Sequence[s
     rows = pd.DataFrame({name: part[place] for name, part in parts.names.items()})
     numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in parts.names}
     st.dataframe(rows.rename_axis("dimension"), column_config=numbers, height=248)
-    offer_numbers("Vectors (NPZ)", "vectors", VECTORS_HELP, lambda: measures.vectors(parts))
+    offer_numbers("Token vectors (NPZ)", "tokens", VECTORS_HELP, lambda: measures.vectors(parts))
 
 
 # The table of position vectors
@@ -336,20 +342,13 @@ def show_table() -> None:
         table, source = chosen_table()
         show_curves()
         st.markdown(
-            f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {source}."
+            f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {markdown_text(source)}."
             + figures.skipped(*table.shape)
         )
         draw(figures.position_heatmap(table, theme=theme()), "heatmap")
-        with st.container(horizontal=True):
-            st.download_button(
-                "Table (CSV)",
-                partial(figures.table_csv, table),
-                download_name("positions", "csv", "table"),
-                on_click="ignore",
-                help=CSV_HELP,
-            )
-            numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
-            offer_numbers("Numbers (NPZ)", "table", NUMBERS_HELP, numbers)
+        offer_table(table, source)
+        numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
+        offer_numbers("Position vectors and products (NPZ)", "table", NUMBERS_HELP, numbers)
         show_products(table, source)
         show_waves(table.shape[1])
         show_shift(table.shape[1])
@@ -377,7 +376,7 @@ def chosen_table() -> tuple[np.ndarray, str]:
     table = measures.own_table(stack_of(checkpoint, name), checkpoint.config, length)
     if table is None:
         raise InputError(f"The checkpoint {checkpoint.name} has no position vectors; choose those of the formula.")
-    return table, f"the checkpoint {markdown_text(checkpoint.name)}"
+    return table, f"the checkpoint {checkpoint.name}"
 
 
 @st.fragment
@@ -406,7 +405,7 @@ def show_products(table: np.ndarray, source: str) -> None:
     distances = measures.by_distance(products)
     cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(shown) < len(table) else ""
     st.markdown(
-        f"The dot product of every two position vectors of {source}. "
+        f"The dot product of every two position vectors of {markdown_text(source)}. "
         + order.same_products(distances.spread, float(products.max()))
         + cut
     )

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from model import load_checkpoint
 from tests.running import answered, comes_true, explored, has_text, open_page, press, visitor
+from viz.curves import LOOK
 
 SENTENCE = "The film was slow, but I loved it."
 FOUND = (3, 3)  # layer and head
@@ -55,6 +56,7 @@ def test_the_curves_have_the_weights_of_the_found_head(browser, address, weights
         assert {(one["query"], one["key"]) for one in drawn} == set(map(tuple, np.argwhere(head >= 0.01 * head.max())))
         for one in drawn:
             assert one["weight"] == pytest.approx(head[one["query"], one["key"]], abs=1e-6)
+            assert one["wide"] == pytest.approx(LOOK.width(one["weight"] / head.max(), len(head)), abs=1e-4)
         assert numbers(page, "columns")[LOVED] == "mean >99"
 
 

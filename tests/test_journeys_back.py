@@ -363,19 +363,12 @@ def test_files_are_named_by_page_checkpoint_and_eight_digits_of_what_is_selected
         go_to(page, "How we know")
         found.append(download(page, "Table (CSV)").suggested_filename)
         go_to(page, "Positions")
-        found.append(name_of(page, "Table (CSV)"))
+        found.append(download(page, "Position vectors (CSV)").suggested_filename)
         stems = ["explore-sentiment", "explore-sentiment", "evidence-sentiment", "positions-table-sentiment"]
         endings = ["csv", "npz", "csv", "csv"]
         for name, stem, ending in zip(found, stems, endings, strict=True):
             assert re.fullmatch(rf"{stem}-[0-9a-f]{{8}}\.{ending}", name)
         assert found[0].split("-")[-1].split(".")[0] != found[1].split("-")[-1].split(".")[0]
-
-
-def name_of(page: Page, label: str) -> str:
-    """How the file behind a button on the page is called."""
-    with page.expect_download() as started:
-        page.get_by_role("button", name=label, exact=True).click()
-    return started.value.suggested_filename
 
 
 def test_the_table_of_explore_holds_its_numbers_and_says_what_was_muted(browser, address, sentiment):
@@ -422,9 +415,7 @@ def test_the_tables_of_translate_hold_its_numbers_and_its_alignment(browser, add
         assert (facts["checkpoint"], facts["text"], facts["target"]) == ("translate-en-fr", DOG, target)
         assert facts["target_by"].startswith("greedy")
         assert_weights(table, 0, trace.decoder.cross_weights()[0])
-        with page.expect_download() as started:  # beside its table
-            page.get_by_test_id("stMain").get_by_role("button", name="Alignment (CSV)").click()
-        links, facts = read_table(Path(started.value.path()))
+        links, facts = read_table(Path(download(page, "Alignment (CSV)").path()))
         assert (facts["target"], facts["heads"]) == (target, "mean of all layers and heads")
         weights = words_given(trace)
         assert set(zip(links["source"], links["target"], strict=True)) == aligned(weights)

@@ -405,7 +405,7 @@ def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
     app = typed(opened(), "a " * 600)
     (kind,) = picture(app)["header"]["kinds"]
     assert kind["shape"] == [512, 512]
-    assert any("Kept 512 of 600 tokens" in text.value for text in app.markdown)
+    assert any("Kept 512 of 600 tokens" in text.value for text in app.caption)
 
 
 @pytest.mark.parametrize(("text", "told"), [("Once upon a time", False), ("Once upon a 漢 time", True)])

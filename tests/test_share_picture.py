@@ -12,10 +12,10 @@ from model import load_checkpoint
 from pages.parts import downloads
 from pages.parts.downloads import words_of
 from tests.test_pages import opened
+from viz.curves import LOOK
 from viz.explorer.kinds import kinds_of
 from viz.explorer.view import View
 from viz.share_picture import (
-    FAINTEST,
     HEIGHT,
     MARGIN,
     SMALL,
@@ -68,10 +68,10 @@ def test_every_curve_has_the_weight_of_the_heads_that_are_on_and_is_as_wide_as_i
     on = [head for head in range(8) if (3, head) not in off]
     weights = trace.encoder.blocks[3].self_attention.weights[on].double().mean(dim=0).numpy()
     found = drawn(share_svg(kind, View(layer=3, off=off), WORDS))
-    assert set(found) == set(map(tuple, np.argwhere(weights > FAINTEST * weights.max()).tolist()))
+    assert set(found) == set(map(tuple, np.argwhere(weights >= LOOK.faintest * weights.max()).tolist()))
     for place, (weight, width) in found.items():
         assert weight == pytest.approx(weights[place], abs=1e-6)
-        assert width == pytest.approx(1 + 6 * weights[place] / weights.max(), abs=1e-3)
+        assert width == pytest.approx(LOOK.width(weights[place] / weights.max(), len(weights)), abs=1e-3)
 
 
 def test_the_sentence_stands_twice_and_the_words_and_whose_head_it_is_once(trace, kind):
@@ -88,7 +88,7 @@ def test_a_query_that_is_kept_stands_out(kind):
     strong = {
         int(path.attrib["data-query"])
         for path in ElementTree.fromstring(svg).iter()
-        if float(path.attrib.get("stroke-opacity", 0)) > 0.11
+        if float(path.attrib.get("stroke-opacity", 0)) > LOOK.faded
     }
     assert strong == {2}
 

@@ -155,7 +155,8 @@ def test_a_scheme_is_its_matrix_above_the_row_of_the_query():
 
 
 def test_the_file_holds_every_number_in_full():
-    rows = positions.table_csv(table()).splitlines()
+    first, told, *rows = positions.table_csv(table(), {"table": "the formula"}).decode("utf-8-sig").splitlines()
+    assert (first, told) == ("# read: pandas.read_csv(file, skiprows=2)", "# table: the formula")
     assert rows[0].split(",")[:2] == ["position", "dimension 0"]
     read = np.array([[float(cell) for cell in row.split(",")] for row in rows[1:]])
     assert np.array_equal(read[:, 1:], table())

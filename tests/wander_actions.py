@@ -47,6 +47,7 @@ MAIN = 'page.get_by_role("main")'
 FRAME = 'page.locator("nav, header, [data-testid=stSidebar]")'
 CONTROLS = 'page.locator("[data-testid=stMain], [data-testid=stSidebar]")'
 BUTTONS = "[data-testid^=stBaseButton]:not([data-testid$=elementToolbar])"  # a toolbar's come only when pointed at
+FOLDS = "summary"
 SMALL_BUTTONS = "button:not([data-testid^=stBaseButton], [tabindex='-1'])"
 POPUPS = 'page.locator("[data-testid=stPopoverBody], [role=menu]")'
 IN_WINDOW = """one => {
@@ -200,6 +201,18 @@ def switch(walk: Walk) -> None:
     walk.do(f"""{walk.pick(f'{MAIN}.get_by_role("{role}")', seen=False)}.press('Space')""")
 
 
+def fold(walk: Walk) -> None:
+    """Open or close what is folded: an expander, a menu of the bar, more settings."""
+    walk.do(f"{walk.pick(f'{MAIN}.locator({FOLDS!r})')}.click()")
+
+
+def slide(walk: Walk) -> None:
+    """A slider, with the keyboard: some steps, or to one of its ends."""
+    code = walk.pick(f'{MAIN}.get_by_role("slider")')
+    for key in walk.random.choice([("End",), ("Home",), ("ArrowRight",) * 3, ("ArrowLeft",) * 2]):
+        walk.do(f"{code}.press({key!r})")
+
+
 # Pictures and keys
 
 
@@ -325,6 +338,8 @@ ACTIONS: dict[Callable[[Walk], None], int] = {
     choose_checkpoint: 3,
     choose_in_picture: 5,
     switch: 8,
+    fold: 6,
+    slide: 4,
     point_at_picture: 6,
     click_mark: 3,
     keep_cell: 10,

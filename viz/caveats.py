@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from model.tokenizer import UNKNOWN
 from model.trace import StackTrace
+from viz.answer import kept
 from viz.card import task
 from viz.tokens import RUN_OF_BYTES, percent, visible, whole_characters
 
@@ -34,12 +35,14 @@ def caveats(
 
 
 def length(stack: StackTrace, longest: int, read: int | None = None) -> str:
-    """How much of what the model reads the text takes, once that is nearly all; of more, ``answer.kept`` speaks.
+    """How much of what the model reads the text takes, once that is nearly all; of more, how much was kept.
 
     read: how many tokens have been read, where more than the text's are.
     """
     tokens = len(stack.ids) if read is None else read
-    if stack.dropped or tokens < NEARLY_FULL * longest:
+    if stack.dropped:
+        return kept(len(stack.ids), stack.dropped).strip()
+    if tokens < NEARLY_FULL * longest:
         return ""
     return f"The text takes {tokens} of the {longest} tokens that the model reads."
 

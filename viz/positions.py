@@ -3,9 +3,7 @@
 Positions and dimensions count from 0 here, as in the formula; the tokens of a text from 1, as everywhere on the screen.
 """
 
-import csv
 import html
-import io
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from viz import export
 from viz.order import WITHOUT
 from viz.theme import FONT, FONT_SIZE, LIGHT, MOST_CURVES, Theme
 from viz.tokens import LONGEST, percent, position_name
@@ -290,13 +289,11 @@ def scheme_figure(added: Float[np.ndarray, "query key"], query: int, title: str,
     )
 
 
-def table_csv(table: Float[np.ndarray, "position width"]) -> str:
-    """A line for each position, a column for each dimension, every number in full."""
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\n")
-    rows.writerow(["position", *(f"dimension {dimension}" for dimension in range(table.shape[1]))])
-    rows.writerows([position, *row] for position, row in enumerate(table.tolist()))
-    return written.getvalue()
+def table_csv(table: Float[np.ndarray, "position width"], facts: Mapping[str, str]) -> bytes:
+    """A line for each position, a column for each dimension, every number in full, after the facts of the table."""
+    header = ["position", *(f"dimension {dimension}" for dimension in range(table.shape[1]))]
+    rows = ([position, *row] for position, row in enumerate(table.tolist()))
+    return export.csv_file([header], rows, facts=facts)
 
 
 def _signed(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from viz.curves import LOOK
 from viz.explorer.kinds import Kind, Text
 from viz.explorer.view import same_word
 from viz.findings import head_called, token_name, unit_of
@@ -45,6 +46,7 @@ def sentence_figure(
         "head": head_called(layer, head),
         "label": f"The sentence twice, with a curve for every weight of {head_called(layer, head).replace('L', 'l')}",
         "cut": cut(kind, rows, columns),
+        "look": LOOK.to_message(),
         "colours": {"shades": list(theme.weights), "text": theme.text, "quiet": theme.quiet, "page": theme.background},
     }
 

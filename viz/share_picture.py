@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from viz.curves import LOOK
 from viz.explorer.kinds import Kind
 from viz.explorer.panels.paint import (
     WIDEST_FONT,
@@ -41,7 +42,6 @@ TITLE_SIZES, SENTENCE_SIZES, TOKEN_SIZES = (44, 38, 32), (25, 22), (28, 25, 22, 
 LONGEST = 200  # characters of any line: more has no room
 SMALL, LEADING = 20, 1.25
 MOST_LINES = 2  # of the title, of the sentence
-MOST_CURVES, FAINTEST = 400, 0.02  # of the largest weight
 BETWEEN_TOKENS = 0.9  # of the type's size
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*\*|(?<!\\)[*`]|\[([^\]]*)\]\([^)]*\)")
 
@@ -166,7 +166,8 @@ def curves(seen: Shown, marked: tuple[int | None, int | None], height: Length, t
         share = float(weights[row, column] / weights.max())
         x, to = middle(rows[row]), middle(columns[column])
         path = curve(x, ends[0], x, height / 2, to, height / 2, to, ends[1])
-        look = {"stroke_width": 1 + 6 * share, "stroke_opacity": (0.1 if faded else 0.12 + 0.88 * share)}
+        wide, opaque = LOOK.width(share, len(rows)), LOOK.faded if faded else LOOK.opacity(share)
+        look = {"stroke_width": wide, "stroke_opacity": opaque}
         data = {"data_query": row, "data_key": column, "data_weight": f"{weights[row, column]:.6f}"}
         parts.append(element("path", d=path, fill="none", stroke=theme.accent, **look, **data))
     for y, groups, spans in ((size / 2, seen.queries, rows), (height - size / 2, seen.keys, columns)):
@@ -209,8 +210,8 @@ def strongest(weights: Float[np.ndarray, "query key"]) -> Int[np.ndarray, "curve
     """Query and key of the largest weights, the largest last; those that nobody would see are left out."""
     if not weights.size or weights.max() <= 0:
         return np.zeros((0, 2), int)
-    order = np.argsort(weights, axis=None, kind="stable")[-MOST_CURVES:]
-    order = order[weights.reshape(-1)[order] > FAINTEST * weights.max()]
+    order = np.argsort(weights, axis=None, kind="stable")[-LOOK.most :]
+    order = order[weights.reshape(-1)[order] >= LOOK.faintest * weights.max()]
     return np.stack(np.unravel_index(order, weights.shape), axis=1)
 
 

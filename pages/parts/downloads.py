@@ -38,6 +38,7 @@ HTML_HELP = (
 )
 PYTHON_HELP = "The few lines that make this trace and this view again."
 PICTURE_HELP = "The explorer's view as it is on the screen, for print."
+FOUND_HELP = "The head of the large picture as the explorer draws it, for print."
 SHARE_HELP = "The sentence, what was found, where the head of the large picture looks, and the address."
 SHARE_BARS_HELP = "The sentence, what was found, its numbers as bars, and the address."
 FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG has all of them."
@@ -57,14 +58,16 @@ Maker = Callable[[Snapshot], bytes | str]
 
 
 @contextmanager
-def files() -> Iterator[None]:
-    """The place of a page's files, one in a run. None of it is seen: the menu Download of the bar lists what is here.
+def files(part: str = "") -> Iterator[None]:
+    """A place of a page's files. None of it is seen: the menu Download of the bar lists what is here.
+
+    part: of the page, where it has several such places; each has a name of its own.
 
     Streamlit alone can make a file when it is asked for, with what the page's own run chose, in a fragment too, and
     only by a button of its own. So the buttons stay where their page makes them, and the bar, which is drawn before
     the page has computed anything, presses them.
     """
-    with st.container(key="files"):
+    with st.container(key=f"files_{part}" if part else "files"):
         yield
 
 
@@ -119,6 +122,9 @@ def downloads(
     found: the same for the picture to share, where the page's finding is about another view.
     with_share: whether there is a picture to share.
     """
+    if found is not None:
+        name = download_name(page, "svg", "found")
+        button("What was found (SVG)", name, partial(file_of, partial(picture, theme()), found), FOUND_HELP)
     for label, ending, make, explained in pictures(theme()):
         button(label, download_name(page, ending), partial(file_of, make, take), explained)
     files: list[tuple[str, str, Maker, str, bool]] = [

@@ -15,7 +15,7 @@ from model.trace import Trace
 from pages.parts.break_settings import Broken
 from pages.parts.charts import explain, show_chart, show_measured
 from pages.parts.computed import bytes_of, reads_pairs, traces
-from pages.parts.downloads import download_name
+from pages.parts.downloads import button, download_name, files
 from pages.parts.effects import ORDER_TEXTS, Run, streams
 from pages.parts.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.head_switches import one_head_on
@@ -348,4 +348,5 @@ def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) 
     source = replace(source, edits=edits)
     made = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
     name = download_name("break", "py", selection.of(Broken).experiment)
-    st.download_button("As Python", made, name, on_click="ignore", help=PYTHON_HELP)
+    with files():
+        button("As Python", name, made, PYTHON_HELP)

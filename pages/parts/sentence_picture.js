@@ -8,9 +8,6 @@ const [LINE, CURVES, SMALL] = [20, 168, 12] // pixels: a line of numbers, the he
 const HEADING = 64 // pixels that "to key" takes at the left, on the line of the numbers
 const NARROW = 560 // pixels; below, the sentence runs down the page
 const [ROOM, ROW, DENSE_ROW, DENSE] = [0.36, 28, 22, 20] // of the width for the words of a side; pixels a row, from so many rows
-const [FAINTEST, MOST_CURVES] = [0.01, 600] // of the largest weight
-const [THINNEST, THICKER, LIGHTEST, DARKER] = [0.75, 5.5, 0.14, 0.76]
-const CROWDED = 14 // words; of more the curves are thinner
 const DRAGGED = 8 // pixels
 const SIDES = ["rows", "columns"]
 const mounted = new WeakMap()
@@ -173,18 +170,18 @@ function curvesOf(held) {
   const { data, plan, full } = held
   const found = []
   data.weights.forEach((row, query) =>
-    row.forEach((weight, key) => weight >= FAINTEST * full && found.push({ query, key, weight, marked: data.marked[query].includes(key) })),
+    row.forEach((weight, key) => weight >= data.look.faintest * full && found.push({ query, key, weight, marked: data.marked[query].includes(key) })),
   )
   found.sort((left, right) => left.weight - right.weight)
-  return found.slice(-MOST_CURVES).map((curve) => ({ ...curve, path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end) }))
+  return found.slice(-data.look.most).map((curve) => ({ ...curve, path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end) }))
 }
 
 function curveOf(held, { query, key, weight }, [x, y], [toX, toY]) {
   const bend = held.plan.vertical ? (toX - x) / 2 : (toY - y) / 2
   const [first, second] = held.plan.vertical ? [[x + bend, y], [toX - bend, toY]] : [[x, y + bend], [toX, toY - bend]]
-  const strength = weight / held.full
-  const thicker = THICKER * Math.min(1, CROWDED / held.data.rows.length)
-  const path = shape("path", { class: "curve", d: `M${x} ${y}C${first} ${second} ${toX} ${toY}`, "stroke-width": THINNEST + thicker * strength })
+  const { thinnest, thicker, crowded } = held.data.look
+  const wide = thinnest + thicker * Math.min(1, crowded / held.data.rows.length) * (weight / held.full)
+  const path = shape("path", { class: "curve", d: `M${x} ${y}C${first} ${second} ${toX} ${toY}`, "stroke-width": wide })
   Object.assign(path.dataset, { query: held.data.rows[query].place, key: held.data.columns[key].place, weight })
   return path
 }
@@ -215,12 +212,13 @@ function light(held) {
   const { data, words, curves, plan } = held
   const active = held.pointed ?? held.kept
   const { shades, quiet, text } = data.colours
+  const { lightest, darker, faded } = data.look
   const strong = shades.at(-3)
   for (const { path, query, key, weight, marked } of curves) {
     const lit = !active || (active.side === "rows" ? query : key) === active.place
     const dark = active ? lit : marked
     path.setAttribute("stroke", dark ? strong : quiet)
-    path.setAttribute("stroke-opacity", lit ? ((dark ? LIGHTEST : LIGHTEST / 2) + DARKER * (weight / held.full)).toFixed(3) : 0.03)
+    path.setAttribute("stroke-opacity", lit ? ((dark ? lightest : lightest / 2) + darker * (weight / held.full)).toFixed(3) : faded)
   }
   for (const side of SIDES) {
     words[side].forEach((word, place) => {

@@ -11,7 +11,7 @@ from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, renumbered, word_weights
 from model.measures.forced import log_probability
 from pages.parts.charts import show_chart
-from pages.parts.downloads import download_name
+from pages.parts.downloads import button, download_name, files
 from pages.parts.productions import Produced, candidate_of
 from pages.parts.state.selection import Selection
 from pages.parts.theme import theme
@@ -178,7 +178,8 @@ def show_alignment(checkpoint: Checkpoint, forced_pass: ForcedPass, options: Opt
         provenance=source,
     )
     name = download_name("translate", "csv", "alignment")
-    st.download_button("Alignment (CSV)", make, name, on_click="ignore", help=ALIGNMENT_CSV_HELP)
+    with files("alignment"):
+        button("Alignment (CSV)", name, make, ALIGNMENT_CSV_HELP)
     show_error_rates(checkpoint)
 
 

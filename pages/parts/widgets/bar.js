@@ -2,7 +2,7 @@
 // What is typed stays in the field until it is shown: Enter or Show does that, Shift + Enter begins a new line.
 const UNSENT = "data-unsent" // on the root element: the style sheet of the page greys what is of the text before
 const FILE = "[data-testid=stDownloadButton] button"
-const FILES = ".st-key-files [data-testid=stElementContainer]:not(.st-key-share_picture *)" // the page's own download buttons, which are hidden
+const FILES = "[class*=st-key-files] [data-testid=stElementContainer]:not(.st-key-share_picture *)" // the page's own download buttons, which are hidden
 const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
 const WATCHED = 400 // milliseconds
 const UNANSWERED = 2000 // for so long the server rests, and has not shown what was sent to it
