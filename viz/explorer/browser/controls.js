@@ -85,31 +85,34 @@ export class Controls {
     const texts = [kind.queryText, kind.keyText]
     const has = (fact) => texts.some((text) => text[fact])
     const [rows, explained] = [[], []]
-    const add = (name, label, input, help) => {
+    const folded = []
+    const add = (host, name, label, input, help, ...more) => {
       this.settings.set(name, input)
       explained.push([label, help])
       input.ariaLabel = label // else the options of a select would be part of its name
-      rows.push(el("label", { title: help }, el("span", {}, label), input))
+      host.push(el("label", { title: help }, el("span", {}, label, " ", ...more), input))
     }
+    // The first option is what nobody has chosen.
     const pick = (name, label, options, help) => {
       const input = el("select", { onchange: () => this.actions.change({ [name]: input.value }) })
       input.append(...Object.entries(options).map(([value, text]) => el("option", { value, textContent: text })))
-      add(name, label, input, help)
+      add(folded, name, label, input, help)
     }
     this.settings.clear()
-    const number = (name, label, limits, help) => {
-      const input = el("input", { type: "number", ...limits, onchange: () => this.actions.change({ [name]: clamped(input) }) })
-      add(name, label, input, help)
-    }
-    number("threshold", "Draw weights from", { min: 0, max: 1, step: 0.01 }, "Smaller weights are left out of the picture; no number changes.")
-    number("top", "Largest per query", { min: 0, max: kind.shape[1], step: 1 }, "Only so many keys of each query are drawn; 0 draws all.")
-    if (texts.some((text) => text.special?.some(Boolean))) pick("special", "Special tokens", SPECIAL, "Tokens that the tokenizer added.")
+    const least = el("input", { type: "range", min: 0, max: 1, step: 0.01, oninput: () => this.actions.change({ threshold: clamped(least) }) })
+    this.least = el("b") // no output: the slider itself says its number to those who listen
+    add(rows, "threshold", "Draw weights from", least, "Smaller weights are left out of the picture; no number changes.", this.least)
+    const most = el("input", { type: "number", min: 0, max: kind.shape[1], step: 1, onchange: () => this.actions.change({ top: clamped(most) }) })
+    add(rows, "top", "Largest per query", most, "Only so many keys of each query are drawn; 0 draws all.")
     if (has("words")) this.wordsBox(rows, explained)
+    if (texts.some((text) => text.special?.some(Boolean))) pick("special", "Special tokens", SPECIAL, "Tokens that the tokenizer added.")
     if (kind.queryText.segments && kind.keyText.segments) pick("segments", "Sentence", SEGMENTS, "Queries of the one sentence, keys of the other.")
     pick("scale", "Scale", SCALES, "How colour and width grow with the weight.")
     pick("maximum", "Full colour", MAXIMA, `The weight that is drawn at full strength: of up to ${MANY_KEYS} tokens weight 1, of more the largest of each head, unless you choose.`)
     pick("colours", "Colours", COLOURS, "From the page's background, weight 0, to full strength.")
-    this.side.replaceChildren(...rows, this.zoomRow(), this.note, listOf("What these settings do", explained), this.keyList())
+    this.more = el("details", { className: "list more" }, el("summary", {}, "More settings"), ...folded)
+    this.built = true
+    this.side.replaceChildren(...rows, this.more, this.zoomRow(), this.note, listOf("What these settings do", explained), this.keyList())
   }
 
   wordsBox(rows, explained) {
@@ -170,6 +173,10 @@ export class Controls {
       if (input.type === "checkbox") input.checked = view[name]
       else if (input.value !== String(view[name])) input.value = view[name]
     }
+    this.least.textContent = view.threshold
+    // What is not as it would be without anybody's choice is seen from the start; after that the fold is the visitor's.
+    if (this.built) this.more.open = [...this.more.querySelectorAll("select")].some((select) => select.selectedIndex > 0)
+    this.built = false
   }
 }
 
