@@ -12,11 +12,12 @@ from streamlit.navigation.page import Page
 
 from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
 from pages.parts.computed import purpose_of, reads_pairs
+from pages.parts.examples import examples_for
 from pages.parts.experiments import edits_in_words
 from pages.parts.finding import FINDING, picture_alone, show_finding
 from pages.parts.sidebar import configure, sidebar
 from pages.parts.state.declared import FIRST
-from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection, typable
+from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
 from pages.parts.state.session import address_notice, choices, choose, remember, selected, take_back
 from pages.parts.widgets.bar import BarState, Takers, bar
 from viz.tokens import markdown_text
@@ -91,7 +92,7 @@ def freeze_imports(page: str) -> None:
     gc.freeze()
 
 
-def show_bar(selection: Selection, among: Sequence[str] | None = None, *, examples: Sequence[str] = EXAMPLES) -> None:
+def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     """The bar at the top: text, model (of these alone, where a page cannot use all), device, examples and Share."""
     if picture_alone():
         return
@@ -105,7 +106,7 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None, *, exampl
         model=selection.checkpoint,
         devices=[(name, DEVICE_NAMES.get(name, name)) for name in devices],
         device=st.session_state.get("device", devices[0]),
-        examples=examples,
+        examples=examples_for(selection.checkpoint),
         longest=LONGEST_TEXT,
     )
     with st.container(key="bar_frame"):

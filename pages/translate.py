@@ -27,7 +27,7 @@ from pages.parts.translated import (
     show_tree,
 )
 from pages.parts.translating import ForcedPass, pass_over_candidate, produce
-from pages.parts.translation import CHECKPOINT, SENTENCES, Options
+from pages.parts.translation import CHECKPOINT, Options
 from pages.parts.translation_controls import fitting, show_outcome
 from pages.parts.translation_picture import (
     QUESTION,
@@ -51,7 +51,7 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     translators = available_checkpoints("encoder-decoder")
-    pages.show_bar(selection, translators, examples=SENTENCES)
+    pages.show_bar(selection, translators)
     remember(selection)
     if selection.checkpoint not in translators:
         show_finding(QUESTION)

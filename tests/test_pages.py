@@ -17,10 +17,12 @@ import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.computed import LRUCache
+from pages.parts.continuation import BEGINNINGS
 from pages.parts.explore_settings import Axes
 from pages.parts.exploring import Attended, wanted_layer
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
+from pages.parts.translation import SENTENCES
 from viz.explorer.kinds import kinds_of
 from viz.explorer.packing import unpack
 from viz.explorer.view import View
@@ -412,6 +414,20 @@ def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
 def test_what_is_read_byte_by_byte_is_said(text, told):
     app = opened(checkpoint="stories", text=text)
     assert told == any("reads them byte by byte" in said.value for said in app.main.caption)
+
+
+@pytest.mark.parametrize(
+    ("page", "checkpoint", "examples"),
+    [
+        ("explore.py", "sentiment", EXAMPLES),
+        ("explore.py", "stories", BEGINNINGS),
+        ("inside.py", "translate-en-fr", SENTENCES),
+        ("write.py", "stories", BEGINNINGS),
+        ("translate.py", "translate-en-fr", SENTENCES),
+    ],
+)
+def test_examples_are_such_as_the_model_was_trained_for(page, checkpoint, examples):
+    assert bar(opened(page, checkpoint=checkpoint))["examples"] == list(examples)
 
 
 # The address

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import OF_TEXT, decimal, declared, one_of, whole, whole_numbers
 
-EXAMPLE = "Once upon a time there was a little girl who"
+BEGINNINGS = (
+    "Once upon a time there was a little girl who",
+    "The king called his three sons and said,",
+    "In the middle of the forest stood a",
+    "“Where have you been?” asked the",
+    "The wolf knocked at the door, and the little pig",
+    "The princess had a golden ball. One day the golden",
+)
+EXAMPLE = BEGINNINGS[0]
 CHECKPOINT = "stories"
 MOST_WRITTEN, LARGEST_ID = 512, 999_999
 METHODS = ("sample", "greedy")
