@@ -495,3 +495,19 @@ def test_what_a_page_that_back_left_still_sends_does_not_take_the_place_of_the_o
         has_page(page, "Break the formula")
         assert "/break?" in page.url
         forward(page, "Inside a head")
+
+
+def test_what_is_pressed_right_after_a_link_does_not_stop_it(browser, address):
+    """Both in one turn of the browser, as where it was busy: the server would make one run of them, of neither page."""
+    with visitor(browser) as page:
+        open_page(page, address, "Inside a head", text=OWN)
+        with answered(page):
+            page.get_by_role("link", name="Break the formula", exact=True).evaluate("""link => {
+                link.click()
+                for (const one of document.querySelectorAll("[data-testid=stMain] button"))
+                    if (one.textContent.includes("Recheck this weight")) one.click()
+            }""")
+        has_page(page, "Break the formula")
+        has_text(page, OWN)
+        page.get_by_role("heading", level=1).wait_for()
+        no_complaint(page)

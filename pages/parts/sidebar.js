@@ -1,6 +1,7 @@
 // Marks the current page, folds a phone's sidebar once a page was chosen in it, lets the button that opens it scroll away,
-// and has Back lead where it leads, however soon it is pressed.
+// has Back lead where it leads, however soon it is pressed, and a link, whatever is pressed after it.
 const WIDEST_PHONE = 768
+const LEAVING = 3000 // milliseconds at most from a link to the page that it leads to
 const listening = new WeakMap()
 
 export default function ({ parentElement, data }) {
@@ -11,6 +12,7 @@ export default function ({ parentElement, data }) {
   }
   scrollButton()
   followBack(data.came)
+  followLinks()
   sidebar?.querySelector(".st-key-page_here p")?.setAttribute("aria-current", "page")
   sidebar?.removeEventListener("click", listening.get(parentElement))
   sidebar?.addEventListener("click", chosen)
@@ -47,6 +49,28 @@ function followBack(came) {
   }
   // An address that the server has written since is the last in the history.
   if (window.navigation?.canGoForward && query(came) !== query(location.search)) askAgain()
+}
+
+// Until the server has heard of a link, it would put a press after it into one run with it, which draws neither page.
+function followLinks() {
+  if (window.headlightLeaves) return
+  window.headlightLeaves = true
+  let [since, from] = [-Infinity, ""]
+  const press = (event) => {
+    const link = event.target.closest?.("a[href]")
+    if (link && event.type === "click" && leads(link, event)) [since, from] = [performance.now(), location.pathname]
+    const leaving = location.pathname === from && performance.now() - since < LEAVING
+    if (link || !leaving || !event.target.closest?.("[data-testid=stMain]")) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  for (const kind of ["click", "keydown"]) addEventListener(kind, press, true)
+}
+
+// Whether a press on a link leads to another page, here.
+function leads(link, { ctrlKey, metaKey, shiftKey, altKey }) {
+  const elsewhere = link.target === "_blank" || link.hasAttribute("download") || link.origin !== location.origin
+  return !elsewhere && !(ctrlKey || metaKey || shiftKey || altKey) && link.pathname !== location.pathname
 }
 
 const query = (text) => new URLSearchParams(text).toString()
