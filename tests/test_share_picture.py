@@ -12,7 +12,7 @@ from model import load_checkpoint
 from pages.parts import downloads
 from pages.parts.downloads import words_of
 from tests.test_pages import opened
-from viz.curves import LOOK
+from viz.curve_look import LOOK
 from viz.explorer.kinds import kinds_of
 from viz.explorer.view import View
 from viz.share_picture import (

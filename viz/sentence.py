@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from viz.curves import LOOK
+from viz.curve_look import LOOK
 from viz.explorer.kinds import Kind, Text
 from viz.explorer.view import same_word
 from viz.findings import head_called, token_name, unit_of

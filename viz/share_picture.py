@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from viz.curves import LOOK
+from viz.curve_look import LOOK
 from viz.explorer.kinds import Kind
 from viz.explorer.panels.paint import (
     WIDEST_FONT,
