@@ -265,7 +265,7 @@ def test_a_menu_lists_the_files_of_the_page_and_on_a_phone_stands_in_one_with_th
         expect(page.get_by_text("The file is being made.")).to_be_visible()
         expect(page.locator(".bar .download .list")).to_be_hidden()
         open_menu(page, "Download")
-        assert len(page.locator(".bar .download .entry").all()) == 8
+        assert len(page.locator(".bar .download .entry").all()) == 9
         assert all(page.locator(".bar .download .note").all_inner_texts())
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert serious(page) == []
@@ -288,9 +288,26 @@ def test_a_file_is_of_what_is_shown_now_and_one_that_cannot_be_is_not_offered(br
 
 def test_where_a_page_has_no_file_there_is_no_menu_of_them(browser, address):
     with visitor(browser) as page:
-        open_page(page, address, "Positions")
+        open_page(page, address, "Explore", text=" ")  # nothing to see, and so nothing to take away
         expect(page.locator(".bar .share")).to_be_visible()
         expect(page.locator(".bar .download")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("title", "files"),
+    [
+        ("Break the formula", ["As Python"]),
+        (
+            "Positions",
+            ["Position vectors (CSV)", "Position vectors and products (NPZ)", "Schemes (NPZ)", "Token vectors (NPZ)"],
+        ),
+    ],
+)
+def test_files_of_several_places_of_a_page_stand_in_one_menu(browser, address, title, files):
+    with visitor(browser) as page:
+        open_page(page, address, title)
+        open_menu(page, "Download")
+        comes_true(page, lambda: sorted(page.locator(".bar .download .entry button").all_inner_texts()) == files)
 
 
 def shared(page: Page, label: str) -> None:

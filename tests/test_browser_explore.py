@@ -56,7 +56,7 @@ def test_the_curves_have_the_weights_of_the_found_head(browser, address, weights
         assert {(one["query"], one["key"]) for one in drawn} == set(map(tuple, np.argwhere(head >= 0.01 * head.max())))
         for one in drawn:
             assert one["weight"] == pytest.approx(head[one["query"], one["key"]], abs=1e-6)
-            assert one["wide"] == pytest.approx(LOOK.width(one["weight"] / head.max(), len(head)), abs=1e-4)
+            assert one["wide"] == pytest.approx(LOOK.width(one["weight"] / float(head.max()), len(head)), abs=1e-4)
         assert numbers(page, "columns")[LOVED] == "mean >99"
 
 

@@ -497,6 +497,15 @@ def test_what_a_page_that_back_left_still_sends_does_not_take_the_place_of_the_o
         forward(page, "Inside a head")
 
 
+@pytest.mark.parametrize("name", ["Explore", "See it in Explore"])
+def test_a_link_to_the_first_page_opened_in_a_new_tab_leads_there(browser, address, name):
+    with visitor(browser) as page:
+        open_page(page, address, "Inside a head", text=OWN)
+        with page.context.expect_page() as opened:
+            page.get_by_role("link", name=name).filter(visible=True).first.click(button="middle")
+        has_page(opened.value, "Explore")
+
+
 def test_what_is_pressed_right_after_a_link_does_not_stop_it(browser, address):
     """Both in one turn of the browser, as where it was busy: the server would make one run of them, of neither page."""
     with visitor(browser) as page:

@@ -1,5 +1,5 @@
 // Marks the current page, folds a phone's sidebar once a page was chosen in it, lets the button that opens it scroll away,
-// has Back lead where it leads, however soon it is pressed, and a link, whatever is pressed after it.
+// has Back lead where it leads, however soon it is pressed, and a link, whatever is pressed after it or wherever it opens.
 const WIDEST_PHONE = 768
 const LEAVING = 3000 // milliseconds at most from a link to the page that it leads to
 const listening = new WeakMap()
@@ -57,20 +57,30 @@ function followLinks() {
   window.headlightLeaves = true
   let [since, from] = [-Infinity, ""]
   const press = (event) => {
-    const link = event.target.closest?.("a[href]")
-    if (link && event.type === "click" && leads(link, event)) [since, from] = [performance.now(), location.pathname]
+    const link = linkOf(event)
+    if (link && event.type === "click") [since, from] = leads(link) ? [performance.now(), location.pathname] : [-Infinity, ""]
     const leaving = location.pathname === from && performance.now() - since < LEAVING
     if (link || !leaving || !event.target.closest?.("[data-testid=stMain]")) return
     event.preventDefault()
     event.stopImmediatePropagation()
   }
   for (const kind of ["click", "keydown"]) addEventListener(kind, press, true)
+  for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
+}
+
+// The link of an event. To the page that opens at the root Streamlit writes none but a query: opened in a new tab, that
+// would lead to the page that it stands on.
+function linkOf(event) {
+  const link = event.target.closest?.("a[href]")
+  const written = link?.getAttribute("href")
+  if (written === "" || written?.startsWith("?")) link.setAttribute("href", `./${written}`)
+  return link
 }
 
 // Whether a press on a link leads to another page, here.
-function leads(link, { ctrlKey, metaKey, shiftKey, altKey }) {
-  const elsewhere = link.target === "_blank" || link.hasAttribute("download") || link.origin !== location.origin
-  return !elsewhere && !(ctrlKey || metaKey || shiftKey || altKey) && link.pathname !== location.pathname
+function leads(link) {
+  const here = link.target !== "_blank" && !link.hasAttribute("download") && link.origin === location.origin
+  return here && link.pathname !== location.pathname
 }
 
 const query = (text) => new URLSearchParams(text).toString()
