@@ -29,6 +29,7 @@ SHAPE_HELP = "Layers work one after the other, heads side by side in each. The w
 VOCABULARY_HELP = "How many different tokens the model knows. What it does not know becomes the unknown token."
 LENGTH_HELP = "Tokens beyond this number are left out, and the page says so."
 OPEN_HELP = "The text that is selected, read by this checkpoint."
+EVALUATION_WIDTHS = {"result": st.column_config.Column(width=110), "examples": st.column_config.Column(width=110)}
 LOSS_HELP = (
     "Cross-entropy: minus the logarithm of the probability that the model gave to the right answer, averaged. "
     "The validation part was not trained on."
@@ -108,17 +109,17 @@ def show_sizes(checkpoint: Checkpoint) -> None:
 
 
 def show_evaluations(card: Mapping[str, object]) -> None:
-    """What was measured and what that means; every figure stands above the command that prints it."""
+    """What was measured and what that means; under every table, folded, the command that prints it."""
     found = cards.evaluations_by_command(card)
     if found:
         st.subheader("How good it is", anchor=False)
         if said := cards.all_measures_explained(card):
             st.markdown(" ".join(map(markdown_text, said)))
     for command, table in found.items():
-        st.dataframe(pd.DataFrame(table), hide_index=True, height="content")
+        st.dataframe(pd.DataFrame(table), hide_index=True, height="content", column_config=EVALUATION_WIDTHS)
         if command:
-            st.caption("Printed by this command:")
-            st.code(command, language=None, wrap_lines=True)
+            with st.expander("The command that printed this"):
+                st.code(command, language=None, wrap_lines=True)
 
 
 def show_curve(name: str) -> None:

@@ -65,10 +65,14 @@ HOW_TO_READ = """
   where the architecture scales it), what is added for its position, and the sum, which enters the first layer.
 - A row of a heatmap is a position, a column one of its numbers: **orange** is below 0, **blue** above, the colour of
   the page is 0. Point at any place for the number.
+{waves}- Tokens count from 1; positions and dimensions from 0, as in the formula: token 1 stands at position 0.
+"""
+WAVES_READ = """\
 - Dimensions 0 and 1 are the sine and the cosine of the shortest wave; every pair further right has a longer one.
   Together they tell positions apart as the hands of a clock tell times apart.
-- Tokens count from 1; positions and dimensions from 0, as in the formula: token 1 stands at position 0.
 """
+NO_FORMULA = "No formula gives these vectors: training found them, one for each position."
+NO_WAVES = "What follows is of the formula, not of this checkpoint: vectors that training found are no waves."
 FORMULA_TEXT = (
     r"PE_{(pos,\,2i)} = \sin\!\left(pos / 10000^{2i/d}\right)",
     r"PE_{(pos,\,2i+1)} = \cos\!\left(pos / 10000^{2i/d}\right)",
@@ -284,7 +288,8 @@ def show_sum(*, answered: bool) -> None:
         radio("Stack", list(stacks), name, partial(take_setting, "stack"), key="stack", help=STACK_HELP)
     stack = stacks[name]
     st.markdown(" ".join(order_sentences(stack, checkpoint.config.positions, answered=answered)))
-    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    waves = WAVES_READ if checkpoint.config.positions == "sinusoidal" else ""
+    st.markdown(f"**How to read this**\n{HOW_TO_READ.format(waves=waves)}")
 
 
 def order_sentences(stack: StackTrace, scheme: str, *, answered: bool) -> Iterator[str]:
@@ -336,8 +341,8 @@ def show_table() -> None:
     """The table at a chosen size: curves, heatmap, wavelengths, products, and a shift in it."""
     with pages.plain_refusals():
         st.subheader("The position vectors", anchor=False)
-        for line in FORMULA_TEXT:
-            st.latex(line)
+        with st.container():
+            show_formula()
         choose_table()
         table, source = chosen_table()
         show_curves()
@@ -350,18 +355,37 @@ def show_table() -> None:
         numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
         offer_numbers("Position vectors and products (NPZ)", "table", NUMBERS_HELP, numbers)
         show_products(table, source)
+        if found_by_training():
+            st.info(NO_WAVES)
         show_waves(table.shape[1])
         show_shift(table.shape[1])
 
 
+def show_formula() -> None:
+    """The formula of the table, or that there is none."""
+    if found_by_training():
+        st.markdown(NO_FORMULA)
+        return
+    for line in FORMULA_TEXT:
+        st.latex(line)
+
+
+def found_by_training() -> bool:
+    """Whether the table is a checkpoint's, whose vectors are no waves."""
+    selection, checkpoint, _ = fitted_selection()
+    return selection.of(Positioning).table == OWN and checkpoint.config.positions in ("learned", "counted")
+
+
 def choose_table() -> None:
     """Whose vectors, and how many of them."""
-    settings = fitted_selection()[0].of(Positioning)
+    selection, checkpoint, _ = fitted_selection()
+    settings = selection.of(Positioning)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         looks = {"format_func": TABLE_NAMES.__getitem__, "help": TABLE_HELP}
         radio("Vectors of", TABLES, settings.table, partial(take_setting, "table"), key="table", **looks)
-        length, width = setting("length", settings.length), setting("width", settings.width)
         own = settings.table == OWN
+        length = setting("length", settings.length)
+        width = setting("width", checkpoint.config.width if own else settings.width)
         st.number_input("Positions", 1, LONGEST, help=LENGTH_HELP, width=140, **length)
         st.number_input("Dimensions", 1, WIDEST, help=WIDTH_HELP, width=140, disabled=own, **width)
 

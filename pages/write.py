@@ -68,7 +68,7 @@ HOW_TO_READ = """
   the model gave it, and its shade is deeper the larger that is. Click one to go back to the step that wrote it.
 - A row of bars is a token that could come next, **▸** the one that was taken there, or that **Step** takes next. The
   columns are the model's own probability and what each setting makes of it, one after the other. Click a row to take
-  that token instead, and go on from there.
+  that token instead, and go on from there. **␣** stands for the space that begins a token.
 - In the explorer, the last token that has been read is kept as the **query**: what it attends to is what the next token
   is computed from.
 """

@@ -335,12 +335,17 @@ def explored(page: Page, expression: str) -> Any:
     return page.locator(".headlight").evaluate(f"root => {{ const {{ explorer }} = root; return {expression} }}")
 
 
-def comes_true(page: Page, check: Callable[[], None]) -> None:
-    """Call a check of what the page shows until it passes: a chart may come a moment after the server is idle."""
+def comes_true(page: Page, check: Callable[[], object]) -> None:
+    """Call a check of what the page shows until it passes: a chart may come a moment after the server is idle.
+
+    check: raises AssertionError, or says False, as long as it does not hold.
+    """
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            return check()
+            found = check()
+            assert found is None or found
+            return
         except AssertionError:
             if time.monotonic() > end:
                 raise

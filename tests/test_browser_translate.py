@@ -8,11 +8,23 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from model import load_checkpoint
-from tests.running import PRESS_STOP, asks, comes_true, explored, idle, picture_shown, visitor
+from model import Checkpoint, load_checkpoint
+from tests.running import (
+    PRESS_STOP,
+    asks,
+    comes_true,
+    explored,
+    idle,
+    open_page,
+    picture_shown,
+    show_text,
+    visitor,
+)
 from tests.test_explorer_browser import serious
+from viz.tokens import position_name
 
 SOURCE, TARGET = "The dog bit the man.", "Le chien a mordu l'homme."
+DOG_AND_CAT, HAPPY = "The dog and the big cat are not here.", "I am happy 😀 today."
 CHARTS = "[data-testid=stVegaLiteChart]"
 BAR = re.compile(r"(?:weight|probability): ([0-9.e-]+); name: (\d+) · .*")
 TOKEN = re.compile(r"probability: ([0-9.e-]+); token: (\d+) · .*")
@@ -160,3 +172,23 @@ def test_axe_finds_nothing_serious_and_the_page_fits_a_phone(browser, address, s
         assert serious(page) == []
         page.set_viewport_size({"width": 390, "height": 2600})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_bars_of_another_text_stand_in_its_own_order(browser, address, checkpoint):
+    """Vega keeps the places of bars whose names the text before had too, unless it is told the order."""
+    with visitor(browser) as page:
+        open_page(page, address, "Translate", text=DOG_AND_CAT)
+        comes_true(page, lambda: names_of_bars(page) == names_of_tokens(checkpoint, DOG_AND_CAT))
+        show_text(page, HAPPY)  # of as many tokens, two of which are the same
+        comes_true(page, lambda: names_of_bars(page) == names_of_tokens(checkpoint, HAPPY))
+
+
+def names_of_tokens(checkpoint: Checkpoint, text: str) -> list[str]:
+    return [position_name(*each) for each in enumerate(checkpoint.tokenizer.encode(text).tokens)]
+
+
+def names_of_bars(page: Page) -> list[str]:
+    """The names of the first chart's bars, from above."""
+    written = page.locator(CHARTS).first.locator("text")
+    found = written.evaluate_all("all => all.map(one => [one.getBoundingClientRect().top, one.textContent])")
+    return [name for _, name in sorted(found) if " · " in name]

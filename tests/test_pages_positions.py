@@ -387,6 +387,19 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
         assert "has no position vectors; choose those of the formula" in refusal(app)
 
 
+def test_a_table_that_training_found_is_called_no_wave():
+    app = opened(PAGE, checkpoint="stories")
+    assert "sine and the cosine of the shortest wave" not in words(app)
+    assert len(app.latex) > 1
+    app.radio(key="table").set_value("own").run()
+    assert "training found them" in words(app)
+    assert any("vectors that training found are no waves" in info.value for info in app.info)
+    assert app.number_input(key="width").value == array(figure(app, "heatmap")["data"][0]["z"]).shape[1] == 256
+    app.radio(key="table").set_value("formula").run()
+    assert app.number_input(key="width").value == 128
+    assert "training found them" not in words(app)
+
+
 def test_plotly_stays_off_the_way_to_the_first_page():
     """The server's own import of plotly.graph_objects is Streamlit's."""
     script = (

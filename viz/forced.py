@@ -22,7 +22,12 @@ def forced_chart(tokens: Sequence[Forced], pieces: Pieces, *, theme: Theme = LIG
     """
     rows = _rows(tokens, pieces)[:MOST_DRAWN]
     base = alt.Chart(data_of(rows)).encode(
-        y=alt.Y("token:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, ticks=False, domain=False)),
+        y=alt.Y(
+            "token:N",
+            sort=[str(row["token"]) for row in rows],
+            title=None,
+            axis=alt.Axis(labelLimit=130, ticks=False, domain=False),
+        ),
         x=alt.X("probability:Q", scale=alt.Scale(domain=[0, ROOM]), axis=alt.Axis(values=[0, 0.5, 1])),
         tooltip=[
             "token:N",

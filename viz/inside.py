@@ -213,7 +213,7 @@ def _rows_with_numbers(rows: list[dict[str, Any]], title: str, names: str | None
     room = 0.4 * ((high - low) or 1.0)
     limits = alt.Scale(domain=[low - (room if low < 0 else 0), high + room], nice=False)
     labels = alt.Axis(labelLimit=190, labelOverlap=False, grid=False, ticks=False, domain=False)
-    down = alt.Y("name:N", sort=None, title=names, axis=labels)
+    down = alt.Y("name:N", sort=[row["name"] for row in rows], title=names, axis=labels)
     data = alt.Chart(data_of(rows))
     bars = (
         data.transform_filter("isValid(datum.value)")

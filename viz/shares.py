@@ -28,7 +28,7 @@ def share_chart(
         for place, (name, share) in enumerate(zip(names, shares, strict=True))
     ]
     base = alt.Chart(data_of(rows)).encode(
-        y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=130, ticks=False, domain=False)),
+        y=alt.Y("name:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=130, ticks=False, domain=False)),
         x=alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, ROOM]), axis=alt.Axis(values=[0, 0.5, 1])),
         tooltip=["name:N", alt.Tooltip("share:Q", title=title, format=".4f")],
     )

@@ -190,8 +190,9 @@ def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str
         "scale": f"Every product is multiplied by {number('scale')}{_root(path)}, so that longer vectors do not give "
         f"larger numbers: {number('scaled')}.",
         "softmax": _softmax(path),
-        "value": f"A third matrix says what each key hands on: its value. The key's is multiplied by "
-        f"{short(path.weight())}, and the sum over all keys is what the head found: its context.{_muted(path)}",
+        "value": f"A third matrix says what each key hands on: its value. The value of {key} is multiplied by its "
+        f"weight, {short(path.weight())}, and those of all keys by theirs; their sum is what the head found: its "
+        f"context.{_muted(path)}",
         "heads": f"{path.module.heads} heads did the same at the same time. Their contexts are put side by side; "
         f"head {counted(path.site.head)} is the one outlined.",
         "output": "One more matrix mixes what the heads found into a vector as wide as the stream. The part of this "
@@ -276,7 +277,7 @@ def _softmax(path: WeightPath) -> str:
     if not path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query].any():
         return "The query may see no key at all: each of its weights is 0."
     return (
-        f"e is raised to the power of every score, and each is divided by the sum of them all, "
+        f"The number e, 2.718, is raised to the power of every score, and each is divided by the sum of them all, "
         f"which gives a weight of {short(path.weight())}. "
         "What the query gives to all keys together is 1."
     )
