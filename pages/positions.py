@@ -234,7 +234,7 @@ def fit_settings() -> None:
 
 def setting(name: str, wanted: Any, first: int = 0) -> dict[str, Any]:
     """What makes a control show a setting and change it; ``first``: what the screen calls 0."""
-    return {"key": bind(name, wanted), "on_change": take_control, "args": (name, first)}
+    return {"key": bind(name, wanted, told=True), "on_change": take_control, "args": (name, first)}
 
 
 def take_control(name: str, first: int) -> None:

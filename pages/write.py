@@ -366,7 +366,7 @@ def show_settings(here: Stand) -> None:
     chosen = here.chosen
 
     def changes(name: str) -> dict[str, Any]:
-        return {"key": bind(name, getattr(chosen, name)), "on_change": take_setting, "args": (here, name)}
+        return {"key": bind(name, getattr(chosen, name), told=True), "on_change": take_setting, "args": (here, name)}
 
     radio(
         "Take",
@@ -407,7 +407,7 @@ def show_attention() -> None:
         st.subheader("What it looks at", anchor=False)
         show_explorer(shown, attended)
         with st.container(horizontal=True, vertical_alignment="center"):
-            mute = bind("mute", shown.selection.mute)
+            mute = bind("mute", shown.selection.mute, told=True)
             switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
             show_downloads(stand(shown.selection, checkpoint_named(shown.selection.checkpoint)))
         show_neighbours(shown)

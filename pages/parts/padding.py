@@ -46,7 +46,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
         return
     count = chosen_number(selection, range(1, room + 1), min(USUAL, room))
     with beside:
-        key = bind("padding_count", count)
+        key = bind("padding_count", count, told=True)
         st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
     key_of_runs = ("padding", count, *trace_key(selection, NO))
     found: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)

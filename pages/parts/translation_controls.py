@@ -95,7 +95,7 @@ def choose_options(options: Options, *, typed: bool) -> None:
         )
         for name in SETTINGS[options.method]:
             label, explained, limits = NUMBERS[name]
-            key = bind(f"translation_{name}", getattr(options, name))
+            key = bind(f"translation_{name}", getattr(options, name), told=True)
             st.number_input(label, key=key, help=explained, on_change=take_number, args=(name,), width=130, **limits)
 
 

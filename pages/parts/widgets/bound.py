@@ -24,8 +24,8 @@ def bind(name: str, wanted: object, *, told: bool = False) -> str:
     On another page it is another control, which begins empty unless it is told again. Told at every run, a text would
     lose what is being typed.
 
-    told: True tells it at every run. A switch that comes later than the page needs that: a browser that the next run
-    overtakes before it has mounted one would begin at its own default, and report that as chosen.
+    told: True tells it at every run. All but a text needs that: a browser that the next run overtakes before it has
+    mounted a switch or a number would begin at its own default, its least, and report that as chosen.
     """
     shown, page = st.session_state.setdefault("_shown", {}), st.session_state.get("_at")
     if told or st.session_state.get(name) != wanted or shown.get(name) != page:
