@@ -51,7 +51,8 @@ function followBack(came) {
   if (window.navigation?.canGoForward && query(came) !== query(location.search)) askAgain()
 }
 
-// Until the server has heard of a link, it would put a press after it into one run with it, which draws neither page.
+// Until the server has heard of a link, it would put a press after it into one run with it, which draws neither page. Back
+// to the page that the link stood on ends the wait.
 function followLinks() {
   if (window.headlightLeaves) return
   window.headlightLeaves = true
@@ -65,6 +66,7 @@ function followLinks() {
     event.stopImmediatePropagation()
   }
   for (const kind of ["click", "keydown"]) addEventListener(kind, press, true)
+  addEventListener("popstate", () => (since = -Infinity))
   for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
 }
 
