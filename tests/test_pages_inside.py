@@ -152,6 +152,8 @@ def test_until_a_place_is_chosen_it_opens_on_the_head_that_does_most_with_the_te
     assert not {*SITE, "off", "attention", "opening"} & set(app.query_params)
     app.button(key="next").click().run()
     assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
+    app.button(key="step_softmax").click().run()
+    assert any("gives a weight of more than 0.9999." in text.value for text in whole(app).markdown)
     typed(app, SENTENCE)
     assert "loved" not in whole(app).title[0].value
 
@@ -311,13 +313,15 @@ def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():
     before = printed(app, "weight of every key")
     app.selectbox(key="inside_layer").set_value(0).run()
     whole(app.toggle(key="inside_mute").set_value(True).run())
+    said = "The model ran with head 2 of layer 1 muted."
+    assert app.markdown[0].value.endswith(f"{said} A muted head still looks; what it finds is set to zero.")
     app.selectbox(key="inside_layer").set_value(2).run()
     edits = Edits(muted=frozenset({HeadSite("encoder", 0, 1)}))
     stack: Any = load_checkpoint("sentiment").trace(SENTENCE, edits=edits).encoder
     after = printed(whole(app), "weight of every key")
     assert np.array_equal(after.astype(np.float32), stack.blocks[2].self_attention.weights[1, 3].numpy())
     assert not np.allclose(after, before, atol=1e-4)
-    assert app.markdown[0].value.endswith("The model ran with head 2 of layer 1 muted.")
+    assert app.markdown[0].value.endswith(said)
     assert app.query_params["muted"] == "0.1"
     assert not app.toggle(key="inside_mute").value
     app.selectbox(key="inside_layer").set_value(0).run()

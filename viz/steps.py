@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from model.edits import NO_EDITS, Edits
+from model.edits import NO_EDITS, Edits, HeadSite
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.recheck import Rechecked
 from model.measures.score_parts import ScoreParts
@@ -83,7 +83,7 @@ LABELS = {
     "feed_forward_output": "what the feed-forward layer adds",
     "stream_out": "stream that leaves the layer",
 }
-MOST = "99.99"  # percent: what is rounded to all without being it
+MOST, MOST_PARTS = "99.99", "0.9999"  # in percent and as a weight: what is rounded to all without being it
 PARTS = {"content": "word", "position": "position", "segment": "segment", "bias": "bias"}
 NOTHING_ADDED = {
     "rotary": "This model adds no position vector: it turns query and key by their positions, two steps further on.",
@@ -138,10 +138,10 @@ def answer(path: WeightPath) -> str:
     query, key = names_of(path)
     where = f"head {counted(path.site.head)} of layer {counted(path.site.layer)}"
     if not path.is_allowed():
-        return f"In {where}, query {query} may not see key {key}: its weight is 0.{_edited(path.edits)}"
+        return f"In {where}, query {query} may not see key {key}: its weight is 0.{_edited(path)}"
     given = f"query {query} gives {share(path.weight())} of its attention to key {key}."
     largest = " It is the largest weight of the head." if path.is_largest() else ""
-    return f"In {where}, {given}{largest}{_edited(path.edits)}"
+    return f"In {where}, {given}{largest}{_edited(path)}"
 
 
 def in_full(path: WeightPath) -> str:
@@ -154,20 +154,31 @@ def in_full(path: WeightPath) -> str:
 
 def share(weight: float) -> str:
     """ "99.12 %": four significant digits, with a space that does not break; "more than 99.99 %" for all but all."""
-    digits = decimal(100 * weight, ".4g")
-    almost = digits == "100" and weight < 1 - ROUNDING
-    return (f"more than {MOST}" if almost else digits) + "\u00a0%"
+    return (f"more than {MOST}" if _almost_all(weight) else decimal(100 * weight, ".4g")) + "\u00a0%"
 
 
-def _edited(edits: Edits) -> str:
-    """Which heads are muted, or else the edits as an address holds them."""
+def weight_text(path: WeightPath) -> str:
+    """The weight in four significant digits; "more than 0.9999" for all but all."""
+    return f"more than {MOST_PARTS}" if _almost_all(path.weight()) else short(path.weight())
+
+
+def _almost_all(weight: float) -> bool:
+    return decimal(weight, ".4g") == "1" and weight < 1 - ROUNDING
+
+
+def _edited(path: WeightPath) -> str:
+    """Which heads are muted, and what that means for this one, or else the edits as an address holds them."""
+    edits, site = path.edits, path.site
     if edits == NO_EDITS:
         return ""
     if edits != Edits(muted=edits.muted):
         return f" This pass is edited: {markdown_text(edits.to_text())}."
     first, *others = sorted(edits.muted)
     more = f" and {len(others)} more {'heads' if len(others) > 1 else 'head'}" if others else ""
-    return f" The model ran with head {counted(first.head)} of layer {counted(first.layer)}{more} muted."
+    kind = "cross" if site.attention == "cross" else "self"
+    here = HeadSite(site.stack, site.layer, site.head, kind) in edits.muted
+    looks = " A muted head still looks; what it finds is set to zero." if here else ""
+    return f" The model ran with head {counted(first.head)} of layer {counted(first.layer)}{more} muted.{looks}"
 
 
 def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str:
@@ -191,7 +202,7 @@ def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str
         f"larger numbers: {number('scaled')}.",
         "softmax": _softmax(path),
         "value": f"A third matrix says what each key hands on: its value. The value of {key} is multiplied by its "
-        f"weight, {short(path.weight())}, and those of all keys by theirs; their sum is what the head found: its "
+        f"weight, {weight_text(path)}, and those of all keys by theirs; their sum is what the head found: its "
         f"context.{_muted(path)}",
         "heads": f"{path.module.heads} heads did the same at the same time. Their contexts are put side by side; "
         f"head {counted(path.site.head)} is the one outlined.",
@@ -273,12 +284,12 @@ def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
 
 def _softmax(path: WeightPath) -> str:
     if path.replaced:
-        return f"An edit sets weights of this query, in place of what the softmax gives: {short(path.weight())}."
+        return f"An edit sets weights of this query, in place of what the softmax gives: {weight_text(path)}."
     if not path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query].any():
         return "The query may see no key at all: each of its weights is 0."
     return (
         f"The number e, 2.718, is raised to the power of every score, and each is divided by the sum of them all, "
-        f"which gives a weight of {short(path.weight())}. "
+        f"which gives a weight of {weight_text(path)}. "
         "What the query gives to all keys together is 1."
     )
 
