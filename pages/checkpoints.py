@@ -149,8 +149,11 @@ def show_training(card: Mapping[str, object]) -> None:
     command, facts = cards.text_of(card, "training", "command"), cards.training_facts(card)
     if command or facts:
         st.subheader("Training", anchor=False)
-        st.code(command, language=None, wrap_lines=True)
+    if facts:
         st.markdown("\n".join(f"- {markdown_text(name)}: {markdown_text(fact)}" for name, fact in facts.items()))
+    if command:
+        with st.expander("The command that trained it"):
+            st.code(command, language=None, wrap_lines=True)
     if cards.limits(card):
         st.subheader("Limits", anchor=False)
         st.markdown("\n".join(f"- {markdown_text(limit)}" for limit in cards.limits(card)))

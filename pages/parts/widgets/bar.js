@@ -210,7 +210,8 @@ class Bar {
       select.written = written
     }
     select.value = chosen
-    select.title = select.selectedOptions[0]?.textContent ?? ""
+    const label = select.selectedOptions[0]?.textContent ?? ""
+    select.title = options.length > 1 ? label : `${label}: no other here fits this page`
   }
 
   example(text) {
