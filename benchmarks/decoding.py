@@ -24,9 +24,9 @@ import transformers
 
 from benchmarks.trace import CLOCKS, add_clock, machine, seconds, spread
 from model import Checkpoint, load_checkpoint
-from model.adjustments import UNCHANGED
-from model.beam import search
-from model.decoding import likeliest, write
+from model.decoding.beam import search
+from model.decoding.logits_processors import UNCHANGED
+from model.decoding.steps import likeliest, write
 from model.edits import NO_EDITS
 
 MODELS: dict[str, Callable[[], Any]] = {

@@ -172,7 +172,7 @@ def in_app(browser: Browser) -> None:
 
 def random_checkpoint(folder: Path) -> None:
     """Small but for its heads."""
-    from model import storage
+    from model.loading import checkpoint_files
     from model.tokenizer import Tokenizer
 
     words = [" ".join(f"w{place}" for place in range(600))]
@@ -180,7 +180,7 @@ def random_checkpoint(folder: Path) -> None:
     torch.manual_seed(0)
     sizes = {"width": 96, "heads": HEADS, "layers": LAYERS, "hidden": 96, "max_length": 512}
     config = Config(architecture="encoder", vocabulary=2000, labels=("no", "yes"), **sizes)  # type: ignore[arg-type]
-    storage.save_checkpoint(folder, Transformer(config), tokenizer, {})
+    checkpoint_files.save_checkpoint(folder, Transformer(config), tokenizer, {})
 
 
 def text_of(tokens: int, start: int = 0) -> str:

@@ -20,7 +20,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model import CheckpointError, storage, weights
+from model import CheckpointError
+from model.loading import checkpoint_files, headers
 
 NASTY: list[Any] = [
     None, True, False, -1, 0, 1, 2, 16, 256, 1_000_000, 2.5, 1e308, 10**30, 1e-30, "", "pre", "decoder", "relu",
@@ -77,24 +78,24 @@ def flipped(content: bytes, before: int, chance: random.Random) -> bytes:
 
 def fuzz_configs(folders: list[Path], cases: int) -> Outcomes:
     """Spoil the configs of these folders in turn; the folders end as they were."""
-    outcomes, sound = Outcomes(), {folder: (folder / storage.CONFIG).read_bytes() for folder in folders}
+    outcomes, sound = Outcomes(), {folder: (folder / checkpoint_files.CONFIG).read_bytes() for folder in folders}
     for seed, folder in numbered(folders, cases):
-        (folder / storage.CONFIG).write_bytes(spoilt_config(json.loads(sound[folder]), random.Random(seed)))
+        (folder / checkpoint_files.CONFIG).write_bytes(spoilt_config(json.loads(sound[folder]), random.Random(seed)))
         outcomes.add(f"{folder.name}, config, seed {seed}", lambda: read(folder))  # noqa: B023 -- called at once
     for folder, content in sound.items():
-        (folder / storage.CONFIG).write_bytes(content)
+        (folder / checkpoint_files.CONFIG).write_bytes(content)
     return outcomes
 
 
 def fuzz_headers(folders: list[Path], cases: int) -> Outcomes:
     """Change bytes in the headers of these folders' weights in turn; the folders end as they were."""
-    outcomes, sound = Outcomes(), {folder: (folder / weights.WEIGHTS).read_bytes() for folder in folders}
+    outcomes, sound = Outcomes(), {folder: (folder / headers.WEIGHTS).read_bytes() for folder in folders}
     for seed, folder in numbered(folders, cases):
         chance, content = random.Random(seed), sound[folder]
         end = 8 + struct.unpack("<Q", content[:8])[0]
-        overwrite(folder / weights.WEIGHTS, flipped(content[:end], chance.choice([8, end, end]), chance))
+        overwrite(folder / headers.WEIGHTS, flipped(content[:end], chance.choice([8, end, end]), chance))
         outcomes.add(f"{folder.name}, header, seed {seed}", lambda: read(folder))  # noqa: B023 -- called at once
-        overwrite(folder / weights.WEIGHTS, content[:end])
+        overwrite(folder / headers.WEIGHTS, content[:end])
     return outcomes
 
 
@@ -111,7 +112,7 @@ def numbered(folders: list[Path], cases: int) -> Iterator[tuple[int, Path]]:
 
 def read(folder: Path) -> object:
     """What loading does with a config and its weights."""
-    return storage.read_model(folder, storage.read_config(folder))
+    return checkpoint_files.read_model(folder, checkpoint_files.read_config(folder))
 
 
 def main() -> None:

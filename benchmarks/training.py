@@ -27,8 +27,8 @@ from benchmarks.trace import CLOCKS, add_clock, machine, seconds, spread
 from model.checkpoint import CHECKPOINTS
 from model.config import Config
 from model.device import choose_device
+from model.loading.checkpoint_files import read_config
 from model.positions import sinusoids
-from model.storage import read_config
 from model.training import loop, next_token
 from model.training.distributed import Share
 from model.training.next_token import Predict, Predicted
@@ -70,14 +70,14 @@ class Theirs(nn.Module):
     def forward(
         self,
         source: Int[Tensor, "pair position"],
-        real: Bool[Tensor, "pair position"],
+        padding_mask: Bool[Tensor, "pair position"],
         target: Int[Tensor, "pair last"],
     ) -> Float[Tensor, "pair last vocabulary"]:
         """The logits of the target's next tokens."""
         causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1], device=target.device, dtype=torch.bool)
         final = self.transformer(
-            self.vectors(source), self.vectors(target), tgt_mask=causal, src_key_padding_mask=~real,
-            memory_key_padding_mask=~real, tgt_is_causal=True,
+            self.vectors(source), self.vectors(target), tgt_mask=causal, src_key_padding_mask=~padding_mask,
+            memory_key_padding_mask=~padding_mask, tgt_is_causal=True,
         )  # fmt: skip
         return F.linear(final, self.embedding.weight)
 
@@ -87,8 +87,8 @@ def their_predictions(batches: PairBatches) -> Predict:
 
     def predict(network: nn.Module, number: int, share: Share) -> Predicted:
         batch = batches.at(number)
-        source, real, target = (part.to(next_token.device_of(network)) for part in batch)
-        logits = network(source, real, target[:, :-1])
+        source, padding_mask, target = (part.to(next_token.device_of(network)) for part in batch)
+        logits = network(source, padding_mask, target[:, :-1])
         return next_token.predicted(logits, target[:, 1:], batch.target[:, 1:], share)
 
     return predict

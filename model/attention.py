@@ -5,6 +5,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -12,15 +13,23 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.cache import KeysValues
-from model.changes import SAME_ATTENTION, AttentionChanges, Scale, average, even, overwrite, silence
 from model.config import Config
+from model.edits.interventions import (
+    NO_ATTENTION_INTERVENTIONS,
+    AttentionInterventions,
+    Scale,
+    mean_ablate,
+    overwrite,
+    uniform,
+    zero_ablate,
+)
 from model.linear import Linear
 from model.trace import AttentionTrace
 
 Mask = Bool[Tensor, "query key"] | Bool[Tensor, "*batch head_or_1 query key"]
 MemoryMask = Bool[Tensor, "query memory"] | Bool[Tensor, "*batch head_or_1 query memory"]  # beside a Mask of other keys
 Bias = Float[Tensor, "head query key"] | Float[Tensor, "*batch head query key"]
-Turn = Callable[[Tensor], Tensor]  # (*batch, any head, position, head_width) to the same
+Rotate = Callable[[Tensor], Tensor]  # (*batch, any head, position, head_width) to the same
 
 
 class AttentionSteps(NamedTuple):
@@ -42,14 +51,14 @@ def scaled_dot_product_attention(
     *,
     bias: Bias | None = None,
     cap: float | None = None,
-    changes: AttentionChanges = SAME_ATTENTION,
+    interventions: AttentionInterventions = NO_ATTENTION_INTERVENTIONS,
 ) -> AttentionSteps:
     """softmax(q kᵀ · scale, masked) v, and every step on the way.
 
     ``mask`` is True where a query may see a key; a query that may see nothing gets zero weights and a zero
     context. The weights returned are those before ``dropout``. ``bias`` is added to the scaled products; ``cap``
-    keeps what they come to within ±cap, smoothly (Gemma 2, arXiv 2408.00118, section 2). Of the ``changes``, those of
-    the weights are made here.
+    keeps what they come to within ±cap, smoothly (Gemma 2, arXiv 2408.00118, section 2). Of the
+    ``interventions``, those in the weights are made here.
     Raises ValueError unless the mask is (query, key) or has the scores' own axes with its head axis spelled
     out: a (batch, query, key) mask would silently be taken for one mask a head.
     """
@@ -64,7 +73,7 @@ def scaled_dot_product_attention(
         scores = cap * (scores / cap).tanh()
     scores.masked_fill_(~mask, -math.inf)  # in place: a pass less
     weights = masked_softmax(scores, mask)
-    weights = overwrite(even(weights, mask, changes.uniform), changes.overwritten)
+    weights = overwrite(uniform(weights, mask, interventions.uniform), interventions.overwritten)
     context = (weights if dropout is None else dropout(weights)) @ value
     return AttentionSteps(products, scores, weights, context)
 
@@ -89,9 +98,9 @@ def full_mask(queries: int, keys: int, device: torch.device | None = None) -> Bo
     return torch.ones(queries, keys, dtype=torch.bool, device=device)
 
 
-def padding_mask(real: Bool[Tensor, "*batch key"]) -> Bool[Tensor, "*batch 1 1 key"]:
-    """True where the key is a real token, with the head and query axes spelled out."""
-    return real[..., None, None, :]
+def restrict(mask: Mask, padding_mask: Bool[Tensor, "*batch key"] | None) -> Mask:
+    """The mask without the keys that are padding; ``padding_mask`` is True at real tokens."""
+    return mask if padding_mask is None else mask & padding_mask[..., None, None, :]  # one for all heads and queries
 
 
 def window_mask(
@@ -101,11 +110,20 @@ def window_mask(
     return torch.ones(length, before + length, dtype=torch.bool, device=device).triu(before + 1 - window)
 
 
-def unturned(
+def identity(
     x: Float[Tensor, "*batch any_head position head_width"],
 ) -> Float[Tensor, "*batch any_head position head_width"]:
     """Queries and keys where positions are no rotation."""
     return x
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskAndBias:
+    """Which keys a query may see, what is added to its scores, and how positions rotate queries and keys."""
+
+    mask: Mask
+    bias: Bias | None = None
+    rotate: Rotate = identity
 
 
 class MultiHeadAttention(nn.Module):
@@ -133,27 +151,23 @@ class MultiHeadAttention(nn.Module):
         self,
         x: Float[Tensor, "*batch query width"],
         memory: Float[Tensor, "*batch new_key width"] | None,
-        mask: Mask,
-        changes: AttentionChanges = SAME_ATTENTION,
-        *,
-        bias: Bias | None = None,
-        turn: Turn = unturned,
-        real: Bool[Tensor, "*batch query"] | None = None,
+        mask_and_bias: MaskAndBias,
+        interventions: AttentionInterventions = NO_ATTENTION_INTERVENTIONS,
         past: KeysValues | None = None,
     ) -> AttentionTrace:
         """Every position of ``x`` attends to ``past`` and then to ``memory`` (which is ``x`` itself in self-attention).
 
-        ``turn`` rotates queries and keys by their positions; ``bias`` is added to the scores. ``real`` says which
-        positions of ``x`` are no padding, for the means over them that ``changes`` may ask for.
+        ``memory`` is None where ``past`` has all of it.
         """
-        query = turn(self.query_norm(split(self.query(x), self.heads)))
-        key, value = self.keys_values(memory, turn, past)
-        scale = self.scale if changes.scale is None else changes.scale
-        heads = query, self.shared(key), self.shared(value)
+        query = mask_and_bias.rotate(self.query_norm(split(self.query(x), self.heads)))
+        key, value = self.keys_values(memory, mask_and_bias.rotate, past)
+        scale = self.scale if interventions.scale is None else interventions.scale
+        heads, mask, bias = (query, self.shared(key), self.shared(value)), mask_and_bias.mask, mask_and_bias.bias
         steps = scaled_dot_product_attention(
-            *heads, mask, scale, self.dropout, bias=bias, cap=self.cap, changes=changes
+            *heads, mask, scale, self.dropout, bias=bias, cap=self.cap, interventions=interventions
         )
-        context = silence(average(steps.context, real, changes.averaged), changes.muted)
+        context = mean_ablate(steps.context, interventions.padding_mask, interventions.mean_ablated)
+        context = zero_ablate(context, interventions.zero_ablated)
         output = self.output(join(context))
         return AttentionTrace(
             input=x,
@@ -171,17 +185,17 @@ class MultiHeadAttention(nn.Module):
         )
 
     def keys_values(
-        self, memory: Float[Tensor, "*batch new_key width"] | None, turn: Turn, past: KeysValues | None
+        self, memory: Float[Tensor, "*batch new_key width"] | None, rotate: Rotate, past: KeysValues | None
     ) -> tuple[Float[Tensor, "*batch kv_head key head_width"], Float[Tensor, "*batch kv_head key head_width"]]:
         """Those of ``past``, where there is one, and those of ``memory``, where it is not in ``past`` already."""
-        found = past
+        keys_values = past
         if memory is not None:
-            key = turn(self.key_norm(split(self.key(memory), self.kv_heads)))
+            key = rotate(self.key_norm(split(self.key(memory), self.kv_heads)))
             value = split(self.value(memory), self.kv_heads)
             new = KeysValues(key=key, value=value)
-            found = new if past is None else past.followed_by(new)
-        assert found is not None
-        return found.key, found.value
+            keys_values = new if past is None else past.followed_by(new)
+        assert keys_values is not None
+        return keys_values.key, keys_values.value
 
     def shared(
         self, x: Float[Tensor, "*batch kv_head position head_width"]

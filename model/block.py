@@ -1,28 +1,20 @@
-"""One layer of a stack: its sublayers, each inside a residual connection."""
+"""One layer of a stack: its sublayers, each inside a residual connection.
 
-from dataclasses import dataclass
+"Attention Is All You Need", figure 1: a block is one of its grey boxes.
+"""
 
-from jaxtyping import Bool, Float
+from typing import Any
+
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.attention import Bias, Mask, MemoryMask, MultiHeadAttention, Turn, unturned
+from model.attention import MaskAndBias, MultiHeadAttention
 from model.cache import BlockCache
-from model.changes import BlockChanges, block_changes
 from model.config import Config
-from model.edits import AnyEdits
+from model.edits.interventions import NO_LAYER_INTERVENTIONS, LayerInterventions
 from model.feed_forward import feed_forward
 from model.norms import RESIDUALS
 from model.trace import AttentionTrace, BlockTrace
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pattern:
-    """Who may see whom in one layer's self-attention, what positions do to it, and which of them are no padding."""
-
-    mask: Mask
-    bias: Bias | None = None
-    turn: Turn = unturned
-    real: Bool[Tensor, "*batch position"] | None = None
 
 
 class Block(nn.Module):
@@ -33,7 +25,7 @@ class Block(nn.Module):
         residual = RESIDUALS[config.norm_order]
         self.self_attention = MultiHeadAttention(config)
         self.self_residual = residual(config)
-        self.cross_attention = MultiHeadAttention(config) if cross else None
+        self.cross_attention: Any = MultiHeadAttention(config) if cross else None
         self.cross_residual = residual(config) if cross else None
         self.feed_forward = feed_forward(config)
         self.feed_forward_residual = residual(config)
@@ -41,53 +33,31 @@ class Block(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "*batch position width"],
-        pattern: Pattern,
-        memory: Float[Tensor, "*batch memory width"] | None,
-        memory_mask: MemoryMask | None,
-        edits: AnyEdits,
-        stack: str,
-        layer: int,
+        mask_and_bias: MaskAndBias,
+        memory: Float[Tensor, "*batch memory width"] | None = None,
+        memory_mask: MaskAndBias | None = None,
+        interventions: LayerInterventions = NO_LAYER_INTERVENTIONS,
         past: BlockCache | None = None,
     ) -> BlockTrace:
         """The residual stream through the sublayers, one statement an update.
 
         ``past`` is what the layer computed of the positions before those of ``x``; a memory in it is not given again.
         """
-        changes = self.changes(edits, stack, layer, x)
-        attention = self.attend(x, pattern, changes, past)
-        stream = self.self_residual.after(x, attention.output, changes.self_residual)
-        cross: AttentionTrace | None = None
-        if self.cross_attention is not None and self.cross_residual is not None:
-            around, changed = changes.cross_residual, changes.cross_attention
-            seen = self.cross_residual.before(stream, around)
-            known = None if past is None else past.cross_attention
-            cross = self.cross_attention(seen, memory, memory_mask, changed, real=pattern.real, past=known)
-            stream = self.cross_residual.after(stream, cross.output, around)
-        around = changes.feed_forward_residual
-        hidden = self.feed_forward(self.feed_forward_residual.before(stream, around))
-        out = self.feed_forward_residual.after(stream, hidden.output, around)
+        at, cross = interventions, None
+
+        def attend(x: Tensor) -> AttentionTrace:
+            return self.self_attention(x, x, mask_and_bias, at.self_attention, past and past.self_attention)
+
+        def attend_to_memory(x: Tensor) -> AttentionTrace:
+            return self.cross_attention(x, memory, memory_mask, at.cross_attention, past and past.cross_attention)
+
+        attention, stream = self.self_residual(x, attend, at.self_residual)
+        if self.cross_residual is not None:
+            cross, stream = self.cross_residual(stream, attend_to_memory, at.cross_residual)
+        hidden, stream = self.feed_forward_residual(stream, self.feed_forward, at.feed_forward_residual)
         return BlockTrace(
-            stream_in=x, self_attention=attention, cross_attention=cross, feed_forward=hidden, stream_out=out
+            stream_in=x, self_attention=attention, cross_attention=cross, feed_forward=hidden, stream_out=stream
         )
-
-    def changes(
-        self, edits: AnyEdits, stack: str, layer: int, x: Float[Tensor, "*batch position width"]
-    ) -> BlockChanges:
-        """What the edits change in this layer."""
-        return block_changes(edits, stack, layer, self.self_attention.heads, self.self_attention.scale, x)
-
-    def attend(
-        self,
-        x: Float[Tensor, "*batch position width"],
-        pattern: Pattern,
-        changes: BlockChanges,
-        past: BlockCache | None,
-    ) -> AttentionTrace:
-        """Self-attention over what the residual connection lets through."""
-        seen, changed = self.self_residual.before(x, changes.self_residual), changes.self_attention
-        known = None if past is None else past.self_attention
-        how = {"bias": pattern.bias, "turn": pattern.turn, "real": pattern.real, "past": known}
-        return self.self_attention(seen, seen, pattern.mask, changed, **how)
 
 
 class ParallelBlock(Block):
@@ -96,22 +66,22 @@ class ParallelBlock(Block):
     def forward(
         self,
         x: Float[Tensor, "*batch position width"],
-        pattern: Pattern,
-        memory: Float[Tensor, "*batch memory width"] | None,
-        memory_mask: MemoryMask | None,
-        edits: AnyEdits,
-        stack: str,
-        layer: int,
+        mask_and_bias: MaskAndBias,
+        memory: Float[Tensor, "*batch memory width"] | None = None,
+        memory_mask: MaskAndBias | None = None,
+        interventions: LayerInterventions = NO_LAYER_INTERVENTIONS,
         past: BlockCache | None = None,
     ) -> BlockTrace:
-        """Both updates at once; there is no cross-attention."""
-        changes = self.changes(edits, stack, layer, x)
-        attention = self.attend(x, pattern, changes, past)
-        hidden = self.feed_forward(self.feed_forward_residual.before(x, changes.feed_forward_residual))
-        stream = self.self_residual.after(x, attention.output, changes.self_residual)
-        out = self.feed_forward_residual.after(stream, hidden.output, changes.feed_forward_residual)
+        """Both updates of what comes in; there is no cross-attention."""
+        at = interventions
+
+        def attend(x: Tensor) -> AttentionTrace:
+            return self.self_attention(x, x, mask_and_bias, at.self_attention, past and past.self_attention)
+
+        attention, stream = self.self_residual(x, attend, at.self_residual)
+        hidden, stream = self.feed_forward_residual(stream, self.feed_forward, at.feed_forward_residual, source=x)
         return BlockTrace(
-            stream_in=x, self_attention=attention, cross_attention=None, feed_forward=hidden, stream_out=out
+            stream_in=x, self_attention=attention, cross_attention=None, feed_forward=hidden, stream_out=stream
         )
 
 

@@ -10,19 +10,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model import families, storage
-from model.adjustments import UNCHANGED
-from model.assembled import Part
+from model import families
 from model.config import Config
-from model.decoding import Chosen, Decoder, Generation, likeliest, most_written, write
+from model.decoding.generation import Writer, make_settings
+from model.decoding.logits_processors import UNCHANGED
+from model.decoding.steps import Chosen, Decoder, Generation, likeliest, most_written, write
+from model.decoding.stitched_trace import DecoderPass
 from model.device import choose_device
-from model.edit_checks import complaints, room
 from model.edits import NO_EDITS, Edits
+from model.edits.checks import complaints, room
 from model.errors import CheckpointError, InputError, printable
+from model.loading import checkpoint_files
 from model.tokenizer import Encoding, Tokenizer
 from model.trace import StackTrace, Trace, map_tensors
 from model.transformer import Transformer
-from model.writing import Writer, make_settings
 
 CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
 MOST_TOKENS = 512
@@ -226,8 +227,8 @@ class Checkpoint:
                 encoder = self.model.encode(self._ids(ids, "ids"), edits=edits)
             memory = encoder.final if rows is None else encoder.final.expand(rows, -1, -1)
         taken = (rows or 1) * trace_bytes(self.config, max(longest, len(ids)))
-        parts = list[Part]() if longest and taken <= TRACE_BYTES else None
-        return Decoder(model=self.model, memory=memory, edits=edits, encoder=encoder, parts=parts)
+        passes = list[DecoderPass]() if longest and taken <= TRACE_BYTES else None
+        return Decoder(model=self.model, memory=memory, edits=edits, encoder=encoder, passes=passes)
 
     def _most(self, ids: tuple[int, ...], written: int, max_tokens: int, edits: Edits) -> int:
         """How many ids the decoder may have in all, ``written`` of which are there beside its start."""
@@ -251,9 +252,9 @@ class Checkpoint:
         both = self.config.architecture == "encoder-decoder"
         read = (*started, *(chosen.token_id for chosen in found))
         read = read[: max(1, len(read) - 1)] if both else read
-        if decoder.parts:
+        if decoder.passes:
             said = [chosen.logits for chosen in found] if logits else None
-            return self._named(map_tensors(decoder.trace(read, said, rows or [0] * len(decoder.parts)), on_cpu))
+            return self._named(map_tensors(decoder.trace(read, said, rows or [0] * len(decoder.passes)), on_cpu))
         source, target = (ids, read) if both else (read, None)
         return self.trace_ids(source, target, edits=decoder.edits, logits=logits)
 
@@ -373,7 +374,7 @@ def available_checkpoints(architecture: str | None = None) -> list[str]:
 
     architecture: those of this one alone, as far as config.json and the names of the tensors tell.
     """
-    names = sorted(folder.parent.name for folder in CHECKPOINTS.glob(f"*/{storage.CONFIG}"))
+    names = sorted(folder.parent.name for folder in CHECKPOINTS.glob(f"*/{checkpoint_files.CONFIG}"))
     if architecture is None:
         return names
     return [name for name in names if architecture_of(CHECKPOINTS / name) == architecture]
@@ -394,7 +395,7 @@ def architecture_of(folder: Path) -> str:
 def _architecture_in(folder: Path, _states: frozenset[tuple[str, int, int, int]]) -> str:
     """The same for files in these states: pages ask many times a run, and to read them takes milliseconds each time."""
     try:
-        return storage.read_parts(folder, storage.read_config(folder))[2].architecture
+        return checkpoint_files.read_parts(folder, checkpoint_files.read_config(folder))[2].architecture
     except CheckpointError:
         return ""
 
@@ -410,10 +411,10 @@ def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
     if not is_folder(folder):
         known = ", ".join(available_checkpoints())
         raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {known}.")
-    values = storage.read_config(folder)
-    model = storage.read_model(folder, values)
-    tokenizer = storage.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))
-    card, family = storage.read_card(folder), families.family_of(values)
+    values = checkpoint_files.read_config(folder)
+    model = checkpoint_files.read_model(folder, values)
+    tokenizer = checkpoint_files.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))
+    card, family = checkpoint_files.read_card(folder), families.family_of(values)
     return Checkpoint(folder.name, model.to(chosen), tokenizer, card, chosen, family)
 
 

@@ -1,21 +1,27 @@
 """Norms, and where they stand: the orders of residual connection and normalisation.
 
-All wrap a sublayer in two steps, so that a block can keep what happened between them:
+Each is called with the stream and a sublayer, and gives back the sublayer's trace and the stream after it:
 
-    update = sublayer(residual.before(x))
-    x      = residual.after(x, update)
+    trace, x = residual(x, sublayer)
 
 What edits leave out, the stream or a norm, is left out there.
 """
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.changes import SAME_RESIDUAL, ResidualChanges, normed, without
 from model.config import Config
+from model.edits.interventions import NO_RESIDUAL_INTERVENTIONS, ResidualInterventions, normed, without
+from model.trace import AttentionTrace, FeedForwardTrace
 
 # Ba et al. 2016; Zhang and Sennrich 2019, without mean and bias.
 NORMS: dict[str, type[nn.LayerNorm] | type[nn.RMSNorm]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
+
+
+Sublayer = TypeVar("Sublayer", AttentionTrace, FeedForwardTrace)  # what one computed; its ``output`` is the update
 
 
 def make_norm(config: Config) -> nn.Module:
@@ -31,20 +37,24 @@ class PostNorm(nn.Module):
         self.norm = make_norm(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def before(
-        self, x: Float[Tensor, "*batch position width"], changes: ResidualChanges = SAME_RESIDUAL
-    ) -> Float[Tensor, "*batch position width"]:
-        """What the sublayer reads: the stream itself."""
-        return x
+    def forward(
+        self,
+        x: Float[Tensor, "*batch position width"],
+        sublayer: Callable[[Tensor], Sublayer],
+        interventions: ResidualInterventions = NO_RESIDUAL_INTERVENTIONS,
+    ) -> tuple[Sublayer, Float[Tensor, "*batch position width"]]:
+        """What the sublayer computed of the stream, and the stream after it."""
+        trace = sublayer(x)
+        return trace, self.add(x, trace.output, interventions)
 
-    def after(
+    def add(
         self,
         x: Float[Tensor, "*batch position width"],
         update: Float[Tensor, "*batch position width"],
-        changes: ResidualChanges = SAME_RESIDUAL,
+        interventions: ResidualInterventions = NO_RESIDUAL_INTERVENTIONS,
     ) -> Float[Tensor, "*batch position width"]:
         """The stream after the sublayer: the norm of the sum."""
-        return normed(self.norm, without(x, changes.stream) + self.dropout(update), changes.norm_after)
+        return normed(self.norm, without(x, interventions.stream) + self.dropout(update), interventions.norm_after)
 
 
 class PreNorm(nn.Module):
@@ -55,20 +65,26 @@ class PreNorm(nn.Module):
         self.norm = make_norm(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def before(
-        self, x: Float[Tensor, "*batch position width"], changes: ResidualChanges = SAME_RESIDUAL
-    ) -> Float[Tensor, "*batch position width"]:
-        """What the sublayer reads: the norm of the stream."""
-        return normed(self.norm, x, changes.norm_before)
+    def forward(
+        self,
+        x: Float[Tensor, "*batch position width"],
+        sublayer: Callable[[Tensor], Sublayer],
+        interventions: ResidualInterventions = NO_RESIDUAL_INTERVENTIONS,
+        *,
+        source: Float[Tensor, "*batch position width"] | None = None,
+    ) -> tuple[Sublayer, Float[Tensor, "*batch position width"]]:
+        """What the sublayer computed of the normed stream (``source``, where it is not ``x``), and the stream after."""
+        trace = sublayer(normed(self.norm, x if source is None else source, interventions.norm_before))
+        return trace, self.add(x, trace.output, interventions)
 
-    def after(
+    def add(
         self,
         x: Float[Tensor, "*batch position width"],
         update: Float[Tensor, "*batch position width"],
-        changes: ResidualChanges = SAME_RESIDUAL,
+        interventions: ResidualInterventions = NO_RESIDUAL_INTERVENTIONS,
     ) -> Float[Tensor, "*batch position width"]:
         """The stream after the sublayer: the plain sum."""
-        return without(x, changes.stream) + self.dropout(update)
+        return without(x, interventions.stream) + self.dropout(update)
 
 
 class BothNorms(PreNorm):
@@ -78,15 +94,14 @@ class BothNorms(PreNorm):
         super().__init__(config)
         self.norm_after = make_norm(config)
 
-    def after(
+    def add(
         self,
         x: Float[Tensor, "*batch position width"],
         update: Float[Tensor, "*batch position width"],
-        changes: ResidualChanges = SAME_RESIDUAL,
+        interventions: ResidualInterventions = NO_RESIDUAL_INTERVENTIONS,
     ) -> Float[Tensor, "*batch position width"]:
-        """The stream after the sublayer: the sum with the norm of what it said."""
-        said = normed(self.norm_after, update, changes.norm_after)
-        return without(x, changes.stream) + self.dropout(said)
+        """The stream after the sublayer: the sum with the norm of the update."""
+        return super().add(x, normed(self.norm_after, update, interventions.norm_after), interventions)
 
 
 # "parallel" is PreNorm in a block whose sublayers all read the same stream.

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from model.changes import Earlier, Places
 from model.config import Config
+from model.edits.interventions import PastPositionIds, PositionIds
 from model.linear import Embedding
 
 BASE = 10_000.0
@@ -41,7 +41,7 @@ def computed_sinusoids(length: int, width: int, offset: int = 0) -> Float[Tensor
 class Positions(nn.Module):
     """What a scheme may do; each of them does one of the three, and "none" does nothing.
 
-    ``places`` is where each token stands; None: at 0, 1, 2 … in order.
+    ``position_ids`` has the position of each token; None: 0, 1, 2 … in order.
     """
 
     known: int | None = None  # how many positions it has numbers for; None: any
@@ -53,13 +53,13 @@ class Positions(nn.Module):
         self,
         ids: Int[Tensor, "*batch position"],
         tokens: Float[Tensor, "*batch position width"],
-        places: Places | None = None,
+        position_ids: PositionIds | None = None,
     ) -> Vectors | None:
         """What is added to the vectors ``tokens`` of ``ids``."""
         return None
 
-    def turn(
-        self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None, *, windowed: bool
+    def rotate(
+        self, tokens: Float[Tensor, "*batch position width"], position_ids: PositionIds | None = None, *, windowed: bool
     ) -> Callable[[Tensor], Tensor] | None:
         """What rotates the queries and keys of these tokens in a layer with or without a window."""
         return None
@@ -67,10 +67,10 @@ class Positions(nn.Module):
     def bias(
         self,
         tokens: Float[Tensor, "*batch position width"],
-        places: Places | None = None,
-        earlier: Earlier | None = None,
+        position_ids: PositionIds | None = None,
+        past_position_ids: PastPositionIds | None = None,
     ) -> Biases | None:
-        """What is added to the scores of every layer's self-attention, ``earlier`` keys coming before the tokens'."""
+        """What is added to the scores of every layer's self-attention; the keys of a cache come before the tokens'."""
         return None
 
 
@@ -81,14 +81,14 @@ class SinusoidalPositions(Positions):
         self,
         ids: Int[Tensor, "*batch position"],
         tokens: Float[Tensor, "*batch position width"],
-        places: Places | None = None,
+        position_ids: PositionIds | None = None,
     ) -> Vectors:
         """The position vectors to add to ``tokens``, in their precision and on their device."""
-        first = 0 if places is None else int(places.min())
-        length = tokens.shape[-2] if places is None else int(places.max()) - first + 1
+        first = 0 if position_ids is None else int(position_ids.min())
+        length = tokens.shape[-2] if position_ids is None else int(position_ids.max()) - first + 1
         table = self.table(length, tokens.shape[-1], first)
         table = table.to(tokens.dtype).to(tokens.device)  # in this order: Apple's GPUs have no float64
-        return table if places is None else table[places - first]
+        return table if position_ids is None else table[position_ids - first]
 
     def table(self, length: int, width: int, first: int = 0) -> Float[Tensor, "position width"]:
         """Sine and cosine in turn, as in the paper."""
@@ -117,18 +117,20 @@ class LearnedPositions(Positions):
         self,
         ids: Int[Tensor, "*batch position"],
         tokens: Float[Tensor, "*batch position width"],
-        places: Places | None = None,
+        position_ids: PositionIds | None = None,
     ) -> Vectors:
         """The position vectors to add to ``tokens``; ValueError where a token stands beyond the vectors."""
-        first, length = (0, tokens.shape[-2]) if places is None else (int(places.min()), int(places.max()) + 1)
+        first, length = (
+            (0, tokens.shape[-2]) if position_ids is None else (int(position_ids.min()), int(position_ids.max()) + 1)
+        )
         if first < 0 or length > self.known:
             raise ValueError(f"{length if first >= 0 else first} positions asked for, {self.known} learned")
-        return self.rows(ids, places).to(tokens.dtype)
+        return self.rows(ids, position_ids).to(tokens.dtype)
 
-    def rows(self, ids: Int[Tensor, "*batch position"], places: Places | None) -> Vectors:
-        """The vectors of positions in order, or of these places."""
-        if places is not None:
-            return self.table(self.offset + places)
+    def rows(self, ids: Int[Tensor, "*batch position"], position_ids: PositionIds | None) -> Vectors:
+        """The vectors of positions in order, or of these."""
+        if position_ids is not None:
+            return self.table(self.offset + position_ids)
         # A copy, for a trace must not be a window onto the weights.
         return self.table.weight[self.offset : self.offset + ids.shape[-1]].clone()
 
@@ -140,28 +142,30 @@ class CountedPositions(LearnedPositions):
         super().__init__(config)
         self.pad_id = config.pad_id
 
-    def rows(self, ids: Int[Tensor, "*batch position"], places: Places | None) -> Vectors:
-        """Row offset - 1 at padding, offset at the first token that is none; ``places`` counts those alone."""
+    def rows(self, ids: Int[Tensor, "*batch position"], position_ids: PositionIds | None) -> Vectors:
+        """Row offset - 1 at padding, offset at the first token that is none; ``position_ids`` counts those alone."""
         typed = (ids != self.pad_id).long()
         number = typed.cumsum(dim=-1)
-        if places is not None:
-            number = 1 + places.expand_as(number).gather(-1, (number - 1).clamp(min=0))
+        if position_ids is not None:
+            number = 1 + position_ids.expand_as(number).gather(-1, (number - 1).clamp(min=0))
         return self.table(number * typed + self.offset - 1)
 
 
 class RotaryPositions(Positions):
-    """Queries and keys turned by angles that grow with the position: Su et al. 2021, "RoFormer", section 3.2.2."""
+    """Queries and keys rotated by angles that grow with the position: Su et al. 2021, "RoFormer", section 3.2.2."""
 
     def __init__(self, config: Config, *, causal: bool = False) -> None:
         super().__init__(config)
         self.width = config.rotary_width or config.head_width
         self.config = config
 
-    def turn(
-        self, tokens: Float[Tensor, "*batch position width"], places: Places | None = None, *, windowed: bool
+    def rotate(
+        self, tokens: Float[Tensor, "*batch position width"], position_ids: PositionIds | None = None, *, windowed: bool
     ) -> Callable[[Tensor], Tensor]:
         """The rotation of every pair (i, i + width/2) of the first ``width`` coordinates."""
-        position = torch.arange(tokens.shape[-2]) if places is None else places[..., None, :].cpu()  # of every head
+        position = (
+            torch.arange(tokens.shape[-2]) if position_ids is None else position_ids[..., None, :].cpu()
+        )  # of every head
         angle = position[..., None].float() * self.frequencies(windowed=windowed)
         angle = torch.cat([angle, angle], dim=-1)
         return partial(rotated, cosine=angle.cos().to(tokens), sine=angle.sin().to(tokens))
@@ -188,7 +192,7 @@ def rotated(
     cosine: Float[Tensor, "... position width"],
     sine: Float[Tensor, "... position width"],
 ) -> Float[Tensor, "... position head_width"]:
-    """Queries or keys whose first coordinates, as many as have an angle, are turned."""
+    """Queries or keys whose first coordinates, as many as have an angle, are rotated."""
     kept, rest = x.split([cosine.shape[-1], x.shape[-1] - cosine.shape[-1]], dim=-1)
     first, second = kept.chunk(2, dim=-1)
     return torch.cat([kept * cosine + torch.cat([-second, first], dim=-1) * sine, rest], dim=-1)
@@ -215,11 +219,13 @@ SCALINGS = {"none": scale_none, "linear": scale_linear, "llama3": scale_llama3}
 
 
 def offsets(
-    tokens: Float[Tensor, "*batch position width"], places: Places | None, earlier: Earlier | None = None
+    tokens: Float[Tensor, "*batch position width"],
+    position_ids: PositionIds | None,
+    past_position_ids: PastPositionIds | None = None,
 ) -> Int[Tensor, "query key"] | Int[Tensor, "*batch query key"]:
-    """How many places each key is after each query; ``earlier`` keys come before the tokens' own."""
-    query = torch.arange(tokens.shape[-2], device=tokens.device) if places is None else places
-    key = query if earlier is None else torch.cat([earlier, query], dim=-1)
+    """How far each key is after each query; the keys of a cache come before the tokens' own."""
+    query = torch.arange(tokens.shape[-2], device=tokens.device) if position_ids is None else position_ids
+    key = query if past_position_ids is None else torch.cat([past_position_ids, query], dim=-1)
     return key[..., None, :] - query[..., :, None]
 
 
@@ -234,11 +240,13 @@ class RelativePositions(Positions):
     def bias(
         self,
         tokens: Float[Tensor, "*batch position width"],
-        places: Places | None = None,
-        earlier: Earlier | None = None,
+        position_ids: PositionIds | None = None,
+        past_position_ids: PastPositionIds | None = None,
     ) -> Biases:
         """The bias of every query and key."""
-        return self.table(self.buckets(offsets(tokens, places, earlier))).movedim(-1, -3).to(tokens.dtype)
+        return (
+            self.table(self.buckets(offsets(tokens, position_ids, past_position_ids))).movedim(-1, -3).to(tokens.dtype)
+        )
 
     def buckets(self, offset: Int[Tensor, "*batch query key"]) -> Int[Tensor, "*batch query key"]:
         """The bucket of key - query: one each for near ones, then ever wider, the last for all beyond.
@@ -270,11 +278,11 @@ class LinearBiasPositions(Positions):
     def bias(
         self,
         tokens: Float[Tensor, "*batch position width"],
-        places: Places | None = None,
-        earlier: Earlier | None = None,
+        position_ids: PositionIds | None = None,
+        past_position_ids: PastPositionIds | None = None,
     ) -> Biases:
         """The bias of every query and key, 0 where they are one."""
-        distance = offsets(tokens, places, earlier).abs()[..., None, :, :]
+        distance = offsets(tokens, position_ids, past_position_ids).abs()[..., None, :, :]
         return -(torch.tensor(self.slopes, device=tokens.device)[:, None, None] * distance).to(tokens.dtype)
 
 

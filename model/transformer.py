@@ -2,28 +2,22 @@
 
 import math
 from dataclasses import replace
+from typing import cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from model.attention import Mask, MemoryMask, causal_mask, full_mask, padding_mask, unturned, window_mask
-from model.block import Pattern, make_block
+from model.attention import MaskAndBias, causal_mask, full_mask, identity, restrict, window_mask
+from model.block import Block, make_block
 from model.cache import Cache
-from model.changes import (
-    PositionChanges,
-    allowed,
-    norm_skip,
-    normed,
-    position_changes,
-    unhidden,
-    without,
-)
 from model.config import Config
 from model.edits import NO_EDITS, AnyEdits, Edits
-from model.heads import POOLINGS, WordHead
+from model.edits.interventions import StackInterventions, mask_after, normed, without
+from model.edits.lowering import StackPass, lower
 from model.linear import Embedding, Linear, product, widened
 from model.norms import make_norm
+from model.output_heads import POOLINGS, WordHead
 from model.positions import POSITIONS
 from model.trace import BlockTrace, EmbeddingTrace, StackTrace, Trace
 
@@ -48,82 +42,116 @@ class Stack(nn.Module):
         tokens: Float[Tensor, "*batch position width"],
         mask: Bool[Tensor, "query key"],
         memory: Float[Tensor, "*batch memory width"] | None = None,
-        memory_mask: MemoryMask | None = None,
         *,
-        real: Bool[Tensor, "*batch key"] | None = None,
+        padding_mask: Bool[Tensor, "*batch key"] | None = None,
+        memory_padding_mask: Bool[Tensor, "*batch memory"] | None = None,
         segments: Int[Tensor, "*batch position"] | None = None,
         edits: AnyEdits = NO_EDITS,
         past: Cache | None = None,
     ) -> StackTrace:
-        """``tokens`` are the vectors of ``ids``; ``mask`` says who may see whom, padding aside.
+        """``tokens`` are the vectors of ``ids``; ``mask`` says which keys a query may see, padding aside.
 
         ``memory`` is the encoder's output, in a decoder that has one. ``past`` holds the tokens before these and the
-        memory, which is then not given again; ``real`` is of the tokens in it, too.
+        memory, which is then not given again; ``padding_mask`` is of the tokens in it, too.
         """
-        before = 0 if past is None else past.length
-        changes = position_changes(edits, self.name, before + ids.shape[-1], real, tokens.device, before)
-        embedding = self.embed(ids, tokens, segments, edits, changes)
-        patterns = self.patterns(tokens, mask, real, edits, changes)
+        memory_length = past.memory_length if past is not None else None if memory is None else memory.shape[-2]
+        interventions = self.interventions(edits, tokens, mask.shape[-1], memory_length, padding_mask)
+        embedding = self.embed(ids, tokens, segments, interventions)
+        mask_and_bias, in_window = self.masks_and_biases(tokens, mask, padding_mask, interventions)
+        memory_mask = self.memory_mask(tokens, memory_length, memory_padding_mask, interventions)
         x, blocks = self.dropout(embedding.total), list[BlockTrace]()
         for layer, block in enumerate(self.blocks):
-            pattern = patterns[layer in self.windowed]
+            seen = in_window if layer in self.windowed else mask_and_bias
             known = None if past is None else past.blocks[layer]
-            blocks.append(block(x, pattern, memory, memory_mask, edits, self.name, layer, known))
+            blocks.append(block(x, seen, memory, memory_mask, interventions.layers[layer], known))
             x = blocks[-1].stream_out
-        skip = norm_skip(edits, self.name, "final", tokens.device)
-        return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=normed(self.norm, x, skip))
+        final = normed(self.norm, x, interventions.final_norm)
+        return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=final)
+
+    def interventions(
+        self,
+        edits: AnyEdits,
+        tokens: Float[Tensor, "*batch position width"],
+        length: int,
+        memory_length: int | None = None,
+        padding_mask: Bool[Tensor, "*batch key"] | None = None,
+    ) -> StackInterventions:
+        """What the edits become in this stack when it reads ``tokens``, the last of ``length`` positions."""
+        attentions = [cast(Block, block).self_attention for block in self.blocks]
+        read = StackPass(
+            stack=self.name,
+            heads=attentions[0].heads,
+            scales=tuple(attention.scale for attention in attentions),
+            length=length,
+            past_length=length - tokens.shape[-2],
+            memory_length=memory_length or 0,
+            padding_mask=padding_mask,
+            like=tokens,
+        )
+        return lower(edits, read)
 
     def embed(
         self,
         ids: Int[Tensor, "*batch position"],
         tokens: Float[Tensor, "*batch position width"],
         segments: Int[Tensor, "*batch position"] | None,
-        edits: AnyEdits,
-        changes: PositionChanges,
+        interventions: StackInterventions,
     ) -> EmbeddingTrace:
         """Token vectors, what the position scheme and the segments add to them, and the sum, normed where it is."""
-        position, segment, total = self.positions(ids, tokens, changes.places), None, tokens
+        position, segment, total = self.positions(ids, tokens, interventions.position_ids), None, tokens
         if self.segments is not None:
             segment = widened(self.segments(torch.zeros_like(ids) if segments is None else segments))
             total = total + segment
         if position is not None:
-            position = without(position.expand_as(tokens), changes.removed)
+            position = without(position.expand_as(tokens), interventions.unpositioned)
             total = total + position
-        total = normed(self.norm_embedding, total, norm_skip(edits, self.name, "embedding", tokens.device))
+        total = normed(self.norm_embedding, total, interventions.embedding_norm)
         return EmbeddingTrace(token=tokens, position=position, segment=segment, total=total)
 
-    def patterns(
+    def masks_and_biases(
         self,
         tokens: Float[Tensor, "*batch position width"],
         mask: Bool[Tensor, "query key"],
-        real: Bool[Tensor, "*batch key"] | None,
-        edits: AnyEdits,
-        changes: PositionChanges,
-    ) -> tuple[Pattern, Pattern]:
-        """What self-attention may see and how positions enter it, without a window and with one."""
+        padding_mask: Bool[Tensor, "*batch key"] | None,
+        interventions: StackInterventions,
+    ) -> tuple[MaskAndBias, MaskAndBias]:
+        """What self-attention sees in layers without a window, and in those with one."""
         queries, keys = mask.shape
-        bias = self.positions.bias(tokens, changes.places, changes.earlier)
-        if bias is not None and changes.removed is not None:
-            bias = without(bias, changes.removed[..., None])
-        wide = Pattern(
-            mask=restrict(allowed(mask, edits, self.name), real),
+        ids, unpositioned = interventions.position_ids, interventions.unpositioned
+        bias = self.positions.bias(tokens, ids, interventions.past_position_ids)
+        if bias is not None and unpositioned is not None:
+            bias = without(bias, unpositioned[..., None])
+        wide = MaskAndBias(
+            mask=restrict(mask_after(mask, interventions.self_mask), padding_mask),
             bias=bias,
-            turn=self.positions.turn(tokens, changes.places, windowed=False) or unturned,
-            real=None if real is None else real[..., -queries:],
+            rotate=self.positions.rotate(tokens, ids, windowed=False) or identity,
         )
         if not self.windowed:
             return wide, wide
         if self.window is not None:
             mask = mask & window_mask(queries, self.window, tokens.device, before=keys - queries)
-        narrow = restrict(allowed(mask, edits, self.name), real)
-        turn = self.positions.turn(tokens, changes.places, windowed=True) or unturned
-        return wide, replace(wide, mask=narrow, turn=turn)
+        narrow = restrict(mask_after(mask, interventions.self_mask), padding_mask)
+        rotate = self.positions.rotate(tokens, ids, windowed=True) or identity
+        return wide, replace(wide, mask=narrow, rotate=rotate)
+
+    def memory_mask(
+        self,
+        tokens: Float[Tensor, "*batch position width"],
+        memory_length: int | None,
+        memory_padding_mask: Bool[Tensor, "*batch memory"] | None,
+        interventions: StackInterventions,
+    ) -> MaskAndBias | None:
+        """What cross-attention sees: the whole memory but for its padding."""
+        if memory_length is None:
+            return None
+        mask = mask_after(full_mask(tokens.shape[-2], memory_length, tokens.device), interventions.cross_mask)
+        return MaskAndBias(mask=restrict(mask, memory_padding_mask))
 
 
 class Transformer(nn.Module):
     """Encoder-only, decoder-only or encoder-decoder, from the same parts.
 
-    Every method takes ids with any number of leading batch axes, or none. ``real`` is True at real tokens and
+    Every method takes ids with any number of leading batch axes, or none. ``padding_mask`` is True at real tokens and
     False at padding; leave it out where there is no padding. ``edits`` are for all sentences, or a sequence of one for
     each row of ids that have a single batch axis.
     """
@@ -167,10 +195,10 @@ class Transformer(nn.Module):
         self,
         ids: Int[Tensor, "*batch position"],
         *,
-        real: Bool[Tensor, "*batch position"] | None = None,
+        padding_mask: Bool[Tensor, "*batch position"] | None = None,
         segments: Int[Tensor, "*batch position"] | None = None,
         target_ids: Int[Tensor, "*batch target"] | None = None,
-        target_real: Bool[Tensor, "*batch target"] | None = None,
+        target_padding_mask: Bool[Tensor, "*batch target"] | None = None,
         edits: AnyEdits = NO_EDITS,
         logits: bool = True,
     ) -> Trace:
@@ -179,19 +207,19 @@ class Transformer(nn.Module):
         ``logits=False`` leaves out the projection to the vocabulary, the costliest single step of a small model.
         """
         if self.encoder is None:
-            decoder = self.decode(ids, real, edits=edits)
+            decoder = self.decode(ids, padding_mask, edits=edits)
             return Trace(
                 encoder=None, decoder=decoder, pooled=None, logits=self.predict(decoder.final) if logits else None
             )
-        encoder = self.encode(ids, real, segments=segments, edits=edits)
+        encoder = self.encode(ids, padding_mask, segments=segments, edits=edits)
         if self.decoder is None:
-            pooled = None if self.pooling is None else self.pooling(encoder.final, real)
+            pooled = None if self.pooling is None else self.pooling(encoder.final, padding_mask)
             return Trace(
                 encoder=encoder, decoder=None, pooled=pooled, logits=self.answer(encoder, pooled) if logits else None
             )
         if target_ids is None:
             raise ValueError("target_ids: found None, expected the decoder's input ids")
-        decoder = self.decode(target_ids, target_real, encoder.final, real, edits=edits)
+        decoder = self.decode(target_ids, target_padding_mask, encoder.final, padding_mask, edits=edits)
         return Trace(
             encoder=encoder, decoder=decoder, pooled=None, logits=self.predict(decoder.final) if logits else None
         )
@@ -207,7 +235,7 @@ class Transformer(nn.Module):
     def encode(
         self,
         ids: Int[Tensor, "*batch position"],
-        real: Bool[Tensor, "*batch position"] | None = None,
+        padding_mask: Bool[Tensor, "*batch position"] | None = None,
         *,
         segments: Int[Tensor, "*batch position"] | None = None,
         edits: AnyEdits = NO_EDITS,
@@ -216,14 +244,16 @@ class Transformer(nn.Module):
         assert self.encoder is not None
         check_rows(edits, ids)
         mask = full_mask(ids.shape[-1], ids.shape[-1], ids.device)
-        return self.encoder(ids, self.vectors(ids, self.embedding), mask, real=real, segments=segments, edits=edits)
+        return self.encoder(
+            ids, self.vectors(ids, self.embedding), mask, padding_mask=padding_mask, segments=segments, edits=edits
+        )
 
     def decode(
         self,
         ids: Int[Tensor, "*batch position"],
-        real: Bool[Tensor, "*batch key"] | None = None,
+        padding_mask: Bool[Tensor, "*batch key"] | None = None,
         memory: Float[Tensor, "*batch memory width"] | None = None,
-        memory_real: Bool[Tensor, "*batch memory"] | None = None,
+        memory_padding_mask: Bool[Tensor, "*batch memory"] | None = None,
         *,
         edits: AnyEdits = NO_EDITS,
         past: Cache | None = None,
@@ -231,21 +261,15 @@ class Transformer(nn.Module):
         """The decoder's pass: a position sees itself, those before it, and the memory where there is one.
 
         ``past``, what an earlier pass left (``Cache.of``), holds the positions before those of ``ids`` and the memory,
-        which is then None; ``real`` is of its positions, too. The trace's keys and values are all that were seen.
-        Edits that ``incremental`` (model/edit_checks.py) refuses do otherwise with it than in one whole pass.
+        which is then None; ``padding_mask`` is of its positions, too. The trace's keys and values are all that were
+        seen. Edits that ``incremental`` (model/edits/checks.py) refuses do otherwise with it than in one whole pass.
         """
         assert self.decoder is not None
         check_rows(edits, ids)
         mask = causal_mask(ids.shape[-1], ids.device, before=0 if past is None else past.length)
         tokens = self.vectors(ids, self.target_embedding or self.embedding)
-        length = None if memory is None else memory.shape[-2]
-        if past is not None:
-            length = past.memory_length
-        memory_mask = None
-        if length is not None:
-            every = full_mask(ids.shape[-1], length, ids.device)
-            memory_mask = restrict(unhidden(every, edits, "decoder", "cross"), memory_real)
-        return self.decoder(ids, tokens, mask, memory, memory_mask, real=real, edits=edits, past=past)
+        paddings = {"padding_mask": padding_mask, "memory_padding_mask": memory_padding_mask}
+        return self.decoder(ids, tokens, mask, memory, **paddings, edits=edits, past=past)
 
     def vectors(
         self, ids: Int[Tensor, "*batch position"], table: nn.Embedding
@@ -260,11 +284,6 @@ class Transformer(nn.Module):
         logits = product(state, table.weight.to(state.dtype), self.vocabulary_bias)
         cap = self.config.logit_cap
         return logits if cap is None else cap * (logits / cap).tanh()
-
-
-def restrict(mask: Mask, real: Bool[Tensor, "*batch key"] | None) -> Mask:
-    """The mask without the keys that are padding."""
-    return mask if real is None else mask & padding_mask(real)
 
 
 def check_rows(edits: AnyEdits, ids: Int[Tensor, "*batch position"]) -> None:

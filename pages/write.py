@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 import pages
-from model.decoding import Step
+from model.decoding.steps import Step
 from model.measures.last_row import LastLink, most_unusual_link
 from model.measures.lens import lens_logits, ranks
 from pages.parts import continuation

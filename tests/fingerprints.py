@@ -34,8 +34,10 @@ OF_STACK = (
     "noresidual_{}1.feed-forward", "nonorm_{}0.self.before", "nonorm_{}1.feed-forward.after", "nonorm_{}.embedding",
     "nonorm_{}.final",
 )  # fmt: skip
-OF_CROSS = ("hide_c2", "uniform_c0.1", "average_c1.0", "mute_c0.0_c1.1", "weight_c0.1.2.1-0.5", "mutelayer_c1")
-OF_CROSS += ("noresidual_d0.cross", "nonorm_d0.cross.before")
+OF_CROSS = (
+    "hide_c2", "uniform_c0.1", "average_c1.0", "mute_c0.0_c1.1", "weight_c0.1.2.1-0.5", "mutelayer_c1",
+    "noresidual_d0.cross", "nonorm_d0.cross.before",
+)  # fmt: skip
 OF_ALL = ("scale_1", "temperature_2.5", "scale_1~temperature_0.5")
 WRITING = (
     {"method": "greedy"},

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from model import storage
+from model.loading import checkpoint_files
 from tests import reference, tiny
 from tests.kinds import BART, BERT, DISTILBERT, GEMMA, GPT2, LLAMA, MARIAN, NEO, NEOX, T5
 
@@ -33,6 +33,6 @@ def make_folders(root: Path) -> list[Path]:
     """All of them, each with the tiny tokenizer, in folders of ``root``."""
     for name, (kind, fields) in KINDS.items():
         reference.make(kind, root / name, **fields)
-        tiny.tokenizer().save(root / name / storage.TOKENIZER)
-    storage.save_checkpoint(root / "own", tiny.transformer(labels=("no", "yes")), tiny.tokenizer(), {})
+        tiny.tokenizer().save(root / name / checkpoint_files.TOKENIZER)
+    checkpoint_files.save_checkpoint(root / "own", tiny.transformer(labels=("no", "yes")), tiny.tokenizer(), {})
     return [root / name for name in [*KINDS, "own"]]

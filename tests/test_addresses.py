@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.edits import FORMS
+from model.edits.address_form import FORMS
 from tests import reference, tiny
 from tests.kinds import BERT
 from viz.explorer import View

@@ -9,8 +9,8 @@ import torch
 import transformers
 
 from model import InputError
-from model.adjustments import Adjustments
-from model.decoding import drawing
+from model.decoding.logits_processors import Adjustments
+from model.decoding.steps import drawing
 from tests import tiny
 from tests.test_decoding import DECODERS, writer
 from tests.tiny import TEXT

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from model import Edits
-from model.adjustments import UNCHANGED
-from model.decoding import Generation, likeliest, write
+from model.decoding.logits_processors import UNCHANGED
+from model.decoding.steps import Generation, likeliest, write
 from model.trace import Trace, map_tensors
 from tests import tiny
 from tests.test_cache import EDITED, cases, made
@@ -154,8 +154,8 @@ def test_a_trace_of_weights_in_half_precision_is_in_full():
 def test_beams_that_take_too_much_memory_keep_nothing(monkeypatch):
     checkpoint = writer("decoder", seed=1)
     monkeypatch.setattr("model.checkpoint.TRACE_BYTES", 200_000)
-    assert checkpoint._decoder((1, 2), NO_EDITS, 2, 12).parts == []
-    assert checkpoint._decoder((1, 2), NO_EDITS, 9, 12).parts is None
+    assert checkpoint._decoder((1, 2), NO_EDITS, 2, 12).passes == []
+    assert checkpoint._decoder((1, 2), NO_EDITS, 9, 12).passes is None
     assert wrong(checkpoint, checkpoint.generate(TEXT, 5, "beam", width=9)) == []
 
 
@@ -166,7 +166,7 @@ def test_what_is_kept_for_a_trace_takes_less_than_the_trace(architecture):
     found = list(write(decoder, start, 70, likeliest, UNCHANGED))
     trace = checkpoint._trace_written(decoder, (5, 9, 11), start, found)
     assert len(found) > 40
-    assert bytes_held(*decoder.parts) < bytes_held(trace)
+    assert bytes_held(*decoder.passes) < bytes_held(trace)
 
 
 def bytes_held(*records: Any) -> int:

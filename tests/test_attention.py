@@ -10,15 +10,16 @@ from torch import nn
 from torch.nn import functional as F
 
 from model.attention import (
+    MaskAndBias,
     MultiHeadAttention,
     causal_mask,
     full_mask,
     masked_softmax,
-    padding_mask,
+    restrict,
     scaled_dot_product_attention,
     window_mask,
 )
-from model.changes import AttentionChanges, silence
+from model.edits.interventions import AttentionInterventions, zero_ablate
 from tests import tiny
 from tests.tiny import normal, randomised
 
@@ -115,7 +116,7 @@ def test_two_tokens_worked_by_hand():
 
 def test_the_named_steps_follow_from_one_another():
     attention, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
-    trace = attention(x, x, causal_mask(5))
+    trace = attention(x, x, MaskAndBias(mask=causal_mask(5)))
     assert trace.scale == 1 / math.sqrt(4)
     assert torch.equal(trace.products, trace.query @ trace.key.mT)
     assert torch.equal(trace.scores[:, trace.mask], (trace.products * trace.scale)[:, trace.mask])
@@ -128,7 +129,7 @@ def test_the_named_steps_follow_from_one_another():
 
 def test_each_head_reads_its_own_slice_of_the_projections():
     attention, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
-    trace = attention(x, x, full_mask(5, 5))
+    trace = attention(x, x, MaskAndBias(mask=full_mask(5, 5)))
     for head in range(4):
         rows = slice(4 * head, 4 * head + 4)
         assert torch.allclose(trace.key[head], x @ attention.key.weight[rows].T + attention.key.bias[rows], atol=1e-6)
@@ -141,39 +142,41 @@ def test_weights_and_output_equal_those_of_torch_multihead_attention(heads):
         nn.MultiheadAttention(16, heads, batch_first=True),
     )
     tiny.copy_attention(theirs, ours)
-    x, memory, real = normal(2, 5, 16), normal(2, 7, 16, seed=1), tiny.real(7, 3)
-    trace = ours(x, memory, full_mask(5, 7) & padding_mask(real))
-    output, weights = theirs(x, memory, memory, key_padding_mask=~real, average_attn_weights=False)
+    x, memory, padding_mask = normal(2, 5, 16), normal(2, 7, 16, seed=1), tiny.padding_mask(7, 3)
+    trace = ours(x, memory, MaskAndBias(mask=restrict(full_mask(5, 7), padding_mask)))
+    output, weights = theirs(x, memory, memory, key_padding_mask=~padding_mask, average_attn_weights=False)
     assert torch.allclose(trace.weights, weights, atol=1e-6)
     assert torch.allclose(trace.output, output, atol=1e-5)
 
 
 def test_permuting_the_heads_permutes_the_maps_and_nothing_else():
     ours, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
-    before, order = ours(x, x, causal_mask(5)), [2, 0, 3, 1]
+    before, order = ours(x, x, MaskAndBias(mask=causal_mask(5))), [2, 0, 3, 1]
     with torch.no_grad():
         for part in (ours.query, ours.key, ours.value):
             part.weight.copy_(part.weight.unflatten(0, (4, 4))[order].flatten(0, 1))
             part.bias.copy_(part.bias.unflatten(0, (4, 4))[order].flatten())
         ours.output.weight.copy_(ours.output.weight.unflatten(1, (4, 4))[:, order].flatten(1))
-    after = ours(x, x, causal_mask(5))
+    after = ours(x, x, MaskAndBias(mask=causal_mask(5)))
     assert torch.allclose(after.weights, before.weights[order], atol=1e-6)
     assert torch.allclose(after.output, before.output, atol=1e-5)
 
 
 def test_muted_heads_lose_their_context_and_only_that():
     context = normal(2, 4, 3, 5)
-    muted = silence(context, torch.tensor([False, True, False, True])[:, None, None])
+    muted = zero_ablate(context, torch.tensor([False, True, False, True])[:, None, None])
     assert (muted[:, [1, 3]] == 0).all()
     assert torch.equal(muted[:, [0, 2]], context[:, [0, 2]])
-    assert torch.equal(silence(context, None), context)
+    assert torch.equal(zero_ablate(context, None), context)
 
 
 def test_an_all_muted_attention_adds_the_bias_of_its_projection_alone():
     attention, x = randomised(MultiHeadAttention(tiny.config())), normal(5, 16)
-    trace = attention(x, x, full_mask(5, 5), AttentionChanges(muted=full_mask(4, 1)[..., None]))
+    trace = attention(
+        x, x, MaskAndBias(mask=full_mask(5, 5)), AttentionInterventions(zero_ablated=full_mask(4, 1)[..., None])
+    )
     assert torch.equal(trace.output, attention.output.bias.expand(5, 16))
-    assert torch.equal(trace.weights, attention(x, x, full_mask(5, 5)).weights)
+    assert torch.equal(trace.weights, attention(x, x, MaskAndBias(mask=full_mask(5, 5))).weights)
 
 
 def test_dropout_acts_on_the_context_and_the_weights_are_those_before_it():
@@ -221,7 +224,7 @@ def test_neighbouring_query_heads_share_keys_and_values():
             ):
                 heads = theirs.unflatten(0, (2, 4))
                 ours.copy_(torch.stack([heads[0], heads[0], heads[1], heads[1]]).flatten(0, 1))
-    ours, theirs = grouped(x, x, causal_mask(5)), single(x, x, causal_mask(5))
+    ours, theirs = grouped(x, x, MaskAndBias(mask=causal_mask(5))), single(x, x, MaskAndBias(mask=causal_mask(5)))
     assert ours.key.shape == (2, 5, 4)
     assert torch.allclose(ours.weights, theirs.weights, atol=1e-6)
     assert torch.allclose(ours.output, theirs.output, atol=1e-5)
@@ -237,6 +240,6 @@ def test_a_cap_bounds_the_scores_and_leaves_small_ones_nearly_alone():
 
 def test_normed_queries_and_keys_have_the_same_length_in_every_head():
     attention, x = MultiHeadAttention(tiny.config(query_key_norm=True)), normal(5, 16)
-    trace = attention(x, x, full_mask(5, 5))
+    trace = attention(x, x, MaskAndBias(mask=full_mask(5, 5)))
     for projected in (trace.query, trace.key):
         assert torch.allclose(projected.square().mean(dim=-1), torch.ones(4, 5), atol=1e-3)

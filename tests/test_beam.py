@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from model import Edits
-from model.beam import Beams, ranked, search
-from model.decoding import Decoder
+from model.decoding.beam import Beams, ranked, search
+from model.decoding.steps import Decoder
 from tests import reference, tiny
 from tests.kinds import BART, GPT2
 from tests.test_decoding import DECODERS, loaded, writer

@@ -10,8 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from model import Edits, HeadSite, load_checkpoint, storage
+from model import Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
+from model.loading import checkpoint_files
 from model.measures.lens import lens_logits
 from tests import tiny
 from tests.running import PRESS_STOP, answered, comes_true, explored, idle, open_page, picture_shown, visitor
@@ -26,7 +27,7 @@ LAYER = re.compile(r"probability: ([0-9.e-]+); layer: (\d+); place: (\d+); ")
 @pytest.fixture(scope="module", autouse=True)
 def folder() -> Iterator[Any]:
     model = tiny.transformer("decoder", max_length=200)
-    storage.save_checkpoint(CHECKPOINTS / NAME, model, tiny.tokenizer(), {})
+    checkpoint_files.save_checkpoint(CHECKPOINTS / NAME, model, tiny.tokenizer(), {})
     yield load_checkpoint(NAME, device="cpu")
     shutil.rmtree(CHECKPOINTS / NAME)
 

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, HiddenKey, Overwrite, Shift, Shuffle
-from model.adjustments import UNCHANGED
 from model.cache import Cache
 from model.config import POSITIONS
-from model.decoding import likeliest, write
-from model.edit_checks import incremental
+from model.decoding.logits_processors import UNCHANGED
+from model.decoding.steps import likeliest, write
+from model.edits.checks import incremental
 from model.trace import AttentionTrace
 from tests import tiny
 from tests.folders import KINDS
@@ -116,10 +116,10 @@ def test_edited_decoding_equals_one_whole_pass_a_token(case, name, tmp_path):
 @pytest.mark.parametrize("architecture", DECODERS)
 def test_a_padded_batch_read_from_a_cache_is_its_texts(architecture):
     model, ids = writer(architecture, positions="rotary").model, tiny.ids(2, 7)
-    memory, real = tiny.normal(2, 5, 16), tiny.real(3, 5)
-    given = {"memory": memory, "memory_real": real} if architecture == "encoder-decoder" else {}
+    memory, padding_mask = tiny.normal(2, 5, 16), tiny.padding_mask(3, 5)
+    given = {"memory": memory, "memory_padding_mask": padding_mask} if architecture == "encoder-decoder" else {}
     past = Cache.of(model.decode(ids[:, :4], **given))
-    found = model.decode(ids[:, 4:], memory_real=given.get("memory_real"), past=past).final
+    found = model.decode(ids[:, 4:], memory_padding_mask=given.get("memory_padding_mask"), past=past).final
     for row, length in enumerate((3, 5)):
         alone = {"memory": memory[row : row + 1, :length]} if given else {}
         assert torch.allclose(found[row], model.decode(ids[row : row + 1], **alone).final[0, 4:], atol=1e-5)

@@ -6,8 +6,9 @@ from xml.etree import ElementTree
 import pytest
 from safetensors import safe_open
 
-from model import Config, config, families, load_checkpoint, storage
+from model import Config, config, families, load_checkpoint
 from model.checkpoint import CHECKPOINTS
+from model.loading import checkpoint_files
 from tests import tiny
 from tests.folders import KINDS, make_folders
 from viz import card
@@ -84,9 +85,9 @@ def test_a_checkpoint_without_a_card_is_described_from_its_config(name, folders)
     ("translate-en-fr", "translates"),
 ])  # fmt: skip
 def test_a_bundled_checkpoint_is_described_by_its_card_and_without_it_from_its_config(name, does):
-    values = storage.read_config(CHECKPOINTS / name)
-    family, _, sizes = storage.read_parts(CHECKPOINTS / name, values)
-    own = storage.read_card(CHECKPOINTS / name)
+    values = checkpoint_files.read_config(CHECKPOINTS / name)
+    family, _, sizes = checkpoint_files.read_parts(CHECKPOINTS / name, values)
+    own = checkpoint_files.read_card(CHECKPOINTS / name)
     summary, parts = card.about(sizes, own, family)
     assert summary == own["summary"]
     assert parts.lower() == f"{own['architecture']}."
@@ -167,7 +168,7 @@ def test_the_title_counts_the_models_and_their_numbers():
 
 def test_the_main_result_is_the_first_of_the_card():
     (model,) = models("sentiment")
-    first = storage.read_card(CHECKPOINTS / "sentiment")["evaluations"][0]
+    first = checkpoint_files.read_card(CHECKPOINTS / "sentiment")["evaluations"][0]
     assert model.main_result() == f"{first['what']}: {first['value']:.6g} {first['unit']}"
     cards: list[dict[str, object]] = [{}, {"evaluations": []}, {"evaluations": [3]}, {"evaluations": [{"what": "a"}]}]
     for odd in cards:

@@ -17,8 +17,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from benchmarks.fuzz import flipped
-from model import CheckpointError, available_checkpoints, files, load_checkpoint, storage, weights
+from model import CheckpointError, available_checkpoints, load_checkpoint
 from model.checkpoint import trace_bytes
+from model.loading import bounded_files, checkpoint_files, headers
 from tests import tiny
 from tests.scripts import run_script
 from tests.tiny import ARCHITECTURES, TEXT
@@ -36,7 +37,7 @@ def _as_a_user_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def folder(tmp_path: Path) -> Path:
     """A sound checkpoint of a tiny classifier, to be spoilt."""
     saved = tmp_path / "sound"
-    storage.save_checkpoint(saved, tiny.transformer(labels=("no", "yes")), tiny.tokenizer(), {"seed": 0})
+    checkpoint_files.save_checkpoint(saved, tiny.transformer(labels=("no", "yes")), tiny.tokenizer(), {"seed": 0})
     return saved
 
 
@@ -66,7 +67,7 @@ def change_json(folder: Path, file: str, change: Callable[[Json], Any]) -> None:
 
 def change_header(folder: Path, change: Callable[[Json], Any]) -> None:
     """Rewrite the header of the weights, and leave the numbers behind it as they are."""
-    path = folder / weights.WEIGHTS
+    path = folder / headers.WEIGHTS
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8 : 8 + length])
@@ -83,7 +84,7 @@ def change_header(folder: Path, change: Callable[[Json], Any]) -> None:
 def test_what_is_saved_is_what_is_loaded(tmp_path, architecture, tied):
     labels = ("no", "yes") if architecture == "encoder" else ()
     checkpoint = tiny.checkpoint(architecture, tie_embeddings=tied, labels=labels, positions="learned")
-    storage.save_checkpoint(tmp_path / "a", checkpoint.model, checkpoint.tokenizer, {"seed": 7}, torch.float32)
+    checkpoint_files.save_checkpoint(tmp_path / "a", checkpoint.model, checkpoint.tokenizer, {"seed": 7}, torch.float32)
     loaded = load_checkpoint(tmp_path / "a", device="cpu")
     assert (loaded.name, loaded.config, loaded.card) == ("a", checkpoint.config, {"seed": 7})
     trace, expected = loaded.trace(TEXT, logits=False), checkpoint.trace(TEXT, logits=False)
@@ -93,7 +94,7 @@ def test_what_is_saved_is_what_is_loaded(tmp_path, architecture, tied):
 
 
 def test_weights_are_stored_in_half_precision_and_computed_in_single(folder):
-    stored = load_file(folder / weights.WEIGHTS)
+    stored = load_file(folder / headers.WEIGHTS)
     assert {tensor.dtype for tensor in stored.values()} == {torch.float16}
     model = load_checkpoint(folder, device="cpu").model
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
@@ -107,8 +108,8 @@ def test_a_loaded_model_is_in_evaluation_mode_and_asks_for_no_gradients(folder):
 
 
 def test_a_tied_table_is_stored_once(tmp_path):
-    storage.save_checkpoint(tmp_path / "a", tiny.transformer("encoder-decoder"), tiny.tokenizer(), {})
-    stored = weights.read_header(tmp_path / "a" / weights.WEIGHTS)
+    checkpoint_files.save_checkpoint(tmp_path / "a", tiny.transformer("encoder-decoder"), tiny.tokenizer(), {})
+    stored = headers.read_header(tmp_path / "a" / headers.WEIGHTS)
     assert [name for name, found in stored.items() if 80 in found.shape] == ["embedding.weight"]
 
 
@@ -117,13 +118,17 @@ def test_a_weight_that_half_precision_cannot_hold_is_not_saved(tmp_path):
     with torch.no_grad():
         model.embedding.weight[0, 0] = 1e6
     with pytest.raises(ValueError, match="a weight is not finite"):
-        storage.save_checkpoint(tmp_path / "a", model, tiny.tokenizer(), {})
+        checkpoint_files.save_checkpoint(tmp_path / "a", model, tiny.tokenizer(), {})
 
 
 def test_a_checkpoint_may_lack_its_card_and_nothing_else(folder):
-    (folder / storage.CARD).unlink()
+    (folder / checkpoint_files.CARD).unlink()
     assert load_checkpoint(folder, device="cpu").card == {}
-    for file in (storage.TOKENIZER, weights.WEIGHTS, storage.CONFIG):  # each is read before the one that is gone
+    for file in (
+        checkpoint_files.TOKENIZER,
+        headers.WEIGHTS,
+        checkpoint_files.CONFIG,
+    ):  # each is read before the one that is gone
         (folder / file).unlink()
         assert refusal(folder) == f"{file}: file: found nothing, expected a regular file."
 
@@ -203,18 +208,20 @@ def test_a_trace_may_be_only_as_long_as_its_memory_allows():
     ],
 )
 def test_a_field_of_the_config_that_is_wrong_is_named(folder, field, value):
-    change_json(folder, storage.CONFIG, lambda config: config.update({field: value}))
+    change_json(folder, checkpoint_files.CONFIG, lambda config: config.update({field: value}))
     assert refusal(folder).startswith(f"config.json: {field.replace(chr(10), '?')[:60]}: found ")
 
 
 @pytest.mark.parametrize("field", ["architecture", "vocabulary", "width", "heads", "layers", "hidden", "max_length"])
 def test_a_field_that_is_missing_is_named(folder, field):
-    change_json(folder, storage.CONFIG, lambda config: config.pop(field))
+    change_json(folder, checkpoint_files.CONFIG, lambda config: config.pop(field))
     assert refusal(folder) == f"config.json: {field}: found 'nothing', expected a value."
 
 
 def test_an_encoder_decoder_needs_a_start_and_an_end(folder):
-    change_json(folder, storage.CONFIG, lambda config: config.update(architecture="encoder-decoder", labels=[]))
+    change_json(
+        folder, checkpoint_files.CONFIG, lambda config: config.update(architecture="encoder-decoder", labels=[])
+    )
     assert refusal(folder) == "config.json: start_id: found 'None', expected an id in architecture encoder-decoder."
 
 
@@ -239,16 +246,18 @@ def test_an_encoder_decoder_needs_a_start_and_an_end(folder):
         b'{"width": ' + b"[" * 50 + b"]" * 50 + b"}",
         b"[" * 100_000 + b"]" * 100_000,
         b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
-        b" " * (files.LARGEST_JSON + 1),
+        b" " * (bounded_files.LARGEST_JSON + 1),
     ],
 )
-@pytest.mark.parametrize("file", [storage.CONFIG, storage.CARD])
+@pytest.mark.parametrize("file", [checkpoint_files.CONFIG, checkpoint_files.CARD])
 def test_a_file_that_is_no_plain_json_object_is_refused(folder, file, content):
     (folder / file).write_bytes(content)
     assert refusal(folder).startswith(f"{file}: ")
 
 
-@pytest.mark.parametrize("file", [storage.CONFIG, weights.WEIGHTS, storage.TOKENIZER, storage.CARD])
+@pytest.mark.parametrize(
+    "file", [checkpoint_files.CONFIG, headers.WEIGHTS, checkpoint_files.TOKENIZER, checkpoint_files.CARD]
+)
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
 def test_a_folder_or_a_pipe_in_place_of_a_file_is_refused(folder, file, make):
     (folder / file).unlink()
@@ -317,41 +326,41 @@ def test_tensors_that_overlap_are_refused(folder):
 
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 100, -1, -2])
 def test_weights_that_are_cut_off_are_refused(folder, length):
-    path = folder / weights.WEIGHTS
+    path = folder / headers.WEIGHTS
     path.write_bytes(path.read_bytes()[:length])
     assert refusal(folder).startswith("model.safetensors: ")
 
 
 @pytest.mark.parametrize("length", [0, 1, 10**6, 1 << 30, (1 << 64) - 1])
 def test_a_header_whose_stated_length_is_wrong_is_refused(folder, length):
-    path = folder / weights.WEIGHTS
+    path = folder / headers.WEIGHTS
     path.write_bytes(struct.pack("<Q", length) + path.read_bytes()[8:])
     assert refusal(folder).startswith("model.safetensors: header: found a length of")
 
 
 @pytest.mark.parametrize("name", ["classifier.weight", "encoder.blocks.1.feed_forward.outer.bias"])
 def test_a_tensor_that_is_missing_or_too_much_is_named(folder, name):
-    tensors = load_file(folder / weights.WEIGHTS)
-    save_file(tensors | {"surplus": torch.zeros(2)}, folder / weights.WEIGHTS)
+    tensors = load_file(folder / headers.WEIGHTS)
+    save_file(tensors | {"surplus": torch.zeros(2)}, folder / headers.WEIGHTS)
     assert refusal(folder).startswith("model.safetensors: surplus: found a tensor")
     del tensors[name]
-    save_file(tensors, folder / weights.WEIGHTS)
+    save_file(tensors, folder / headers.WEIGHTS)
     assert refusal(folder).startswith(f"model.safetensors: {name}: found nothing, expected a tensor")
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_a_weight_that_is_no_finite_number_is_refused_even_where_no_sentence_would_use_it(folder, number):
-    tensors = load_file(folder / weights.WEIGHTS)
+    tensors = load_file(folder / headers.WEIGHTS)
     tensors["embedding.weight"][79, 15] = number
-    save_file(tensors, folder / weights.WEIGHTS)
+    save_file(tensors, folder / headers.WEIGHTS)
     assert refusal(folder).startswith("model.safetensors: embedding.weight: found a number that is infinite or none")
 
 
 @pytest.mark.parametrize("name", ["classifier.weight", "encoder.blocks.1.feed_forward.outer.weight"])
 def test_weights_that_overflow_in_a_pass_are_refused(folder, name):
-    tensors = {key: tensor.float() for key, tensor in load_file(folder / weights.WEIGHTS).items()}
+    tensors = {key: tensor.float() for key, tensor in load_file(folder / headers.WEIGHTS).items()}
     tensors[name] = torch.full_like(tensors[name], 3e38) * torch.randn_like(tensors[name]).sign()
-    save_file(tensors, folder / weights.WEIGHTS)
+    save_file(tensors, folder / headers.WEIGHTS)
     assert refusal(folder).startswith("model.safetensors: weights: found numbers that overflow")
 
 
@@ -360,7 +369,7 @@ def test_other_float_types_are_read_too(folder, dtype):
     save_file(
         {name: tensor.to(dtype) for name, tensor in load_file(folder / "model.safetensors").items()}, folder / "b"
     )
-    shutil.move(folder / "b", folder / weights.WEIGHTS)
+    shutil.move(folder / "b", folder / headers.WEIGHTS)
     assert load_checkpoint(folder, device="cpu").model.embedding.weight.dtype == torch.float32
 
 
@@ -369,13 +378,13 @@ def test_other_float_types_are_read_too(folder, dtype):
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"{}", b"[]", b"\xff\xfe", b'{"version": "1.0", "model": {}}'])
 def test_a_tokenizer_that_the_library_refuses_is_refused(folder, content):
-    (folder / storage.TOKENIZER).write_bytes(content)
+    (folder / checkpoint_files.TOKENIZER).write_bytes(content)
     assert refusal(folder).startswith("tokenizer.json: ")
 
 
 @pytest.mark.parametrize("number", [80, 10_000_000])
 def test_a_tokenizer_with_an_id_that_the_model_does_not_know_is_refused(folder, number):
-    change_json(folder, storage.TOKENIZER, lambda values: values["model"]["vocab"].update(surplus=number))
+    change_json(folder, checkpoint_files.TOKENIZER, lambda values: values["model"]["vocab"].update(surplus=number))
     assert refusal(folder) == f"tokenizer.json: vocabulary: found {number + 1:,} ids, expected at most 80."
 
 
@@ -394,7 +403,9 @@ def decided(read: Callable[[], object], folder: Path) -> bool:
 
 def test_any_spoilt_checkpoint_loads_or_is_refused_in_one_line(folder):
     chance, outcomes = random.Random(0), []
-    sound = {file: (folder / file).read_bytes() for file in (storage.CONFIG, weights.WEIGHTS, storage.CARD)}
+    sound = {
+        file: (folder / file).read_bytes() for file in (checkpoint_files.CONFIG, headers.WEIGHTS, checkpoint_files.CARD)
+    }
     for _ in range(100):
         file = chance.choice(list(sound))
         (folder / file).write_bytes(flipped(sound[file], len(sound[file]), chance))
@@ -404,5 +415,5 @@ def test_any_spoilt_checkpoint_loads_or_is_refused_in_one_line(folder):
 
 
 def test_the_messages_of_a_checkpoint_name_the_file_the_field_and_what_was_expected(folder):
-    change_json(folder, storage.CONFIG, lambda config: config.update(heads=3))
+    change_json(folder, checkpoint_files.CONFIG, lambda config: config.update(heads=3))
     assert re.fullmatch(r"config\.json: heads: found '3', expected a divisor of width 16\.", refusal(folder))

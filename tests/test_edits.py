@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import model as package
 from model import Edits, HeadSite, HiddenKey, InputError, NormSite, Overwrite, Shift, Shuffle, SublayerSite
-from model.changes import places
-from model.edit_checks import SIDES
+from model.edits.checks import SIDES
+from model.edits.lowering import StackPass, edited_ids
 from model.positions import sinusoids
 from model.trace import AttentionTrace, StackTrace, Trace
 from tests import tiny
@@ -44,6 +44,12 @@ def made(name: str, **changes: Any) -> Any:
     """A variant, in float64."""
     fields = VARIANTS[name] | changes
     return tiny.transformer(fields.pop("architecture", "encoder"), **fields).double()
+
+
+def position_ids(edits: Edits, length: int) -> torch.Tensor:
+    """Where an encoder's tokens stand under these edits."""
+    read = StackPass(stack="encoder", heads=1, scales=(1.0,), length=length, like=torch.zeros(()))
+    return edited_ids(edits, read, None)
 
 
 def run(model: Any, ids: torch.Tensor | None = None, edits: Any = None, **options: Any) -> Any:
@@ -208,10 +214,13 @@ def test_padding_changes_no_edited_sentence(variant):
     model, many = made(variant), [edits for edits, _ in edits_for(variant).values()]
     ids, target, short = tiny.ids(len(many), LENGTH), tiny.ids(len(many), TARGET + 2, seed=9), LENGTH - 2
     ids = ids.clamp(min=1)  # 0 is padding, where that is counted
-    real = {"real": tiny.real(*[short] * (len(many) - 1), LENGTH)}
+    padding = {"padding_mask": tiny.padding_mask(*[short] * (len(many) - 1), LENGTH)}
     if model.config.architecture == "encoder-decoder":
-        real |= {"target_ids": target, "target_real": tiny.real(*[TARGET] * (len(many) - 1), TARGET + 2)}
-    batch = stack_of(run(model, ids, many, **real))
+        padding |= {
+            "target_ids": target,
+            "target_padding_mask": tiny.padding_mask(*[TARGET] * (len(many) - 1), TARGET + 2),
+        }
+    batch = stack_of(run(model, ids, many, **padding))
     for row, edits in enumerate(many[:-1]):
         alone = stack_of(run(model, ids[row, :short], edits, **target_of(model, target[row, :TARGET])))
         assert close(batch.final[row, : len(alone.final)], alone.final), edits
@@ -221,7 +230,7 @@ def test_padding_changes_no_sentence_of_a_batch_with_the_same_edits():
     model, ids, lengths = made("pre"), tiny.ids(3, LENGTH), (LENGTH, 3, 5)
     head = frozenset([HeadSite("encoder", 0, 1)])
     edits = Edits(shuffled=frozenset([Shuffle("encoder", 3)]), averaged=head, uniform=head)
-    batch = run(model, ids, edits, real=tiny.real(*lengths))
+    batch = run(model, ids, edits, padding_mask=tiny.padding_mask(*lengths))
     for row, length in enumerate(lengths):
         assert close(batch.encoder.final[row, :length], run(model, ids[row, :length], edits).encoder.final)
 
@@ -384,7 +393,7 @@ def test_without_positions_a_model_is_that_of_the_same_weights_with_none(scheme)
 def test_shuffled_positions_are_those_of_the_sentence_in_that_order(scheme):
     model, ids = schemed(scheme)
     edits = Edits(shuffled=frozenset([Shuffle("encoder", 3)]))
-    stands = places(edits, "encoder", LENGTH, None, torch.device("cpu"))
+    stands = position_ids(edits, LENGTH)
     assert sorted(stands.tolist()) == list(range(LENGTH))
     assert stands.tolist() != list(range(LENGTH))
     mixed = torch.empty_like(ids)
@@ -394,9 +403,8 @@ def test_shuffled_positions_are_those_of_the_sentence_in_that_order(scheme):
 
 def test_a_seed_always_gives_one_order_and_another_seed_another():
     def order(seed: int) -> list[int]:
-        return places(Edits(shuffled=frozenset([Shuffle("encoder", seed)])), "encoder", 9, None, cpu).tolist()
+        return position_ids(Edits(shuffled=frozenset([Shuffle("encoder", seed)])), 9).tolist()
 
-    cpu = torch.device("cpu")
     assert order(1) == order(1) == [1, 8, 6, 2, 4, 3, 5, 7, 0]
     assert order(1) != order(2)
 
@@ -481,7 +489,7 @@ def test_a_uniform_head_says_the_mean_of_the_values_that_its_queries_may_see(var
 
 def test_a_uniform_head_that_sees_nothing_still_says_nothing():
     edits = Edits(uniform=frozenset([HeadSite("encoder", 0, 0)]))
-    trace = run(made("pre"), tiny.ids(2, 4), edits, real=torch.tensor([[True] * 4, [False] * 4]))
+    trace = run(made("pre"), tiny.ids(2, 4), edits, padding_mask=torch.tensor([[True] * 4, [False] * 4]))
     assert (trace.encoder.blocks[0].self_attention.weights[1] == 0).all()
     assert close(trace.encoder.blocks[0].self_attention.weights[0, 0], torch.full((4, 4), 0.25).double())
 

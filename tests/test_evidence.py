@@ -228,7 +228,7 @@ def test_a_false_statistic_is_found(statistic, monkeypatch):
 
 
 def test_padding_that_is_seen_is_found(monkeypatch):
-    monkeypatch.setattr("model.transformer.padding_mask", lambda real: torch.ones_like(real)[..., None, None, :])
+    monkeypatch.setattr("model.transformer.restrict", lambda mask, padding_mask: mask)
     checkpoint = checkpoint_of("pre")
     assert failed(evidence(checkpoint, traced(checkpoint))) == {"batch"}
 

@@ -12,9 +12,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from model import Edits, HeadSite, HiddenKey, Overwrite, load_checkpoint
-from model.adjustments import UNCHANGED
 from model.cache import Cache
-from model.decoding import likeliest, write
+from model.decoding.logits_processors import UNCHANGED
+from model.decoding.steps import likeliest, write
 from model.measures.recheck import Numbers
 from model.trace import AttentionTrace, Trace
 from tests import tiny
@@ -167,11 +167,11 @@ def test_the_other_attentions_keep_their_masks(variant, stack, attention):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_hiding_a_key_that_nobody_could_see_or_that_is_not_there_changes_no_bit(variant):
     model, stack = made(variant), sites(variant)[0][0]
-    ids, real = tiny.ids(2, LENGTH).clamp(min=1), (torch.arange(LENGTH) < 4).expand(2, -1)
-    plain = run(model, ids, real=real)
-    assert changed(plain, run(model, ids, hiding(4, 5, stack=stack), real=real)) == []
-    assert changed(plain, run(model, ids, hiding(LENGTH, 99, stack=stack), real=real)) == []
-    assert changed(plain, run(model, ids, hiding(0, stack=stack), real=real)) != []
+    ids, padding_mask = tiny.ids(2, LENGTH).clamp(min=1), (torch.arange(LENGTH) < 4).expand(2, -1)
+    plain = run(model, ids, padding_mask=padding_mask)
+    assert changed(plain, run(model, ids, hiding(4, 5, stack=stack), padding_mask=padding_mask)) == []
+    assert changed(plain, run(model, ids, hiding(LENGTH, 99, stack=stack), padding_mask=padding_mask)) == []
+    assert changed(plain, run(model, ids, hiding(0, stack=stack), padding_mask=padding_mask)) != []
 
 
 def test_a_hidden_last_token_of_a_decoder_changes_its_own_row_alone():

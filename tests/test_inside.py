@@ -91,13 +91,13 @@ def test_each_step_follows_from_the_one_before(architecture, order):
 
 
 def feed_forward_agrees(path: WeightPath, found: dict[str, Quantities], order: str) -> None:
-    sublayer, read = path.parts.feed_forward, number(found, "feed-forward", "feed_forward_input")
+    sublayer, read = path.modules.feed_forward, number(found, "feed-forward", "feed_forward_input")
     hidden = np.maximum(double(sublayer.inner.weight) @ read + double(sublayer.inner.bias), 0)
     assert np.allclose(number(found, "feed-forward", "hidden"), hidden, atol=1e-5)
     output = double(sublayer.outer.weight) @ hidden + double(sublayer.outer.bias)
     assert np.allclose(number(found, "feed-forward", "feed_forward_output"), output, atol=1e-5)
-    if path.parts.cross_attention is None or path.site.attention == "cross":
-        norm, before = path.parts.feed_forward_residual.norm, number(found, "residual", "stream_after")
+    if path.modules.cross_attention is None or path.site.attention == "cross":
+        norm, before = path.modules.feed_forward_residual.norm, number(found, "residual", "stream_after")
         assert np.allclose(read, before if order == "post" else normed(before, norm), atol=1e-5)
         out = normed(before + output, norm) if order == "post" else before + output
         assert np.allclose(number(found, "feed-forward", "stream_out"), out, atol=1e-5)
@@ -253,7 +253,7 @@ def test_the_stream_after_the_attention_is_that_of_the_edited_pass():
     for kind in ("self", "cross"):
         edits = Edits(without_residual=frozenset([SublayerSite("decoder", 1, kind)]))
         path = path_in(tiny.checkpoint("encoder-decoder", norm_order="pre"), "cross", edits)
-        found, sublayer = STEPS["residual"](path), path.parts.feed_forward_residual.norm
+        found, sublayer = STEPS["residual"](path), path.modules.feed_forward_residual.norm
         read = normed(found["stream_after"].values.astype(np.float64), sublayer)
         assert np.allclose(read, path.block.feed_forward.input[3].numpy(), atol=1e-5)
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from model import Edits, HeadSite, load_checkpoint, storage
+from model import Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
+from model.loading import checkpoint_files
 from model.measures.alignment import aligned, producing, renumbered, word_weights
 from pages.parts.continuation import EXAMPLE as STORY
 from pages.parts.positions_settings import EXAMPLE as WORDS
@@ -315,7 +316,7 @@ def brought(tmp_path_factory) -> Iterator[str]:
     for name, kind in BROUGHT.items():
         of_class, fields = KINDS[kind]
         reference.make(of_class, folder / name, **fields)
-        tiny.tokenizer().save(folder / name / storage.TOKENIZER)
+        tiny.tokenizer().save(folder / name / checkpoint_files.TOKENIZER)
     wrapper = tmp_path_factory.mktemp("app") / "wrapper.py"
     wrapper.write_text(WRAPPER.format(root=str(root), folder=str(folder), app=str(root / "app.py")), encoding="utf-8")
     with running_app(wrapper) as (started, _):

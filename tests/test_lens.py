@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from model import available_checkpoints, load_checkpoint
-from model.decoding import drawing
+from model.decoding.steps import drawing
 from model.measures.lens import lens_logits, ranks, token_probabilities
 from tests import tiny
 from tests.folders import make_folders

@@ -8,7 +8,8 @@ import pyarrow.ipc
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Edits, HeadSite, HiddenKey, load_checkpoint, storage
+from model import Edits, HeadSite, HiddenKey, load_checkpoint
+from model.loading import checkpoint_files
 from pages.parts.experiments import EXPERIMENTS, NOTHING, Place, edits_for
 from pages.parts.state.selection import EXAMPLES
 from tests import reference, tiny
@@ -95,7 +96,7 @@ def test_every_experiment_shows_both_runs_or_says_why_not(name, checkpoint):
 def short_bart(folders):
     """A random decoder never comes to an end: this one runs out of positions after a few tokens."""
     reference.make("BartForConditionalGeneration", folders / "short", **BART | {"max_position_embeddings": 12})
-    tiny.tokenizer().save(folders / "short" / storage.TOKENIZER)
+    tiny.tokenizer().save(folders / "short" / checkpoint_files.TOKENIZER)
 
 
 @pytest.mark.parametrize("folder", ["gpt2", "short"])

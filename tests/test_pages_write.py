@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Edits, load_checkpoint, storage
+from model import Edits, load_checkpoint
+from model.loading import checkpoint_files
 from pages.parts.continuation import EXAMPLE
 from tests import tiny
 from tests.running import ROOT
@@ -262,7 +263,9 @@ def test_an_encoder_is_told_apart_with_one_click_to_a_decoder(app_folders):
 
 def test_without_any_decoder_the_page_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
-    storage.save_checkpoint(tmp_path / "sentiment", tiny.transformer(labels=("no", "yes")), tiny.tokenizer(), {})
+    checkpoint_files.save_checkpoint(
+        tmp_path / "sentiment", tiny.transformer(labels=("no", "yes")), tiny.tokenizer(), {}
+    )
     app = opened("write.py")
     assert not app.exception
     assert "No checkpoint here continues a text" in app.info[0].value
@@ -271,7 +274,7 @@ def test_without_any_decoder_the_page_says_so(tmp_path, monkeypatch):
 def test_the_first_visit_opens_on_an_example_and_a_decoder(tmp_path, monkeypatch):
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
     for name, model in (("sentiment", tiny.transformer(labels=("no", "yes"))), ("tales", tiny.transformer("decoder"))):
-        storage.save_checkpoint(tmp_path / name, model, tiny.tokenizer(), {})
+        checkpoint_files.save_checkpoint(tmp_path / name, model, tiny.tokenizer(), {})
     app = opened("write.py")
     assert not app.exception
     assert bar(app)["text"] == EXAMPLE

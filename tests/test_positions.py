@@ -89,7 +89,7 @@ def rotary(**changes: Any) -> RotaryPositions:
 
 def turned(x: torch.Tensor, *, windowed: bool = False, **changes: Any) -> torch.Tensor:
     """The same vector at every position, each turned as its position is."""
-    return rotary(**changes).turn(torch.zeros(20, 16), windowed=windowed)(x.expand(1, 20, 8))[0]
+    return rotary(**changes).rotate(torch.zeros(20, 16), windowed=windowed)(x.expand(1, 20, 8))[0]
 
 
 def test_a_rotation_leaves_products_that_depend_on_the_distance_alone():

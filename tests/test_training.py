@@ -192,9 +192,9 @@ def test_batches_are_bounded_and_their_targets_are_probabilities() -> None:
     for step in range(40):
         batch = batches(found).at(step)
         assert batch.ids.shape[1] <= 64
-        assert batch.real.any(dim=1).all()
+        assert batch.padding_mask.any(dim=1).all()
         assert torch.allclose(batch.targets.sum(dim=1), torch.ones(len(batch.targets)))
-        assert (batch.ids[~batch.real] == 0).all()
+        assert (batch.ids[~batch.padding_mask] == 0).all()
 
 
 def test_every_text_is_evaluated_exactly_once() -> None:
@@ -226,7 +226,7 @@ def test_an_average_has_the_mean_of_the_weights_and_can_be_started_from(opinions
 def test_rows_are_padded_at_the_end() -> None:
     batch = pad([np.array([3, 4, 5], np.int32), np.array([6], np.int32)], np.eye(2, dtype=np.float32), 0)
     assert batch.ids.tolist() == [[3, 4, 5], [6, 0, 0]]
-    assert batch.real.tolist() == [[True, True, True], [True, False, False]]
+    assert batch.padding_mask.tolist() == [[True, True, True], [True, False, False]]
 
 
 def test_the_teacher_tells_opinions_apart_and_its_evidence_adds_up() -> None:

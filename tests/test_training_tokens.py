@@ -243,7 +243,9 @@ def test_every_pair_comes_once_in_every_pass_each_in_another_order() -> None:
     passes = [[found.at(number * found.steps + step) for step in range(found.steps)] for number in (0, 1)]
     counts = [Counter(tuple(row) for batch in one for row in batch.target.tolist()) for one in passes]
     assert sum(counts[0].values()) == 90
-    lengths = [Counter(int(real.sum()) for batch in one for real in batch.real) for one in passes]
+    lengths = [
+        Counter(int(padding_mask.sum()) for batch in one for padding_mask in batch.padding_mask) for one in passes
+    ]
     assert lengths[0] == lengths[1] == Counter(2 + n % 13 for n in range(90))
     assert [batch.source.shape for batch in passes[0]] != [batch.source.shape for batch in passes[1]]
 
@@ -257,7 +259,7 @@ def test_a_batch_of_pairs_depends_on_its_step_and_seed_alone_and_is_bounded() ->
         assert max(batch.source.numel(), batch.target[:, 1:].numel()) <= 64
         assert (batch.target[:, 0] == START_ID).all()
         assert all(row[row != 0][-1] == END_ID for row in batch.target)
-        assert (batch.source[~batch.real] == 0).all()
+        assert (batch.source[~batch.padding_mask] == 0).all()
 
 
 def test_windows_of_a_pass_follow_one_another_and_next_pass_cuts_elsewhere() -> None:
@@ -461,7 +463,7 @@ def test_what_training_is_timed_beside_computes_the_same():
     for layers, blocks in ((one.layers, other.blocks) for one, other in sides):
         for layer, block in zip(layers, blocks, strict=True):
             layer.load_state_dict(tiny.torch_layer(block, ours.config).state_dict())
-    source, real, target = tiny.ids(2, 7), tiny.real(7, 4), tiny.ids(2, 5, seed=1)
-    expected = ours(source, real=real, target_ids=target).logits
-    assert torch.allclose(theirs(source, real, target), expected, atol=1e-5)
+    source, padding_mask, target = tiny.ids(2, 7), tiny.padding_mask(7, 4), tiny.ids(2, 5, seed=1)
+    expected = ours(source, padding_mask=padding_mask, target_ids=target).logits
+    assert torch.allclose(theirs(source, padding_mask, target), expected, atol=1e-5)
     assert sum(one.numel() for one in theirs.parameters()) == ours.parameter_count()

@@ -9,11 +9,10 @@ import torch
 from torch import nn
 
 from model import Config, Edits, HeadSite, InputError
-from model.attention import causal_mask, full_mask, padding_mask, split
-from model.block import Pattern
+from model.attention import MaskAndBias, causal_mask, full_mask, restrict, split
 from model.linear import product
 from model.trace import Trace, map_tensors
-from model.transformer import Transformer, restrict
+from model.transformer import Transformer
 from tests import tiny
 from tests.tiny import ARCHITECTURES, TEXT, normal
 
@@ -52,9 +51,9 @@ def run(model, ids: torch.Tensor, **options) -> Any:
 def test_an_encoder_block_equals_torch_encoder_layer(norm_order, activation):
     config = tiny.config(norm_order=norm_order, activation=activation)
     ours = tiny.transformer(**vars_of(config)).encoder.blocks[0]
-    x, real = normal(3, 6, 16), tiny.real(6, 4, 1)
-    out = ours(x, Pattern(mask=restrict(full_mask(6, 6), real)), None, None, Edits(), "encoder", 0).stream_out
-    expected = tiny.torch_layer(ours, config)(x, src_key_padding_mask=~real)
+    x, padding_mask = normal(3, 6, 16), tiny.padding_mask(6, 4, 1)
+    out = ours(x, MaskAndBias(mask=restrict(full_mask(6, 6), padding_mask))).stream_out
+    expected = tiny.torch_layer(ours, config)(x, src_key_padding_mask=~padding_mask)
     assert torch.allclose(out, expected, rtol=0, atol=1e-5)
 
 
@@ -63,10 +62,15 @@ def test_an_encoder_block_equals_torch_encoder_layer(norm_order, activation):
 def test_a_decoder_block_equals_torch_decoder_layer(norm_order, activation):
     config = tiny.config("encoder-decoder", norm_order=norm_order, activation=activation)
     ours = tiny.transformer(**vars_of(config)).decoder.blocks[1]
-    x, memory, real, memory_real = normal(2, 5, 16), normal(2, 7, 16, seed=1), tiny.real(5, 3), tiny.real(7, 2)
-    masks = restrict(causal_mask(5), real), full_mask(5, 7) & padding_mask(memory_real)
-    out = ours(x, Pattern(mask=masks[0]), memory, masks[1], Edits(), "decoder", 1).stream_out
-    blocked = {"tgt_key_padding_mask": ~real, "memory_key_padding_mask": ~memory_real}
+    x, memory, padding_mask, memory_padding_mask = (
+        normal(2, 5, 16),
+        normal(2, 7, 16, seed=1),
+        tiny.padding_mask(5, 3),
+        tiny.padding_mask(7, 2),
+    )
+    masks = restrict(causal_mask(5), padding_mask), restrict(full_mask(5, 7), memory_padding_mask)
+    out = ours(x, MaskAndBias(mask=masks[0]), memory, MaskAndBias(mask=masks[1])).stream_out
+    blocked = {"tgt_key_padding_mask": ~padding_mask, "memory_key_padding_mask": ~memory_padding_mask}
     expected = tiny.torch_layer(ours, config)(x, memory, tgt_mask=~causal_mask(5), **blocked)
     assert torch.allclose(out, expected, rtol=0, atol=1e-5)
 
@@ -74,11 +78,11 @@ def test_a_decoder_block_equals_torch_decoder_layer(norm_order, activation):
 @pytest.mark.parametrize("norm_order", NORM_ORDERS)
 def test_whole_stacks_equal_torch_encoder_and_decoder(norm_order):
     model = tiny.transformer("encoder-decoder", norm_order=norm_order)
-    ids, target, real = tiny.ids(2, 7), tiny.ids(2, 5, seed=1), tiny.real(7, 3)
-    trace = model(ids, real=real, target_ids=target)
+    ids, target, padding_mask = tiny.ids(2, 7), tiny.ids(2, 5, seed=1), tiny.padding_mask(7, 3)
+    trace = model(ids, padding_mask=padding_mask, target_ids=target)
     encoder, decoder = torch_stack(model, "encoder"), torch_stack(model, "decoder")
-    memory = encoder(trace.encoder.embedding.total, src_key_padding_mask=~real)
-    blocked = {"tgt_mask": ~causal_mask(5), "memory_key_padding_mask": ~real}
+    memory = encoder(trace.encoder.embedding.total, src_key_padding_mask=~padding_mask)
+    blocked = {"tgt_mask": ~causal_mask(5), "memory_key_padding_mask": ~padding_mask}
     final = decoder(trace.decoder.embedding.total, memory, **blocked)
     assert torch.allclose(trace.encoder.final, memory, rtol=0, atol=1e-5)
     assert torch.allclose(trace.decoder.final, final, rtol=0, atol=1e-5)
@@ -172,8 +176,8 @@ def test_a_batch_is_its_sentences_and_padding_changes_nothing(architecture, posi
     model = tiny.transformer(architecture, positions=positions, labels=labels)
     ids, target, lengths, target_lengths = tiny.ids(3, 7), tiny.ids(3, 5, seed=1), (7, 4, 1), (2, 5, 3)
     both = architecture == "encoder-decoder"
-    targets = {"target_ids": target, "target_real": tiny.real(*target_lengths)} if both else {}
-    batch = model(ids, real=tiny.real(*lengths), **targets)
+    targets = {"target_ids": target, "target_padding_mask": tiny.padding_mask(*target_lengths)} if both else {}
+    batch = model(ids, padding_mask=tiny.padding_mask(*lengths), **targets)
     for row, (length, target_length) in enumerate(zip(lengths, target_lengths, strict=True)):
         alone = model(ids[row, :length], target_ids=target[row, :target_length] if both else None)
         assert_same_sentence(batch, alone, row)
@@ -195,17 +199,17 @@ def assert_same_sentence(batch: Trace, alone: Trace, row: int) -> None:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_padding_in_the_source_never_reaches_the_numbers_whatever_it_holds(architecture):
-    model, real = tiny.transformer(architecture), tiny.real(7, 4)
+    model, padding_mask = tiny.transformer(architecture), tiny.padding_mask(7, 4)
     ids = tiny.ids(2, 7)
-    other = torch.where(real, ids, (ids + 5) % 80)
-    before, after = run(model, ids, real=real), run(model, other, real=real)
-    final = [(trace.encoder or trace.decoder).final[real] for trace in (before, after)]
+    other = torch.where(padding_mask, ids, (ids + 5) % 80)
+    before, after = run(model, ids, padding_mask=padding_mask), run(model, other, padding_mask=padding_mask)
+    final = [(trace.encoder or trace.decoder).final[padding_mask] for trace in (before, after)]
     assert torch.equal(*final)
 
 
 def test_a_sentence_of_padding_alone_gives_zeros_and_nothing_that_is_no_number():
     model = tiny.transformer(labels=("no", "yes"))
-    trace = model(tiny.ids(2, 4), real=torch.tensor([[True] * 4, [False] * 4]))
+    trace = model(tiny.ids(2, 4), padding_mask=torch.tensor([[True] * 4, [False] * 4]))
     assert (trace.encoder.weights()[:, 1] == 0).all()
     assert (trace.pooled[1] == 0).all()
     assert all(tensor.isfinite().all() for tensor in (trace.logits, trace.encoder.final))

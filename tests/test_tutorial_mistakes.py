@@ -11,8 +11,8 @@ import torch
 from torch.nn import functional as F
 
 from model import Config
-from model.attention import full_mask, padding_mask, scaled_dot_product_attention
-from model.heads import mean_over_real
+from model.attention import full_mask, restrict, scaled_dot_product_attention
+from model.output_heads import masked_mean
 from model.positions import BASE, sinusoids
 from model.transformer import Transformer
 from tests import tiny
@@ -75,12 +75,14 @@ def test_a_mask_per_sentence_is_not_taken_for_a_mask_per_head():
 
 
 def test_padding_is_not_averaged_into_the_pooled_vector():
-    model, real = tiny.transformer(labels=("no", "yes")), tiny.real(6, 2)
-    batch, alone = model(tiny.ids(2, 6), real=real), model(tiny.ids(2, 6)[1, :2])
+    model, padding_mask = tiny.transformer(labels=("no", "yes")), tiny.padding_mask(6, 2)
+    batch, alone = model(tiny.ids(2, 6), padding_mask=padding_mask), model(tiny.ids(2, 6)[1, :2])
     mistaken = batch.encoder.final[1].mean(dim=0)
     assert not torch.allclose(mistaken, alone.pooled, rtol=0, atol=1e-5)
     assert torch.allclose(batch.pooled[1], alone.pooled, rtol=0, atol=1e-5)
-    assert torch.equal(mean_over_real(torch.tensor([[2.0], [4.0], [9.0]]), tiny.real(3, 2)[1]), torch.tensor([3.0]))
+    assert torch.equal(
+        masked_mean(torch.tensor([[2.0], [4.0], [9.0]]), tiny.padding_mask(3, 2)[1]), torch.tensor([3.0])
+    )
 
 
 def test_a_row_that_sees_nothing_is_not_spread_evenly_over_what_it_must_not_see():
@@ -134,5 +136,6 @@ def test_an_odd_width_does_not_break_the_sinusoids():
     assert tiny.transformer(width=7, heads=1)(tiny.ids(4)).encoder.final.isfinite().all()
 
 
-def test_a_padding_mask_spells_out_its_head_axis():
-    assert padding_mask(tiny.real(3, 2)).tolist() == [[[[True, True, True]]], [[[True, True, False]]]]
+def test_a_mask_of_padding_spells_out_its_head_axis():
+    mask = restrict(full_mask(1, 3), tiny.padding_mask(3, 2))
+    assert mask.tolist() == [[[[True, True, True]]], [[[True, True, False]]]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.decoding import Node
+from model.decoding.steps import Node
 from model.measures.forced import forced, log_probability
 from tests import tiny
 from viz import translation_finding

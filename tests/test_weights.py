@@ -10,7 +10,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.nn.modules.module import register_module_forward_hook
 
-from model import CheckpointError, load_checkpoint, storage, weights
+from model import CheckpointError, load_checkpoint
+from model.loading import checkpoint_files, weight_cache, weights
 from model.transformer import Transformer
 from tests import reference, tiny
 from tests.kinds import GPT2, LLAMA
@@ -127,7 +128,7 @@ def test_large_weights_that_overflow_are_refused_every_time(cache, gpt2):
 def test_the_cache_makes_room_by_what_was_not_used_for_longest(cache, gpt2, monkeypatch, tmp_path):
     load_checkpoint(gpt2.folder, device="cpu")
     (first,) = copies(cache)
-    monkeypatch.setattr(weights, "CACHE_BYTES", first.stat().st_size + 1000)
+    monkeypatch.setattr(weight_cache, "CACHE_BYTES", first.stat().st_size + 1000)
     other = reference.make("GPT2LMHeadModel", tmp_path / "other", seed=1, **GPT2)
     load_checkpoint(other.folder, device="cpu")
     assert len(copies(cache)) == 1
@@ -149,20 +150,20 @@ def test_a_number_that_is_not_finite_is_refused_and_leaves_no_copy(cache, gpt2):
 
 
 def test_a_file_that_changes_between_its_check_and_its_copy_is_refused(cache, gpt2, monkeypatch):
-    path, copied = gpt2.folder / "model.safetensors", weights.copied
+    path, copied = gpt2.folder / "model.safetensors", weight_cache.copied
 
     def change_first(source, copy):
         save_file({"other": torch.zeros(3)}, path)
         return copied(source, copy)
 
-    monkeypatch.setattr(weights, "copied", change_first)
+    monkeypatch.setattr(weight_cache, "copied", change_first)
     assert "changed while it was read" in refusal(gpt2.folder)
 
 
 def test_large_finite_numbers_whose_sum_overflows_are_finite():
-    assert weights.finite(torch.full((10,), 3e38))
-    assert not weights.finite(torch.tensor([1.0, float("inf"), 2.0]))
-    assert not weights.finite(torch.tensor([float("inf"), float("-inf")]))
+    assert weight_cache.finite(torch.full((10,), 3e38))
+    assert not weight_cache.finite(torch.tensor([1.0, float("inf"), 2.0]))
+    assert not weight_cache.finite(torch.tensor([float("inf"), float("-inf")]))
 
 
 # Pickled weights
@@ -211,7 +212,7 @@ def test_the_longest_refusal_of_pickled_weights_is_one_short_line(gpt2):
 
 
 def test_pickled_weights_of_our_own_kind_are_refused_without_a_command_of_transformers(tmp_path):
-    storage.save_checkpoint(tmp_path / "own", tiny.transformer(), tiny.tokenizer(), {})
+    checkpoint_files.save_checkpoint(tmp_path / "own", tiny.transformer(), tiny.tokenizer(), {})
     said = refusal(pickled_alone(tmp_path / "own", "model.pt"))
     assert said.startswith("model.pt: Headlight opens no pickled file")
     assert said.endswith("; where you trust it, convert it to model.safetensors.")

@@ -73,7 +73,7 @@ def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> to
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def real(*lengths: int) -> torch.Tensor:
+def padding_mask(*lengths: int) -> torch.Tensor:
     """Which positions are no padding, for sentences of these lengths in one batch: (batch, position)."""
     return torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from model.decoding import Node
+from model.decoding.steps import Node
 from viz.lines import configured
 from viz.rows import data_of
 from viz.theme import FONT_SIZE, LIGHT, Theme

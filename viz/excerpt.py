@@ -81,17 +81,18 @@ def code_of(path: WeightPath, step: str) -> list[Excerpt]:
 def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dict[str, str]]]]:
     attend, forward, read = scaled_dot_product_attention, type(path.module).forward, type(path.module).keys_values
     positions, residual = type(getattr(path.model, path.site.stack).positions), type(path.residual)
+    block = type(path.modules).forward
     added: list[Any] = [(each, {}) for each in vectors_of(positions)]
     unsegmented = {} if path.model.config.segments else {"skips": "segment"}
-    turned: list[Any] = [(positions.turn, {})] if path.model.config.positions == "rotary" else []
+    rotation: list[Any] = [(positions.rotate, {})] if path.model.config.positions == "rotary" else []
     adds: list[Any] = [(positions.bias, {}), (attend, {"writes": "scores", "reads": "bias"})]
     biased = adds if path.attention.bias is not None else []
     capped: list[Any] = [(attend, {"writes": "scores", "reads": "cap"})] if path.module.cap is not None else []
     return {
         "embedding": [(type(path.model).vectors, {})],
         "position": [*added, (Stack.embed, {"writes": "total"} | unsegmented)],
-        "norm": [(residual.before, {})],
-        "projection": [(forward, {"writes": "query"}), (read, {"writes": "key"}), *turned],
+        "norm": [(residual.forward, {"writes": "trace"})],
+        "projection": [(forward, {"writes": "query"}), (read, {"writes": "key"}), *rotation],
         "product": [(attend, {"writes": "products"})],
         "scale": [(attend, {"writes": "scores", "reads": "scale"})],
         "mask": [*biased, *capped, (attend, {"writes": "scores", "reads": "mask"})],
@@ -99,8 +100,8 @@ def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dic
         "value": [(read, {"writes": "value"}), (attend, {"writes": "context"})],
         "heads": [(join, {})],
         "output": [(forward, {"writes": "output"})],
-        "residual": [(residual.after, {})],
-        "feed-forward": [(type(path.parts.feed_forward).forward, {}), (type(path.parts).forward, {"writes": "out"})],
+        "residual": [(residual.add, {})],
+        "feed-forward": [(type(path.modules.feed_forward).forward, {}), (block, {"writes": "hidden"})],
     }
 
 

@@ -1,7 +1,8 @@
 """The path to one attention weight and on from it: the numbers of every step, from the token vectors to the stream.
 
-What the trace holds is read from it, bit for bit; what it does not hold (what a projection gave before it was turned,
-one head's part of the output) is computed with the model's own modules, or in float64 where it is only a product.
+What the trace holds is read from it, bit for bit; what it does not hold (what a projection gave before it was normed
+or rotated, one head's part of the output) is computed with the model's own modules, or in float64 where it is only a
+product.
 """
 
 from collections.abc import Callable, Collection
@@ -15,8 +16,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.attention import MultiHeadAttention, join, split
-from model.changes import BlockChanges
 from model.edits import NO_EDITS, Edits, HeadSite
+from model.edits.interventions import LayerInterventions, ResidualInterventions
 from model.trace import AttentionTrace, BlockTrace, StackTrace, Trace
 from model.transformer import Transformer
 
@@ -63,7 +64,7 @@ class WeightPath:
     keys: StackTrace
     block: BlockTrace
     attention: AttentionTrace
-    parts: Any  # the Block
+    modules: Any  # the Block
     module: MultiHeadAttention
     residual: Any  # around the attention
     edits: Edits  # which the trace was made with
@@ -79,12 +80,20 @@ class WeightPath:
         return self.attention.query.shape[-1]
 
     @property
-    def changes(self) -> BlockChanges:
-        """What the edits change in the layer."""
-        return self.parts.changes(self.edits, self.site.stack, self.site.layer, self.model.embedding.weight)
+    def interventions(self) -> LayerInterventions:
+        """What the edits become in the layer."""
+        stack, tokens = getattr(self.model, self.site.stack), self.queries.embedding.token
+        like = tokens.to(self.model.embedding.weight.device)
+        return stack.interventions(self.edits, like, len(tokens)).layers[self.site.layer]
 
     @property
-    def turned(self) -> bool:
+    def around(self) -> ResidualInterventions:
+        """What they become in the residual connection around the attention."""
+        at = self.interventions
+        return at.cross_residual if self.site.attention == "cross" else at.self_residual
+
+    @property
+    def is_rotated_or_normed(self) -> bool:
         """Whether the query is not what the projection gave: normed by head, or rotated by its position."""
         return self.model.config.query_key_norm or self.model.config.positions == "rotary"
 
@@ -123,7 +132,7 @@ def path_of(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = N
     )
     if not within:
         raise ValueError(f"{site}: the trace has no such weight")
-    parts = getattr(model, site.stack).blocks[site.layer]
+    modules = getattr(model, site.stack).blocks[site.layer]
     kind = "cross" if site.attention == "cross" else "self"
     return WeightPath(
         site=site,
@@ -132,9 +141,9 @@ def path_of(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = N
         keys=keys,
         block=block,
         attention=attention,
-        parts=parts,
-        module=getattr(parts, f"{kind}_attention"),
-        residual=getattr(parts, f"{kind}_residual"),
+        modules=modules,
+        module=getattr(modules, f"{kind}_attention"),
+        residual=getattr(modules, f"{kind}_residual"),
         edits=edits,
     )
 
@@ -156,14 +165,14 @@ def stream_before(path: WeightPath) -> Float[Tensor, "position width"]:
     """The residual stream when it reaches the attention."""
     if path.site.attention != "cross":
         return path.block.stream_in
-    after = partial(path.parts.self_residual.after, changes=path.changes.self_residual)
-    return computed(path, after, path.block.stream_in, path.block.self_attention.output)
+    add = partial(path.modules.self_residual.add, interventions=path.interventions.self_residual)
+    return computed(path, add, path.block.stream_in, path.block.self_attention.output)
 
 
 def stream_after(path: WeightPath) -> Float[Tensor, "position width"]:
     """The stream with what the attention said."""
-    around = path.changes.cross_residual if path.site.attention == "cross" else path.changes.self_residual
-    return computed(path, partial(path.residual.after, changes=around), stream_before(path), path.attention.output)
+    add = partial(path.residual.add, interventions=path.around)
+    return computed(path, add, stream_before(path), path.attention.output)
 
 
 def key_input(path: WeightPath) -> Float[Tensor, "position width"]:
@@ -212,7 +221,7 @@ def projection(path: WeightPath) -> Quantities:
         found[f"{name}_matrix"] = quantity("head_width width", linear.weight[rows].float())
         if linear.bias is not None:
             found[f"{name}_bias"] = quantity("head_width", linear.bias[rows].float())
-        if path.turned:
+        if path.is_rotated_or_normed:
             read = path.attention.input if name == "query" else key_input(path)
             heads = path.module.heads if name == "query" else path.module.kv_heads
             plain = split(computed(path, linear, read), heads)

@@ -34,9 +34,9 @@ def padded(model: Transformer, ids: Sequence[int], count: int) -> Padded:
     device = model.embedding.weight.device
     text = torch.tensor(list(ids), device=device)
     both = torch.cat([text, text.new_full((count,), config.pad_id)])[None]
-    real = (torch.arange(length + count, device=device) < length)[None]
+    padding_mask = (torch.arange(length + count, device=device) < length)[None]
     with torch.no_grad():
-        passes = [read(model, text, None), read(model, both, real), read(model, both, None)]
+        passes = [read(model, text, None), read(model, both, padding_mask), read(model, both, None)]
     stacks = [stack_of(trace) for trace in passes]
     said = [None if trace.pooled is None else trace.logits for trace in passes]
     return Padded(
@@ -44,11 +44,11 @@ def padded(model: Transformer, ids: Sequence[int], count: int) -> Padded:
     )
 
 
-def read(model: Transformer, ids: Tensor, real: Tensor | None) -> Trace:
+def read(model: Transformer, ids: Tensor, padding_mask: Tensor | None) -> Trace:
     """One pass; of an encoder–decoder, its encoder's."""
     if model.config.architecture == "encoder-decoder":
-        return Trace(encoder=model.encode(ids, real), decoder=None, pooled=None, logits=None)
-    return model(ids, real=real, logits=bool(model.config.labels))
+        return Trace(encoder=model.encode(ids, padding_mask), decoder=None, pooled=None, logits=None)
+    return model(ids, padding_mask=padding_mask, logits=bool(model.config.labels))
 
 
 def stack_of(trace: Trace) -> StackTrace:

@@ -229,7 +229,7 @@ def scheme_part(
     """What one of SCHEMES adds to the scores of one head, the content being alike at every position.
 
     - Vectors added to the tokens': (p_query · p_key) / √width, as if they were query and key themselves.
-    - Queries and keys turned: q·k / √head_width where both are all ones, minus the same without turning.
+    - Queries and keys rotated: q·k / √head_width where both are all ones, minus the same without rotating.
     - A bias on the scores: the bias.
 
     The numbers are those of the stack ``of`` a checkpoint where it has the scheme; otherwise of a stack of the paper's
@@ -267,16 +267,16 @@ def _added(positions: Positions, config: Config, length: int, head: int) -> Floa
     device = next((table.device for table in positions.parameters()), torch.device("cpu"))
     tokens = torch.zeros(length, config.width, device=device)
     with torch.no_grad():
-        bias, turn = positions.bias(tokens), positions.turn(tokens, windowed=False)
+        bias, rotate = positions.bias(tokens), positions.rotate(tokens, windowed=False)
         vectors = positions(_unpadded(config, length).to(device), tokens)
         if bias is not None:
             return bias[min(head, len(bias) - 1)].double().cpu().numpy()
-        if turn is not None:
-            vectors = turn(torch.ones(1, length, config.head_width, device=device))[0]
+        if rotate is not None:
+            vectors = rotate(torch.ones(1, length, config.head_width, device=device))[0]
     assert vectors is not None
     table = vectors.double().cpu().numpy()
-    unturned = 0 if turn is None else table.shape[1]
-    return (products(table) - unturned) / math.sqrt(table.shape[1])
+    not_rotated = 0 if rotate is None else table.shape[1]
+    return (products(table) - not_rotated) / math.sqrt(table.shape[1])
 
 
 def buckets(length: int, *, causal: bool = False) -> Int[np.ndarray, "query key"]:

@@ -50,7 +50,11 @@ def why_not(path: WeightPath) -> str | None:
             **dict.fromkeys(BIASING, "It adds a bias to the score instead, which the step “bias and mask” shows."),
         }
         return "This model adds no position vector to its tokens. " + ways.get(path.model.config.positions, "")
-    return None if not path.turned else "Each head norms its queries and keys here, which mixes what was a sum."
+    return (
+        None
+        if not path.is_rotated_or_normed
+        else "Each head norms its queries and keys here, which mixes what was a sum."
+    )
 
 
 def score_parts(path: WeightPath) -> ScoreParts:

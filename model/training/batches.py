@@ -28,14 +28,14 @@ class Batch(NamedTuple):
     """Padded ids, where they are real, and the probability of each label."""
 
     ids: Int[Tensor, "example position"]
-    real: Bool[Tensor, "example position"]
+    padding_mask: Bool[Tensor, "example position"]
     targets: Float[Tensor, "example label"]
 
 
 def pad(rows: list[np.ndarray], targets: np.ndarray, pad_id: int) -> Batch:
     """The rows side by side, filled up at the end to the longest."""
-    ids, real = padded(rows)
-    return Batch(ids.masked_fill(~real, pad_id), real, torch.from_numpy(targets))
+    ids, padding_mask = padded(rows)
+    return Batch(ids.masked_fill(~padding_mask, pad_id), padding_mask, torch.from_numpy(targets))
 
 
 @dataclass(frozen=True, kw_only=True)

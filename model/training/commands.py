@@ -17,7 +17,7 @@ from torch import nn
 
 from model.config import Config
 from model.errors import CheckpointError, InputError
-from model.storage import CARD, read_card, save_checkpoint
+from model.loading.checkpoint_files import CARD, read_card, save_checkpoint
 from model.tokenizer import Tokenizer
 from model.training import distributed, loop
 from model.transformer import Transformer

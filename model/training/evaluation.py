@@ -46,7 +46,7 @@ def predict(model: Transformer, corpus: Corpus, limit: int) -> Float32[np.ndarra
         rows = [corpus.whole(text)[:limit] for text in chosen.tolist()]
         rows = [row if len(row) else np.array([1], np.int32) for row in rows]
         batch = pad(rows, corpus.targets[chosen], model.config.pad_id)
-        logits = model(batch.ids.to(device), real=batch.real.to(device)).logits
+        logits = model(batch.ids.to(device), padding_mask=batch.padding_mask.to(device)).logits
         found[chosen] = logits.float().log_softmax(dim=-1).cpu().numpy()
     return found
 

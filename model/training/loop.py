@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from model.errors import InputError
+from model.loading.headers import WEIGHTS
 from model.training import distributed
-from model.weights import WEIGHTS
 
 STATE, CURVE, RECENT = "state.safetensors", "curve.csv", "recent"
 COLUMNS = ("step", "examples", "training_loss", "validation_loss", "validation_accuracy", "learning_rate")

@@ -74,9 +74,9 @@ def measure(model: nn.Module, predict: Predict, batches: int) -> loop.Validation
     total, right, tokens = 0.0, 0, 0
     for number in range(batches):
         found = predict(model, number, Share())
-        real = found.truth != NOT_COUNTED
+        counted = found.truth != NOT_COUNTED
         total += total_loss(found).item()
-        right += int((found.logits.argmax(dim=-1) == found.truth)[real].sum())
+        right += int((found.logits.argmax(dim=-1) == found.truth)[counted].sum())
         tokens += found.tokens
     return loop.Validation(total / tokens, right / tokens)
 

@@ -123,7 +123,7 @@ class PairBatch(NamedTuple):
     """
 
     source: Int[Tensor, "pair position"]
-    real: Bool[Tensor, "pair position"]
+    padding_mask: Bool[Tensor, "pair position"]
     target: Int[Tensor, "pair target_and_1"]
 
 

@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from model.checkpoint import load_checkpoint
 from model.config import Config
 from model.errors import InputError
-from model.storage import save_checkpoint
+from model.loading.checkpoint_files import save_checkpoint
 from model.training import commands, distributed, loop
 from model.training.batches import NEGATORS, Batch, Batches, Mixture
 from model.training.commands import precision
@@ -89,10 +89,12 @@ def batch_loss(network: nn.Module, batch: Batch, options: argparse.Namespace) ->
     Not of short ones: without its "not", a sentence says something else.
     """
     device = device_of(network)
-    longer = batch.real.sum(dim=-1, keepdim=True) > NOTHING_TO_SPARE
+    longer = batch.padding_mask.sum(dim=-1, keepdim=True) > NOTHING_TO_SPARE
     hidden = (torch.rand(batch.ids.shape) < options.token_dropout) & longer
     with precision(options.precision, device):
-        trace = network(batch.ids.masked_fill(hidden, UNKNOWN_ID).to(device), real=batch.real.to(device))
+        trace = network(
+            batch.ids.masked_fill(hidden, UNKNOWN_ID).to(device), padding_mask=batch.padding_mask.to(device)
+        )
     return F.cross_entropy(trace.logits.float(), batch.targets.to(device))
 
 
@@ -112,7 +114,7 @@ def learning(config: Config, prepared: Prepared, options: argparse.Namespace) ->
     def loss_of_step(network: nn.Module, step: int) -> loop.StepLoss:
         network.train()
         batch = batches.at(step)
-        return loop.StepLoss(batch_loss(network, batch, options), len(batch.ids), int(batch.real.sum()))
+        return loop.StepLoss(batch_loss(network, batch, options), len(batch.ids), int(batch.padding_mask.sum()))
 
     count, corpus = options.validation_texts, prepared.validation
     some = replace(corpus, text_bounds=corpus.text_bounds[: count + 1], targets=corpus.targets[:count])

@@ -65,7 +65,7 @@ def predictions(batches: PairBatches) -> Predict:
     def predict(network: nn.Module, number: int, share: Share) -> Predicted:
         whole = batches.at(number)
         batch = PairBatch(*(share.of(part).to(next_token.device_of(network)) for part in whole))
-        trace = network(batch.source, real=batch.real, target_ids=batch.target[:, :-1])
+        trace = network(batch.source, padding_mask=batch.padding_mask, target_ids=batch.target[:, :-1])
         return next_token.predicted(trace.logits, batch.target[:, 1:], whole.target[:, 1:], share)
 
     return predict

@@ -9,8 +9,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from tqdm import tqdm
 
-from model.beam import search
-from model.decoding import LENGTH_PENALTY, Decoder, most_written
+from model.decoding.beam import search
+from model.decoding.steps import LENGTH_PENALTY, Decoder, most_written
 from model.errors import InputError
 from model.tokenizer import Tokenizer
 from model.training.parallel import Pair
@@ -33,8 +33,8 @@ def translator(model: Transformer, tokenizer: Tokenizer, width: int) -> Translat
         found: dict[int, Ids] = {}
         order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
         for chosen in tqdm(list(grouped(order, [len(row) for row in rows])), desc="translating", leave=False):
-            source, real = padded([rows[number] for number in chosen])
-            found |= dict(zip(chosen, best_of_beams(model, source, real, width), strict=True))
+            source, padding_mask = padded([rows[number] for number in chosen])
+            found |= dict(zip(chosen, best_of_beams(model, source, padding_mask, width), strict=True))
         return [found[number] for number in range(len(rows))]
 
     return translate
@@ -53,13 +53,15 @@ def grouped(order: list[int], lengths: list[int]) -> Iterator[list[int]]:
 
 @torch.no_grad()
 def best_of_beams(
-    model: Transformer, source: Int[Tensor, "text position"], real: Bool[Tensor, "text position"], width: int
+    model: Transformer, source: Int[Tensor, "text position"], padding_mask: Bool[Tensor, "text position"], width: int
 ) -> list[Ids]:
     """The best of ``width`` translations that are followed at a time, for every text; 1 is greedy decoding."""
     device, config = model.embedding.weight.device, model.config
     model.eval()
-    memory = model.encode(source.to(device), real.to(device)).final.repeat_interleave(width, dim=0)
-    decoder = Decoder(model=model, memory=memory, memory_real=real.to(device).repeat_interleave(width, dim=0))
+    memory = model.encode(source.to(device), padding_mask.to(device)).final.repeat_interleave(width, dim=0)
+    decoder = Decoder(
+        model=model, memory=memory, memory_padding_mask=padding_mask.to(device).repeat_interleave(width, dim=0)
+    )
     start = torch.full((len(source), 1), int(config.start_id or 0), device=device)
     longest = min(config.max_length, 1 + most_written(config, source.shape[1], config.max_length))
     *_, beams = search(decoder, start, width, LENGTH_PENALTY, longest)

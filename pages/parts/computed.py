@@ -10,7 +10,8 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from model import Checkpoint, CheckpointError, InputError, available_devices, checkpoint, load_checkpoint, storage
+from model import Checkpoint, CheckpointError, InputError, available_devices, checkpoint, load_checkpoint
+from model.loading import checkpoint_files
 from model.trace import Trace, map_tensors
 from pages.parts.state.selection import LONGEST_TEXT
 from viz.card import purpose
@@ -106,8 +107,8 @@ def purpose_of(name: str) -> str:
 def purpose_in(folder: str, times: tuple[int, ...]) -> str:
     """The same for a folder whose files were written at these times."""
     try:
-        family, _, config = storage.read_parts(Path(folder), storage.read_config(Path(folder)))
-        return purpose(config, storage.read_card(Path(folder)), family)
+        family, _, config = checkpoint_files.read_parts(Path(folder), checkpoint_files.read_config(Path(folder)))
+        return purpose(config, checkpoint_files.read_card(Path(folder)), family)
     except CheckpointError:
         return "cannot be used"
 

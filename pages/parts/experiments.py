@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from model import Config, Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite
-from model.edit_checks import complaints, has_norm, sizes_of, sublayers
+from model.edits.checks import complaints, has_norm, sizes_of, sublayers
 from pages.parts.effects import (
     Run,
     of_heads,

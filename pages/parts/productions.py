@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model import Checkpoint, Edits, InputError
-from model.decoding import Generation, Node
+from model.decoding.steps import Generation, Node
 from model.edits import NO_EDITS
 from pages.parts.computed import check_lengths, checkpoint_key
 from pages.parts.state.selection import Selection

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from model import Config
-from model.edit_checks import sizes_of
+from model.edits.checks import sizes_of
 from viz.card import NORMS
 from viz.tokens import counted
 

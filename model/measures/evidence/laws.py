@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.edit_checks import room
 from model.edits import Shift
+from model.edits.checks import room
 from model.measures.evidence.a_pass import Pass, attentions_of, named_tensors
 from model.measures.evidence.findings import Compared, Skipped
 from model.measures.evidence.stored import logits_of, placed_by_distance, silenced
@@ -108,8 +108,10 @@ def batch(one: Pass) -> Said:
         filling = 0 if name == "segments" else config.pad_id
         given[name] = torch.stack([torch.cat([ids, ids.new_full((count,), filling)]), repeated(ids, count)])
         if name != "segments":
-            real = {"ids": "real", "target_ids": "target_real"}[name]
-            given[real] = torch.stack([torch.arange(len(ids) + count) < len(ids), torch.ones(len(ids) + count) > 0])
+            mask_name = {"ids": "padding_mask", "target_ids": "target_padding_mask"}[name]
+            given[mask_name] = torch.stack(
+                [torch.arange(len(ids) + count) < len(ids), torch.ones(len(ids) + count) > 0]
+            )
     given = {name: tensor.to(one.checkpoint.device) for name, tensor in given.items()}
     yield from overlapping("batch", one, one.run(one.edits, **given), row=(0,))
 

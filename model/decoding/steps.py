@@ -9,12 +9,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.adjustments import UNCHANGED, Adjustments, Logits
-from model.assembled import Part, assembled, cache_of
 from model.cache import Cache
 from model.config import Config
-from model.edit_checks import incremental
+from model.decoding.logits_processors import UNCHANGED, Adjustments, Logits
+from model.decoding.stitched_trace import DecoderPass, cache_of, stitched
 from model.edits import NO_EDITS, Edits
+from model.edits.checks import incremental
 from model.trace import StackTrace, Trace
 from model.transformer import Transformer
 
@@ -130,11 +130,11 @@ class Decoder:
 
     model: Transformer
     memory: Float[Tensor, "*row memory width"] | None = None
-    memory_real: Bool[Tensor, "*row memory"] | None = None
+    memory_padding_mask: Bool[Tensor, "*row memory"] | None = None
     edits: Edits = NO_EDITS
     cached: bool = True
     encoder: StackTrace | None = None  # the pass that the memory is from
-    parts: list[Part] | None = None  # where what it computes from a cache is kept; None: nowhere
+    passes: list[DecoderPass] | None = None  # where what it computes from a cache is kept; None: nowhere
 
     @torch.no_grad()
     def read(
@@ -142,12 +142,12 @@ class Decoder:
     ) -> tuple[Float[Tensor, "*row vocabulary"], Cache | None]:
         """What the model says of the token after these ids, and the cache to go on from; ``past`` has the first."""
         new, memory = (ids, self.memory) if past is None else (ids[..., past.length :], None)
-        stack = self.model.decode(new, None, memory, self.memory_real, edits=self.edits, past=past)
+        stack = self.model.decode(new, None, memory, self.memory_padding_mask, edits=self.edits, past=past)
         logits = self.model.predict(stack.final[..., -1:, :])[..., 0, :].float()
         if not (self.cached and incremental(self.edits, self.model.config)):
             return logits, None
-        if self.parts is not None:
-            self.parts.append(Part.of(stack))
+        if self.passes is not None:
+            self.passes.append(DecoderPass.of(stack))
         return logits, Cache.of(stack)
 
     @torch.no_grad()
@@ -157,17 +157,17 @@ class Decoder:
         rows: in which row of each pass. said: what it said after the first pass and after each that followed, which
         is not computed again; None: without logits.
         """
-        parts, known = list[Part](), 0
-        for part, row in zip(self.parts or [], rows, strict=False):
-            if known < len(ids):
-                parts.append(part.row(row))
-                known += len(parts[-1].ids)
-        if known < len(ids):
-            rest = torch.tensor(ids[known:], device=parts[0].ids.device)
-            parts.append(Part.of(self.model.decode(rest, edits=self.edits, past=cache_of(parts))))
+        passes, length = list[DecoderPass](), 0
+        for each, row in zip(self.passes or [], rows, strict=False):
+            if length < len(ids):
+                passes.append(each.row(row))
+                length += len(passes[-1].ids)
+        if length < len(ids):
+            rest = torch.tensor(ids[length:], device=passes[0].ids.device)
+            passes.append(DecoderPass.of(self.model.decode(rest, edits=self.edits, past=cache_of(passes))))
         assert self.model.decoder is not None
-        stack = assembled(self.model.decoder, parts, self.edits)
-        logits = None if said is None else self.predictions(stack.final, len(parts[0].ids) - 1, said)
+        stack = stitched(self.model.decoder, passes, self.edits)
+        logits = None if said is None else self.predictions(stack.final, len(passes[0].ids) - 1, said)
         return Trace(encoder=self.encoder, decoder=stack, pooled=None, logits=logits)
 
     def predictions(

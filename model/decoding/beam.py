@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.decoding import Chosen, Decoder, Node
+from model.decoding.steps import Chosen, Decoder, Node
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

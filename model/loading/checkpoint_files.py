@@ -14,13 +14,14 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
-from model import families, weights
+from model import families
 from model.config import Config, expect
 from model.errors import CheckpointError, printable
-from model.files import LARGEST_JSON, read_bytes, refuse, strict_json
+from model.loading import weights
+from model.loading.bounded_files import LARGEST_JSON, read_bytes, refuse, strict_json
+from model.loading.headers import INDEX, WEIGHTS, Stored, read_headers
 from model.tokenizer import NoTokenizer, Tokenizer
 from model.transformer import Transformer
-from model.weights import INDEX, WEIGHTS
 
 CONFIG, TOKENIZER, CARD = "config.json", "tokenizer.json", "card.json"
 MARIAN_PIECES = "source.spm"
@@ -76,15 +77,15 @@ def read_model(folder: Path, values: dict[str, Any]) -> Transformer:
             model = Transformer(config)
     except ValueError as error:
         raise CheckpointError(f"{CONFIG}: {error}.") from None
-    sources = family.sources(list(model.state_dict()), config, list(stored), weights.WEIGHTS)
+    sources = family.sources(list(model.state_dict()), config, list(stored), WEIGHTS)
     return weights.load(model, sources, stored, family.copied(sources, list(stored)))
 
 
-def read_parts(folder: Path, values: dict[str, Any]) -> tuple[families.Family, dict[str, weights.Stored], Config]:
+def read_parts(folder: Path, values: dict[str, Any]) -> tuple[families.Family, dict[str, Stored], Config]:
     """The family that a config belongs to, the headers of the stored tensors, and the config as ours."""
     family = families.family_of(values)
     refuse_pickled(folder, values)
-    stored = weights.read_headers(folder)
+    stored = read_headers(folder)
     try:
         return family, stored, family.config(families.Fields(values), frozenset(map(family.bare, stored)))
     except ValueError as error:

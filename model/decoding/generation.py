@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from model.adjustments import UNCHANGED, Adjustments
-from model.beam import Beams, ranked, search, tree
-from model.decoding import Chosen, Decoder, Generation, Settings, Step, taking, write
+from model.decoding.beam import Beams, ranked, search, tree
+from model.decoding.logits_processors import UNCHANGED, Adjustments
+from model.decoding.steps import Chosen, Decoder, Generation, Settings, Step, taking, write
 from model.errors import InputError, printable
 from model.tokenizer import Tokenizer
 from model.trace import Trace

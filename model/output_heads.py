@@ -16,10 +16,10 @@ class MeanPooling(nn.Module):
         super().__init__()
 
     def forward(
-        self, x: Float[Tensor, "*batch position width"], real: Bool[Tensor, "*batch position"] | None
+        self, x: Float[Tensor, "*batch position width"], padding_mask: Bool[Tensor, "*batch position"] | None
     ) -> Float[Tensor, "*batch width"]:
         """What the classifier reads."""
-        return mean_over_real(x, real)
+        return masked_mean(x, padding_mask)
 
 
 class FirstPooling(nn.Module):
@@ -32,7 +32,7 @@ class FirstPooling(nn.Module):
         self.dense = Linear(config.width, config.width)
 
     def forward(
-        self, x: Float[Tensor, "*batch position width"], real: Bool[Tensor, "*batch position"] | None
+        self, x: Float[Tensor, "*batch position width"], padding_mask: Bool[Tensor, "*batch position"] | None
     ) -> Float[Tensor, "*batch width"]:
         """What the classifier reads."""
         return self.activation()(self.dense(x[..., 0, :]))
@@ -65,11 +65,11 @@ class WordHead(nn.Module):
         return self.norm(self.activation(self.dense(x)))
 
 
-def mean_over_real(
-    x: Float[Tensor, "*batch position width"], real: Bool[Tensor, "*batch position"] | None
+def masked_mean(
+    x: Float[Tensor, "*batch position width"], padding_mask: Bool[Tensor, "*batch position"] | None
 ) -> Float[Tensor, "*batch width"]:
     """The mean over positions, padding left out; 0 where there is no real token at all."""
-    if real is None:
+    if padding_mask is None:
         return x.mean(dim=-2)
-    kept = real[..., None].to(x)
+    kept = padding_mask[..., None].to(x)
     return (x * kept).sum(dim=-2) / kept.sum(dim=-2).clamp(min=1)

@@ -1,4 +1,4 @@
-"""The trace of one long pass put together from short ones, each of which went on from the cache of those before it."""
+"""One trace stitched together from several passes, each of which went on from the cache of those before it."""
 
 import math
 from collections.abc import Sequence
@@ -10,10 +10,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.attention import MultiHeadAttention, causal_mask, full_mask
-from model.block import Block, Pattern
+from model.attention import MaskAndBias, MultiHeadAttention, causal_mask
+from model.block import Block
 from model.cache import BlockCache, Cache, KeysValues
-from model.changes import position_changes, unhidden
 from model.edits import Edits
 from model.trace import AttentionTrace, BlockTrace, EmbeddingTrace, FeedForwardTrace, StackTrace, map_tensors
 from model.transformer import Stack
@@ -22,7 +21,7 @@ T = TypeVar("T", EmbeddingTrace, FeedForwardTrace)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttentionPart:
+class AttentionPass:
     """What one attention computed in a pass: the fields of its trace but for those that follow from the others."""
 
     input: Float[Tensor, "*batch query width"]
@@ -36,7 +35,7 @@ class AttentionPart:
     output: Float[Tensor, "*batch query width"]
 
     @classmethod
-    def of(cls, attention: AttentionTrace, known: int) -> "AttentionPart":
+    def of(cls, attention: AttentionTrace, known: int) -> "AttentionPass":
         """Of an attention whose first ``known`` keys an earlier pass has."""
         kept = {field.name: getattr(attention, field.name) for field in fields(cls)}
         # Copies, for a window would keep the keys of all passes before from being freed.
@@ -45,117 +44,123 @@ class AttentionPart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockPart:
+class BlockPass:
     """What one layer computed in a pass; the stream into it is the one out of the layer before."""
 
-    self_attention: AttentionPart
-    cross_attention: AttentionPart | None
+    self_attention: AttentionPass
+    cross_attention: AttentionPass | None
     feed_forward: FeedForwardTrace
     stream_out: Float[Tensor, "*batch position width"]
 
     @classmethod
-    def of(cls, block: BlockTrace, known: int) -> "BlockPart":
+    def of(cls, block: BlockTrace, known: int) -> "BlockPass":
         """Of a layer after ``known`` positions; the first pass is the one that has the memory's keys."""
         cross = block.cross_attention
         seen = 0 if cross is None or not known else cross.key.shape[-2]
         return cls(
-            self_attention=AttentionPart.of(block.self_attention, known),
-            cross_attention=None if cross is None else AttentionPart.of(cross, seen),
+            self_attention=AttentionPass.of(block.self_attention, known),
+            cross_attention=None if cross is None else AttentionPass.of(cross, seen),
             feed_forward=block.feed_forward,
             stream_out=block.stream_out,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class DecoderPass:
     """What a decoder computed in a pass, of the positions that it read in it and of no others."""
 
     ids: Int[Tensor, "*batch position"]
     embedding: EmbeddingTrace
-    blocks: tuple[BlockPart, ...]
+    blocks: tuple[BlockPass, ...]
     final: Float[Tensor, "*batch position width"]
 
     @classmethod
-    def of(cls, stack: StackTrace) -> "Part":
+    def of(cls, stack: StackTrace) -> "DecoderPass":
         """Of a pass, which may have gone on from a cache."""
         known = stack.blocks[0].self_attention.key.shape[-2] - stack.ids.shape[-1]
-        blocks = tuple(BlockPart.of(block, known) for block in stack.blocks)
+        blocks = tuple(BlockPass.of(block, known) for block in stack.blocks)
         return cls(ids=stack.ids, embedding=stack.embedding, blocks=blocks, final=stack.final)
 
-    def row(self, row: int) -> "Part":
-        """One row of a batch; a part without a batch axis is its own row 0."""
+    def row(self, row: int) -> "DecoderPass":
+        """One row of a batch; a pass without a batch axis is its own row 0."""
         return self if self.ids.ndim == 1 else map_tensors(self, lambda tensor: tensor[row])
 
 
-def cache_of(parts: Sequence[Part]) -> Cache:
+def cache_of(passes: Sequence[DecoderPass]) -> Cache:
     """What these passes, one after the other, leave to the next one."""
 
-    def known(attentions: Sequence[AttentionPart]) -> KeysValues:
-        return KeysValues(key=lines(attentions, "key"), value=lines(attentions, "value"))
+    def known(attentions: Sequence[AttentionPass]) -> KeysValues:
+        return KeysValues(key=rows(attentions, "key"), value=rows(attentions, "value"))
 
     blocks = []
-    for of_layer in zip(*(part.blocks for part in parts), strict=True):
-        cross = cross_parts(of_layer)
+    for of_layer in zip(*(each.blocks for each in passes), strict=True):
+        cross = cross_passes(of_layer)
         own = known([block.self_attention for block in of_layer])
         blocks.append(BlockCache(self_attention=own, cross_attention=known(cross) if cross else None))
     return Cache(blocks=tuple(blocks))
 
 
-def assembled(stack: Stack, parts: Sequence[Part], edits: Edits) -> StackTrace:
+def stitched(stack: Stack, passes: Sequence[DecoderPass], edits: Edits) -> StackTrace:
     """The trace of one pass of ``stack`` over what these passes, without a batch axis, read one after the other.
 
     Nothing that was computed is computed again but q·k, which the whole has of keys that come after their query, too.
     """
-    ids = torch.cat([part.ids for part in parts])
-    embedding = joined([part.embedding for part in parts])
-    changes = position_changes(edits, stack.name, len(ids), None, ids.device)
-    patterns = stack.patterns(embedding.token, causal_mask(len(ids), ids.device), None, edits, changes)
+    ids = torch.cat([each.ids for each in passes])
+    embedding, length = joined([each.embedding for each in passes]), len(ids)
+    cross = cross_passes([each.blocks[0] for each in passes])
+    memory_length = cross[0].scores.shape[-1] if cross else None
+    interventions = stack.interventions(edits, embedding.token, length, memory_length)
+    mask = causal_mask(length, ids.device)
+    wide, windowed = stack.masks_and_biases(embedding.token, mask, None, interventions)
+    memory_mask = stack.memory_mask(embedding.token, memory_length, None, interventions)
     x, blocks = embedding.total, list[BlockTrace]()
     for layer, block in enumerate(stack.blocks):
         assert isinstance(block, Block)
-        pattern = patterns[layer in stack.windowed]
-        blocks.append(assembled_block(block, [part.blocks[layer] for part in parts], pattern, x, edits))
+        of_layer = [each.blocks[layer] for each in passes]
+        blocks.append(stitched_block(block, of_layer, windowed if layer in stack.windowed else wide, memory_mask, x))
         x = blocks[-1].stream_out
-    return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=lines(parts, "final"))
+    return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=rows(passes, "final"))
 
 
-def assembled_block(
-    block: Block, parts: Sequence[BlockPart], pattern: Pattern, x: Float[Tensor, "position width"], edits: Edits
+def stitched_block(
+    block: Block,
+    passes: Sequence[BlockPass],
+    mask_and_bias: MaskAndBias,
+    memory_mask: MaskAndBias | None,
+    x: Float[Tensor, "position width"],
 ) -> BlockTrace:
     """One layer, into which the stream ``x`` goes."""
-    own, cross = [part.self_attention for part in parts], cross_parts(parts)
-    memory = None
-    if block.cross_attention is not None:
-        every = full_mask(len(x), cross[0].scores.shape[-1], x.device)
-        seen = Pattern(mask=unhidden(every, edits, "decoder", "cross"))
-        memory = assembled_attention(block.cross_attention, cross, seen)
+    cross = None
+    if block.cross_attention is not None and memory_mask is not None:
+        cross = stitched_attention(block.cross_attention, cross_passes(passes), memory_mask)
+    own = [each.self_attention for each in passes]
     return BlockTrace(
         stream_in=x,
-        self_attention=assembled_attention(block.self_attention, own, pattern),
-        cross_attention=memory,
-        feed_forward=joined([part.feed_forward for part in parts]),
-        stream_out=lines(parts, "stream_out"),
+        self_attention=stitched_attention(block.self_attention, own, mask_and_bias),
+        cross_attention=cross,
+        feed_forward=joined([each.feed_forward for each in passes]),
+        stream_out=rows(passes, "stream_out"),
     )
 
 
-def assembled_attention(
-    attention: MultiHeadAttention, parts: Sequence[AttentionPart], pattern: Pattern
+def stitched_attention(
+    attention: MultiHeadAttention, passes: Sequence[AttentionPass], mask_and_bias: MaskAndBias
 ) -> AttentionTrace:
     """One attention, in which no query saw a key that came after the pass it is of."""
-    found = {name: lines(parts, name) for name in ("input", "query", "key", "value", "context", "output")}
-    keys = found["key"].shape[-2]
+    stacked = {name: rows(passes, name) for name in ("input", "query", "key", "value", "context", "output")}
+    keys = stacked["key"].shape[-2]
     return AttentionTrace(
-        **found,
-        products=found["query"] @ attention.shared(found["key"]).transpose(-1, -2),
-        scale=parts[0].scale,
-        bias=pattern.bias,
-        mask=pattern.mask,
-        scores=squares([part.scores for part in parts], keys, -math.inf),
-        weights=squares([part.weights for part in parts], keys, 0.0),
+        **stacked,
+        products=stacked["query"] @ attention.shared(stacked["key"]).transpose(-1, -2),
+        scale=passes[0].scale,
+        bias=mask_and_bias.bias,
+        mask=mask_and_bias.mask,
+        scores=padded_rows([each.scores for each in passes], keys, -math.inf),
+        weights=padded_rows([each.weights for each in passes], keys, 0.0),
     )
 
 
-def cross_parts(blocks: Sequence[BlockPart]) -> list[AttentionPart]:
+def cross_passes(blocks: Sequence[BlockPass]) -> list[AttentionPass]:
     """Those of the attention to the memory; none where there is no memory."""
     return [block.cross_attention for block in blocks if block.cross_attention is not None]
 
@@ -163,17 +168,17 @@ def cross_parts(blocks: Sequence[BlockPart]) -> list[AttentionPart]:
 def joined(records: Sequence[T]) -> T:
     """One record with the lines of all of them."""
     found: dict[str, Any] = {
-        field.name: None if getattr(records[0], field.name) is None else lines(records, field.name)
+        field.name: None if getattr(records[0], field.name) is None else rows(records, field.name)
         for field in fields(records[0])
     }
     return type(records[0])(**found)
 
 
-def lines(records: Sequence[Any], name: str) -> Float[Tensor, "*batch position width"]:
+def rows(records: Sequence[Any], name: str) -> Float[Tensor, "*batch position width"]:
     """What one field has of every position, in order."""
     return torch.cat([getattr(record, name) for record in records], dim=-2)
 
 
-def squares(parts: Sequence[Tensor], keys: int, unseen: float) -> Float[Tensor, "head query key"]:
+def padded_rows(parts: Sequence[Tensor], keys: int, unseen: float) -> Float[Tensor, "head query key"]:
     """Scores or weights, (head, query, key), of ever more keys, one under the other and all of so many keys."""
     return torch.cat([F.pad(part, (0, keys - part.shape[-1]), value=unseen) for part in parts], dim=-2)

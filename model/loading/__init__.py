@@ -1,0 +1,1 @@
+"""Reading checkpoints from disk: bounded files, headers, weights, their cache. Nothing here runs code from a file."""

@@ -1,0 +1,122 @@
+"""From stored tensors to a model that computes: shapes and numbers checked, one tensor in memory at a time."""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence, Set
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from model.errors import CheckpointError
+from model.families import Source
+from model.loading.bounded_files import refuse
+from model.loading.headers import WEIGHTS, Stored
+from model.loading.weight_cache import FileState, cache_folder, check_numbers, columns, digest, private_copy, state_of
+from model.transformer import Transformer
+
+USED = ("F32", "F16", "BF16")
+MAPPED_FROM = 64 << 20  # bytes; smaller files are read into memory and widened to float32 at once
+
+
+def load(
+    model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored], copies: Mapping[str, str]
+) -> Transformer:
+    """The model, until now without memory, with its weights. ``copies`` names tensors that must be others again.
+
+    Vectors are float32; matrices of a large file stay in the precision that they are stored in.
+    """
+    expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    for name, source in sources.items():
+        check_shape(model, expected[name], source, stored[source.name])
+    check_copies(copies, stored, lambda one, other: stored[one] == stored[other])
+    used, across = {source.name for source in sources.values()} | copies.keys(), transposed(model, sources, stored)
+    states = {path: state_of(path) for path in sorted({entry.path for entry in stored.values()})}
+    large = sum(state.size for state in states.values()) >= MAPPED_FROM
+    tensors: dict[str, Tensor] = {}
+    for path in states:
+        wanted = {name: stored[name] for name in used if stored[name].path == path}
+        tensors |= read_file(path, wanted, across & wanted.keys(), mapped=large)
+    check_copies(copies, stored, lambda one, other: torch.equal(tensors[one], tensors[other]))
+    changed = {name: source.change(tensors[source.name], model.config) for name, source in sources.items()}
+    model.load_state_dict(
+        {name: tensor if large and tensor.ndim > 1 else tensor.float() for name, tensor in changed.items()},
+        strict=True,
+        assign=True,
+    )
+    model.eval().requires_grad_(False)
+    if large:
+        check_pass_once(model, list(states.values()))
+    else:
+        check_pass(model)
+    return model
+
+
+def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, found: Stored) -> None:
+    """Refuse a tensor that is not of the shape and type that the model needs, before it is read."""
+    file = found.path.name
+    if found.dtype not in USED:
+        refuse(file, f"{source.name}: dtype", found.dtype, "one of " + ", ".join(USED))
+    try:
+        shape = tuple(source.change(torch.empty(found.shape, device="meta"), model.config).shape)
+    except (RuntimeError, IndexError, ValueError):  # it cannot even be cut or turned
+        shape = ()
+    if shape != expected:
+        refuse(file, source.name, f"shape {found.shape}", f"one that gives {expected}")
+
+
+def transposed(model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored]) -> set[str]:
+    """The stored matrices of whose transpose the model's are rows that lie one after the other."""
+
+    def lies(source: Source, tensor: Tensor) -> bool:
+        return source.change(tensor, model.config).is_contiguous()
+
+    found = set()
+    for source in sources.values():
+        empty = torch.empty(stored[source.name].shape, device="meta")
+        if empty.ndim == 2 and not lies(source, empty) and lies(source, empty.mT.contiguous().mT):
+            found.add(source.name)
+    return found
+
+
+def check_copies(copies: Mapping[str, str], stored: Mapping[str, Stored], same: Callable[[str, str], bool]) -> None:
+    """Refuse a tensor that should be another one again and is not: nobody could know which is meant."""
+    for name, original in copies.items():
+        if not same(name, original):
+            refuse(stored[name].path.name, name, f"other numbers than in {original}", "the same")
+
+
+def read_file(path: Path, wanted: Mapping[str, Stored], across: Set[str], *, mapped: bool) -> dict[str, Tensor]:
+    """These tensors of one file, mapped from our own copy or read into memory; those ``across``, column by column."""
+    try:
+        copy = private_copy(path, wanted, across) if mapped else None
+        with safe_open(copy or path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in wanted}
+    except CheckpointError:
+        raise
+    except (SafetensorError, OSError, ValueError):
+        refuse(path.name, "file", "something that safetensors refuses", "a safetensors file")
+    if copy is None:
+        tensors = {name: columns(tensor) if name in across else tensor.clone() for name, tensor in tensors.items()}
+        check_numbers(path.name, tensors)
+    else:
+        tensors |= {name: tensors[name].view(tensors[name].shape[::-1]) for name in across}
+    return tensors | {name: tensors[name].mT for name in across}
+
+
+def check_pass(model: Transformer) -> None:
+    """Refuse weights that are finite and too large to compute with: one short pass must give finite numbers."""
+    ids = torch.zeros(1, dtype=torch.long)
+    trace = model(ids, target_ids=ids if model.config.architecture == "encoder-decoder" else None)
+    stack = trace.decoder or trace.encoder
+    if not all(result is None or result.isfinite().all() for result in (stack.final, trace.logits)):
+        refuse(WEIGHTS, "weights", "numbers that overflow", "a pass with finite results")
+
+
+def check_pass_once(model: Transformer, states: Sequence[FileState]) -> None:
+    """The same for large files, whose every number it reads from the disk: once for every state of them."""
+    note = cache_folder() / f"{digest(states, model.config)}.passed"
+    if not note.exists():
+        check_pass(model)
+        with contextlib.suppress(OSError):  # where no note can be written, the pass is made again next time
+            note.touch()
