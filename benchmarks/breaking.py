@@ -27,7 +27,7 @@ from pages.parts.part_effects import AT_ONCE, edits_of_part, groups_of, longest,
 from pages.parts.passes import trace_again
 from pages.parts.subjects import GROUPS, short_name
 from tests.running import chromium, idle, running_app, visitor
-from viz.explorer.kinds import kinds_of
+from viz.explorer.attention_kinds import kinds_of
 
 TEXT = " ".join(["the film was slow but good ,"] * 4 + ["and I loved it"])  # 32 tokens of the sentiment model
 QUIET = 40  # ms without a change: the page is finished

@@ -35,9 +35,9 @@ from model.checkpoint import CHECKPOINTS
 from model.transformer import Transformer
 from tests.running import chromium, idle, picture_shown, running_app, visitor
 from viz.explorer import View
-from viz.explorer.kinds import Kind, Text
+from viz.explorer.attention_kinds import Kind, Text
 from viz.explorer.packing import pack
-from viz.explorer.page import page_of
+from viz.explorer.standalone import page_of
 
 LAYERS = HEADS = 12
 MILLISECONDS, MEGABYTE = 1e3, 1e6

@@ -30,10 +30,10 @@ from model.device import choose_device
 from model.loading.checkpoint_files import read_config
 from model.positions import sinusoids
 from model.training import loop, next_token
+from model.training.data.id_rows import Rows
+from model.training.data.sentence_pairs import PairBatches, Parallel
 from model.training.distributed import Share
 from model.training.next_token import Predict, Predicted
-from model.training.parallel import PairBatches, Parallel
-from model.training.rows import Rows
 from model.training.translate import parse, predictions
 from model.transformer import Transformer
 

@@ -45,7 +45,7 @@ from pages.parts.state.session import (
 from pages.parts.subjects import GROUPS, group_of, short_name
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import switchboard
-from viz.explorer.kinds import kinds_of
+from viz.explorer.attention_kinds import kinds_of
 from viz.formula import with_switches
 
 QUESTION = "What is each part of the formula for?"

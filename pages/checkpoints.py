@@ -14,9 +14,9 @@ from pages.parts.doors import door
 from pages.parts.finding import picture, picture_alone, show_finding
 from pages.parts.state.session import address_notice
 from pages.parts.theme import theme
-from viz import card as cards
-from viz.curve import accuracy_curve, loss_curve, read_curve
-from viz.model_picture import model_picture, stacks_in_words
+from viz.charts.learning_curve import accuracy_curve, loss_curve, read_curve
+from viz.charts.model_picture import model_picture, stacks_in_words
+from viz.text import card_tables as cards
 from viz.tokens import markdown_text
 
 QUESTION = "What am I looking at?"

@@ -21,10 +21,10 @@ from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, current, fit, remember, selected
 from pages.parts.theme import theme
-from viz import evidence as report
-from viz.evidence_picture import share_chart
-from viz.export import SITES
-from viz.provenance import Provenance
+from viz.charts.evidence_agreement import share_chart
+from viz.export.data_files import SITES
+from viz.export.provenance import Provenance
+from viz.text import evidence_tables as report
 from viz.tokens import list_of
 
 QUESTION = "Why should I believe this number?"

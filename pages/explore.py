@@ -37,13 +37,13 @@ from pages.parts.theme import theme
 from pages.parts.three_changes import show_changes, swappable_side, take_swap
 from pages.parts.widgets.bound import bind, select, take
 from pages.parts.widgets.switch import switch
-from viz import answer, findings
+from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.explorer import View
-from viz.explorer.kinds import Kind
+from viz.explorer.attention_kinds import Kind
 from viz.explorer.view import positions_of
 from viz.explorer.view import shown as in_view
-from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
-from viz.table import token_table
+from viz.text import head_findings, weight_sentences
+from viz.text.token_table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
 
 HOW_TO_READ = """
@@ -206,7 +206,9 @@ def show_next(shown: Attended, opening: Opening) -> None:
         query, key = view.query, view.key
     pair = {"query": query, "key": key}
     door("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head, **pair)
-    st.caption(f"{findings.head_called(opening.layer, opening.head)}: every step from the words to one of its weights.")
+    st.caption(
+        f"{head_findings.head_called(opening.layer, opening.head)}: every step from the words to one of its weights."
+    )
 
 
 def is_on_screen(opening: Opening) -> bool:
@@ -233,7 +235,7 @@ def show_answer(shown: Attended, opening: Opening | None) -> None:
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
-        st.markdown(heads_sentence(shown), help=answer.HELP)
+        st.markdown(heads_sentence(shown), help=weight_sentences.HELP)
     with outcome:
         if opening is not None:
             show_prediction(checkpoint, selection, trace)
@@ -271,7 +273,7 @@ def show_doors_inside(shown: Attended) -> None:
     if not on:
         return
     weights = kind.weights[view.layer]
-    mean = answer.mean_of_heads(weights, on)
+    mean = weight_sentences.mean_of_heads(weights, on)
     if (place := place_looked_at(mean, view, kind)) is None:
         return
     query, key = place
@@ -319,7 +321,7 @@ def heads_sentence(shown: Attended) -> str:
     seen = in_view(kind, view)
     if not seen.weights.size:
         return "No token is left to look at: all are hidden."
-    return answer.sentence(
+    return weight_sentences.sentence(
         seen.mean,
         [key.name for key in seen.keys],
         layer=view.layer,
@@ -400,7 +402,7 @@ def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) 
     if trace.encoder is not None and trace.decoder is not None:
         target = target_with_origin(selection, checkpoint, edits_of(selection, checkpoint))
         st.markdown("Output", help=OUTPUT_HELP) if target is None else st.markdown(f"Target: {target.by}")
-        st.text(answer.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist())))
+        st.text(weight_sentences.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist())))
     said = prediction_of(checkpoint, trace)
     if said is None:
         return

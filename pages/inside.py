@@ -19,13 +19,13 @@ from pages.parts.theme import theme
 from pages.parts.weight_walk import choose_step, choose_weight, chosen_path, go, name_step, offer_files, recheck_weight
 from pages.parts.widgets.bound import radio
 from pages.parts.widgets.switchboard import reading
-from viz import steps
-from viz.excerpt import code_of
-from viz.explorer.kinds import Kind
+from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
-from viz.inside import part_bars, spec, unchecked
-from viz.step_pictures import alternative, specs
 from viz.tokens import markdown_text
+from viz.walkthrough import steps
+from viz.walkthrough.source_excerpts import code_of
+from viz.walkthrough.step_charts import part_bars, spec, unchecked
+from viz.walkthrough.step_layout import alternative, specs
 
 QUESTION = "Where does this one number come from?"
 HOW_TO_READ = """

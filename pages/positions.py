@@ -14,8 +14,8 @@ import streamlit as st
 import pages
 from model import Checkpoint, InputError
 from model.edits import NO_EDITS
-from model.measures import positions as measures
-from model.measures.two_orders import TwoOrders, two_orders
+from model.measures.positions import schemes as measures
+from model.measures.positions.swapped_order import TwoOrders, two_orders
 from model.trace import StackTrace, Trace
 from model.transformer import Stack
 from pages.parts.computed import checkpoint_named
@@ -42,8 +42,9 @@ from pages.parts.state.session import address_notice, changed, choose, current, 
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import bind, radio, select
 from pages.parts.widgets.switch import switch
-from viz import export, order
-from viz import positions as figures
+from viz.charts import position_charts as figures
+from viz.export import data_files
+from viz.text import position_sentences
 from viz.theme import MOST_CURVES
 from viz.tokens import markdown_text, position_name
 
@@ -127,7 +128,7 @@ def show() -> None:
         fit_settings()
         found = finding()
         with above:
-            show_finding(QUESTION, *found, explained=order.TWO_ORDERS_HELP)
+            show_finding(QUESTION, *found, explained=position_sentences.TWO_ORDERS_HELP)
             selection, checkpoint, _ = fitted_selection()
             show_caveats(checkpoint, trace_of(selection, NO_EDITS))
         if not picture_alone():
@@ -152,8 +153,10 @@ def share_finding() -> None:
     """The picture to share: both numbers of the finding, if it has any."""
     selection, checkpoint, _ = fitted_selection()
     measured = orders()
-    bars = [] if measured is None else order.bars(measured)
-    share_bars("positions", bars, order.BARS if bars else "", provenance_of(selection, checkpoint, NO_EDITS))
+    bars = [] if measured is None else position_sentences.bars(measured)
+    share_bars(
+        "positions", bars, position_sentences.BARS if bars else "", provenance_of(selection, checkpoint, NO_EDITS)
+    )
 
 
 def finding() -> tuple[str, str]:
@@ -161,9 +164,9 @@ def finding() -> tuple[str, str]:
     selection, checkpoint, name = fitted_selection()
     trace, measured = trace_of(selection, NO_EDITS), orders()
     if measured is None:
-        return "", order.answer(checkpoint.config.positions)
+        return "", position_sentences.answer(checkpoint.config.positions)
     reads = name == "encoder" or trace.encoder is None
-    return order.finding(measured, getattr(trace, name), selection.text if reads else None)
+    return position_sentences.finding(measured, getattr(trace, name), selection.text if reads else None)
 
 
 def orders() -> TwoOrders | None:
@@ -184,7 +187,7 @@ def offer_numbers(label: str, part: str, explained: str, arrays: Callable[[], di
     source = provenance_of(selection, checkpoint_named(selection.checkpoint), NO_EDITS)
 
     def make() -> bytes:
-        return export.npz(arrays(), provenance=source)
+        return data_files.npz(arrays(), provenance=source)
 
     with files(part):
         button(label, download_name("positions", "npz", part), make, explained)
@@ -265,7 +268,9 @@ def show_orders() -> None:
     selection, _, name = fitted_selection()
     stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
     with picture():
-        figure = figures.order_figure(order.changes_of(measured), stack.names(), measured.places, theme=theme())
+        figure = figures.order_figure(
+            position_sentences.changes_of(measured), stack.names(), measured.places, theme=theme()
+        )
         st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key="orders")
     if not picture_alone():
         st.markdown(HOW_TO_READ_ORDERS)
@@ -295,11 +300,11 @@ def show_sum(*, answered: bool) -> None:
 def order_sentences(stack: StackTrace, scheme: str, *, answered: bool) -> Iterator[str]:
     """How this checkpoint knows the order, unless it is answered, and what becomes of a token that stands twice."""
     if not answered:
-        yield order.answer(scheme)
+        yield position_sentences.answer(scheme)
     parts, twice = measures.parts(stack.embedding), measures.repeated(stack.ids)
     if parts.position is not None and twice and stack.tokens:
         before, after = (measures.apart(vectors, *twice) for vectors in (parts.token, parts.placed))
-        yield order.twice(stack.tokens[twice[0]], *twice, before, after)
+        yield position_sentences.twice(stack.tokens[twice[0]], *twice, before, after)
 
 
 @st.fragment
@@ -315,7 +320,7 @@ def show_parts(*, main: bool) -> None:
         if picture_alone():
             return
         if parts.position is None:
-            st.info(order.NOTHING_ADDED)
+            st.info(position_sentences.NOTHING_ADDED)
         with st.expander("The numbers of one token"):
             show_numbers(selection, parts, tokens)
 
@@ -430,7 +435,7 @@ def show_products(table: np.ndarray, source: str) -> None:
     cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(shown) < len(table) else ""
     st.markdown(
         f"The dot product of every two position vectors of {markdown_text(source)}. "
-        + order.same_products(distances.spread, float(products.max()))
+        + position_sentences.same_products(distances.spread, float(products.max()))
         + cut
     )
     left, right = st.columns(2, gap="large")
@@ -444,7 +449,7 @@ def show_waves(width: int) -> None:
     """How long every wave of the formula is."""
     st.subheader("Wavelengths", anchor=False, help=WAVES_HELP)
     waves = measures.wavelengths(width)
-    st.markdown(order.waves(float(waves[0]), float(waves[-1]), width))
+    st.markdown(position_sentences.waves(float(waves[0]), float(waves[-1]), width))
     draw(figures.wavelength_figure(waves, theme=theme()), "waves")
 
 
@@ -468,12 +473,14 @@ def show_shift(width: int) -> None:
         found = measures.shifted(width, pair, position, shift)
         words, picture = st.columns(2, gap="large")
         with words:
-            st.markdown(order.shift_words(pair, position, shift, found.angle))
-            for line in order.shift_latex(found.matrix, found.before, found.rotated):
+            st.markdown(position_sentences.shift_words(pair, position, shift, found.angle))
+            for line in position_sentences.shift_latex(found.matrix, found.before, found.rotated):
                 st.latex(line)
-            later = order.shift_check(position + shift, found.after, found.difference, found.largest, found.positions)
+            later = position_sentences.shift_check(
+                position + shift, found.after, found.difference, found.largest, found.positions
+            )
             st.markdown(later)
-            exact = order.shift_exactly(found.matrix, found.before, found.rotated, found.after)
+            exact = position_sentences.shift_exactly(found.matrix, found.before, found.rotated, found.after)
             st.code(exact, language=None, wrap_lines=True)
         with picture:
             names = (f"position {position}", f"position {position + shift}")
@@ -490,13 +497,15 @@ def show_beyond() -> None:
         _, checkpoint, name = fitted_selection()
         config, stack = checkpoint.config, stack_of(checkpoint, name)
         st.subheader("Beyond the longest text", anchor=False, help=BEYOND_HELP)
-        st.markdown(f"This checkpoint reads {config.max_length:,} tokens at most. {order.beyond(config.positions)}")
+        st.markdown(
+            f"This checkpoint reads {config.max_length:,} tokens at most. {position_sentences.beyond(config.positions)}"
+        )
         if config.max_length > LONGEST_BEYOND:
             return
         table = measures.own_table(stack, config, 2 * config.max_length)
         if table is not None and len(table) > config.max_length:
             share = measures.unseen(table, config.max_length)
-            st.markdown(order.new_numbers(float(share[-1]), len(share) - 1, config.max_length))
+            st.markdown(position_sentences.new_numbers(float(share[-1]), len(share) - 1, config.max_length))
             draw(figures.unseen_figure(share, config.max_length, theme=theme()), "unseen")
 
 
@@ -507,7 +516,7 @@ def show_schemes() -> None:
         selection, checkpoint, name = fitted_selection()
         settings = selection.of(Positioning)
         st.subheader("Schemes side by side", anchor=False, help=SCHEMES_HELP)
-        st.markdown(order.SIDE_BY_SIDE)
+        st.markdown(position_sentences.SIDE_BY_SIDE)
         causal = name == "decoder" if settings.causal is None else settings.causal
         choose_comparison(settings, causal=causal)
         of = (stack_of(checkpoint, name), checkpoint.config)
@@ -518,8 +527,9 @@ def show_schemes() -> None:
         for column, (scheme, part) in zip(st.columns(len(parts)), parts.items(), strict=True):
             with column:
                 row = min(settings.of_query, len(part.added) - 1)
-                draw(figures.scheme_figure(part.added, row, order.TITLES[scheme], theme=theme()), scheme)
-                st.markdown(f"{order.DOES[scheme]} {order.number_of(scheme, part.own)} ({order.ORIGIN[scheme]})")
+                draw(figures.scheme_figure(part.added, row, position_sentences.TITLES[scheme], theme=theme()), scheme)
+                number = position_sentences.number_of(scheme, part.own)
+                st.markdown(f"{position_sentences.DOES[scheme]} {number} ({position_sentences.ORIGIN[scheme]})")
         added = {scheme: part.added for scheme, part in parts.items()}
         offer_numbers("Schemes (NPZ)", "schemes", SCHEMES_FILE_HELP, lambda: added)
 

@@ -9,7 +9,7 @@ import streamlit as st
 import pages
 from model import available_checkpoints
 from model.measures.alignment import read
-from model.measures.cross_links import largest_of
+from model.measures.cross_attention_links import largest_of
 from pages.parts.computed import checkpoint_named
 from pages.parts.doors import door
 from pages.parts.downloads import Snapshot, downloads, files, of_heads, share
@@ -39,10 +39,10 @@ from pages.parts.translation_picture import (
     show_words,
     step_of,
 )
-from viz.explorer.kinds import kinds_of
-from viz.provenance import Provenance
+from viz.explorer.attention_kinds import kinds_of
+from viz.export.provenance import Provenance
+from viz.text.translation_finding import how_chosen
 from viz.tokens import markdown_text
-from viz.translation_finding import how_chosen
 
 INSIDE_HELP = "Every step from the words to this weight, with its numbers."
 

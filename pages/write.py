@@ -9,8 +9,8 @@ import streamlit as st
 
 import pages
 from model.decoding.steps import Step
-from model.measures.last_row import LastLink, most_unusual_link
-from model.measures.lens import lens_logits, ranks
+from model.measures.last_token import LastLink, most_unusual_link
+from model.measures.logit_lens import lens_logits, ranks
 from pages.parts import continuation
 from pages.parts.charts import chart_spec, show_chart
 from pages.parts.computed import checkpoint_named
@@ -49,15 +49,15 @@ from pages.parts.theme import theme
 from pages.parts.widgets.bound import bind, radio, select
 from pages.parts.widgets.switch import switch
 from pages.parts.written import KEY, written_tokens
-from viz import writing_finding
-from viz.answer import kept
-from viz.explorer.kinds import kinds_of
-from viz.lens import lens_chart, lens_table
-from viz.next_token import CHOSEN, stage_chart, titles_of
-from viz.provenance import Provenance
+from viz.charts.logit_lens import lens_chart, lens_table
+from viz.charts.next_token import CHOSEN, stage_chart, titles_of
+from viz.explorer.attention_kinds import kinds_of
+from viz.export.continuation_script import written_script
+from viz.export.provenance import Provenance
+from viz.sentences.token_strip import written_row
+from viz.text import writing_finding
+from viz.text.weight_sentences import kept
 from viz.tokens import markdown_text, percent, visible
-from viz.written import written_row
-from viz.written_script import written_script
 
 QUESTION = "Which words does it look at while it writes?"
 NEXT = "What does each part of the formula do for this? Take one out on Break the formula"

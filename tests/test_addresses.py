@@ -18,7 +18,7 @@ from model.edits.address_form import FORMS
 from tests import reference, tiny
 from tests.kinds import BERT
 from viz.explorer import View
-from viz.steps import TITLES as STEPS
+from viz.walkthrough.steps import TITLES as STEPS
 
 APP = Path(__file__).parents[1] / "app.py"
 

@@ -11,10 +11,10 @@ from model import Edits, load_checkpoint
 from model.measures.comparison import stream_distances
 from tests.running import ROOT
 from tests.test_viz import contrast
-from viz.by_hand import joined_chart, matrix_table, split_chart
-from viz.comparison import MOST_SIGNED
-from viz.edited_script import edited_script
-from viz.lines import DASHES, line_chart
+from viz.charts.comparison import MOST_SIGNED
+from viz.charts.lines import DASHES, line_chart
+from viz.charts.number_matrices import joined_chart, matrix_table, split_chart
+from viz.export.edited_script import edited_script
 from viz.theme import DARK, LIGHT, colour_at
 
 

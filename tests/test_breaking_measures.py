@@ -11,8 +11,15 @@ from torch.nn import functional as F
 
 from model import InputError, load_checkpoint
 from model.attention import causal_mask
-from model.measures import by_hand, contexts, depth, one_head, padding, spread
-from model.measures.depth import Fresh
+from model.measures.experiments import (
+    attention_by_hand,
+    gradient_depth,
+    head_count,
+    padding,
+    score_spread,
+    word_in_contexts,
+)
+from model.measures.experiments.gradient_depth import Fresh
 from tests import tiny
 
 IDS = [7, 3, 9, 7, 1, 4, 3, 8]
@@ -24,11 +31,11 @@ RENUMBERED = [0, 1, 2, 0, 3, 4, 1, 5]
 
 def torch_gradients(fresh: Fresh) -> list[float]:
     """The same stack made of torch's own layers, and each layer's gradient by torch's own code."""
-    model: Any = depth.fresh_model(fresh, 6)
+    model: Any = gradient_depth.fresh_model(fresh, 6)
     layers = [tiny.torch_layer(block, model.config) for block in model.decoder.blocks]
     assert all(isinstance(layer, nn.TransformerEncoderLayer) for layer in layers)
     x = model.vectors(torch.tensor(RENUMBERED[:-1]), model.embedding)
-    x = (x + sinusoids(7, depth.WIDTH))[None].detach()
+    x = (x + sinusoids(7, gradient_depth.WIDTH))[None].detach()
     for layer in layers:
         x = layer(x, src_mask=~causal_mask(7)) if fresh.residuals else chain(layer, x, fresh.norm_order)
     logits = model.decoder.norm(x[0]) @ model.embedding.weight.detach().T
@@ -51,18 +58,21 @@ def sinusoids(length: int, width: int) -> torch.Tensor:
     return torch.tensor([[(math.cos if at % 2 else math.sin)(row[at]) for at in range(width)] for row in angles])
 
 
-@pytest.mark.parametrize("order", depth.ORDERS)
+@pytest.mark.parametrize("order", gradient_depth.ORDERS)
 @pytest.mark.parametrize("residuals", [True, False])
 @pytest.mark.parametrize("layers", [2, 7])
 def test_gradients_of_a_fresh_stack_are_those_of_torchs_own_layers(order, residuals, layers):
     fresh = Fresh(norm_order=order, layers=layers, residuals=residuals)
-    assert depth.gradient_norms(IDS, fresh) == pytest.approx(torch_gradients(fresh), rel=1e-4)
+    assert gradient_depth.gradient_norms(IDS, fresh) == pytest.approx(torch_gradients(fresh), rel=1e-4)
 
 
 def test_in_deep_stacks_the_last_gradient_of_pre_norm_shrinks_and_that_of_post_norm_hardly():
     def shrunk(order: str) -> float:
         ends = [
-            [depth.gradient_norms(IDS, Fresh(norm_order=order, layers=layers, seed=seed))[-1] for seed in range(4)]
+            [
+                gradient_depth.gradient_norms(IDS, Fresh(norm_order=order, layers=layers, seed=seed))[-1]
+                for seed in range(4)
+            ]
             for layers in (2, 16)
         ]
         return float(np.mean(ends[1]) / np.mean(ends[0]))
@@ -75,7 +85,7 @@ def test_a_fresh_stack_leaves_the_seed_of_the_visitor_alone():
     torch.manual_seed(3)
     expected = torch.rand(1)
     torch.manual_seed(3)
-    depth.gradient_norms(IDS, Fresh(norm_order="pre", layers=1))
+    gradient_depth.gradient_norms(IDS, Fresh(norm_order="pre", layers=1))
     assert torch.rand(1) == expected
 
 
@@ -84,17 +94,17 @@ def test_a_fresh_stack_leaves_the_seed_of_the_visitor_alone():
 )
 def test_a_stack_without_layers_or_text_has_no_gradient(ids, layers, order):
     with pytest.raises(ValueError, match="wanted"):
-        depth.gradient_norms(ids, Fresh(norm_order=order, layers=layers))
+        gradient_depth.gradient_norms(ids, Fresh(norm_order=order, layers=layers))
 
 
 # The spread of q·k
 
 
-@pytest.mark.parametrize("width", spread.WIDTHS)
+@pytest.mark.parametrize("width", score_spread.WIDTHS)
 def test_the_spread_is_that_of_numpy_and_close_to_the_theory(width):
-    query, key = (side.double().numpy() for side in spread.samples(width))
+    query, key = (side.double().numpy() for side in score_spread.samples(width))
     products = np.einsum("nqd,nkd->nqk", query, key)
-    found = spread.spread_of_products(width)
+    found = score_spread.spread_of_products(width)
     assert found.deviation == pytest.approx(products.std(), rel=1e-5)
     assert found.deviation == pytest.approx(math.sqrt(width), rel=0.05)
     assert found.scaled_deviation == pytest.approx(products.std() / math.sqrt(width), rel=1e-5)
@@ -110,29 +120,29 @@ def test_the_spread_is_that_of_numpy_and_close_to_the_theory(width):
 
 
 def test_samples_are_the_same_ones_every_time_and_others_with_another_seed():
-    assert torch.equal(spread.samples(4)[0], spread.samples(4)[0])
-    assert not torch.equal(spread.samples(4)[0], spread.samples(4, seed=1)[0])
+    assert torch.equal(score_spread.samples(4)[0], score_spread.samples(4)[0])
+    assert not torch.equal(score_spread.samples(4)[0], score_spread.samples(4, seed=1)[0])
 
 
 # One word in two texts
 
 
 def test_words_are_shared_whatever_their_case_and_their_neighbours():
-    assert contexts.shared_words("The bank, it's THE bank.", "It's a Bank_x of the") == ["the", "bank", "it's"]
-    assert contexts.shared_words("…", "the") == []
+    assert word_in_contexts.shared_words("The bank, it's THE bank.", "It's a Bank_x of the") == ["the", "bank", "it's"]
+    assert word_in_contexts.shared_words("…", "the") == []
 
 
 def test_the_places_of_a_word_are_all_its_pieces_where_it_first_occurs():
     trace: Any = tiny.checkpoint("encoder").trace("the dogma saw the dogma")
-    places = contexts.places_of("dogma", "the dogma saw the dogma", trace.encoder)
+    places = word_in_contexts.places_of("dogma", "the dogma saw the dogma", trace.encoder)
     pieces = [trace.encoder.spans[place] for place in places]
     assert (pieces[0][0], pieces[-1][1]) == (4, 9)
     assert places == list(range(places[0], places[-1] + 1))
-    assert contexts.places_of("cat", "the dogma", trace.encoder) == []
+    assert word_in_contexts.places_of("cat", "the dogma", trace.encoder) == []
 
 
 def test_two_vectors_are_apart_by_hand():
-    found = contexts.apart(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
+    found = word_in_contexts.apart(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
     assert found.distances == pytest.approx([0, math.sqrt(2)])
     assert found.cosines == pytest.approx([1, 0])
 
@@ -143,12 +153,12 @@ def test_a_word_starts_as_one_row_of_the_table_in_every_text():
     vectors, table = [], checkpoint.model.embedding.weight.detach().double().numpy()
     for text in texts:
         stack: Any = checkpoint.trace(text).encoder
-        (place,) = contexts.places_of("bank", text, stack)
-        vectors.append(contexts.vectors_of(stack, [place]))
+        (place,) = word_in_contexts.places_of("bank", text, stack)
+        vectors.append(word_in_contexts.vectors_of(stack, [place]))
         row = table[stack.ids[place]] * math.sqrt(checkpoint.config.width)
         assert vectors[-1][0] == pytest.approx(row, rel=1e-5)
         assert vectors[-1][-1] == pytest.approx(stack.blocks[-1].stream_out[place].double().numpy())
-    assert contexts.apart(*vectors).distances[0] == 0
+    assert word_in_contexts.apart(*vectors).distances[0] == 0
 
 
 # Padding
@@ -194,7 +204,7 @@ def test_padding_has_to_fit_the_model():
 @pytest.mark.parametrize("heads", [1, 2, 4])
 def test_the_same_weights_as_other_heads_are_slices_of_the_same_projections(heads):
     model = tiny.transformer("encoder")
-    other, ids = one_head.with_heads(model, heads), tiny.ids(6)
+    other, ids = head_count.with_heads(model, heads), tiny.ids(6)
     with torch.no_grad():
         trace: Any = other(ids)
         seen = trace.encoder.blocks[0].self_attention
@@ -214,7 +224,7 @@ def test_as_its_own_number_of_heads_a_model_says_the_same():
     model = tiny.transformer("encoder-decoder")
     ids = tiny.ids(5)
     with torch.no_grad():
-        same = one_head.with_heads(model, 4)(ids, target_ids=ids).logits
+        same = head_count.with_heads(model, 4)(ids, target_ids=ids).logits
         assert torch.equal(same, model(ids, target_ids=ids).logits)
 
 
@@ -222,22 +232,22 @@ def test_one_heads_products_are_the_sum_of_all_heads_products():
     model, ids = tiny.transformer("encoder"), tiny.ids(6)
     with torch.no_grad():
         many: Any = model(ids).encoder.blocks[0].self_attention.products
-        one: Any = one_head.with_heads(model, 1)(ids).encoder.blocks[0].self_attention.products
+        one: Any = head_count.with_heads(model, 1)(ids).encoder.blocks[0].self_attention.products
     assert torch.allclose(one[0], many.sum(dim=0), atol=1e-4)
 
 
 @pytest.mark.parametrize("changes", [{"positions": "rotary"}, {"positions": "relative"}, {"kv_heads": 2}])
 def test_parts_that_are_bound_to_heads_are_refused(changes):
     with pytest.raises(InputError, match="heads"):
-        one_head.with_heads(tiny.transformer("decoder", **changes), 1)
+        head_count.with_heads(tiny.transformer("decoder", **changes), 1)
     with pytest.raises(InputError, match="one of"):
-        one_head.with_heads(tiny.transformer(), 3)
+        head_count.with_heads(tiny.transformer(), 3)
 
 
 def test_favourites_are_counted_by_hand():
     weights = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.7, 0.3]]])
-    assert one_head.favourites(weights) == 1.5
-    assert one_head.favourites(weights[:1]) == 1
+    assert head_count.favourites(weights) == 1.5
+    assert head_count.favourites(weights[:1]) == 1
 
 
 # By hand
@@ -247,7 +257,7 @@ def test_the_steps_by_hand_are_those_of_plain_loops():
     draw = np.random.default_rng(0).normal
     query, key, value = draw(size=(3, 2)), draw(size=(3, 2)), draw(size=(3, 2))
     mask = np.array([[True, False, False], [True, True, False], [False, False, False]])
-    found = by_hand.steps_of(query, key, value, mask)
+    found = attention_by_hand.steps_of(query, key, value, mask)
     for q in range(3):
         products = [sum(query[q][d] * key[k][d] for d in range(2)) for k in range(3)]
         scaled = [product / math.sqrt(2) for product in products]

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from model import load_checkpoint
 from tests.running import answered, comes_true, explored, has_text, open_page, press, visitor
-from viz.curve_look import LOOK
+from viz.sentences.curve_look import LOOK
 
 SENTENCE = "The film was slow, but I loved it."
 FOUND = (3, 3)  # layer and head

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from model import load_checkpoint
 from tests.running import comes_true, download, idle, picture_shown, visitor
 from tests.test_explorer_browser import serious
-from viz.steps import TITLES
+from viz.walkthrough.steps import TITLES
 
 SENTENCE = "An odd film, but a good film."
 PLACE = {"text": SENTENCE, "layer": "1", "head": "3", "query": "2", "key": "4"}

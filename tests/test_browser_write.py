@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from model import Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from model.loading import checkpoint_files
-from model.measures.lens import lens_logits
+from model.measures.logit_lens import lens_logits
 from tests import tiny
 from tests.running import PRESS_STOP, answered, comes_true, explored, idle, open_page, picture_shown, visitor
 from tests.test_explorer_browser import serious

@@ -11,8 +11,8 @@ from model.checkpoint import CHECKPOINTS
 from model.loading import checkpoint_files
 from tests import tiny
 from tests.folders import KINDS, make_folders
-from viz import card
-from viz.model_picture import model_picture
+from viz.charts.model_picture import model_picture
+from viz.text import card_tables
 
 UNKNOWN = "There is no card: no data, training or evaluation is known."
 BERT = "encoder, 3 layers × 3 heads, 24 wide, post-norm LayerNorm, learned positions, GELU feed-forward"
@@ -74,9 +74,9 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_a_checkpoint_without_a_card_is_described_from_its_config(name, folders):
     checkpoint = load_checkpoint(folders / name, device="cpu")
-    lines = card.about(checkpoint.config, checkpoint.card, checkpoint.family)
+    lines = card_tables.about(checkpoint.config, checkpoint.card, checkpoint.family)
     assert lines == [ARCHITECTURES[name], UNKNOWN]
-    assert card.purpose(checkpoint.config, checkpoint.card, checkpoint.family) == PURPOSES[name]
+    assert card_tables.purpose(checkpoint.config, checkpoint.card, checkpoint.family) == PURPOSES[name]
 
 
 @pytest.mark.parametrize(("name", "does"), [
@@ -88,11 +88,11 @@ def test_a_bundled_checkpoint_is_described_by_its_card_and_without_it_from_its_c
     values = checkpoint_files.read_config(CHECKPOINTS / name)
     family, _, sizes = checkpoint_files.read_parts(CHECKPOINTS / name, values)
     own = checkpoint_files.read_card(CHECKPOINTS / name)
-    summary, parts = card.about(sizes, own, family)
+    summary, parts = card_tables.about(sizes, own, family)
     assert summary == own["summary"]
     assert parts.lower() == f"{own['architecture']}."
-    assert card.purpose(sizes, own, family) == does
-    read_off, unknown = card.about(sizes)
+    assert card_tables.purpose(sizes, own, family) == does
+    read_off, unknown = card_tables.about(sizes)
     assert unknown == UNKNOWN
     assert f"{sizes.heads} heads, {sizes.width} wide, {sizes.norm_order}-norm" in read_off
 
@@ -104,15 +104,15 @@ def test_a_bundled_checkpoint_is_described_by_its_card_and_without_it_from_its_c
     ({"summary": " ", "architecture": [], "data": 0}, ["", "Its card names no data, training or evaluation."]),
 ])  # fmt: skip
 def test_what_a_card_leaves_out_is_said_from_the_config_or_said_to_be_missing(own, lines):
-    parts = card.architecture(tiny.config())
-    assert card.about(tiny.config(), own) == [line or parts for line in lines]
+    parts = card_tables.architecture(tiny.config())
+    assert card_tables.about(tiny.config(), own) == [line or parts for line in lines]
 
 
 def test_every_part_that_a_config_may_name_has_its_words():
-    assert set(card.NORMS) == set(config.NORMS)
-    assert set(card.NORM_ORDERS) == set(config.NORM_ORDERS)
-    assert set(card.POSITIONS) == set(config.POSITIONS)
-    assert set(card.ACTIVATIONS) == set(config.ACTIVATIONS)
+    assert set(card_tables.NORMS) == set(config.NORMS)
+    assert set(card_tables.NORM_ORDERS) == set(config.NORM_ORDERS)
+    assert set(card_tables.POSITIONS) == set(config.POSITIONS)
+    assert set(card_tables.ACTIVATIONS) == set(config.ACTIVATIONS)
 
 
 def test_every_family_has_a_name_of_its_own():
@@ -123,34 +123,34 @@ def test_every_family_has_a_name_of_its_own():
 
 
 def test_one_of_a_kind_is_said_in_the_singular():
-    small = card.architecture(tiny.config("decoder", layers=1, heads=1, window=1, windowed_layers=(0,)))
+    small = card_tables.architecture(tiny.config("decoder", layers=1, heads=1, window=1, windowed_layers=(0,)))
     assert small.startswith("Decoder, 1 layer × 1 head, 16 wide, a window of 1 token in every layer, ")
-    assert "1 head of keys and values," in card.architecture(tiny.config("decoder", kv_heads=1))
+    assert "1 head of keys and values," in card_tables.architecture(tiny.config("decoder", kv_heads=1))
 
 
 def test_windows_are_counted_in_the_layers_that_there_are():
-    assert "in 1 of 2 layers" in card.architecture(tiny.config(window=4, windowed_layers=(1, 1, 9)))
+    assert "in 1 of 2 layers" in card_tables.architecture(tiny.config(window=4, windowed_layers=(1, 1, 9)))
 
 
 def test_labels_are_short_visible_and_few():
     labels = ("a\u200bb", "x" * 99, *map(str, range(1000)))
-    shown = card.purpose(tiny.config(labels=labels))
+    shown = card_tables.purpose(tiny.config(labels=labels))
     assert shown == f"judges texts: aU+200Bb / {'x' * 23}… / 0 / 1 and 998 more"
 
 
 @pytest.mark.parametrize("task", ["Translation from Latin", "it translates", "machine translation"])
 def test_a_pair_of_stacks_translates_where_its_card_says_so(task):
     pair: Config = tiny.config("encoder-decoder")
-    assert card.purpose(pair, {"task": task}) == "translates"
-    assert card.purpose(pair, {"task": "summaries"}) == "turns one text into another"
+    assert card_tables.purpose(pair, {"task": task}) == "translates"
+    assert card_tables.purpose(pair, {"task": "summaries"}) == "turns one text into another"
 
 
 # A checkpoint among others
 
 
-def models(*names: str) -> list[card.Model]:
+def models(*names: str) -> list[card_tables.Model]:
     found = [load_checkpoint(CHECKPOINTS / name, device="cpu") for name in names]
-    return [card.Model(one.config, one.card, one.family, one.model.parameter_count()) for one in found]
+    return [card_tables.Model(one.config, one.card, one.family, one.model.parameter_count()) for one in found]
 
 
 def test_the_title_counts_the_models_and_their_numbers():
@@ -159,11 +159,11 @@ def test_the_title_counts_the_models_and_their_numbers():
     for name in ("sentiment", "stories"):
         with safe_open(CHECKPOINTS / name / "model.safetensors", "np") as file:
             numbers += sum(file.get_tensor(key).size for key in file.keys())  # noqa: SIM118 - it is no dict
-    assert card.models_title(both) == f"Two models, trained from scratch, {numbers / 1e6:.1f} million numbers."
+    assert card_tables.models_title(both) == f"Two models, trained from scratch, {numbers / 1e6:.1f} million numbers."
     unknown = replace(both[0], card={}, parameters=999)
-    assert card.models_title([unknown]) == "One model, 999 numbers."
-    assert card.models_title([unknown, *both]).startswith("Three models, 2 of them trained from scratch, ")
-    assert card.models_title([unknown] * 13).startswith("13 models, ")
+    assert card_tables.models_title([unknown]) == "One model, 999 numbers."
+    assert card_tables.models_title([unknown, *both]).startswith("Three models, 2 of them trained from scratch, ")
+    assert card_tables.models_title([unknown] * 13).startswith("13 models, ")
 
 
 def test_the_main_result_is_the_first_of_the_card():

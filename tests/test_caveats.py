@@ -8,7 +8,15 @@ import torch
 from model import load_checkpoint
 from model.tokenizer import Tokenizer
 from tests.test_pages import opened
-from viz.caveats import caveats, characters_in_bytes, length, pieces_by_word, undecided, unknown_tokens, unusual_length
+from viz.text.caveats import (
+    caveats,
+    characters_in_bytes,
+    length,
+    pieces_by_word,
+    undecided,
+    unknown_tokens,
+    unusual_length,
+)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 from model import Edits, load_checkpoint
 from model.measures import comparison
-from viz.comparison import MOST_DRAWN, MOST_SIGNED, compared, distance_chart
+from viz.charts.comparison import MOST_DRAWN, MOST_SIGNED, compared, distance_chart
 from viz.theme import DARK, LIGHT, difference_scale
 
 TOKENS = ["a", "b", "a"]

@@ -8,7 +8,7 @@ import pytest
 
 from model import load_checkpoint
 from model.measures.alignment import read, word_weights
-from model.measures.cross_links import (
+from model.measures.cross_attention_links import (
     information,
     largest_of,
     measured_reading,
@@ -16,7 +16,7 @@ from model.measures.cross_links import (
     pointed_reading,
     units,
 )
-from model.measures.heads import is_punctuation
+from model.measures.head_statistics import is_punctuation
 
 TEXT, TARGET = "The red house is big.", "La maison rouge est grande."
 WANTED = {"La": "The", "maison": "house", "rouge": "red", "est": "is", "grande": "big"}

@@ -10,7 +10,7 @@ import torch
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.evidence import CHECKS, Check, Compared, Finding, Skipped, evidence, gather
-from model.measures.heads import head_statistics
+from model.measures.head_statistics import head_statistics
 from tests import tiny
 from tests.folders import KINDS, make_folders
 from tests.test_edits import VARIANTS, edits_for
@@ -220,7 +220,7 @@ def test_a_false_statistic_is_found(statistic, monkeypatch):
         found = right(*given, **options)
         return found | {statistic: found[statistic] * 1.001}
 
-    monkeypatch.setattr("model.measures.evidence.loops.head_statistics", wrong)
+    monkeypatch.setattr("model.measures.evidence.plain_loops.head_statistics", wrong)
     checkpoint = checkpoint_of("pre")
     findings = evidence(checkpoint, traced(checkpoint))
     assert failed(findings) == {"statistics"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests import tiny
 from viz.explorer import View, html_page, show
-from viz.explorer.kinds import Kind, Text, kinds_of
+from viz.explorer.attention_kinds import Kind, Text, kinds_of
 from viz.explorer.layout import THUMB_SIDE
 from viz.explorer.packing import is_whole, opened, pack, pack_layer, pooled, quantised, unpack, unpack_layer
 from viz.explorer.view import (

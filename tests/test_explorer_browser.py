@@ -19,14 +19,14 @@ from tests import tiny
 from tests.running import explored
 from tests.test_explorer import random_kind, trace_of
 from viz.explorer import View, html_page, layout, source
-from viz.explorer.kinds import Kind, Text, kinds_of
+from viz.explorer.attention_kinds import Kind, Text, kinds_of
 from viz.explorer.packing import pack, unpack
-from viz.explorer.page import page_of
-from viz.explorer.panels.caption import scale
-from viz.explorer.panels.grid import stands_beside, tile_of
-from viz.explorer.panels.scene import scene_of
+from viz.explorer.standalone import page_of
+from viz.explorer.svg.caption import scale
+from viz.explorer.svg.grid import stands_beside, tile_of
+from viz.explorer.svg.scene import scene_of
 from viz.explorer.view import drawn, shown, strength
-from viz.provenance import Provenance
+from viz.export.provenance import Provenance
 from viz.theme import DARK, LIGHT
 
 FADING = 3000  # milliseconds, longer than anything takes
@@ -212,7 +212,7 @@ PLAIN = {0, 0.5, 1, 2, 4, 100}
 
 @pytest.mark.parametrize("name", ["grid", "lines", "matrix", "words", "paint"])
 def test_no_number_is_written_on_both_sides(name):
-    drawn = (source.FOLDER.parent / "panels" / f"{name}.py").read_text()
+    drawn = (source.FOLDER.parent / "svg" / f"{name}.py").read_text()
     python = {node.value for node in ast.walk(ast.parse(drawn)) if isinstance(node, ast.Constant)}
     code = re.sub(r"//.*|\"[^\"\n]*\"", "", (source.FOLDER / f"{name}.js").read_text())
     browser = {float(found) for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?\b", code)}

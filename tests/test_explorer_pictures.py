@@ -24,13 +24,13 @@ from PIL import Image
 from model import Edits, HeadSite, Overwrite, load_checkpoint
 from tests import tiny
 from tests.test_viz import contrast
-from viz.explorer.kinds import Kind, Text, kinds_of
-from viz.explorer.panels.paint import fitted, ink_on, interpolated, safe, text_width
-from viz.explorer.picture import svg
+from viz.explorer.attention_kinds import Kind, Text, kinds_of
 from viz.explorer.printing import MOST_PIXELS, largest_scale, pdf, png
 from viz.explorer.snippet import snippet
+from viz.explorer.svg.paint import fitted, ink_on, interpolated, safe, text_width
+from viz.explorer.svg.picture import svg
 from viz.explorer.view import View, drawn, largest_of, shown, strength
-from viz.export import MOST_ROWS, selection_csv, selection_json, trace_npz
+from viz.export.data_files import MOST_ROWS, selection_csv, selection_json, trace_npz
 from viz.theme import DARK, LIGHT, Theme
 from viz.tokens import visible
 
@@ -589,7 +589,7 @@ def test_a_very_large_picture_gets_fewer_pixels():
 
 
 def test_the_printer_is_loaded_by_those_who_print():
-    script = "import sys, viz.explorer.printing, viz.explorer.picture; print('vl_convert' in sys.modules)"
+    script = "import sys, viz.explorer.printing, viz.explorer.svg.picture; print('vl_convert' in sys.modules)"
     assert run_python(script).strip() == "False"
 
 

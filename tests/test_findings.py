@@ -7,9 +7,9 @@ import pytest
 
 from model import load_checkpoint
 from model.measures.head_kinds import KINDS, Finding, cards, finding, measure, sides_of
-from model.measures.shuffles import shuffled_weights
-from viz import findings
-from viz.explorer.kinds import Kind, Text, kinds_of
+from model.measures.positions.shuffled_order import shuffled_weights
+from viz.explorer.attention_kinds import Kind, Text, kinds_of
+from viz.text import head_findings
 
 WORDS = ("the", "film", "was", "slow", "and", "the", "end", ".")
 
@@ -67,12 +67,12 @@ TITLES = [
 
 @pytest.mark.parametrize(("name", "leads", "title"), TITLES)
 def test_a_title_says_how_many_words_and_at_what(name, leads, title):
-    assert findings.title(found(name, leads), kind()) == title
+    assert head_findings.title(found(name, leads), kind()) == title
 
 
 def test_every_is_said_only_of_every_query():
-    assert findings.title(found(leads=1 - 1e-3), kind()).startswith("Most")
-    assert findings.title(found(leads=0.5), kind()).startswith("Layer")
+    assert head_findings.title(found(leads=1 - 1e-3), kind()).startswith("Most")
+    assert head_findings.title(found(leads=0.5), kind()).startswith("Layer")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_every_is_said_only_of_every_query():
     ],
 )
 def test_in_a_causal_model_words_look_back(name, leads, title):
-    assert findings.title(found(name, leads), kind(causal=True)) == title
+    assert head_findings.title(found(name, leads), kind(causal=True)) == title
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_in_a_causal_model_words_look_back(name, leads, title):
     ],
 )
 def test_cross_attention_names_both_texts(name, leads, title):
-    assert findings.title(found(name, leads), cross()) == title
+    assert head_findings.title(found(name, leads), cross()) == title
 
 
 def test_a_single_query_is_the_subject():
     two = kind(("The", " cat"), causal=True)
     one = found(key=0, query=1, score=0.97)
-    assert findings.title(one, two) == "The word “cat” looks at “The”."
-    assert plain(findings.sentence(one, two)) == "Layer 4, head 2 gives it 97 % of its attention."
+    assert head_findings.title(one, two) == "The word “cat” looks at “The”."
+    assert plain(head_findings.sentence(one, two)) == "Layer 4, head 2 gives it 97 % of its attention."
 
 
 @pytest.mark.parametrize(
@@ -127,37 +127,42 @@ def test_a_single_query_is_the_subject():
     ],
 )
 def test_a_sentence_gives_the_number(name, leads, causal, sentence):
-    assert plain(findings.sentence(found(name, leads), kind(causal=causal))) == sentence
+    assert plain(head_findings.sentence(found(name, leads), kind(causal=causal))) == sentence
 
 
 @pytest.mark.parametrize(("score", "share"), [(1.0, "100 %"), (0.9996, "more than 99 %"), (0.0004, "less than 0.1 %")])
 def test_no_sign_stands_in_a_sentence(score, share):
-    assert plain(findings.sentence(found(score=score), kind())) == f"Layer 4, head 2 gives it {share} of its attention."
+    assert (
+        plain(head_findings.sentence(found(score=score), kind()))
+        == f"Layer 4, head 2 gives it {share} of its attention."
+    )
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_a_card_and_words_for_its_null(name):
-    card = {part: plain(said) for part, said in findings.card(found(name), kind()).items()}
-    title = "Points at “slow”" if name == "points_at" else findings.NAMES[name]
+    card = {part: plain(said) for part, said in head_findings.card(found(name), kind()).items()}
+    title = "Points at “slow”" if name == "points_at" else head_findings.NAMES[name]
     assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
     assert (card["number"], card["chance"]) == ("71 %", "chance would be 10 %")
-    assert plain(findings.against(found(name, null=0.123))).endswith("12 %.")
-    assert list(findings.NAMES) == list(KINDS)
+    assert plain(head_findings.against(found(name, null=0.123))).endswith("12 %.")
+    assert list(head_findings.NAMES) == list(KINDS)
 
 
 def test_pieces_of_words_are_tokens():
     pieces = kind(("L", "ily", " ran"), words=(0, 0, 1))
-    assert findings.title(found(key=1), pieces) == "Every token looks at “ily”."
+    assert head_findings.title(found(key=1), pieces) == "Every token looks at “ily”."
     assert (
-        findings.title(found("previous_token"), kind(words=None))
+        head_findings.title(found("previous_token"), kind(words=None))
         == "Every token but the first looks at the token before it."
     )
 
 
 def test_added_tokens_are_no_words_and_may_come_first():
     added = kind(("[CLS]", "good", "film"), special=(True, False, False), words=(None, 0, 1))
-    assert findings.title(found("first_token"), added) == "Every word looks at the first token, “[CLS]”."
-    assert plain(findings.sentence(found("first_token", HEAD), added)) == "It gives this token 71 % of its attention."
+    assert head_findings.title(found("first_token"), added) == "Every word looks at the first token, “[CLS]”."
+    assert (
+        plain(head_findings.sentence(found("first_token", HEAD), added)) == "It gives this token 71 % of its attention."
+    )
 
 
 @pytest.mark.parametrize(
@@ -173,17 +178,17 @@ def test_added_tokens_are_no_words_and_may_come_first():
     ],
 )
 def test_tokens_are_cut_and_what_is_invisible_is_shown(token, name):
-    assert findings.title(found(key=0), kind((token, "b"))) == f"Every word looks at {name}."
+    assert head_findings.title(found(key=0), kind((token, "b"))) == f"Every word looks at {name}."
 
 
 @pytest.mark.parametrize(("score", "verb"), [(0.5, "looks"), (0.49, "looks most")])
 def test_a_look_with_less_than_half_of_the_weight_is_called_the_most(score, verb):
-    assert findings.title(found(score=score), kind()) == f"Every word {verb} at “slow”."
+    assert head_findings.title(found(score=score), kind()) == f"Every word {verb} at “slow”."
 
 
 def test_where_nothing_is_found_the_sentence_says_why():
-    assert findings.nothing(kind(("one",))) == findings.ALONE
-    assert findings.nothing(kind()) == findings.NOTHING
+    assert head_findings.nothing(kind(("one",))) == head_findings.ALONE
+    assert head_findings.nothing(kind()) == head_findings.NOTHING
 
 
 def test_the_default_sentence_of_the_sentiment_model():
@@ -193,6 +198,8 @@ def test_the_default_sentence_of_the_sentiment_model():
     measured = measure(np.stack(shown.weights), sides_of(trace, "encoder"), shuffled_weights(bundled, trace, "encoder"))
     opening = finding(measured)
     assert opening is not None
-    assert findings.title(opening, shown) == "Every word looks at “loved”."
-    assert plain(findings.sentence(opening, shown)) == "Layer 4, head 4 gives it more than 99 % of its attention."
-    assert all(findings.title(card, shown) and findings.sentence(card, shown) for card in cards(measured, opening))
+    assert head_findings.title(opening, shown) == "Every word looks at “loved”."
+    assert plain(head_findings.sentence(opening, shown)) == "Layer 4, head 4 gives it more than 99 % of its attention."
+    assert all(
+        head_findings.title(card, shown) and head_findings.sentence(card, shown) for card in cards(measured, opening)
+    )

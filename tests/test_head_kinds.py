@@ -26,7 +26,7 @@ from model.measures.head_kinds import (
     measure,
     sides_of,
 )
-from model.measures.shuffles import shuffle_count, shuffled_ids, shuffled_weights
+from model.measures.positions.shuffled_order import shuffle_count, shuffled_ids, shuffled_weights
 from tests.tiny import ARCHITECTURES, TEXT, checkpoint
 
 WORDS = ("the", "film", "was", "slow", ",", "but", "i", "loved", "it", ".")

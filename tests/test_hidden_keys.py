@@ -15,7 +15,7 @@ from model import Edits, HeadSite, HiddenKey, Overwrite, load_checkpoint
 from model.cache import Cache
 from model.decoding.logits_processors import UNCHANGED
 from model.decoding.steps import likeliest, write
-from model.measures.recheck import Numbers
+from model.measures.numpy_reference import Numbers
 from model.trace import AttentionTrace, Trace
 from tests import tiny
 from tests.test_assembled import wrong

@@ -11,18 +11,18 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, HiddenKey, NormSite, Overwrite, Shift, SublayerSite, load_checkpoint
+from model.measures.numpy_reference import recheck
 from model.measures.one_weight import STEPS, Quantities, WeightPath, WeightSite, path_of, strongest, strongest_giver
-from model.measures.recheck import recheck
 from model.measures.score_parts import score_parts, why_not
 from tests import tiny
 from tests.folders import KINDS, make_folders
 from tests.running import ROOT
 from tests.scripts import run_script
 from tests.test_edits import CASES, edits_for, made, run
-from viz import inside, steps
-from viz.excerpt import code_of
-from viz.step_pictures import pictures, specs
 from viz.theme import DARK, LIGHT
+from viz.walkthrough import step_charts, steps
+from viz.walkthrough.source_excerpts import code_of
+from viz.walkthrough.step_layout import pictures, specs
 
 TEXT = "the dog bit the man . a cat saw"
 ARCHITECTURES = {"encoder": "encoder", "decoder": "decoder", "encoder-decoder": "cross"}
@@ -532,7 +532,7 @@ TOKENS = ["the", "<b>", "the", "1"]
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_strips_hold_the_numbers_of_their_vectors_to_one_scale(theme):
-    chart = inside.heat_strips({"first": VALUES, "second": VALUES[:2] * 2}, theme=theme)
+    chart = step_charts.heat_strips({"first": VALUES, "second": VALUES[:2] * 2}, theme=theme)
     rows = drawn(chart)
     assert [row["value"] for row in rows] == [*VALUES.tolist(), 1.0, -4.0]
     assert [row["shade"] for row in rows] == [0.125, -0.5, 0, 0.3125, 0.25, -1]
@@ -549,7 +549,7 @@ def test_the_strips_hold_the_numbers_of_their_vectors_to_one_scale(theme):
 
 
 def test_a_strip_says_how_many_numbers_it_has_and_from_where_to_where_they_go():
-    names = inside.heat_strips({"first": VALUES, "second": np.zeros(1)})
+    names = step_charts.heat_strips({"first": VALUES, "second": np.zeros(1)})
     said = [row["said"] for row in json.loads(names.to_json())["layer"][-1]["data"]["values"]]
     assert said == ["4 numbers, −2 to 1.25", "one number, 0"]
 
@@ -576,19 +576,19 @@ def test_the_strips_of_a_step_are_the_vectors_of_the_trace(step):
 )
 def test_the_scale_of_a_sum_has_a_round_number_on_either_side(top, tick):
     terms = np.array([top, -top]) / 1.3  # and above the larger and below the smaller there is room
-    layers = json.loads(inside.sum_bars(terms).to_json())["layer"]
+    layers = json.loads(step_charts.sum_bars(terms).to_json())["layer"]
     (axis,) = [layer["encoding"]["y"]["axis"] for layer in layers if "axis" in layer["encoding"]["y"]]
     assert sorted(axis["values"]) == pytest.approx([-tick, 0, tick])
 
 
 def test_the_bars_of_a_sum_end_in_the_sum():
-    rows = drawn(inside.sum_bars(VALUES))
+    rows = drawn(step_charts.sum_bars(VALUES))
     assert [row["value"] for row in rows] == VALUES.tolist()
     assert [row["sum so far"] for row in rows] == VALUES.cumsum().tolist()
 
 
 def test_the_strip_of_heads_names_the_head_of_every_number_and_outlines_one():
-    chart = inside.head_strip(VALUES, 2, 1, name="contexts")
+    chart = step_charts.head_strip(VALUES, 2, 1, name="contexts")
     assert [(row["value"], row["head"]) for row in drawn(chart)] == [(0.5, 1), (-2.0, 1), (0.0, 2), (1.25, 2)]
     outline = json.loads(chart.to_json())["layer"][2]["data"]["values"]
     assert [(row["left"], row["right"], row["said"]) for row in outline] == [(0.5, 1, "head 2")]
@@ -596,7 +596,7 @@ def test_the_strip_of_heads_names_the_head_of_every_number_and_outlines_one():
 
 def test_the_bars_of_keys_hold_their_numbers_and_mark_the_chosen_one():
     values = np.array([0.5, -np.inf, -0.25, 1.0])
-    rows = drawn(inside.key_bars(values, TOKENS, 3, title="score"))
+    rows = drawn(step_charts.key_bars(values, TOKENS, 3, title="score"))
     assert [row["value"] for row in rows] == [0.5, None, -0.25, 1.0]
     assert [row["said"] for row in rows] == ["0.5", "masked", "−0.25", "1"]
     assert [row["name"] for row in rows] == ["1 · the", "2 · <b>", "3 · the", "▶ 4 · 1"]
@@ -604,7 +604,7 @@ def test_the_bars_of_keys_hold_their_numbers_and_mark_the_chosen_one():
 
 def test_the_grid_holds_the_terms_of_every_key_with_a_dash_below_0():
     terms = np.arange(-6.0, 6.0).reshape(4, 3)
-    chart = inside.term_grid(terms, TOKENS, 1, shown=[0, 1, 3])
+    chart = step_charts.term_grid(terms, TOKENS, 1, shown=[0, 1, 3])
     rows = drawn(chart)
     assert {(row["key"], row["coordinate"]): row["value"] for row in rows} == {
         (key, place): terms[key, place] for key in (0, 1, 3) for place in range(3)
@@ -616,23 +616,23 @@ def test_the_grid_holds_the_terms_of_every_key_with_a_dash_below_0():
 
 
 def test_the_bars_of_parts_end_with_their_sum():
-    rows = drawn(inside.part_bars({"word → word": 1.5, "biases": -0.25}))
+    rows = drawn(step_charts.part_bars({"word → word": 1.5, "biases": -0.25}))
     assert [(row["name"], row["value"]) for row in rows] == [("word → word", 1.5), ("biases", -0.25), ("sum", 1.25)]
 
 
 def test_of_many_keys_the_chosen_one_and_those_of_most_weight_are_drawn():
     weights, allowed = np.array([0.1, 0.0, 0.3, 0.2, 0.4]), np.array([True, True, True, True, True])
-    assert inside.keys_to_show(weights, allowed, 1, most=3) == [1, 2, 4]
-    assert inside.keys_to_show(weights, allowed, 1) == [0, 1, 2, 3, 4]
+    assert step_charts.keys_to_show(weights, allowed, 1, most=3) == [1, 2, 4]
+    assert step_charts.keys_to_show(weights, allowed, 1) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: inside.heat_strips({"wrong": np.zeros((2, 2))}),
-        lambda: inside.sum_bars(np.zeros(0)),
-        lambda: inside.key_bars(VALUES, TOKENS[:2], 0, title="score"),
-        lambda: inside.term_grid(np.zeros((3, 2)), TOKENS, 0),
+        lambda: step_charts.heat_strips({"wrong": np.zeros((2, 2))}),
+        lambda: step_charts.sum_bars(np.zeros(0)),
+        lambda: step_charts.key_bars(VALUES, TOKENS[:2], 0, title="score"),
+        lambda: step_charts.term_grid(np.zeros((3, 2)), TOKENS, 0),
     ],
     ids=["vector", "sum", "keys", "grid"],
 )

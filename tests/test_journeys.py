@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.head_kinds import finding, measure, sides_of
 from model.measures.one_weight import strongest
-from model.measures.shuffles import shuffled_weights
+from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.continuation import EXAMPLE as STORY
 from pages.parts.state.selection import EXAMPLES
 from pages.parts.translation import SENTENCES
@@ -44,9 +44,9 @@ from tests.test_browser import exact, told
 from tests.test_browser_inside import printed
 from tests.test_browser_translate import BAR, compare
 from tests.test_browser_write import tokens, written
-from viz.explorer.kinds import kinds_of
-from viz.steps import share
+from viz.explorer.attention_kinds import kinds_of
 from viz.tokens import percent, position_name, visible
+from viz.walkthrough.steps import share
 
 OWN = "It rained and they were happy"
 DOG = "The dog bit the man."

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from model import available_checkpoints, load_checkpoint
 from model.decoding.steps import drawing
-from model.measures.lens import lens_logits, ranks, token_probabilities
+from model.measures.logit_lens import lens_logits, ranks, token_probabilities
 from tests import tiny
 from tests.folders import make_folders
 from tests.test_pages_families import folders

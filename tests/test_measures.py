@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.measures.heads import head_statistics, is_punctuation
+from model.measures.head_statistics import head_statistics, is_punctuation
 from tests.tiny import TEXT, checkpoint
 
 NAMES = ["entropy", "distance", "self", "previous", "next", "first", "special", "punctuation"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.measures import positions as measures
+from model.measures.positions import schemes as measures
 from tests import tiny
 
 

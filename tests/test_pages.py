@@ -23,7 +23,7 @@ from pages.parts.exploring import Attended, wanted_layer
 from pages.parts.state.declared import CODEC
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
 from pages.parts.translation import SENTENCES
-from viz.explorer.kinds import kinds_of
+from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.packing import unpack
 from viz.explorer.view import View
 from viz.tokens import markdown_text, visible

@@ -16,7 +16,7 @@ from tests import reference, tiny
 from tests.kinds import BART
 from tests.test_pages import component, opened
 from tests.test_pages_families import TEXT, app_folders, folders
-from viz.comparison import MOST_DRAWN
+from viz.charts.comparison import MOST_DRAWN
 
 __all__ = ["app_folders", "folders"]  # fixtures
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, load_checkpoint
-from model.measures.depth import Fresh, gradient_norms
-from model.measures.spread import WIDTHS, spread_of_products
+from model.measures.experiments.gradient_depth import Fresh, gradient_norms
+from model.measures.experiments.score_spread import WIDTHS, spread_of_products
 from pages.parts.bench import EXAMPLE, Typed, typed_of
 from pages.parts.experiments import EXPERIMENTS
 from pages.parts.fresh import STACKS

@@ -17,11 +17,11 @@ from tests import tiny
 from tests.folders import make_folders
 from tests.test_evidence import checkpoint_of, falsified, traced
 from tests.test_pages import SENTENCE, opened, typed
-from viz import evidence as shown
-from viz import evidence_picture
-from viz.explorer.kinds import kinds_of
+from viz.charts import evidence_agreement
+from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.packing import pack
-from viz.steps import TITLES
+from viz.text import evidence_tables as shown
+from viz.walkthrough.steps import TITLES
 
 PAGE = "evidence.py"
 
@@ -125,7 +125,7 @@ def test_families_are_checked_and_their_gaps_explained(name, folders, monkeypatc
 
 
 def test_a_difference_is_told_first_and_by_name(monkeypatch):
-    monkeypatch.setattr("model.measures.recheck.Numbers.scale", lambda numbers, width: 0.3)
+    monkeypatch.setattr("model.measures.numpy_reference.Numbers.scale", lambda numbers, width: 0.3)
     app = typed(opened(PAGE), "A text that no other test checks.")
     (row,) = [row for row in rows(app) if row["Quantity"] == "what products are multiplied by"]
     assert (row["Result"], row["Ours"], row["Reference"]) == ("✗ differs", "0.25", "0.3")
@@ -205,7 +205,7 @@ def test_a_byte_that_is_off_and_a_file_that_is_wrong_are_found(monkeypatch):
 def test_layers_that_are_sent_later_are_checked_too(monkeypatch):
     trace = tiny.checkpoint("decoder").trace_ids([5, 9, 2])
     whole = shown.picture_findings(trace)[0]
-    monkeypatch.setattr("viz.evidence.pack", partial(pack, limit=0))
+    monkeypatch.setattr("viz.text.evidence_tables.pack", partial(pack, limit=0))
     assert shown.picture_findings(trace)[0] == whole
 
 
@@ -235,7 +235,7 @@ def test_the_picture_has_every_check_that_applies_at_its_share_of_what_is_allowe
     checkpoint = checkpoint_of("gpt")
     for trace in (traced(checkpoint), falsified(traced(checkpoint), "decoder.final")):
         findings = [*evidence(checkpoint, trace), *shown.picture_findings(trace)]
-        rows = points(evidence_picture.share_chart(findings))
+        rows = points(evidence_agreement.share_chart(findings))
         checked = [finding for finding in findings if finding.passed is not None]
         assert [row["quantity"] for row in rows] == [finding.check.quantity for finding in checked]
         assert [row["group"] for row in rows] == [shown.GROUPS[finding.check.group] for finding in checked]
@@ -244,8 +244,8 @@ def test_the_picture_has_every_check_that_applies_at_its_share_of_what_is_allowe
             assert (row["place"] > 1) == (not finding.passed)
             apart = abs(finding.ours - finding.expected)
             if apart == 0:
-                assert row["place"] == evidence_picture.EXACT
-            elif finding.allowed and evidence_picture.LEAST < apart / finding.allowed < evidence_picture.MOST:
+                assert row["place"] == evidence_agreement.EXACT
+            elif finding.allowed and evidence_agreement.LEAST < apart / finding.allowed < evidence_agreement.MOST:
                 assert row["place"] == pytest.approx(apart / finding.allowed)
         assert all(row["label"] == row["quantity"] for row in rows if row["label"])
     assert any(row["label"] for row in rows)
@@ -253,13 +253,13 @@ def test_the_picture_has_every_check_that_applies_at_its_share_of_what_is_allowe
 
 def test_dots_of_one_place_stand_apart_and_what_is_no_number_stands_beyond_what_is_allowed():
     finding = evidence(checkpoint_of("gpt"), traced(checkpoint_of("gpt")))[0]
-    same = evidence_picture.dots([finding] * 5)
+    same = evidence_agreement.dots([finding] * 5)
     assert len({(row["place"], row["level"]) for row in same}) == 5
     broken = replace(finding, passed=False, difference=float("nan"))
-    assert evidence_picture.place(broken) == evidence_picture.MOST
-    assert evidence_picture.place(replace(broken, difference=0.0, count=0)) == evidence_picture.MOST
+    assert evidence_agreement.place(broken) == evidence_agreement.MOST
+    assert evidence_agreement.place(replace(broken, difference=0.0, count=0)) == evidence_agreement.MOST
     with pytest.raises(ValueError, match="no check that applies"):
-        evidence_picture.share_chart([])
+        evidence_agreement.share_chart([])
 
 
 def test_lines_are_not_shorter_than_they_may_be():

@@ -11,8 +11,8 @@ from pages.parts import downloads, three_changes
 from pages.parts.halves import swapped_halves
 from pages.parts.state.selection import EXAMPLES
 from tests.test_pages import SENTENCE, asked, button, component, follow, opened, taken
-from viz.explorer.kinds import kinds_of
-from viz.share_picture import Words, share_svg
+from viz.explorer.attention_kinds import kinds_of
+from viz.export.share_picture import Words, share_svg
 
 QUESTION = "Which words does each head look at?"
 SWAPPED = "I loved the film, but it was slow."

@@ -8,7 +8,7 @@ import pytest
 from model import load_checkpoint
 from tests.folders import KINDS, make_folders
 from tests.test_pages import bar, opened, picture, typed
-from viz.explorer.kinds import kinds_of
+from viz.explorer.attention_kinds import kinds_of
 from viz.tokens import markdown_text
 
 TEXT = "the dog bit the man ."

@@ -406,7 +406,7 @@ def test_plotly_stays_off_the_way_to_the_first_page():
         "import sys\nfrom streamlit.testing.v1 import AppTest\n"
         f"app = AppTest.from_file({str(APP)!r}, default_timeout=120).run()\n"
         "assert not app.exception\nassert not app.get('plotly_chart')\n"
-        "assert 'plotly.subplots' not in sys.modules\nassert 'viz.positions' not in sys.modules"
+        "assert 'plotly.subplots' not in sys.modules\nassert 'viz.charts.position_charts' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=300, cwd=APP.parent)
 

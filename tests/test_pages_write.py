@@ -16,8 +16,8 @@ from tests import tiny
 from tests.running import ROOT
 from tests.test_pages import bar, component, one_refusal, opened, picture, typed
 from tests.test_pages_families import TEXT, app_folders, folders
+from viz.export.continuation_script import written_script
 from viz.tokens import percent, visible
-from viz.written_script import written_script
 
 __all__ = ["app_folders", "folders"]  # fixtures
 CHOICE = {"temperature": "0.5", "top_k": "9", "top_p": "0.6", "penalty": "1.5", "seed": "3"}

@@ -25,20 +25,20 @@ from model.measures.evidence import Finding, evidence
 from model.measures.one_weight import WeightSite, path_of
 from tests import tiny
 from tests.test_explorer_pictures import SVG
-from viz import steps
-from viz.alignment import alignment_csv
-from viz.edited_script import edited_script
-from viz.evidence import findings_csv
+from viz.charts.alignment import alignment_csv
 from viz.explorer import View, html_page
-from viz.explorer.kinds import kinds_of
-from viz.explorer.page import POLICY
-from viz.explorer.picture import MARGIN, svg
+from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.printing import pdf, png, with_information
 from viz.explorer.snippet import snippet
-from viz.export import npz, selection_csv, selection_json, trace_npz
-from viz.provenance import SHORTENED, Provenance, fact_lines, file_name, one_line
+from viz.explorer.standalone import POLICY
+from viz.explorer.svg.picture import MARGIN, svg
+from viz.export.continuation_script import written_script
+from viz.export.data_files import npz, selection_csv, selection_json, trace_npz
+from viz.export.edited_script import edited_script
+from viz.export.provenance import SHORTENED, Provenance, fact_lines, file_name, one_line
+from viz.text.evidence_tables import findings_csv
 from viz.theme import LIGHT
-from viz.written_script import written_script
+from viz.walkthrough import steps
 
 EDITS = Edits(muted=frozenset({HeadSite("encoder", 0, 1)}))
 TEXTS = {

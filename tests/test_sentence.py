@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model import load_checkpoint
-from viz.explorer.kinds import Kind, kinds_of
-from viz.sentence import MOST, sentence_figure
+from viz.explorer.attention_kinds import Kind, kinds_of
+from viz.sentences.attention_curves import MOST, sentence_figure
 from viz.theme import DARK
 
 

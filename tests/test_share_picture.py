@@ -12,10 +12,9 @@ from model import load_checkpoint
 from pages.parts import downloads
 from pages.parts.downloads import words_of
 from tests.test_pages import opened
-from viz.curve_look import LOOK
-from viz.explorer.kinds import kinds_of
+from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.view import View
-from viz.share_picture import (
+from viz.export.share_picture import (
     HEIGHT,
     MARGIN,
     SMALL,
@@ -28,6 +27,7 @@ from viz.share_picture import (
     share_png,
     share_svg,
 )
+from viz.sentences.curve_look import LOOK
 from viz.theme import DARK, LIGHT
 
 TEXT = "The film was slow, but I loved it."

@@ -11,11 +11,11 @@ from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import WeightSite, path_of
 from tests.running import ROOT
 from tests.scripts import run_script
-from viz import steps
-from viz.edited_script import edited_script
 from viz.explorer import View
 from viz.explorer.snippet import snippet
-from viz.trace_code import Target, trace_code
+from viz.export.edited_script import edited_script
+from viz.export.trace_code import Target, trace_code
+from viz.walkthrough import steps
 
 NAME, TEXT = "translate-en-fr", "The dog's \"old\"\n{bone} \\ wasn't there."
 TYPED = "Le chien n'a pas \"vu\"\n{0} l'os."

@@ -19,13 +19,14 @@ from torch.nn import functional as F
 from benchmarks.training import Theirs
 from model import InputError, load_checkpoint
 from model.tokenizer import END_ID, START_ID, Tokenizer
-from model.training import distributed, language, loop, next_token, translate, translation
-from model.training.books import Windows, split
-from model.training.commands import Command
-from model.training.kneser_ney import KneserNey, discounts
-from model.training.parallel import Pair, PairBatches, Parallel, augmented, casual, parallel, read_pairs
-from model.training.prediction import best_head, log_probabilities, repeated
-from model.training.rows import load_rows
+from model.training import distributed, language, loop, next_token, translate
+from model.training.command_line import Command
+from model.training.data.books import Windows, split
+from model.training.data.id_rows import load_rows
+from model.training.data.sentence_pairs import Pair, PairBatches, Parallel, augmented, casual, parallel, read_pairs
+from model.training.evaluation.classification import translation_quality
+from model.training.evaluation.kneser_ney import KneserNey, discounts
+from model.training.evaluation.language_modelling import best_head, log_probabilities, repeated
 from tests import tiny
 from tests.test_training import curve, weights
 from tests.tiny import transformer
@@ -328,11 +329,11 @@ def test_label_smoothing_spreads_a_tenth_over_the_vocabulary() -> None:
 def test_a_beam_of_one_is_greedy_and_a_text_alone_is_translated_as_in_a_batch(data, tmp_path: Path) -> None:
     checkpoint = load_checkpoint(train(translate, data[translate], tmp_path / "out", "--steps", "40", "--rate", "0.01"))
     texts = ["I have 5 dogs.", "I have cats.", "dogs"]
-    greedy = translation.translator(checkpoint.model, checkpoint.tokenizer, 1)(texts)
+    greedy = translation_quality.translator(checkpoint.model, checkpoint.tokenizer, 1)(texts)
     for text, ids in zip(texts, greedy, strict=True):
         wanted = checkpoint.generate(text, max_tokens=23).token_ids
         assert ids == wanted[: len(ids)]
-    beam = translation.translator(checkpoint.model, checkpoint.tokenizer, 3)
+    beam = translation_quality.translator(checkpoint.model, checkpoint.tokenizer, 3)
     assert beam(texts) == [beam([text])[0] for text in texts]
 
 
@@ -342,17 +343,17 @@ def test_references_of_one_sentence_are_grouped_and_each_of_them_counts() -> Non
         Pair("Go now.", "Vas-y tout de suite."),
         Pair("Go.", "Allez-y tout de suite !"),
     ]
-    assert translation.grouped_references(pairs) == {
+    assert translation_quality.grouped_references(pairs) == {
         "Go.": ["Va tout de suite !", "Allez-y tout de suite !"],
         "Go now.": ["Vas-y tout de suite."],
     }
-    references = list(translation.grouped_references(pairs).values())
+    references = list(translation_quality.grouped_references(pairs).values())
     for texts in (["Va tout de suite !", "Vas-y tout de suite."], ["Allez-y tout de suite !", "Vas-y tout de suite."]):
-        found = {name: (value, signature) for name, value, signature in translation.scores(texts, references)}
+        found = {name: (value, signature) for name, value, signature in translation_quality.scores(texts, references)}
         assert found["BLEU"][0] == pytest.approx(100)
         assert found["chrF"][0] == pytest.approx(100)
         assert "nrefs:var|case:mixed" in found["BLEU"][1]
-    worse = {name: value for name, value, _ in translation.scores(["Va !", "Vas-y."], references)}
+    worse = {name: value for name, value, _ in translation_quality.scores(["Va !", "Vas-y."], references)}
     assert worse["BLEU"] < 50
 
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from model import Edits, load_checkpoint
-from model.measures.two_orders import TwoOrders, places_to_swap, two_orders
+from model.measures.positions.swapped_order import TwoOrders, places_to_swap, two_orders
 from tests import tiny
-from viz import order
-from viz.positions import order_figure
+from viz.charts.position_charts import order_figure
+from viz.text import position_sentences
 from viz.tokens import percent
 
 TEXT, SWAPPED = "The dog bit the man", "The man bit the dog"
@@ -44,7 +44,7 @@ def test_a_decoder_tells_the_orders_apart_by_its_mask_alone():
     trace: Any = checkpoint.trace(TEXT)
     measured: Any = two_orders(checkpoint, trace, "decoder")
     assert measured.told_apart
-    title, sentence = order.finding(measured, trace.decoder, TEXT)
+    title, sentence = position_sentences.finding(measured, trace.decoder, TEXT)
     assert title.startswith("Even without positions, ")
     assert "the mask shows each token only those before it" in sentence
 
@@ -58,7 +58,7 @@ def test_a_model_without_positions_is_measured_as_it_is():
 
 def test_the_finding_names_both_texts_and_its_numbers(sentiment):
     stack: Any = sentiment.trace(TEXT).encoder
-    title, sentence = order.finding(
+    title, sentence = position_sentences.finding(
         TwoOrders(places=PLACES, placed=(0.01, 0.0, 0.0, 0.0, 0.0512), unplaced=(0.0, 2e-7, 0.0, 0.0, 0.0)), stack, TEXT
     )
     assert title == f"Without positions, “{TEXT}” is “{SWAPPED}” to this model."
@@ -71,14 +71,14 @@ def test_of_a_long_text_the_two_words_are_named_alone(sentiment):
     text = "The film was slow, but I loved it."
     stack = sentiment.trace(text).encoder
     measured: Any = two_orders(sentiment, sentiment.trace(text), "encoder")
-    title, _ = order.finding(measured, stack, text)
+    title, _ = position_sentences.finding(measured, stack, text)
     assert title == "Without positions, swapping “film” and “loved” changes nothing for this model."
 
 
 def test_what_was_typed_stays_text_in_the_title(sentiment):
     text = "*dog* bit $man$"
     measured: Any = two_orders(sentiment, sentiment.trace(text), "encoder")
-    title, _ = order.finding(measured, sentiment.trace(text).encoder, text)
+    title, _ = position_sentences.finding(measured, sentiment.trace(text).encoder, text)
     assert r"\*" in title
     assert r"\$" in title
 
@@ -93,7 +93,7 @@ def test_two_tokens_that_differ_are_swapped_where_there_are_two(sentiment, text,
 
 
 def test_a_text_that_is_too_long_is_not_measured(sentiment, monkeypatch):
-    monkeypatch.setattr("model.measures.two_orders.LONGEST", 4)
+    monkeypatch.setattr("model.measures.positions.swapped_order.LONGEST", 4)
     with torch.no_grad():
         assert two_orders(sentiment, sentiment.trace(TEXT), "encoder") is None
 
@@ -126,7 +126,7 @@ def test_the_texts_of_a_pair_are_not_quoted_for_their_spans_count_from_the_begin
     _, trace = pair()
     spans = ((0, 4), (5, 9), (9, 10), (10, 11), (0, 4), (5, 9), (9, 10))
     stack = replace(trace.encoder, tokens=("cats", "purr", ".", "!", "dogs", "bark", "?"), spans=spans)
-    title, _ = order.finding(
+    title, _ = position_sentences.finding(
         TwoOrders(places=(4, 5), placed=(0.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0), unplaced=(0.0,) * 7), stack, "cats purr.!"
     )
     assert title == "Without positions, swapping “dogs” and “bark” changes nothing for this model."
@@ -137,7 +137,7 @@ def test_an_encoder_with_a_window_tells_the_orders_apart_by_it():
     trace: Any = checkpoint.trace(TEXT.lower())
     measured: Any = two_orders(checkpoint, trace, "encoder")
     assert measured.told_apart
-    _, sentence = order.finding(measured, trace.encoder, TEXT.lower())
+    _, sentence = position_sentences.finding(measured, trace.encoder, TEXT.lower())
     assert "of its length, for a window hides from each token those far before it. With" in sentence
     assert "mask" not in sentence
 
@@ -145,7 +145,7 @@ def test_an_encoder_with_a_window_tells_the_orders_apart_by_it():
 def test_the_bars_are_what_is_measured_for_every_token_and_mark_the_two_that_are_swapped(sentiment):
     stack: Any = sentiment.trace(TEXT).encoder
     measured: Any = two_orders(sentiment, sentiment.trace(TEXT), "encoder")
-    placed, unplaced = order_figure(order.changes_of(measured), stack.tokens, measured.places).data
+    placed, unplaced = order_figure(position_sentences.changes_of(measured), stack.tokens, measured.places).data
     assert (placed.name, unplaced.name) == ("with positions", "without positions")
     assert (placed.x, unplaced.x) == (measured.placed, measured.unplaced)
     assert [name.split(" · ")[1] for name in placed.y] == list(stack.tokens)

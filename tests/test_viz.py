@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model import available_checkpoints, load_checkpoint
-from viz import answer, card
-from viz.curve import accuracy_curve, loss_curve, read_curve
-from viz.table import token_table
+from viz.charts.learning_curve import accuracy_curve, loss_curve, read_curve
+from viz.text import card_tables, weight_sentences
+from viz.text.token_table import token_table
 from viz.theme import DARK, LIGHT, Theme, colour_at, colour_scale, difference_scale, theme_of
 from viz.tokens import counted, list_of, markdown_text, percent, position_name, visible
 
@@ -242,7 +242,7 @@ def band(size: int, offset: int, share: float) -> np.ndarray:
     ],
 )
 def test_a_head_with_a_plain_habit_is_described_by_it(weights, target):
-    look = answer.where_it_looks(weights, NAMES)
+    look = weight_sentences.where_it_looks(weights, NAMES)
     assert look.target == target
     assert look.share > 0.6
 
@@ -250,69 +250,69 @@ def test_a_head_with_a_plain_habit_is_described_by_it(weights, target):
 def test_the_share_is_that_part_of_all_weight():
     weights = np.array([[0.1, 0.9], [0.7, 0.3]], np.float32)
     # By hand: the diagonal holds 0.4, below it 0.7, above it 0.9, the first column 0.8, the last 1.2, of 2 in all.
-    look = answer.where_it_looks(weights, ["a", "b"])
+    look = weight_sentences.where_it_looks(weights, ["a", "b"])
     assert look.target == "the last token"
     assert look.share == pytest.approx(0.6)
 
 
 def test_the_sentence_names_head_layer_and_share():
-    said = answer.sentence(band(9, -1, 0.8), NAMES, layer=2, heads=(1,))
+    said = weight_sentences.sentence(band(9, -1, 0.8), NAMES, layer=2, heads=(1,))
     assert said == "Head 2 of layer 3 gives 73\u00a0% of its attention to the previous token."
 
 
 def test_the_sentence_says_when_it_speaks_of_a_mean():
-    said = answer.sentence(band(9, 0, 0.1), NAMES, layer=0, heads=(0, 3))
+    said = weight_sentences.sentence(band(9, 0, 0.1), NAMES, layer=0, heads=(0, 3))
     assert said.startswith("On average, the 2 heads of layer 1 that are on spread their attention")
 
 
 def test_the_sentence_about_one_token_says_so():
-    said = answer.sentence(np.ones((1, 1), np.float32), ["a"], layer=0, heads=(0,))
+    said = weight_sentences.sentence(np.ones((1, 1), np.float32), ["a"], layer=0, heads=(0,))
     assert said == "Head 1 of layer 1 gives all its attention to the only token there is."
 
 
 def test_of_hidden_tokens_no_share_is_made_up():
     weights = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
-    alone = answer.sentence(weights[:, :1], ["1 · a"], layer=0, heads=(0,))
+    alone = weight_sentences.sentence(weights[:, :1], ["1 · a"], layer=0, heads=(0,))
     assert alone == "Head 1 of layer 1 gives 38\u00a0% of its attention to the only token that is shown."
-    assert answer.where_it_looks(weights[:, 1:], ["2 · b"], one_text=False).share == pytest.approx(0.625)
+    assert weight_sentences.where_it_looks(weights[:, 1:], ["2 · b"], one_text=False).share == pytest.approx(0.625)
 
 
 def test_a_token_cannot_bring_markdown_into_the_sentence():
     weights = np.eye(5, dtype=np.float32)[np.full(5, 2)]
-    assert "\\*\\*b\\*\\*" in answer.sentence(weights, ["a", "a", "**b**", "c", "d"], layer=0, heads=(0,))
+    assert "\\*\\*b\\*\\*" in weight_sentences.sentence(weights, ["a", "a", "**b**", "c", "d"], layer=0, heads=(0,))
 
 
 def test_the_mean_of_heads_is_their_mean_and_one_head_is_itself():
     weights = random_weights(4, 5, 5)
-    assert np.array_equal(answer.mean_of_heads(weights, (2,)), weights[2])
-    assert np.allclose(answer.mean_of_heads(weights, (0, 3)), (weights[0] + weights[3]) / 2, atol=1e-7)
+    assert np.array_equal(weight_sentences.mean_of_heads(weights, (2,)), weights[2])
+    assert np.allclose(weight_sentences.mean_of_heads(weights, (0, 3)), (weights[0] + weights[3]) / 2, atol=1e-7)
 
 
 @pytest.mark.parametrize("heads", [(), (4,), (-1,)])
 def test_a_mean_without_heads_or_of_heads_that_are_not_there_is_refused(heads):
     with pytest.raises(ValueError, match="wanted heads of"):
-        answer.mean_of_heads(random_weights(4, 5, 5), heads)
+        weight_sentences.mean_of_heads(random_weights(4, 5, 5), heads)
 
 
 def test_a_text_that_was_cut_says_so():
-    assert "Kept 512 of 600 tokens" in answer.kept(512, 88)
-    assert answer.kept(9, 0) == ""
+    assert "Kept 512 of 600 tokens" in weight_sentences.kept(512, 88)
+    assert weight_sentences.kept(9, 0) == ""
 
 
 def test_of_two_texts_no_neighbour_is_named():
     weights = np.eye(3, dtype=np.float32)
-    assert "itself" in answer.sentence(weights, list("abc"), layer=0, heads=(0,))
-    assert "token" in answer.sentence(weights, list("abc"), layer=0, heads=(0,), one_text=False)
-    assert "itself" not in answer.sentence(weights, list("abc"), layer=0, heads=(0,), one_text=False)
+    assert "itself" in weight_sentences.sentence(weights, list("abc"), layer=0, heads=(0,))
+    assert "token" in weight_sentences.sentence(weights, list("abc"), layer=0, heads=(0,), one_text=False)
+    assert "itself" not in weight_sentences.sentence(weights, list("abc"), layer=0, heads=(0,), one_text=False)
 
 
 @pytest.mark.parametrize(("share", "verb"), [(0.8, "gives"), (0.3, "gives"), (0.05, "spreads its")])
 def test_the_verb_follows_the_share(share, verb):
-    assert verb in answer.sentence(band(20, -1, share), ["a"] * 20, layer=0, heads=(0,))
+    assert verb in weight_sentences.sentence(band(20, -1, share), ["a"] * 20, layer=0, heads=(0,))
 
 
 def test_the_outcome_is_the_most_probable_label():
-    assert answer.outcome({"negative": 0.066, "positive": 0.934}) == "positive 93.4\u00a0%"
+    assert weight_sentences.outcome({"negative": 0.066, "positive": 0.934}) == "positive 93.4\u00a0%"
 
 
 # Tables
@@ -378,7 +378,7 @@ def test_every_evaluation_stands_under_its_command():
         {"what": "loss", "value": 0.3, "examples": 10, "command": "python -m y"},
         {"what": "speed", "value": 7, "unit": "ms", "command": "python -m x"},
     ]
-    assert card.evaluations_by_command({"evaluations": rows}) == {
+    assert card_tables.evaluations_by_command({"evaluations": rows}) == {
         "python -m x": {"what": ["accuracy", "speed"], "result": ["88.25 %", "7 ms"], "examples": ["25,000", ""]},
         "python -m y": {"what": ["loss"], "result": ["0.3"], "examples": ["10"]},
     }
@@ -386,25 +386,25 @@ def test_every_evaluation_stands_under_its_command():
 
 def test_the_measures_of_a_card_are_explained_once_each():
     rows = [{"what": "accuracy, all texts"}, {"what": "another run: accuracy, all texts"}, {"what": "speed"}, {}]
-    assert card.all_measures_explained({"evaluations": rows}) == [card.MEASURES["accuracy"]]
-    assert card.all_measures_explained({}) == []
+    assert card_tables.all_measures_explained({"evaluations": rows}) == [card_tables.MEASURES["accuracy"]]
+    assert card_tables.all_measures_explained({}) == []
 
 
 @pytest.mark.parametrize("name", available_checkpoints())
 def test_every_checkpoint_of_ours_says_what_its_main_result_measures(name):
     one = load_checkpoint(name)
-    model = card.Model(one.config, one.card, one.family, 0)
+    model = card_tables.Model(one.config, one.card, one.family, 0)
     assert model.main_result()
     assert model.main_result_explained().lower().startswith(model.main_result().partition(",")[0].lower())
 
 
 def test_data_is_listed_with_its_licence_and_only_web_addresses_become_links():
     good = {"name": "*Reviews*", "use": "training", "licence": "MIT", "source": "https://example.org/a_b/"}
-    (line,) = card.data_lines({"data": [good]})
+    (line,) = card_tables.data_lines({"data": [good]})
     assert line.splitlines()[0].startswith("**\\*Reviews\\***")
     assert "Licence: MIT" in line
     assert line.endswith("<https://example.org/a_b/>")
-    (line,) = card.data_lines({"data": [good | {"source": "javascript:alert(1)"}]})
+    (line,) = card_tables.data_lines({"data": [good | {"source": "javascript:alert(1)"}]})
     assert "<" not in line
 
 
@@ -413,13 +413,17 @@ def test_data_is_listed_with_its_licence_and_only_web_addresses_become_links():
     [{}, {"evaluations": None, "data": 3, "training": [], "limits": "x"}, {"data": [None, {"use": 1}], "limits": [1]}],
 )
 def test_an_odd_card_is_shown_as_far_as_it_goes(odd):
-    card.evaluations_by_command(odd)
-    card.data_lines(odd)
-    card.training_facts(odd)
-    assert card.text_of(odd, "training", "command") == ""
-    assert all(isinstance(limit, str) for limit in card.limits(odd))
+    card_tables.evaluations_by_command(odd)
+    card_tables.data_lines(odd)
+    card_tables.training_facts(odd)
+    assert card_tables.text_of(odd, "training", "command") == ""
+    assert all(isinstance(limit, str) for limit in card_tables.limits(odd))
 
 
 def test_times_and_sizes_are_short():
-    assert [card.duration(seconds) for seconds in (40.0, 360.0, 4360.0)] == ["40 s", "6 min", "1 h 13 min"]
-    assert (card.size(2_840_000), card.size(9_999), card.megabytes(6_100_000)) == ("2.84 million", "9,999", "6.1 MB")
+    assert [card_tables.duration(seconds) for seconds in (40.0, 360.0, 4360.0)] == ["40 s", "6 min", "1 h 13 min"]
+    assert (card_tables.size(2_840_000), card_tables.size(9_999), card_tables.megabytes(6_100_000)) == (
+        "2.84 million",
+        "9,999",
+        "6.1 MB",
+    )

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from model.config import POSITIONS
-from model.measures import positions as measures
-from viz import order, positions
+from model.measures.positions import schemes as measures
+from viz.charts import position_charts
+from viz.text import position_sentences
 from viz.theme import DARK, LIGHT, Theme
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -20,7 +21,7 @@ def table(length: int = 7, width: int = 5) -> np.ndarray:
 
 @THEMES
 def test_curves_are_the_columns_each_with_its_own_colour_and_dash(theme: Theme):
-    figure = positions.position_curves(table(), [4, 0, 1], theme=theme)
+    figure = position_charts.position_curves(table(), [4, 0, 1], theme=theme)
     for trace, dimension in zip(figure.data, [4, 0, 1], strict=True):
         assert trace.name == f"dimension {dimension}"
         assert np.array_equal(trace.x, np.arange(7))
@@ -32,12 +33,12 @@ def test_curves_are_the_columns_each_with_its_own_colour_and_dash(theme: Theme):
 @pytest.mark.parametrize("dimensions", [[], [5], [-1], list(range(13))])
 def test_curves_of_no_column_are_refused(dimensions):
     with pytest.raises(ValueError, match="wanted 1 to 12 of its columns"):
-        positions.position_curves(table(width=5), dimensions)
+        position_charts.position_curves(table(width=5), dimensions)
 
 
 @THEMES
 def test_the_heatmap_is_the_table_with_the_pages_colour_at_0(theme: Theme):
-    (trace,) = positions.position_heatmap(table(), theme=theme).data
+    (trace,) = position_charts.position_heatmap(table(), theme=theme).data
     assert np.array_equal(trace.z, table().astype(np.float32))
     assert trace.zmax == -trace.zmin == np.abs(table()).max()
     stops = dict(trace.colorscale)
@@ -47,23 +48,26 @@ def test_the_heatmap_is_the_table_with_the_pages_colour_at_0(theme: Theme):
 
 def test_of_a_large_table_every_second_or_third_is_drawn_where_it_stands():
     large = table(1200, 513)
-    (trace,) = positions.position_heatmap(large).data
+    (trace,) = position_charts.position_heatmap(large).data
     assert np.array_equal(trace.y, np.arange(0, 1200, 3))
     assert np.array_equal(trace.x, np.arange(0, 513, 2))
     assert np.array_equal(trace.z, large[::3, ::2].astype(np.float32))
-    assert positions.skipped(1200, 513) == " Drawn: one position in 3 and one dimension in 2; the file holds them all."
-    assert positions.skipped(512, 512) == ""
+    assert (
+        position_charts.skipped(1200, 513)
+        == " Drawn: one position in 3 and one dimension in 2; the file holds them all."
+    )
+    assert position_charts.skipped(512, 512) == ""
 
 
 def test_a_table_of_zeros_and_one_of_one_number_are_drawn():
-    assert positions.position_heatmap(np.zeros((2, 2))).data[0].zmax == 1
-    assert positions.position_curves(np.ones((1, 1)), [0]).data[0].mode == "lines+markers"
+    assert position_charts.position_heatmap(np.zeros((2, 2))).data[0].zmax == 1
+    assert position_charts.position_curves(np.ones((1, 1)), [0]).data[0].mode == "lines+markers"
 
 
 def test_products_and_distances_are_those_given():
     products = table(6, 6)
-    assert np.array_equal(positions.product_heatmap(products).data[0].z, products.astype(np.float32))
-    drawn = {trace.name: trace for trace in positions.distance_curve(products[0], products[1], products[2]).data}
+    assert np.array_equal(position_charts.product_heatmap(products).data[0].z, products.astype(np.float32))
+    drawn = {trace.name: trace for trace in position_charts.distance_curve(products[0], products[1], products[2]).data}
     for name, row in (("mean of all pairs", 0), ("smallest", 1), ("largest", 2)):
         assert np.array_equal(drawn[name].y, products[row])
     assert len({trace.line.dash for trace in drawn.values()}) == 3
@@ -71,7 +75,7 @@ def test_products_and_distances_are_those_given():
 
 def test_wavelengths_stand_at_their_sines_between_two_named_lines():
     waves = np.array([6.0, 600.0, 60_000.0])
-    figure = positions.wavelength_figure(waves)
+    figure = position_charts.wavelength_figure(waves)
     assert np.array_equal(figure.data[0].x, [0, 2, 4])
     assert np.array_equal(figure.data[0].y, waves)
     assert [shape.y0 for shape in figure.layout.shapes] == [2 * math.pi, 20_000 * math.pi]
@@ -80,7 +84,7 @@ def test_wavelengths_stand_at_their_sines_between_two_named_lines():
 
 
 def test_the_hands_of_the_circle_end_at_the_pairs():
-    figure = positions.rotation_figure(np.array([0.6, 0.8]), np.array([-1.0, 0.0]), ("position 3", "position 8"))
+    figure = position_charts.rotation_figure(np.array([0.6, 0.8]), np.array([-1.0, 0.0]), ("position 3", "position 8"))
     assert [(trace.name, trace.x[1], trace.y[1]) for trace in figure.data] == [
         ("position 3", 0.6, 0.8),
         ("position 8", -1, 0),
@@ -89,7 +93,7 @@ def test_the_hands_of_the_circle_end_at_the_pairs():
 
 def test_new_numbers_are_those_given_and_the_longest_text_ends_where_it_does():
     share = np.array([0, 0, 0.25, 0.5])
-    figure = positions.unseen_figure(share, 2)
+    figure = position_charts.unseen_figure(share, 2)
     assert np.array_equal(figure.data[0].y, share)
     assert figure.layout.shapes[0].x0 == 1.5
     assert tuple(figure.layout.xaxis.range) == (0, 3)
@@ -97,7 +101,7 @@ def test_new_numbers_are_those_given_and_the_longest_text_ends_where_it_does():
 
 def test_the_parts_of_a_text_lie_on_one_scale_under_their_names():
     parts = {"token vector": table(3), "position vector": 2 * table(3), "sum": 3 * table(3)}
-    figure = positions.text_heatmaps(parts, ["the", "dog", "the"])
+    figure = position_charts.text_heatmaps(parts, ["the", "dog", "the"])
     for trace, part in zip(figure.data, parts.values(), strict=True):
         assert np.array_equal(trace.z, part.astype(np.float32))
         assert trace.y == ("1 · the", "2 · dog", "3 · the")
@@ -108,14 +112,14 @@ def test_the_parts_of_a_text_lie_on_one_scale_under_their_names():
 
 
 def test_of_a_long_text_as_many_labels_are_printed_as_fit():
-    figure = positions.text_heatmaps({"token vector": table(512)}, ["x"] * 512)
+    figure = position_charts.text_heatmaps({"token vector": table(512)}, ["x"] * 512)
     assert figure.layout.height < 600
     assert len(figure.layout.yaxis.ticktext) < 40
     assert figure.layout.yaxis.ticktext[1] == f"{round(figure.layout.yaxis.tickvals[1]) + 1} · x"
 
 
 def test_a_long_token_is_cut_beside_its_row_and_whole_where_one_points():
-    figure = positions.text_heatmaps({"token vector": table(2)}, ["an", "unforgettable"])
+    figure = position_charts.text_heatmaps({"token vector": table(2)}, ["an", "unforgettable"])
     assert figure.layout.yaxis.ticktext == ("1 · an", "2 · unforgett…")
     assert figure.data[0].y == ("1 · an", "2 · unforgettable")
     assert [round(place, 2) for place in figure.layout.yaxis.tickvals] == [0, 1]
@@ -124,7 +128,7 @@ def test_a_long_token_is_cut_beside_its_row_and_whole_where_one_points():
 @pytest.mark.parametrize("tokens", [["a"], ["a", "b", "c"]])
 def test_parts_of_another_text_are_refused(tokens):
     with pytest.raises(ValueError, match=f"came with {len(tokens)} tokens, wanted one"):
-        positions.text_heatmaps({"token vector": table(2), "sum": table(2)}, tokens)
+        position_charts.text_heatmaps({"token vector": table(2), "sum": table(2)}, tokens)
 
 
 @pytest.mark.parametrize(
@@ -139,23 +143,23 @@ def test_parts_of_another_text_are_refused(tokens):
     ],
 )
 def test_a_token_is_no_markup_to_plotly(token, shown):
-    assert positions.label(0, token) == shown
-    assert positions.text_heatmaps({"sum": table(1)}, [token]).layout.yaxis.ticktext == (shown,)
+    assert position_charts.label(0, token) == shown
+    assert position_charts.text_heatmaps({"sum": table(1)}, [token]).layout.yaxis.ticktext == (shown,)
 
 
 def test_a_scheme_is_its_matrix_above_the_row_of_the_query():
     matrix = table(6, 6)
     matrix[np.triu_indices(6, 1)] = np.nan
-    heatmap, curve = positions.scheme_figure(matrix, 4, "ALiBi").data
+    heatmap, curve = position_charts.scheme_figure(matrix, 4, "ALiBi").data
     assert np.array_equal(heatmap.z, matrix.astype(np.float32), equal_nan=True)
     assert np.array_equal(curve.y, matrix[4], equal_nan=True)
     assert heatmap.zmax == np.nanmax(np.abs(matrix))
     with pytest.raises(ValueError, match="query 6 of 6 positions"):
-        positions.scheme_figure(matrix, 6, "ALiBi")
+        position_charts.scheme_figure(matrix, 6, "ALiBi")
 
 
 def test_the_file_holds_every_number_in_full():
-    first, told, *rows = positions.table_csv(table(), {"table": "the formula"}).decode("utf-8-sig").splitlines()
+    first, told, *rows = position_charts.table_csv(table(), {"table": "the formula"}).decode("utf-8-sig").splitlines()
     assert (first, told) == ("# read: pandas.read_csv(file, skiprows=2)", "# table: the formula")
     assert rows[0].split(",")[:2] == ["position", "dimension 0"]
     read = np.array([[float(cell) for cell in row.split(",")] for row in rows[1:]])
@@ -168,46 +172,48 @@ def test_the_file_holds_every_number_in_full():
 
 def test_every_scheme_of_the_model_is_put_in_words():
     for scheme in POSITIONS:
-        assert order.answer(scheme).startswith("This checkpoint ")
-        assert order.beyond(scheme).endswith(".")
+        assert position_sentences.answer(scheme).startswith("This checkpoint ")
+        assert position_sentences.beyond(scheme).endswith(".")
 
 
 def test_the_sentence_on_a_repeated_token_escapes_it_and_counts_from_1():
-    said = order.twice("*the*", 0, 3, 0.0, 4.86123)
+    said = position_sentences.twice("*the*", 0, 3, 0.0, 4.86123)
     assert said.startswith(r"“\*the\*” stands at positions 0 and 3, counted from 0: the same vector twice, 0 apart")
     assert said.endswith("then 4.861 apart.")
 
 
 def test_whether_distance_alone_decides_is_said_by_the_numbers():
-    assert order.same_products(8e-14, 64.0) == (
+    assert position_sentences.same_products(8e-14, 64.0) == (
         "Distance alone decides: pairs at one distance differ by at most 8.0e−14, which is rounding."
     )
-    assert order.same_products(0.5, 64.0) == (
+    assert position_sentences.same_products(0.5, 64.0) == (
         "Distance does not decide alone: pairs at one distance differ by up to 0.5."
     )
 
 
 def test_a_number_below_0_has_a_minus_in_words():
-    said = order.shift_check(8, np.array([-0.25, 0.5]), 1e-16, 2e-14, 100)
+    said = position_sentences.shift_check(8, np.array([-0.25, 0.5]), 1e-16, 2e-14, 100)
     assert said.startswith("The table holds −0.250000 and 0.500000 at position 8: a difference of 1.0e−16.")
     assert said.endswith("2.0e−14 at most.")
 
 
 def test_the_matrix_is_written_out():
-    matrix, product = order.shift_latex(np.array([[1.0, 2], [3, 4]]), np.array([5.0, 6]), np.array([7.0, 8]))
+    matrix, product = position_sentences.shift_latex(
+        np.array([[1.0, 2], [3, 4]]), np.array([5.0, 6]), np.array([7.0, 8])
+    )
     assert matrix == r"M = \begin{bmatrix} 1.000000 & 2.000000 \\ 3.000000 & 4.000000 \end{bmatrix}"
     assert product.startswith(r"M \begin{bmatrix} 5.000000 \\ 6.000000 \end{bmatrix} = \begin{bmatrix} 7.000000 \\")
 
 
 def test_learned_numbers_are_never_passed_off_as_trained():
-    assert order.number_of("learned", own=True) == "This checkpoint's own."
-    assert order.number_of("relative", own=False) == "As initialised, before any training."
-    assert order.number_of("alibi", own=False) == "From its formula."
+    assert position_sentences.number_of("learned", own=True) == "This checkpoint's own."
+    assert position_sentences.number_of("relative", own=False) == "As initialised, before any training."
+    assert position_sentences.number_of("alibi", own=False) == "From its formula."
 
 
 def test_the_numbers_of_a_shift_can_be_read_back_in_full():
     found = measures.shifted(128, 2, 3, 5)
-    said = order.shift_exactly(found.matrix, found.before, found.rotated, found.after)
+    said = position_sentences.shift_exactly(found.matrix, found.before, found.rotated, found.after)
     numbers = {name: np.array(json.loads(values)) for name, values in (line.split(" = ") for line in said.splitlines())}
     for name, values in (("M", found.matrix), ("before", found.before), ("rotated", found.rotated)):
         assert np.array_equal(numbers[name], values)

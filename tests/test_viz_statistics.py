@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from viz.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
+from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.theme import DARK, LIGHT, Theme
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

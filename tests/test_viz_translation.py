@@ -9,16 +9,16 @@ import pytest
 import torch
 
 from model.decoding.steps import Node
-from model.measures.forced import forced, log_probability
+from model.measures.teacher_forcing import forced, log_probability
 from tests import tiny
-from viz import translation_finding
-from viz.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
-from viz.beam_tree import MOST_DRAWN, label, runs_of, tree_chart, tree_table
-from viz.forced import forced_chart, forced_table
-from viz.provenance import Provenance
-from viz.shares import largest, share_chart
+from viz.charts.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
+from viz.charts.beam_tree import MOST_DRAWN, label, runs_of, tree_chart, tree_table
+from viz.charts.share_bars import largest, share_chart
+from viz.charts.teacher_forcing import forced_chart, forced_table
+from viz.export.provenance import Provenance
+from viz.sentences.word_links import Side, word_links
+from viz.text import translation_finding
 from viz.theme import DARK
-from viz.word_links import Side, word_links
 
 
 def node(parent: int | None, token_id: int, score: float) -> Node:

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from model.measures.last_row import LastLink, most_unusual_link
-from viz import writing_finding
-from viz.lens import lens_chart, lens_table
-from viz.next_token import stage_chart, titles_of
+from model.measures.last_token import LastLink, most_unusual_link
+from viz.charts.logit_lens import lens_chart, lens_table
+from viz.charts.next_token import stage_chart, titles_of
+from viz.sentences.token_strip import shade, written_row
+from viz.text import writing_finding
 from viz.theme import DARK, LIGHT
-from viz.written import shade, written_row
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from model.measures.heads import head_statistics
+from model.measures.head_statistics import head_statistics
 
 Streams = Sequence[Float[Tensor, "_ _"]] | Sequence[Float[np.ndarray, "_ _"]]  # (position, width) of every layer
 Stream = Float[Tensor, "position width"] | Float[np.ndarray, "position width"]

@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 
-from model.measures.heads import is_punctuation
+from model.measures.head_statistics import is_punctuation
 from model.trace import StackTrace, Trace
 
 Weights = Float[np.ndarray, "layer head query key"]

@@ -35,8 +35,8 @@ from model.measures.alignment import (
     word_weights,
 )
 from model.trace import StackTrace
-from model.training import commands
-from model.training.data import lines
+from model.training import command_line
+from model.training.data.corpora import lines
 
 FILES = "*_en-fr.dev.jsonl*"
 NO_SPACE_BEFORE, NO_SPACE_AFTER = tuple(".,)]}%…-'’"), tuple("([{-'’")
@@ -160,7 +160,7 @@ def evaluate(options: argparse.Namespace) -> None:
     for name, pairs in sets.items():
         if len(pairs) < 2:
             raise InputError(f"{name}: found {len(pairs)} sentences, expected two or more.")
-    commands.report(
+    command_line.report(
         options, "alignment", (row for name, pairs in sets.items() for row in figures(checkpoint, pairs, name))
     )
 
@@ -172,13 +172,13 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     known = parser.add_subparsers(dest="command", required=True)
     evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    commands.evaluation_options(evaluation, "translate-en-fr", "folder of gold alignments, or one file of them")
+    command_line.evaluation_options(evaluation, "translate-en-fr", "folder of gold alignments, or one file of them")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     """Run the command."""
-    commands.run(parse(), {"evaluate": evaluate})
+    command_line.run(parse(), {"evaluate": evaluate})
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ from model.checkpoint import load_checkpoint
 from model.config import Config
 from model.errors import InputError
 from model.tokenizer import END_ID
-from model.training import commands, distributed, next_token
-from model.training.books import BOOKS as FILES
-from model.training.books import Windows, prepare, read_books, split
+from model.training import command_line, distributed, next_token
+from model.training.data.books import BOOKS as FILES
+from model.training.data.books import Windows, prepare, read_books, split
 from model.training.distributed import Share
+from model.training.evaluation.language_modelling import figures
 from model.training.next_token import Predict, Predicted
-from model.training.prediction import figures
 
 DATA = "folder of the books, or files of text"
 BOOKS = {
@@ -79,16 +79,16 @@ def train(options: argparse.Namespace) -> None:
     learning = next_token.learning(
         predictions(training), predictions(held_out), validated, smoothing=0.0, number=options.precision
     )
-    task = commands.Task(
+    task = command_line.Task(
         name="language",
         config=config,
         tokenizer=tokenizer,
         size=f"{len(training.ids):,} tokens, {training.steps:,} steps are a pass",
         about=about(options, config),
         learning=learning,
-        schedule=commands.schedule(options),
+        schedule=command_line.schedule(options),
     )
-    commands.fit(options, task)
+    command_line.fit(options, task)
 
 
 def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def evaluate(options: argparse.Namespace) -> None:
     training = options.data if bundled else options.training
     kept = split(training)[0] if training else []
     found = figures(checkpoint.model, checkpoint.tokenizer, books[: options.first], kept)
-    commands.report(options, "language", found)
+    command_line.report(options, "language", found)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -132,18 +132,18 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "every": 250}
     numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 6, "hidden": 1024, "max-length": 256}
     numbers |= {"batch-tokens": 4096, "validation-tokens": 65536, "rate": 1.5e-3, "weight-decay": 0.05, "dropout": 0.0}
-    commands.training_options(training, numbers, DATA, several=True)
+    command_line.training_options(training, numbers, DATA, several=True)
     training.add_argument("--repeats", type=float, default=0.0, help="share of windows in which a span comes again")
-    commands.schedule_options(training, "cosine")
+    command_line.schedule_options(training, "cosine")
     evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    commands.evaluation_options(evaluation, "stories", DATA, several=True)
+    command_line.evaluation_options(evaluation, "stories", DATA, several=True)
     evaluation.add_argument("--training", type=Path, nargs="+", help="what it was trained on, if that is no folder")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     """Run the command."""
-    commands.run(parse(), {"train": train, "evaluate": evaluate})
+    command_line.run(parse(), {"train": train, "evaluate": evaluate})
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.training import distributed, loop
-from model.training.commands import precision
+from model.training.command_line import precision
 from model.training.distributed import Share
 
 NOT_COUNTED = 0  # the id of padding, which is nothing to predict

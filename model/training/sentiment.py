@@ -21,13 +21,13 @@ from model.checkpoint import load_checkpoint
 from model.config import Config
 from model.errors import InputError
 from model.loading.checkpoint_files import save_checkpoint
-from model.training import commands, distributed, loop
-from model.training.batches import NEGATORS, Batch, Batches, Mixture
-from model.training.commands import precision
-from model.training.data import Corpus, read_examples
-from model.training.evaluation import figures, predict
+from model.training import command_line, distributed, loop
+from model.training.command_line import precision
+from model.training.data.batches import NEGATORS, Batch, Batches, Mixture
+from model.training.data.corpora import Corpus, read_examples
+from model.training.data.preparation import Prepared, prepare, reviews
+from model.training.evaluation.classification import figures, predict
 from model.training.next_token import device_of
-from model.training.preparation import Prepared, prepare, reviews
 from model.transformer import Transformer
 
 DATA = "folder of the film reviews, or a CSV or JSONL file"
@@ -42,7 +42,7 @@ REVIEWS = {
     "source": "https://ai.stanford.edu/~amaas/data/sentiment/",
 }
 PATTERNS = {
-    "name": "200,000 short opinions from patterns (model/training/phrases.py)",
+    "name": "200,000 short opinions from patterns (model/training/data/phrases.py)",
     "use": "training, two in five of the examples of up to 32 tokens",
     "licence": "MIT, as this project",
     "source": "written for this project",
@@ -147,7 +147,7 @@ def train(options: argparse.Namespace) -> None:
         weight_decay=options.weight_decay,
         seed=options.seed,
     )
-    task = commands.Task(
+    task = command_line.Task(
         name="sentiment",
         config=config,
         tokenizer=prepared.tokenizer,
@@ -156,7 +156,7 @@ def train(options: argparse.Namespace) -> None:
         learning=learning(config, prepared, options),
         schedule=schedule,
     )
-    commands.fit(options, task)
+    command_line.fit(options, task)
 
 
 def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def evaluate(options: argparse.Namespace) -> None:
     part = "all" if options.first is None else "the first"
     what = f"{part} {len(examples):,} {'test reviews' if films else 'texts'}"
     found = figures(checkpoint.model, checkpoint.tokenizer, examples, what)
-    commands.report(options, "sentiment", islice(found, 1 if options.comparison else None), options.comparison)
+    command_line.report(options, "sentiment", islice(found, 1 if options.comparison else None), options.comparison)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -225,21 +225,21 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     numbers: dict[str, int | float] = {"seed": 0, "steps": 8000, "every": 500, "vocabulary": 16000, "width": 128}
     numbers |= {"heads": 8, "layers": 4, "hidden": 512, "max-length": 512, "batch-tokens": 6144}
     numbers |= {"validation-texts": 1000, "rate": 1e-3, "weight-decay": 0.05, "dropout": 0.1, "token-dropout": 0.1}
-    commands.training_options(training, numbers, DATA)
+    command_line.training_options(training, numbers, DATA)
     averaging = known.add_parser("average", help="the mean of several runs' weights, as a checkpoint")
     averaging.add_argument(
         "--runs", type=Path, nargs="+", required=True, help="folders of runs, the last one's card stays"
     )
     averaging.add_argument("--out", type=Path, required=True, help="folder for the checkpoint")
     evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    commands.evaluation_options(evaluation, "sentiment", DATA)
+    command_line.evaluation_options(evaluation, "sentiment", DATA)
     evaluation.add_argument("--comparison", default="", help="name of a run that is not the card's own; accuracy only")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     """Run the command."""
-    commands.run(parse(), {"train": train, "average": average, "evaluate": evaluate})
+    command_line.run(parse(), {"train": train, "average": average, "evaluate": evaluate})
 
 
 if __name__ == "__main__":

@@ -17,13 +17,13 @@ from model.checkpoint import load_checkpoint
 from model.config import Config
 from model.errors import InputError
 from model.tokenizer import END_ID, START_ID
-from model.training import commands, distributed, next_token
+from model.training import command_line, distributed, next_token
+from model.training.data.id_rows import Rows
+from model.training.data.sentence_pairs import TATOEBA as FILES
+from model.training.data.sentence_pairs import PairBatch, PairBatches, Parallel, prepare, read_pairs
 from model.training.distributed import Share
+from model.training.evaluation.translation_quality import figures, translator
 from model.training.next_token import Predict, Predicted
-from model.training.parallel import TATOEBA as FILES
-from model.training.parallel import PairBatch, PairBatches, Parallel, prepare, read_pairs
-from model.training.rows import Rows
-from model.training.translation import figures, translator
 
 DATA = "folder of Tatoeba, or one file of pairs, or two of sentences"
 TATOEBA = {
@@ -86,16 +86,16 @@ def train(options: argparse.Namespace) -> None:
         predictions(training), predictions(held_out), held_out.steps, smoothing=options.smoothing,
         number=options.precision,
     )  # fmt: skip
-    task = commands.Task(
+    task = command_line.Task(
         name="translate",
         config=config,
         tokenizer=tokenizer,
         size=f"{len(training.pairs.source):,} pairs, {training.steps:,} steps are a pass",
         about=about(options, config) | {"usual_length": usual_length(training.pairs.source)},
         learning=learning,
-        schedule=commands.schedule(options),
+        schedule=command_line.schedule(options),
     )
-    commands.fit(options, task)
+    command_line.fit(options, task)
 
 
 def usual_length(sources: Rows) -> int:
@@ -136,7 +136,7 @@ def evaluate(options: argparse.Namespace) -> None:
     if not bundled:
         search += f", {options.data[0].name}"
     translate = translator(checkpoint.model, checkpoint.tokenizer, options.beam)
-    commands.report(options, "translate", figures(translate, checkpoint.tokenizer, pairs, search))
+    command_line.report(options, "translate", figures(translate, checkpoint.tokenizer, pairs, search))
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -149,17 +149,17 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "every": 250}
     numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 3, "hidden": 1024, "max-length": 512}
     numbers |= {"batch-tokens": 3072, "rate": 1.4e-3, "smoothing": 0.1, "weight-decay": 0.0, "dropout": 0.1}
-    commands.training_options(training, numbers, DATA, several=True)
-    commands.schedule_options(training, "inverse-root")
+    command_line.training_options(training, numbers, DATA, several=True)
+    command_line.schedule_options(training, "inverse-root")
     evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    commands.evaluation_options(evaluation, "translate-en-fr", DATA, several=True)
+    command_line.evaluation_options(evaluation, "translate-en-fr", DATA, several=True)
     evaluation.add_argument("--beam", type=int, default=4, help="translations followed at a time; 1: greedy")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     """Run the command."""
-    commands.run(parse(), {"train": train, "evaluate": evaluate})
+    command_line.run(parse(), {"train": train, "evaluate": evaluate})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Checkpoint, InputError
-from model.measures.by_hand import Steps, steps_of
+from model.measures.experiments.attention_by_hand import Steps, steps_of
 from model.trace import Trace
 from pages.parts.break_settings import Broken
 from pages.parts.charts import explain, show_measured
@@ -20,7 +20,7 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.widgets.bound import radio
-from viz.by_hand import matrix_table
+from viz.charts.number_matrices import matrix_table
 from viz.explorer.component import matrices
 from viz.tokens import percent
 

@@ -14,7 +14,7 @@ from model import Checkpoint, CheckpointError, InputError, available_devices, ch
 from model.loading import checkpoint_files
 from model.trace import Trace, map_tensors
 from pages.parts.state.selection import LONGEST_TEXT
-from viz.card import purpose
+from viz.text.card_tables import purpose
 
 # Beside nearly 400 MB of imports, on hosts that promise 690 MB.
 CHECKPOINT_BYTES = 64_000_000

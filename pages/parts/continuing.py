@@ -6,7 +6,7 @@ from typing import Any
 from model import Checkpoint, Edits, available_checkpoints
 from model.decoding.generation import make_settings
 from model.decoding.steps import Settings, Step, retaken, taking
-from model.measures.lens import token_probabilities
+from model.measures.logit_lens import token_probabilities
 from model.trace import Trace
 from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.continuation import NOTHING_WRITTEN, Continuation

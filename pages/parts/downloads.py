@@ -16,15 +16,15 @@ from pages.parts.passes import edits_of, provenance_of, target_with_origin, trac
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_of, current
 from pages.parts.theme import theme
-from viz import export
 from viz.explorer import html_page
-from viz.explorer.kinds import kinds_of
-from viz.explorer.picture import svg
+from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.printing import pdf, png
 from viz.explorer.snippet import snippet
+from viz.explorer.svg.picture import svg
 from viz.explorer.view import View
-from viz.provenance import Provenance, file_name
-from viz.share_picture import Bar, Words, bars_png, plain_text, share_png
+from viz.export import data_files
+from viz.export.provenance import Provenance, file_name
+from viz.export.share_picture import Bar, Words, bars_png, plain_text, share_png
 from viz.theme import LIGHT, Theme
 
 NPZ_HELP = "Every layer and head of every attention as float32, with tokens and ids, for numpy.load. Indices from 0."
@@ -231,19 +231,19 @@ def web_page(snapshot: Snapshot) -> str:
 
 def npz(snapshot: Snapshot) -> bytes:
     """All weights; muted heads are listed in the file."""
-    return export.trace_npz(snapshot.trace, edits=snapshot.provenance.edits, provenance=snapshot.provenance)
+    return data_files.trace_npz(snapshot.trace, edits=snapshot.provenance.edits, provenance=snapshot.provenance)
 
 
 def csv(snapshot: Snapshot) -> bytes:
     """The numbers of the view as a table."""
     kind = kinds_of(snapshot.trace)[snapshot.view.attention]
-    return export.selection_csv(kind, snapshot.view, provenance=snapshot.provenance)
+    return data_files.selection_csv(kind, snapshot.view, provenance=snapshot.provenance)
 
 
 def json(snapshot: Snapshot) -> bytes:
     """The numbers of the view with what is known of it."""
     kind = kinds_of(snapshot.trace)[snapshot.view.attention]
-    return export.selection_json(kind, snapshot.view, provenance=snapshot.provenance)
+    return data_files.selection_json(kind, snapshot.view, provenance=snapshot.provenance)
 
 
 def script(snapshot: Snapshot) -> str:

@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from model.measures import comparison
 from model.trace import StackTrace
-from viz.answer import prediction
+from viz.text.weight_sentences import prediction
 from viz.tokens import percent
 
 SAME = 1e-5  # the largest difference of any coordinate that rounding alone may leave

@@ -10,7 +10,7 @@ import streamlit as st
 
 from model import Checkpoint, Edits, InputError, available_checkpoints
 from model.measures.comparison import stream_distances
-from model.measures.heads import most_attended
+from model.measures.head_statistics import most_attended
 from model.trace import Trace
 from pages.parts.break_settings import Broken
 from pages.parts.charts import explain, show_chart, show_measured
@@ -26,12 +26,12 @@ from pages.parts.state.session import choose, current, unusable
 from pages.parts.subjects import short_name
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import select
-from viz import answer
-from viz.comparison import MOST_DRAWN, compared, distance_chart
-from viz.edited_script import edited_script
+from viz.charts.comparison import MOST_DRAWN, compared, distance_chart
 from viz.explorer import View
+from viz.explorer.attention_kinds import TITLES, Kind, kinds_of
 from viz.explorer.component import comparison
-from viz.explorer.kinds import TITLES, Kind, kinds_of
+from viz.export.edited_script import edited_script
+from viz.text import weight_sentences
 from viz.tokens import counted, markdown_text, position_name
 
 HOW_TO_READ = """
@@ -173,7 +173,7 @@ def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits,
         original = checkpoint.tokenizer.decode(tokens)
         for label, text in (("before", original), ("after", edited_output(selection, checkpoint, edits, len(tokens)))):
             st.markdown(f"Output {label}", help=OUTPUT_HELP)
-            st.text(answer.text_line(text))
+            st.text(weight_sentences.text_line(text))
         return
     for label, trace in (("before", before), ("after", after)):
         if said := prediction_of(checkpoint, trace):
@@ -299,7 +299,7 @@ def means(view: View, kinds: tuple[Kind, Kind], layer: int) -> list[np.ndarray]:
     """The mean of the heads that are drawn, of both runs; of all, where the second has others."""
     heads = heads_drawn(view, kinds[0], layer)
     seen = (heads, heads if kinds[1].heads == kinds[0].heads else tuple(range(kinds[1].heads)))
-    return [answer.mean_of_heads(kind.weights[layer], on) for kind, on in zip(kinds, seen, strict=True)]
+    return [weight_sentences.mean_of_heads(kind.weights[layer], on) for kind, on in zip(kinds, seen, strict=True)]
 
 
 def show_notes(kind: Kind, tokens: int) -> None:

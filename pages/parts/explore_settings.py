@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import declared, one_of
-from viz.head_statistics import TITLES
+from viz.charts.head_statistics import TITLES
 
 
 @dataclass(frozen=True, kw_only=True)

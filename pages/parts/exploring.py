@@ -10,14 +10,14 @@ import numpy as np
 import streamlit as st
 
 from model import Checkpoint, CheckpointError, Edits, InputError
-from model.measures.heads import head_statistics, is_punctuation
+from model.measures.head_statistics import head_statistics, is_punctuation
 from model.trace import Trace
 from pages.parts.computed import LRUCache, checkpoint_named
 from pages.parts.passes import edits_of, trace_key, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
+from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.explorer.component import answers, explorer, steer
-from viz.explorer.kinds import Kind, kinds_of
 from viz.explorer.packing import is_whole, pack, pack_layer
 from viz.explorer.view import View, exact_row, giver
 

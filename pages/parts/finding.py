@@ -7,7 +7,7 @@ import streamlit as st
 
 from model import Checkpoint
 from model.trace import Trace
-from viz.caveats import caveats, length
+from viz.text.caveats import caveats, length
 from viz.tokens import markdown_text
 
 FINDING = "_finding"  # in the session: the words on the screen, for the picture to share

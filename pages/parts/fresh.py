@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from model import Checkpoint
-from model.measures.depth import MOST_TOKENS, Fresh, gradient_norms
-from model.measures.spread import WIDTHS, Spread, deviation, spread_of_products
+from model.measures.experiments.gradient_depth import MOST_TOKENS, Fresh, gradient_norms
+from model.measures.experiments.score_spread import WIDTHS, Spread, deviation, spread_of_products
 from model.trace import Trace
 from pages.parts.break_settings import Broken
 from pages.parts.charts import explain, show_chart, show_measured
@@ -18,7 +18,7 @@ from pages.parts.state.session import unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import select
-from viz.lines import line_chart
+from viz.charts.lines import line_chart
 from viz.tokens import counted, percent
 
 DEPTHS = (2, 4, 6, 8, 12, 16, 24)

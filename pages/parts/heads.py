@@ -8,7 +8,7 @@ import streamlit as st
 
 from model import Checkpoint
 from model.measures import comparison
-from model.measures.one_head import favourites, head_counts, why_not, with_heads
+from model.measures.experiments.head_count import favourites, head_counts, why_not, with_heads
 from model.trace import AttentionTrace, Trace
 from pages.parts.charts import explain, show_chart, show_measured
 from pages.parts.computed import bytes_of, traces
@@ -28,8 +28,8 @@ from pages.parts.state.selection import Selection
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import radio, select
-from viz.by_hand import joined_chart, split_chart
-from viz.explorer.kinds import kinds_of
+from viz.charts.number_matrices import joined_chart, split_chart
+from viz.explorer.attention_kinds import kinds_of
 from viz.tokens import counted, percent, position_name
 
 HEADS_HELP = "Into how many heads the same weights are cut for the run after."

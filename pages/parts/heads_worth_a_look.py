@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from model.measures.head_kinds import CARDS, Finding, best_of_heads, cards, cells_of, finding, measure, sides_of
-from model.measures.shuffles import shuffled_weights
+from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.computed import checkpoint_named
 from pages.parts.exploring import Attended
 from pages.parts.head_switches import one_head_on, only_head_on
@@ -15,9 +15,9 @@ from pages.parts.passes import edits_of, trace_of
 from pages.parts.state.session import choose, current
 from pages.parts.theme import theme
 from pages.parts.widgets.cards import cards as card_row
-from viz import answer, findings
-from viz.explorer.kinds import Kind
-from viz.sentence import sentence_figure
+from viz.explorer.attention_kinds import Kind
+from viz.sentences.attention_curves import sentence_figure
+from viz.text import head_findings, weight_sentences
 from viz.tokens import markdown_text, position_name
 
 LABEL = "Other heads worth a look"
@@ -78,21 +78,21 @@ def is_chosen(shown: Attended) -> bool:
 def title_of(shown: Attended, opening: Opening) -> str:
     """What was found, in one line of Markdown; "" where nothing is worth naming and nothing was chosen."""
     if opening.found is not None:
-        return markdown_text(findings.title(opening.found, shown.kind))
-    return findings.ordinary(opening.layer, opening.head) if is_chosen(shown) else ""
+        return markdown_text(head_findings.title(opening.found, shown.kind))
+    return head_findings.ordinary(opening.layer, opening.head) if is_chosen(shown) else ""
 
 
 def sentence_of(shown: Attended, opening: Opening) -> str:
     """The sentence under the title, Markdown."""
     if opening.found is not None:
-        return markdown_text(findings.sentence(opening.found, shown.kind))
-    return look_of(shown.kind, opening) if is_chosen(shown) else markdown_text(findings.nothing(shown.kind))
+        return markdown_text(head_findings.sentence(opening.found, shown.kind))
+    return look_of(shown.kind, opening) if is_chosen(shown) else markdown_text(head_findings.nothing(shown.kind))
 
 
 def look_of(kind: Kind, opening: Opening) -> str:
     """Where a head looks of which nothing stands out."""
     names = [position_name(place, token) for place, token in enumerate(kind.keys.tokens)]
-    where = answer.sentence(
+    where = weight_sentences.sentence(
         kind.weights[opening.layer][opening.head],
         names,
         layer=opening.layer,
@@ -104,8 +104,8 @@ def look_of(kind: Kind, opening: Opening) -> str:
 
 def how_chosen(opening: Opening) -> str:
     """How the finding was chosen, and what it was measured against."""
-    against = "" if opening.found is None else f" {findings.against(opening.found)}"
-    return f"{findings.HELP}{against}"
+    against = "" if opening.found is None else f" {head_findings.against(opening.found)}"
+    return f"{head_findings.HELP}{against}"
 
 
 def figure_of(shown: Attended, opening: Opening) -> dict:
@@ -122,9 +122,9 @@ def show_heads_worth_a_look(shown: Attended, opening: Opening) -> None:
     """One card for each other kind of head that this text has; a click shows that head alone."""
     if not opening.others:
         return
-    st.markdown(f"**{LABEL}**", help=findings.HELP)
+    st.markdown(f"**{LABEL}**", help=head_findings.HELP)
     by_id = {each.kind: each for each in opening.others}
-    listed = [findings.card(each, shown.kind) for each in opening.others]
+    listed = [head_findings.card(each, shown.kind) for each in opening.others]
     card_row(listed, partial(take_card, by_id, shown.kind.heads), key="worth_a_look")
 
 

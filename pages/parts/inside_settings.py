@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import OF_CHECKPOINT, declared, one_of, switch
-from viz.steps import TITLES as STEPS
+from viz.walkthrough.steps import TITLES as STEPS
 
 DEPTHS = ("idea", "numbers")
 

@@ -16,7 +16,7 @@ from pages.parts.inside_settings import Walk
 from pages.parts.passes import edits_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choices, choose, current
-from viz.explorer.kinds import Kind
+from viz.explorer.attention_kinds import Kind
 
 PLACE = frozenset({"attention", "layer", "head", "off", "query", "key"})
 LARGEST_MODEL = 20_000_000  # parameters; of a larger one all heads are not measured before the page is seen

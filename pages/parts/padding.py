@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from model import Checkpoint
-from model.measures.padding import Padded, largest_leak, padded, weight_on_padding
+from model.measures.experiments.padding import Padded, largest_leak, padded, weight_on_padding
 from model.trace import Trace
 from pages.parts.charts import explain, show_chart, show_measured
 from pages.parts.computed import bytes_of, traces
@@ -17,8 +17,8 @@ from pages.parts.state.selection import Selection
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import bind
-from viz.answer import outcome
-from viz.lines import line_chart
+from viz.charts.lines import line_chart
+from viz.text.weight_sentences import outcome
 from viz.tokens import counted, percent
 
 MOST, USUAL = 32, 8

@@ -13,8 +13,8 @@ from pages.parts.computed import LRUCache, bytes_of, traces
 from pages.parts.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
 from pages.parts.passes import trace_again, trace_key
 from pages.parts.state.selection import Selection
+from viz.export.share_picture import Bar, plain_text
 from viz.formula import Group, Line, Site, Switch, Term, formula
-from viz.share_picture import Bar, plain_text
 from viz.tokens import counted, markdown_text, percent, visible
 
 AT_ONCE = 64  # tokens of the longer stack: up to here every part is measured before the page is drawn

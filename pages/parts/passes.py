@@ -14,8 +14,8 @@ from pages.parts.productions import candidate_of, candidate_target, produced_of,
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed
 from pages.parts.translation import Options
-from viz.provenance import Provenance
-from viz.trace_code import Target
+from viz.export.provenance import Provenance
+from viz.export.trace_code import Target
 
 
 def trace_of(selection: Selection, edits: Edits) -> Trace:

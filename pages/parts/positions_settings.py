@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from model.measures.positions import HEADS
+from model.measures.positions.schemes import HEADS
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import OF_CHECKPOINT, OF_TEXT, declared, one_of, switch, whole, whole_numbers
 from viz.theme import MOST_CURVES

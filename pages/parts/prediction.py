@@ -5,7 +5,7 @@ from dataclasses import replace
 from model import Checkpoint
 from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
-from viz import answer
+from viz.text import weight_sentences
 from viz.tokens import percent
 
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
@@ -17,7 +17,7 @@ MASKED_HELP = "The token that the model finds most probable in place of the firs
 def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] | None:
     """Title, value and explanation of what the head says; None where there is no head."""
     if checkpoint.config.labels:
-        return "Prediction", answer.outcome(checkpoint.probabilities(trace)), PREDICTION_HELP
+        return "Prediction", weight_sentences.outcome(checkpoint.probabilities(trace)), PREDICTION_HELP
     if trace.logits is None or (trace.encoder is not None and trace.decoder is not None):
         return None
     masked = None if trace.encoder is None else checkpoint.tokenizer.first_masked(trace.encoder.ids.tolist())
@@ -25,7 +25,7 @@ def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] 
         return None
     found = checkpoint.likeliest(trace, -1 if masked is None else masked)
     title, explained = ("Next token", NEXT_HELP) if masked is None else ("Masked word", MASKED_HELP)
-    return title, answer.outcome(dict([found])), explained
+    return title, weight_sentences.outcome(dict([found])), explained
 
 
 def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: bool = False) -> str:
@@ -36,7 +36,7 @@ def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: boo
     if typed:
         return target_change(checkpoint, before, after)
     if checkpoint.config.labels:
-        return answer.change(checkpoint.probabilities(before), checkpoint.probabilities(after))
+        return weight_sentences.change(checkpoint.probabilities(before), checkpoint.probabilities(after))
     if before.encoder is not None and before.decoder is not None:
         old, new = output_of(checkpoint, before), output_of(checkpoint, after)
         return "The output stays the same" if old == new else f"“{old}” → “{new}”"
@@ -72,4 +72,4 @@ def verdict_of(checkpoint: Checkpoint, trace: Trace, *, typed: bool = False) -> 
 def output_of(checkpoint: Checkpoint, trace: Trace) -> str:
     """The text of the decoder beside an encoder, in one line."""
     assert trace.decoder is not None
-    return answer.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist()))
+    return weight_sentences.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist()))

@@ -11,7 +11,7 @@ from model.edits import NO_EDITS
 from pages.parts.computed import check_lengths, checkpoint_key
 from pages.parts.state.selection import Selection
 from pages.parts.translation import Options
-from viz.trace_code import Target
+from viz.export.trace_code import Target
 
 KEPT = 16  # productions a visitor
 MOST_TOKENS = 512

@@ -19,8 +19,8 @@ from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
 from pages.parts.prediction import change_of, verdict_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choose, current, selection_after
-from viz import findings
-from viz.spans import swapped_spans
+from viz.text import head_findings
+from viz.text.swapped_spans import swapped_spans
 from viz.tokens import markdown_text
 
 MUTE_HELP = (
@@ -110,7 +110,7 @@ def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> No
     """
     selection, kind = shown.selection, shown.kind
     key = key_of(shown, opening)
-    name = markdown_text(findings.token_name(kind.keys.tokens[key]))
+    name = markdown_text(head_findings.token_name(kind.keys.tokens[key]))
     both = checkpoint.config.architecture == "encoder-decoder"
     attention = ATTENTION_NAMES[kind.name] if both else "the model"
     if len(kind.keys.tokens) == 1:

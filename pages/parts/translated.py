@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, renumbered, word_weights
-from model.measures.forced import log_probability
+from model.measures.teacher_forcing import log_probability
 from pages.parts.charts import show_chart
 from pages.parts.downloads import button, download_name, files
 from pages.parts.productions import Produced, candidate_of
@@ -18,16 +18,16 @@ from pages.parts.theme import theme
 from pages.parts.translating import ForcedPass
 from pages.parts.translation import Options
 from pages.parts.translation_picture import MOMENT_NAMES, names_of
-from viz import card as cards
-from viz.alignment import MOST_DRAWN as MOST_WORDS
-from viz.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
-from viz.beam_tree import MOST_DRAWN as MOST_LINES
-from viz.beam_tree import runs_of, tree_chart, tree_table
-from viz.forced import MOST_DRAWN, forced_chart, forced_table
-from viz.provenance import Provenance
-from viz.shares import largest, share_chart
+from viz.charts.alignment import MOST_DRAWN as MOST_WORDS
+from viz.charts.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
+from viz.charts.beam_tree import MOST_DRAWN as MOST_LINES
+from viz.charts.beam_tree import runs_of, tree_chart, tree_table
+from viz.charts.share_bars import largest, share_chart
+from viz.charts.teacher_forcing import MOST_DRAWN, forced_chart, forced_table
+from viz.export.provenance import Provenance
+from viz.text import card_tables as cards
+from viz.text.translation_finding import reading_name
 from viz.tokens import markdown_text, percent, position_name
-from viz.translation_finding import reading_name
 
 MOST_BARS = 24
 HOW_TO_READ = """

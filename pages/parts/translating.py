@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from model import Checkpoint, InputError, Trace
-from model.measures.forced import Forced, forced
+from model.measures.teacher_forcing import Forced, forced
 from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.passes import trace_written
 from pages.parts.productions import (

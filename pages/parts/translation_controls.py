@@ -22,8 +22,8 @@ from pages.parts.translation import (
     Options,
 )
 from pages.parts.widgets.bound import bind, radio
-from viz import answer
-from viz.beam_tree import number
+from viz.charts.beam_tree import number
+from viz.text import weight_sentences
 from viz.tokens import markdown_text
 
 METHOD_HELP = (
@@ -127,7 +127,7 @@ def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPa
     options, typed = selection.of(Options), bool(selection.target.strip())
     text = produced.candidates[options.choice].text
     st.markdown("**Typed translation**" if typed else "**Translation**")
-    st.text(answer.text_line(selection.target if typed else text))
+    st.text(weight_sentences.text_line(selection.target if typed else text))
     if note := kept_of(forced_pass) + ended(produced, options, typed=typed):
         st.markdown(note)
     if produced.stopped:
@@ -145,7 +145,9 @@ def kept_of(forced_pass: ForcedPass) -> str:
     encoder, decoder = forced_pass.trace.encoder, forced_pass.trace.decoder
     assert encoder is not None
     assert decoder is not None
-    return answer.kept(len(encoder.ids), encoder.dropped) + answer.kept(len(decoder.ids), decoder.dropped)
+    return weight_sentences.kept(len(encoder.ids), encoder.dropped) + weight_sentences.kept(
+        len(decoder.ids), decoder.dropped
+    )
 
 
 def ended(produced: Produced, options: Options, *, typed: bool) -> str:
@@ -163,7 +165,7 @@ def ended(produced: Produced, options: Options, *, typed: bool) -> str:
 
 def show_rivals(produced: Produced, options: Options) -> None:
     """The translations that a beam search ended with."""
-    named = [f"{number(one.score or 0.0)} · {answer.text_line(one.text)}" for one in produced.candidates]
+    named = [f"{number(one.score or 0.0)} · {weight_sentences.text_line(one.text)}" for one in produced.candidates]
     radio(
         "Translations by score",
         range(len(named)),

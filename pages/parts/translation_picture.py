@@ -11,8 +11,8 @@ from jaxtyping import Float
 
 from model import Checkpoint
 from model.measures.alignment import Reading, Words, read, readings, word_weights
-from model.measures.cross_links import measured_reading, most_reordered, pointed_reading, units
-from model.measures.heads import is_punctuation
+from model.measures.cross_attention_links import measured_reading, most_reordered, pointed_reading, units
+from model.measures.head_statistics import is_punctuation
 from model.trace import StackTrace
 from pages.parts.exploring import name_under
 from pages.parts.finding import picture_alone, show_finding
@@ -23,11 +23,11 @@ from pages.parts.theme import theme
 from pages.parts.translating import ForcedPass
 from pages.parts.translation import ALL_HEADS, MOMENTS, Options
 from pages.parts.widgets.bound import radio, select
-from viz import translation_finding
-from viz.alignment import words_of
+from viz.charts.alignment import words_of
+from viz.sentences.word_links import Side, word_links
+from viz.text import translation_finding
+from viz.text.translation_finding import reading_name
 from viz.tokens import markdown_text, position_name
-from viz.translation_finding import reading_name
-from viz.word_links import Side, word_links
 
 QUESTION = "Which words does it look at while it produces text?"
 READING_HELP = f"Every layer has several heads, and each looks elsewhere. {translation_finding.HEADS_FOUND}"

@@ -6,8 +6,8 @@ from typing import Literal
 import streamlit as st
 
 from model import Checkpoint
+from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
-from model.measures.recheck import Rechecked, recheck
 from pages.parts.arrows import arrow_keys
 from pages.parts.computed import checkpoint_named
 from pages.parts.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
@@ -18,11 +18,11 @@ from pages.parts.passes import edits_of, provenance_of, target_with_origin, trac
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
 from pages.parts.widgets.bound import select
-from viz import export
-from viz.explorer.kinds import TITLES as ATTENTIONS
-from viz.explorer.kinds import Kind, kinds_of
-from viz.steps import TITLES, arrays_of, script
+from viz.explorer.attention_kinds import TITLES as ATTENTIONS
+from viz.explorer.attention_kinds import Kind, kinds_of
+from viz.export import data_files
 from viz.tokens import counted, position_name
+from viz.walkthrough.steps import TITLES, arrays_of, script
 
 ORDER = tuple(STEPS)
 NAME_WIDTH = 280  # pixels: the longest name of a step, so that the buttons beside it stay where they are
@@ -172,7 +172,7 @@ def npz(selection: Selection, steps: tuple[str, ...]) -> Callable[[], bytes]:
 
     def make() -> bytes:
         found = path()
-        return export.npz(arrays_of({step: STEPS[step](found) for step in steps}), provenance=source)
+        return data_files.npz(arrays_of({step: STEPS[step](found) for step in steps}), provenance=source)
 
     return make
 

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model import Checkpoint, InputError
-from model.measures.contexts import Apart, apart, places_of, shared_words, vectors_of
+from model.measures.experiments.word_in_contexts import Apart, apart, places_of, shared_words, vectors_of
 from model.trace import Trace
 from pages.parts.break_settings import Broken
 from pages.parts.charts import explain, show_chart, show_measured
@@ -20,7 +20,7 @@ from pages.parts.state.session import choose, unusable
 from pages.parts.subjects import SUBJECTS
 from pages.parts.theme import theme
 from pages.parts.widgets.bound import bind, select
-from viz.lines import line_chart
+from viz.charts.lines import line_chart
 from viz.tokens import counted
 
 FIRST, SECOND = "They sat on the bank of the river.", "She put all her money in the bank."

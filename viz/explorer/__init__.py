@@ -1,6 +1,6 @@
 """The explorer: every head of every layer at once, in the browser, in a file or in a notebook."""
 
-from viz.explorer.page import html_page, show
+from viz.explorer.standalone import html_page, show
 from viz.explorer.view import View
 
 __all__ = ["View", "html_page", "show"]

@@ -33,13 +33,13 @@ def answers(*, key: str, message: Mapping[str, Any], on_row: Callable[[], None],
 
 
 def comparison(compared: Mapping[str, Any], *, key: str) -> None:
-    """Two runs' weights and their difference, as ``viz.comparison.compared`` gives them."""
+    """Two runs' weights and their difference, as ``viz.charts.comparison.compared`` gives them."""
     markup = '<div class="compared" role="group" aria-label="Attention before and after"></div>'
     drawing("comparison", markup)(key=key, data=dict(compared), height="content")
 
 
 def matrices(tables: Sequence[Mapping[str, Any]], *, key: str, hint: str) -> None:
-    """Small matrices, as ``viz.by_hand.matrix_table`` gives them; the hint stands below until a cell is pointed at."""
+    """Small matrices, as ``number_matrices.matrix_table`` gives them; the hint stands below until a cell is pointed at."""
     data = {"matrices": list(tables), "hint": hint}
     drawing("tables", '<div class="matrices"></div>')(key=key, data=data, height="content")
 

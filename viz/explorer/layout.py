@@ -1,4 +1,4 @@
-"""Sizes, limits and looks of the explorer's pictures, which are drawn twice: in browser/ and, for files, in panels/.
+"""Sizes, limits and looks of the explorer's pictures, which are drawn twice: in browser/ and, for files, in svg/.
 
 ``source`` puts these names before the browser's modules as they are, and into its style sheet what that needs. Lengths
 are pixels. What one side alone draws stands there: buttons and zoom in the browser, captions and heads' names in files.

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from viz.explorer.kinds import Kind, Text
+from viz.explorer.attention_kinds import Kind, Text
 from viz.explorer.layout import THUMB_SIDE
 from viz.explorer.view import groups_of
 from viz.tokens import visible

@@ -6,8 +6,8 @@ Chinese or of emoji, a box stands in its place. The SVG itself leaves fonts to w
 
 import re
 
-from viz.explorer.panels.paint import chunk
-from viz.provenance import PROGRAM, Provenance
+from viz.explorer.svg.paint import chunk
+from viz.export.provenance import PROGRAM, Provenance
 
 MOST_PIXELS = 12_000_000  # four bytes each while it is drawn
 # What has a sign for the spaces of a token; of a font that lacks one, the renderer sets the whole word in another.

@@ -5,8 +5,8 @@ from dataclasses import fields
 
 from model import Edits
 from viz.explorer.view import View
-from viz.provenance import Provenance, comment
-from viz.trace_code import Target, trace_code
+from viz.export.provenance import Provenance, comment
+from viz.export.trace_code import Target, trace_code
 
 SCRIPT = '''\
 """Save this in the folder of Headlight and run it from there, or in a notebook there."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from viz.explorer.kinds import Kind, Text
+from viz.explorer.attention_kinds import Kind, Text
 from viz.explorer.layout import LOWEST, MANY_KEYS
 from viz.tokens import visible
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from model import Config
 from model.edits.checks import sizes_of
-from viz.card import NORMS
+from viz.text.card_tables import NORMS
 from viz.tokens import counted
 
 ADDED = ("sinusoidal", "sinusoidal-halves", "learned", "counted")  # positions that are vectors

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 
 from model.checkpoint import Checkpoint
 from model.edits import NO_EDITS, Edits, HeadSite
-from model.measures.evidence import kernels, laws, loops
-from model.measures.evidence.a_pass import Pass
+from model.measures.evidence import laws, plain_loops, torch_kernels
+from model.measures.evidence.agreement import Check, Compared, Finding, Skipped, gather
+from model.measures.evidence.checked_pass import Pass
 from model.measures.evidence.checks import CHECKS
-from model.measures.evidence.findings import Check, Compared, Finding, Skipped, gather
-from model.measures.evidence.stored import from_stored_weights
+from model.measures.evidence.numpy_pass import from_stored_weights
 from model.trace import Trace
 
 __all__ = ["CHECKS", "STAGES", "Check", "Compared", "Finding", "Skipped", "evidence", "gather"]
@@ -16,8 +16,8 @@ __all__ = ["CHECKS", "STAGES", "Check", "Compared", "Finding", "Skipped", "evide
 # What is computed, in the words of a line that says so, and by what.
 STAGES: dict[str, Callable[[Pass], Iterator[Compared | Skipped]]] = {
     "every step again in NumPy, from the stored weights": from_stored_weights,
-    "torch's fused attention on the same queries, keys and values": kernels.fused,
-    "torch's own layers with the same weights": kernels.layers,
+    "torch's fused attention on the same queries, keys and values": torch_kernels.fused,
+    "torch's own layers with the same weights": torch_kernels.layers,
     "the sums of all rows": laws.rows,
     "the sums of the stream": laws.sums,
     "the same pass once more": laws.same_bits,
@@ -25,8 +25,8 @@ STAGES: dict[str, Callable[[Pass], Iterator[Compared | Skipped]]] = {
     "half of the text": laws.causal,
     "the text at other positions": laws.shifted,
     "the chosen head muted in two ways": laws.muted,
-    "sines and cosines": loops.sinusoids,
-    "the statistics of heads in plain loops": loops.statistics,
+    "sines and cosines": plain_loops.sinusoids,
+    "the statistics of heads in plain loops": plain_loops.statistics,
 }
 
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from model.measures.evidence.findings import Check
+from model.measures.evidence.agreement import Check
 
 STORED = "NumPy in 64-bit numbers, from the token ids and the stored weights alone"
 EXPLORE, INSIDE, POSITIONS, BREAK = "Explore", "Inside a head", "Positions", "Break the formula"

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from model.edits import Shift
 from model.edits.checks import room
-from model.measures.evidence.a_pass import Pass, attentions_of, named_tensors
-from model.measures.evidence.findings import Compared, Skipped
-from model.measures.evidence.stored import logits_of, placed_by_distance, silenced
+from model.measures.evidence.agreement import Compared, Skipped
+from model.measures.evidence.checked_pass import Pass, attentions_of, named_tensors
+from model.measures.evidence.numpy_pass import logits_of, placed_by_distance, silenced
 from model.trace import StackTrace, Trace
 
 PADDING, SHIFT = 3, 5

@@ -9,7 +9,7 @@ import streamlit as st
 from model import available_checkpoints
 from pages.parts.state.declared import CODEC, FIRST
 from pages.parts.state.selection import Selection
-from viz.explorer.kinds import Kind
+from viz.explorer.attention_kinds import Kind
 
 VIEW = "view"  # in an address: how much of a page is shown; no part of what is selected
 ALWAYS_KEPT = ("text", "pair", "checkpoint")  # as chosen, even where the page would show the same

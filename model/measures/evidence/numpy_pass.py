@@ -1,0 +1,162 @@
+"""Every number of a pass against NumPy in float64, from the token ids and the stored weights alone."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Float
+
+from model.config import Config
+from model.measures.evidence.agreement import Compared, Skipped
+from model.measures.evidence.checked_pass import PLACED_BY_DISTANCE, Pass
+from model.measures.numpy_reference import ACTIVATIONS, Attended, Layer, Numbers, softmax
+from model.trace import AttentionTrace, BlockTrace, StackTrace
+
+OF_ATTENTION = {
+    "input": ("query", "coordinate"),
+    "query": ("head", "query", "coordinate"),
+    "key": ("key-value head", "key", "coordinate"),
+    "value": ("key-value head", "key", "coordinate"),
+    "products": ("head", "query", "key"),
+    "mask": ("query", "key"),
+    "scores": ("head", "query", "key"),
+    "weights": ("head", "query", "key"),
+    "context": ("head", "query", "coordinate"),
+    "output": ("query", "coordinate"),
+}
+OF_FEED_FORWARD = {"input": "fed", "hidden": "hidden", "output": "fed-forward"}
+POSITION = ("position", "coordinate")
+NOTHING_ADDED = {
+    "rotary": "Nothing is added to the token vectors: queries and keys are turned, and compared as they then are.",
+    "relative": "Nothing is added to the token vectors: a number for the distance is added to the scores.",
+    "alibi": "Nothing is added to the token vectors: a number for the distance is added to the scores.",
+    "none": "This model is told no positions.",
+}
+NO_BIAS = "This model adds nothing to its scores for the distance of query and key."
+NO_HEAD = "This model predicts nothing: it has no head."
+NOT_POOLED = "This model makes no one vector of a text: it has no classifier."
+Said = Iterator[Compared | Skipped]
+Vectors = Float[np.ndarray, "position width"]
+
+
+def from_stored_weights(one: Pass) -> Said:
+    """All stacks layer by layer, then what the model says; only one layer of the other path is kept at a time."""
+    numbers, memory, final = one.numbers, None, np.zeros(0)
+    for name, stack in one.stacks.items():
+        yield from embedded(numbers, name, stack)
+        x = numbers.entering(name, one.trace)
+        for layer, found in enumerate(numbers.layers(name, x, memory)):
+            yield from of_layer({"stack": name, "layer": layer}, stack.blocks[layer], found)
+            x = found.stream_out
+        final = memory = numbers.finished(name, x)
+        yield Compared(check="final", ours=stack.final, expected=final, place={"stack": name}, axes=POSITION)
+    yield from predicted(one, numbers, final)
+
+
+def embedded(numbers: Numbers, name: str, stack: StackTrace) -> Said:
+    """What enters the first layer, and what it is the sum of."""
+    ids, ours, place = stack.ids.numpy(), stack.embedding, {"stack": name}
+    tokens = numbers.token_vectors(name, ids)
+    yield Compared(check="tokens", ours=ours.token, expected=tokens, place=place, axes=POSITION)
+    if ours.position is None:
+        yield Skipped(check="positions", reason=NOTHING_ADDED[numbers.config.positions])
+    else:
+        vectors = np.broadcast_to(numbers.position_vectors(name, ids), ours.position.shape)
+        yield Compared(check="positions", ours=ours.position, expected=vectors, place=place, axes=POSITION)
+    total = numbers.embedded(name, ids, stack.segments)
+    yield Compared(check="entering", ours=ours.total, expected=total, place=place, axes=POSITION)
+
+
+def of_layer(place: dict[str, str | int], ours: BlockTrace, expected: Layer) -> Said:
+    """One layer: its stream, attentions and feed-forward layer."""
+    for name in ("stream_in", "stream_out"):
+        pair = getattr(ours, name), getattr(expected, name)
+        yield Compared(check="stream", ours=pair[0], expected=pair[1], place=place, axes=POSITION)
+    yield from of_attention(place | {"attention": "self"}, ours.self_attention, expected.self_attention)
+    if ours.cross_attention is not None and expected.cross_attention is not None:
+        yield from of_attention(place | {"attention": "cross"}, ours.cross_attention, expected.cross_attention)
+    for name, check in OF_FEED_FORWARD.items():
+        pair = getattr(ours.feed_forward, name), getattr(expected.feed_forward, name)
+        yield Compared(check=check, ours=pair[0], expected=pair[1], place=place, axes=POSITION)
+
+
+def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: Attended) -> Said:
+    """Every step of one attention."""
+    for name, axes in OF_ATTENTION.items():
+        pair = getattr(ours, name), getattr(expected, name)
+        yield Compared(check=name, ours=pair[0], expected=pair[1], place=place, axes=axes)
+    yield Compared(check="scale", ours=np.array(float(ours.scale)), expected=np.array(expected.scale), place=place)
+    if ours.bias is None and expected.bias is None:
+        yield Skipped(check="bias", reason=NO_BIAS)
+        return
+    shape = ours.scores.shape
+    first, second = (np.broadcast_to(0.0 if bias is None else bias, shape) for bias in (ours.bias, expected.bias))
+    yield Compared(check="bias", ours=first, expected=second, place=place, axes=OF_ATTENTION["scores"])
+
+
+def predicted(one: Pass, numbers: Numbers, final: Vectors) -> Said:
+    """What the head reads and says, as logits and as probabilities."""
+    pooled = pooled_of(numbers, final)
+    if one.trace.pooled is None or pooled is None:
+        yield Skipped(check="pooled", reason=NOT_POOLED)
+    else:
+        yield Compared(check="pooled", ours=one.trace.pooled, expected=pooled, place={}, axes=("coordinate",))
+    logits = logits_of(numbers, final)
+    if logits is None or one.trace.logits is None:
+        yield from (Skipped(check=name, reason=NO_HEAD) for name in ("logits", "probabilities"))
+        return
+    axes = ("label",) if logits.ndim == 1 else ("position", "token id")
+    yield Compared(check="logits", ours=one.trace.logits, expected=logits, place={}, axes=axes)
+    yield probabilities(one, softmax(np.atleast_2d(logits)[None])[0])
+
+
+def probabilities(one: Pass, expected: Float[np.ndarray, "position vocabulary"]) -> Compared:
+    """What is on the screen: each label's probability, or that of the likeliest token at every position."""
+    checkpoint, axes = one.checkpoint, ("position",)
+    if checkpoint.config.labels:
+        ours = np.array(list(checkpoint.probabilities(one.trace).values()))
+        return Compared(check="probabilities", ours=ours, expected=expected[0], place={}, axes=("label",))
+    ours = np.array([checkpoint.likeliest(one.trace, position)[1] for position in range(len(expected))])
+    return Compared(check="probabilities", ours=ours, expected=expected.max(axis=-1), place={}, axes=axes)
+
+
+def pooled_of(numbers: Numbers, final: Vectors) -> Float[np.ndarray, " width"] | None:
+    """What a classifier reads."""
+    config: Config = numbers.config
+    if config.pooling.startswith("first"):
+        dense = numbers.linear("pooling.dense", final[:1])[0]
+        return np.tanh(dense) if config.pooling == "first-tanh" else np.maximum(dense, 0)
+    return final.mean(axis=0) if config.labels and config.pooling == "mean" else None
+
+
+def logits_of(numbers: Numbers, final: Vectors) -> np.ndarray | None:
+    """What the head says: (label,) or (position, vocabulary); None where there is none."""
+    config: Config = numbers.config
+    pooled = pooled_of(numbers, final)
+    if config.labels and pooled is not None:
+        return numbers.linear("classifier", pooled[None])[0]
+    if config.architecture == "encoder" and not config.word_head:
+        return None
+    if config.word_head:
+        hidden = ACTIVATIONS[config.activation](numbers.linear("word_head.dense", final))
+        final = numbers.normed("word_head.norm", hidden, None)
+    names = ("projection.weight", "target_embedding.weight", "embedding.weight")
+    table = next(name for name in names if name in numbers.stored)
+    logits = (final * config.output_scale) @ numbers.get(table).T
+    logits = logits + (numbers.get("vocabulary_bias") if "vocabulary_bias" in numbers.stored else 0.0)
+    return logits if config.logit_cap is None else config.logit_cap * np.tanh(logits / config.logit_cap)
+
+
+def placed_by_distance(one: Pass) -> bool:
+    """Whether only the distance of query and key enters the scores."""
+    return one.checkpoint.config.positions in PLACED_BY_DISTANCE
+
+
+def silenced(numbers: Numbers, one: Pass) -> Numbers:
+    """The same path with the columns of the output projection that read the chosen head's context set to 0."""
+    site = one.head
+    name = f"{site.stack}.blocks.{site.layer}.{site.attention}_attention.output.weight"
+    config = numbers.config.of_decoder() if site.stack == "decoder" else numbers.config
+    weight = numbers.stored[name].clone()
+    weight[:, site.head * config.head_width : (site.head + 1) * config.head_width] = 0
+    numbers.stored = {**numbers.stored, name: weight}
+    return numbers

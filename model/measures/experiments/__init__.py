@@ -1,0 +1,1 @@
+"""Small computations beside a pass, which the experiments of a page show: typed matrices, untrained stacks, padding."""

@@ -1,0 +1,122 @@
+"""Batches drawn from a corpus: whole texts, runs of sentences, and sentences of certain opinion, mixed."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from model.training.data.corpora import Corpus
+from model.training.data.id_rows import padded
+from model.training.teacher import probabilities
+
+# How far a run of sentences inherits the label of its text: what it weighs if it is next to nothing of the text, and
+# what is added as it grows to the whole. The rest of the target is the teacher's opinion of the run itself.
+LEAST_TRUST, MORE_TRUST = 0.5, 0.3
+# A teacher that learned from whole texts is timid about single sentences: its log-odds count double there, and less so
+# the more of the text a run holds.
+SENTENCE_SHARPNESS = 2.0
+# A linear teacher misreads negation: "not a bad film" has a "bad film" in it. A run with one of these words in it
+# inherits more of the label of its text.
+NEGATORS = ("not", "t", "no", "never", "nothing", "nobody", "hardly", "without", "cannot", "none")
+NEGATED_TRUST = 0.9
+
+
+class Batch(NamedTuple):
+    """Padded ids, where they are real, and the probability of each label."""
+
+    ids: Int[Tensor, "example position"]
+    padding_mask: Bool[Tensor, "example position"]
+    targets: Float[Tensor, "example label"]
+
+
+def pad(rows: list[np.ndarray], targets: np.ndarray, pad_id: int) -> Batch:
+    """The rows side by side, filled up at the end to the longest."""
+    ids, padding_mask = padded(rows)
+    return Batch(ids.masked_fill(~padding_mask, pad_id), padding_mask, torch.from_numpy(targets))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixture:
+    """Which lengths a batch may be made of: one is drawn a batch, by its share of all tokens.
+
+    A length below the model's own stands for runs of sentences of at most that many tokens.
+    """
+
+    lengths: tuple[int, ...]
+    shares: tuple[float, ...]
+    phrase_share: float = 0.0  # of the examples of the shortest kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batches:
+    """An endless, reproducible row of batches: ``at(step)`` depends on nothing but the step and the seed."""
+
+    corpus: Corpus
+    phrases: Corpus | None
+    mixture: Mixture
+    max_length: int
+    tokens: int  # of a batch, padding included
+    pad_id: int
+    seed: int
+    negators: tuple[int, ...] = ()  # ids of NEGATORS
+
+    def at(self, step: int) -> Batch:
+        """The batch of one step."""
+        rng = np.random.default_rng((self.seed, step))
+        limit = int(rng.choice(self.mixture.lengths, p=self.mixture.shares))
+        if limit >= self.max_length:
+            return self._whole_texts(rng)
+        runs = self._runs(rng, limit)
+        rows = [self.corpus.crop(first, last)[:limit] for _, first, last in runs]
+        targets = np.stack([self._target(*run) for run in runs])
+        if self.phrases is not None and limit == min(self.mixture.lengths):
+            chosen = rng.integers(len(self.phrases), size=int(self.mixture.phrase_share * len(rows))).tolist()
+            rows[: len(chosen)] = [self.phrases.whole(text) for text in chosen]
+            targets[: len(chosen)] = self.phrases.targets[chosen]
+        return pad(rows, targets, self.pad_id)
+
+    def _whole_texts(self, rng: np.random.Generator) -> Batch:
+        """Whole texts of like length."""
+        pool = rng.integers(len(self.corpus), size=max(8, 8 * self.tokens // self.max_length))
+        lengths = self.corpus.text_lengths()[pool].clip(max=self.max_length)
+        chosen = pool[self._like_length(rng, lengths)].tolist()
+        rows = [self.corpus.whole(text)[: self.max_length] for text in chosen]
+        return pad(rows, np.stack([self._target(text, *self._sentences(text)) for text in chosen]), self.pad_id)
+
+    def _runs(self, rng: np.random.Generator, limit: int) -> list[tuple[int, int, int]]:
+        """Runs of sentences of like length (text, first, last), each from a random start as far as ``limit`` goes."""
+        pool = []
+        for text in rng.integers(len(self.corpus), size=max(8, 4 * self.tokens // limit)).tolist():
+            start, end = self._sentences(text)
+            first = int(rng.integers(start, end))
+            reach = int(np.searchsorted(self.corpus.bounds, self.corpus.bounds[first] + limit, side="right")) - 1
+            pool.append((text, first, min(max(reach, first + 1), end)))
+        lengths = np.array([self.corpus.bounds[last] - self.corpus.bounds[first] for _, first, last in pool])
+        return [pool[number] for number in self._like_length(rng, lengths.clip(max=limit))]
+
+    def _like_length(self, rng: np.random.Generator, lengths: np.ndarray) -> np.ndarray:
+        """Neighbours in order of length, as many as a batch holds, so that little of it is padding."""
+        order = lengths.argsort(kind="stable")
+        last = int(rng.integers(len(order)))
+        count = max(1, self.tokens // max(1, int(lengths[order[last]])))
+        return order[max(0, last + 1 - count) : last + 1]
+
+    def _sentences(self, text: int) -> tuple[int, int]:
+        return int(self.corpus.text_bounds[text]), int(self.corpus.text_bounds[text + 1])
+
+    def _target(self, text: int, first: int, last: int) -> np.ndarray:
+        """What is to be predicted of a run of sentences: its text's label, blended with the teacher's opinion of it."""
+        known = self.corpus.targets[text]
+        if self.corpus.evidence is None:
+            return known
+        start, end = self._sentences(text)
+        share = (last - first) / (end - start)
+        trust = LEAST_TRUST + MORE_TRUST * share
+        if last - first < end - start and np.isin(self.corpus.crop(first, last), self.negators).any():
+            trust = NEGATED_TRUST
+        sharpness = SENTENCE_SHARPNESS + (1 - SENTENCE_SHARPNESS) * share
+        opinion = probabilities(sharpness * self.corpus.evidence[first:last].sum(axis=0))
+        return trust * known + (1 - trust) * opinion

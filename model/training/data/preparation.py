@@ -1,0 +1,124 @@
+"""From files to what training reads: a tokenizer, and corpora to train on and to validate with."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from model.errors import InputError
+from model.tokenizer import Tokenizer
+from model.training.data.corpora import MISREAD, Corpus, Example, held_out, read_examples, sentences
+from model.training.data.phrases import phrases
+from model.training.teacher import Teacher, probabilities
+
+REVIEW_LABELS = ("negative", "positive")
+PHRASES = 200_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Everything training reads: made once, kept on disk."""
+
+    tokenizer: Tokenizer
+    labels: tuple[str, ...]
+    training: Corpus
+    validation: Corpus
+    phrases: Corpus | None
+
+
+def clean(text: str) -> str:
+    """A review without the data set's oddities: HTML line ends, and punctuation decoded from the wrong code page."""
+    text = MISREAD.sub(lambda match: match.group().encode("latin-1").decode("cp1252", "ignore"), text)
+    return text.replace("<br />", "\n")
+
+
+def reviews(path: Path, *, labelled: bool = True) -> Iterator[Example]:
+    """The reviews of one file of the data set; all reviews of a film are one group."""
+    for found in read_examples(path, labelled=labelled, group="movie"):
+        label = REVIEW_LABELS[int(found.label)] if found.label is not None else None
+        yield replace(found, text=clean(found.text), label=label)
+
+
+def prepare(data: Path, vocabulary: int, folder: Path) -> Prepared:
+    """Read ``folder`` if it was prepared before, else make tokenizer and corpora from ``data`` and keep them there."""
+    if not (folder / "training.safetensors").exists():
+        if data.is_dir():
+            prepare_reviews(data, vocabulary, folder)
+        else:
+            prepare_file(data, vocabulary, folder)
+    stored = {name: load_corpus(folder / f"{name}.safetensors") for name in ("phrases", "validation", "training")}
+    labels = tuple((folder / "labels.txt").read_text(encoding="utf-8").splitlines())
+    tokenizer = Tokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    training, validation = stored["training"], stored["validation"]
+    assert training is not None
+    assert validation is not None
+    return Prepared(
+        tokenizer=tokenizer, labels=labels, training=training, validation=validation, phrases=stored["phrases"]
+    )
+
+
+def prepare_file(data: Path, vocabulary: int, folder: Path) -> None:
+    """One file of labelled texts: one in ten groups is held out, every text is taken whole."""
+    examples = list(read_examples(data))
+    labels = tuple(sorted({found.label for found in examples if found.label is not None}))
+    if len(labels) < 2:
+        raise InputError(f"{data.name}: found {len(labels)} label, expected two or more.")
+    kept = [found for found in examples if not held_out(found.group, 10)]
+    out = [found for found in examples if held_out(found.group, 10)]
+    if not kept or not out:
+        raise InputError(f"{data.name}: found {len(examples)} texts, too few to hold some out; 50 is a start.")
+    tokenizer = Tokenizer.train_word_pieces((found.text for found in kept), vocabulary)
+    write(folder, tokenizer, labels, label_corpus(tokenizer, kept, labels), label_corpus(tokenizer, out, labels))
+
+
+def prepare_reviews(data: Path, vocabulary: int, folder: Path) -> None:
+    """The film reviews: one film in ten is held out; a teacher labels the unlabelled part and every sentence."""
+    examples = list(reviews(data / "train.jsonl.gz"))
+    kept = [found for found in examples if not held_out(found.group, 10)]
+    out = [found for found in examples if held_out(found.group, 10)]
+    films = {found.group for found in out}
+    more = [found for found in reviews(data / "unsup.jsonl.xz", labelled=False) if found.group not in films]
+    everything = [found.text for found in kept + more]
+    tokenizer = Tokenizer.train_word_pieces(iter(everything), vocabulary)
+    truth = [REVIEW_LABELS.index(str(found.label)) for found in kept]
+    teacher = Teacher([found.text for found in kept], truth, len(REVIEW_LABELS))
+    targets = np.concatenate([one_hot(truth, 2), probabilities(teacher.evidence([found.text for found in more]))])
+    cut = [sentences(text) for text in everything]
+    evidence = teacher.evidence([sentence for text in cut for sentence in text])
+    training = Corpus.build(tokenizer, cut, targets, evidence)
+    certain = list(phrases(PHRASES))
+    opinions = Corpus.build(tokenizer, [[text] for text, _ in certain], one_hot([int(good) for _, good in certain], 2))
+    write(folder, tokenizer, REVIEW_LABELS, training, label_corpus(tokenizer, out, REVIEW_LABELS), opinions)
+
+
+def one_hot(labels: list[int], count: int) -> np.ndarray:
+    """Certain labels as probabilities."""
+    return np.eye(count, dtype=np.float32)[labels]
+
+
+def label_corpus(tokenizer: Tokenizer, examples: list[Example], labels: tuple[str, ...]) -> Corpus:
+    """Labelled texts, each one sentence to the corpus."""
+    truth = [labels.index(str(found.label)) for found in examples]
+    return Corpus.build(tokenizer, ([found.text] for found in examples), one_hot(truth, len(labels)))
+
+
+def write(
+    folder: Path, tokenizer: Tokenizer, labels: tuple[str, ...], training: Corpus, validation: Corpus,
+    opinions: Corpus | None = None,
+) -> None:  # fmt: skip
+    """Keep what was prepared; the training corpus last, as the sign that all is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(folder / "tokenizer.json")
+    (folder / "labels.txt").write_text("\n".join(labels), encoding="utf-8")
+    for name, corpus in (("phrases", opinions), ("validation", validation), ("training", training)):
+        if corpus is not None:
+            save_file(
+                {key: array for key, array in vars(corpus).items() if array is not None}, folder / f"{name}.safetensors"
+            )
+
+
+def load_corpus(path: Path) -> Corpus | None:
+    """A corpus that was kept, or None."""
+    return Corpus(**load_file(path)) if path.exists() else None

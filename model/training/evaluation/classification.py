@@ -1,0 +1,91 @@
+"""What a classifier gets right: all texts, by length, with only their beginning read, and everyday sentences."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float32
+from tqdm import tqdm
+
+from model.config import Config
+from model.tokenizer import Tokenizer
+from model.training.data.batches import pad
+from model.training.data.corpora import Corpus, Example, everyday, unseen
+from model.training.data.preparation import label_corpus
+from model.transformer import Transformer
+
+LENGTHS = ((1, 128), (129, 256), (257, 512), (513, 1 << 30))
+BEGINNINGS = (32, 128)
+BATCH_TOKENS = 8192
+
+
+def in_order_of_length(corpus: Corpus, limit: int) -> Iterator[np.ndarray]:
+    """The texts' numbers, shortest first, as many at a time as a batch has room for."""
+    lengths = corpus.text_lengths().clip(max=limit)
+    order, start = lengths.argsort(kind="stable"), 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and (end + 1 - start) * lengths[order[end]] <= BATCH_TOKENS:
+            end += 1
+        yield order[start:end]
+        start = end
+
+
+@torch.inference_mode()
+def predict(model: Transformer, corpus: Corpus, limit: int) -> Float32[np.ndarray, "text label"]:
+    """The log-probability of every label for the first ``limit`` tokens of every text, on the model's own device.
+
+    A text without a single token is given to the model as the unknown token.
+    """
+    found = np.empty_like(corpus.targets)
+    device = model.embedding.weight.device
+    model.eval()
+    for chosen in tqdm(list(in_order_of_length(corpus, limit)), desc="predicting", unit="batch", leave=False):
+        rows = [corpus.whole(text)[:limit] for text in chosen.tolist()]
+        rows = [row if len(row) else np.array([1], np.int32) for row in rows]
+        batch = pad(rows, corpus.targets[chosen], model.config.pad_id)
+        logits = model(batch.ids.to(device), padding_mask=batch.padding_mask.to(device)).logits
+        found[chosen] = logits.float().log_softmax(dim=-1).cpu().numpy()
+    return found
+
+
+def right(model: Transformer, corpus: Corpus, limit: int) -> np.ndarray:
+    """Whether each text's likeliest label is its own."""
+    return predict(model, corpus, limit).argmax(axis=1) == corpus.targets.argmax(axis=1)
+
+
+def figures(model: Transformer, tokenizer: Tokenizer, examples: list[Example], what: str) -> Iterator[dict[str, Any]]:
+    """Every figure as it stands in a card, but for the command, each as soon as it is known."""
+    config = model.config
+    corpus = label_corpus(tokenizer, examples, config.labels)
+    lengths, correct = corpus.text_lengths(), right(model, corpus, config.max_length)
+    yield accuracy(f"accuracy, {what}", correct)
+    for shortest, longest in LENGTHS:
+        chosen = correct[(lengths >= shortest) & (lengths <= longest)]
+        name = f"of {shortest} to {longest} tokens" if longest < 1 << 30 else f"of more than {shortest - 1} tokens"
+        if len(chosen):
+            yield accuracy(f"accuracy, {what}, those {name}", chosen)
+    for beginning in BEGINNINGS:
+        if beginning < config.max_length:
+            found = right(model, corpus, beginning)
+            yield accuracy(f"accuracy, only the first {beginning} tokens of {what}", found)
+    if set(config.labels) == {"negative", "positive"}:
+        for name, sentences in {
+            "everyday sentences written for this project": everyday,
+            "everyday sentences that training had no eye on": unseen,
+        }.items():
+            corpus = everyday_corpus(tokenizer, config, sentences.NEGATIVE, sentences.POSITIVE)
+            yield accuracy(f"accuracy, {name}", right(model, corpus, config.max_length))
+
+
+def everyday_corpus(tokenizer: Tokenizer, config: Config, negative: list[str], positive: list[str]) -> Corpus:
+    """Sentences with these two labels."""
+    pairs = [(text, "negative") for text in negative] + [(text, "positive") for text in positive]
+    examples = [Example(text=text, label=label, group=text) for text, label in pairs]
+    return label_corpus(tokenizer, examples, config.labels)
+
+
+def accuracy(what: str, correct: np.ndarray) -> dict[str, Any]:
+    """The share of what is right, in percent."""
+    return {"what": what, "value": round(100 * float(correct.mean()), 2), "unit": "%", "examples": len(correct)}

@@ -1,0 +1,87 @@
+"""The current view of the explorer as one SVG for print: what the browser draws, by the same rules.
+
+Matrices are rasters of one pixel a cell inside the file, all else is lines and text. Nothing in it refers to anything
+outside.
+"""
+
+import json
+from collections.abc import Mapping
+
+from viz.explorer.attention_kinds import Kind
+from viz.explorer.layout import BETWEEN, SHARES, TITLES
+from viz.explorer.svg.caption import caption
+from viz.explorer.svg.grid import grid, stands_beside
+from viz.explorer.svg.lines import lines
+from viz.explorer.svg.matrix import matrix
+from viz.explorer.svg.paint import Length, Panel, beside, box, element, moved, safe, stacked
+from viz.explorer.svg.scene import Scene, scene_of
+from viz.explorer.svg.words import paragraph, table, titled, words
+from viz.explorer.view import View
+from viz.export.provenance import Provenance
+from viz.theme import FONT, LIGHT, Theme
+
+PANELS = {"grid": grid, "lines": lines, "matrix": matrix, "text": words, "table": table}
+WIDTHS = {"all": 1100}
+WIDTH = 640  # pixels, of any other view
+MARGIN = 16
+NAMESPACES = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
+
+
+def svg(
+    kinds: Mapping[str, Kind],
+    view: View,
+    *,
+    theme: Theme = LIGHT,
+    width: int | None = None,
+    provenance: Provenance | None = None,
+) -> str:
+    """The view as an SVG document ``width`` pixels wide; wider where what it holds cannot be any narrower.
+
+    kinds: those of ``kinds_of(trace)``. provenance: a line under the caption says it, and ``<metadata>`` has its facts
+    as JSON. Raises ValueError where the kinds lack the view's attention or layer.
+    """
+    scene = scene_of(kinds, view, theme)
+    inner = (width or WIDTHS.get(view.show, WIDTH)) - 2 * MARGIN
+    said = caption(scene)
+    body = together(scene, inner) if view.show == "all" else PANELS[view.show](scene, inner)
+    lines = [" ".join(said), *([provenance.sentence()] if provenance is not None else [])]
+    parts = [body, *(paragraph(line, body.width, theme) for line in lines)]
+    return document(stacked(parts, BETWEEN), said[0], theme, provenance)
+
+
+def together(scene: Scene, width: Length) -> Panel:
+    """The text above, grid, lines and matrix side by side; the grid of many heads, or in little room, has a row."""
+    text = panel("text", scene, width)
+    names = list(SHARES)
+    rows = [names] if stands_beside(scene.kind, width) else [names[:1], names[1:]]
+    panels = [[panel(name, scene, width_of(name, row, width)) for name in row] for row in rows]
+    return stacked([text, *(beside(row, BETWEEN) for row in panels)], BETWEEN)
+
+
+def width_of(name: str, row: list[str], width: Length) -> Length:
+    """A panel's share of a row."""
+    return (width - BETWEEN * (len(row) - 1)) * SHARES[name] / sum(SHARES[other] for other in row)
+
+
+def panel(name: str, scene: Scene, width: Length) -> Panel:
+    """One of several views, under its name."""
+    return titled(TITLES[name], PANELS[name](scene, width), scene.theme)
+
+
+def document(body: Panel, title: str, theme: Theme, provenance: Provenance | None = None) -> str:
+    """The whole file: as large as its body, on the page's background."""
+    about = [element("title", safe(title))] if provenance is None else described(title, provenance)
+    wide, tall = body.width + 2 * MARGIN, body.height + 2 * MARGIN
+    size = {"width": f"{wide:.0f}", "height": f"{tall:.0f}", "viewBox": f"0 0 {wide:.0f} {tall:.0f}"}
+    ground = box(0, 0, round(wide), round(tall), fill=theme.background)
+    parts = [*about, ground, moved(body.body, MARGIN, MARGIN)]
+    return (
+        element("svg", *parts, **NAMESPACES, **size, **{"xml:space": "preserve"}, font_family=FONT, role="img") + "\n"
+    )
+
+
+def described(title: str, provenance: Provenance) -> list[str]:
+    """What the file says of itself; the facts as JSON, which is ASCII alone, so that no reader changes a line's end."""
+    facts = json.dumps(provenance.facts(1))
+    said = {"title": f"{provenance.checkpoint}: {title}", "desc": provenance.sentence(), "metadata": facts}
+    return [element(name, safe(text)) for name, text in said.items()]

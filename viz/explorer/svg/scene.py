@@ -1,0 +1,77 @@
+"""What all panels of one picture draw from: the numbers of a view, by the rules of viz/explorer/view.py."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, UInt8
+
+from viz.explorer.attention_kinds import Kind
+from viz.explorer.svg.paint import shades_of
+from viz.explorer.view import Group, Shown, View, drawn, largest_of, shown, strength
+from viz.theme import Theme
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """One layer as it is drawn. ``row`` and ``column`` are the marked query and key, None where there is none."""
+
+    kind: Kind
+    view: View
+    theme: Theme
+    shades: UInt8[np.ndarray, "shade channel"]
+    found: Shown
+    numbers: Float[np.ndarray, "head query key"]  # what is drawn of each head that is on
+    mean: Float[np.ndarray, "query key"]  # and of their mean
+    full: list[float]  # what full colour stands for in each head
+    full_mean: float
+    row: int | None
+    column: int | None
+
+    @property
+    def strengths(self) -> Float[np.ndarray, "head query key"]:
+        """How strong each weight of each head is drawn."""
+        pairs = zip(self.numbers, self.full, strict=True)
+        return np.array([strength(head, self.view, full) for head, full in pairs]).reshape(self.numbers.shape)
+
+    def strength_of(self, weights: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+        """How strong weights of the mean are drawn."""
+        return strength(weights, self.view, self.full_mean)
+
+
+def scene_of(kinds: Mapping[str, Kind], view: View, theme: Theme) -> Scene:
+    """The scene of a view. ValueError where there is no such attention or layer."""
+    if view.attention not in kinds:
+        raise ValueError(f"attention: found {view.attention!r}, expected one of {', '.join(kinds)}")
+    kind = kinds[view.attention]
+    if view.layer >= kind.layers:
+        raise ValueError(f"layer: found {view.layer}, expected a whole number from 0 to {kind.layers - 1}")
+    view = view.scaled_for(kind.weights[0].shape[-1])
+    found = shown(kind, view)
+    mean = found.mean if found.heads else np.zeros(found.weights.shape[1:], np.float32)
+    return Scene(
+        kind=kind,
+        view=view,
+        theme=theme,
+        shades=shades_of(theme, view.colours),
+        found=found,
+        numbers=drawn(found.weights, view),
+        mean=drawn(mean, view),
+        full=largest_of(found.weights, view),
+        full_mean=full_of_mean(found, mean, view),
+        row=place_of(found.queries, view.query),
+        column=place_of(found.keys, view.key),
+    )
+
+
+def full_of_mean(found: Shown, mean: Float[np.ndarray, "query key"], view: View) -> float:
+    """What full colour stands for in the mean: where the heads share a largest weight, theirs."""
+    together = found.weights if view.maximum == "shared" and found.heads else mean[None]
+    return largest_of(together, view)[0]
+
+
+def place_of(groups: Sequence[Group], position: int | None) -> int | None:
+    """Which row or column a position stands in."""
+    if position is None:
+        return None
+    return next((place for place, group in enumerate(groups) if group.first <= position <= group.last), None)

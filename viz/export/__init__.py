@@ -1,0 +1,1 @@
+"""Files of what is on the screen: arrays, tables, pictures to share, Python that makes it again."""

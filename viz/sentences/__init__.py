@@ -1,0 +1,1 @@
+"""A text as a picture of its tokens: what the browser's components are given to draw."""

@@ -1,0 +1,1 @@
+"""What the pages say in words about numbers that were measured. No figure is drawn here."""

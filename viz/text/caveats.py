@@ -1,0 +1,120 @@
+"""What keeps a model from judging a text, in plain sentences: its length, unknown tokens, pieces, nearly even odds."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from model.tokenizer import UNKNOWN
+from model.trace import StackTrace
+from viz.text.card_tables import task
+from viz.text.weight_sentences import kept
+from viz.tokens import RUN_OF_BYTES, percent, visible, whole_characters
+
+ONE_BYTE = re.compile("\ufffd[0-9A-F]{2}")  # as the tokenizer shows it
+NEARLY_EVEN = 1.5  # odds of the likeliest label to the next; 60 % to 40 % where there are two
+NEARLY_FULL = 0.8  # of the tokens that a model reads: from there on they are counted
+MOST_NAMED = 3  # unknown tokens
+MOSTLY = 1 / 2  # of the words
+
+
+def caveats(
+    stack: StackTrace,
+    unknown_id: int | None,
+    probabilities: Mapping[str, float] | None = None,
+    card: Mapping[str, object] | None = None,
+) -> str:
+    """Every reason to doubt what the model says of this text, and then the task that it was trained for; "" for none.
+
+    Plain text, not escaped.
+
+    stack: that which read the text. probabilities: of each label, where the model judges.
+    """
+    unknown, in_bytes = unknown_tokens(stack, unknown_id), characters_in_bytes(stack.tokens or ())
+    reasons = [unknown, in_bytes, words_in_pieces(stack), unusual_length(stack, card or {}), undecided(probabilities)]
+    said = [reason for reason in reasons if reason]
+    return " ".join([*said, *([task(card)] if said and card else [])]).strip()
+
+
+def length(stack: StackTrace, longest: int, read: int | None = None) -> str:
+    """How much of what the model reads the text takes, once that is nearly all; of more, how much was kept.
+
+    read: how many tokens have been read, where more than the text's are.
+    """
+    tokens = len(stack.ids) if read is None else read
+    if stack.dropped:
+        return kept(len(stack.ids), stack.dropped).strip()
+    if tokens < NEARLY_FULL * longest:
+        return ""
+    return f"The text takes {tokens} of the {longest} tokens that the model reads."
+
+
+def unknown_tokens(stack: StackTrace, unknown_id: int | None) -> str:
+    """ "2 of 10 tokens are unknown to it: 🙂, 日."."""
+    ids, tokens = stack.ids.tolist(), stack.tokens or ()
+    special = stack.special or (False,) * len(ids)
+    typed = [place for place, added in enumerate(special) if not added]
+    unknown = [place for place in typed if ids[place] == unknown_id]
+    if not unknown or not tokens:
+        return ""
+    names = list(dict.fromkeys(visible(tokens[place].removeprefix(UNKNOWN).strip()) for place in unknown))
+    named = list_of_names(names)
+    verb = "is" if len(unknown) == 1 else "are"
+    counted = f"{len(unknown)} of {len(typed)} token{'' if len(typed) == 1 else 's'} {verb} unknown to it"
+    return f"{counted}: {named}." if named else f"{counted}."
+
+
+def list_of_names(names: Sequence[str]) -> str:
+    """ "🙂, 日, 本, …": the first few."""
+    return ", ".join([*(name for name in names[:MOST_NAMED] if name), *(["…"] if len(names) > MOST_NAMED else [])])
+
+
+def characters_in_bytes(tokens: Sequence[str]) -> str:
+    """ "Not in its vocabulary: 🙂. …", where a text has characters that a vocabulary of bytes has no token for."""
+    runs = [whole_characters(run) for run in RUN_OF_BYTES.findall("".join(tokens))]
+    if not runs:
+        return ""
+    whole = dict.fromkeys("".join(run for run in runs if not ONE_BYTE.match(run)))  # one that was cut off has no name
+    named = list_of_names([visible(character) for character in whole]) or "some characters of the text"
+    return f"Not in its vocabulary: {named}. It reads them byte by byte, and has seldom or never seen them."
+
+
+def words_in_pieces(stack: StackTrace) -> str:
+    """ "4 of 5 words are not in its vocabulary: it reads them in pieces.", of more than half of them."""
+    words = pieces_by_word(stack.tokens or (), stack.words or (), stack.segments)
+    broken = sum(pieces > 1 for pieces in words)
+    if broken <= MOSTLY * len(words) or len(words) == 0:
+        return ""
+    if len(words) == 1:
+        return "The word is not in its vocabulary: it reads it in pieces."
+    verb, them = ("is", "it") if broken == 1 else ("are", "them")
+    return f"{broken} of {len(words)} words {verb} not in its vocabulary: it reads {them} in pieces."
+
+
+def pieces_by_word(
+    tokens: Sequence[str], words: Sequence[int | None], segments: Sequence[int] | None = None
+) -> list[int]:
+    """Of how many tokens every word with a letter in it is made.
+
+    segments: of which text of a pair each token is; words are counted from 0 in each.
+    """
+    pieces: dict[tuple[int, int], list[str]] = {}
+    for token, word, segment in zip(tokens, words, segments or (0,) * len(tokens), strict=False):
+        if word is not None:
+            pieces.setdefault((segment, word), []).append(token)
+    return [len(parts) for parts in pieces.values() if any(map(str.isalpha, ONE_BYTE.sub("", "".join(parts))))]
+
+
+def unusual_length(stack: StackTrace, card: Mapping[str, object]) -> str:
+    """ "The text has 31 tokens; …", where the card says how long texts were that the model learned from."""
+    usual, tokens = card.get("usual_length"), len(stack.ids)
+    if not isinstance(usual, int) or isinstance(usual, bool) or not 0 < usual < tokens:
+        return ""
+    return f"The text has {tokens} tokens; 19 of 20 texts that it learned from have {usual} at most."
+
+
+def undecided(probabilities: Mapping[str, float] | None) -> str:
+    """ "It is not sure: positive 54 %, negative 46 %.", where the likeliest two are nearly even."""
+    ranked = sorted((probabilities or {}).items(), key=lambda one: -one[1])[:2]
+    if len(ranked) < 2 or ranked[0][1] >= NEARLY_EVEN * ranked[1][1]:
+        return ""
+    said = ", ".join(f"{visible(label)} {percent(probability)}" for label, probability in ranked)
+    return f"It is not sure: {said}."

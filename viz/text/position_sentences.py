@@ -1,0 +1,255 @@
+"""What the page on positions says in words."""
+
+from contextlib import suppress
+
+import numpy as np
+from jaxtyping import Float
+
+from model.measures.positions.swapped_order import SAME, TwoOrders
+from model.trace import StackTrace
+from viz.export.share_picture import Bar
+from viz.text.head_findings import token_name
+from viz.text.swapped_spans import swapped_spans
+from viz.tokens import decimal, markdown_text, percent, visible
+
+Pair = Float[np.ndarray, "2"]
+
+NOTHING_ADDED = (
+    "Nothing is added for the position: two tokens of one kind enter the first layer alike. What this checkpoint does "
+    "instead stands above; how it looks, under “Schemes side by side”."
+)
+
+SCHEMES = {
+    "sinusoidal": "adds to every token's vector a fixed vector of sines and cosines, one for each position",
+    "sinusoidal-halves": ("adds to every token's vector a fixed vector for its position, all sines before all cosines"),
+    "learned": "adds to every token's vector one that training found for its position",
+    "counted": (
+        "adds to every token's vector one that training found for its place among the tokens that are no padding"
+    ),
+    "rotary": (
+        "adds nothing to the tokens' vectors: it turns every query and key by an angle that grows with the position, "
+        "so that their product depends on how far apart they stand"
+    ),
+    "relative": (
+        "adds nothing to the tokens' vectors: it adds to every score a number that training found for the distance "
+        "from query to key"
+    ),
+    "alibi": (
+        "adds nothing to the tokens' vectors: it lowers every score by a slope times the distance from query to key"
+    ),
+    "none": "is told nothing about positions; only a mask, where it has one, tells it what came before",
+}
+
+BEYOND = {
+    "sinusoidal": (
+        "The formula has a vector for any position, and the products still depend on the distance only. But the slow "
+        "waves come to values that no shorter text has, and training never met them."
+    ),
+    "learned": "There is no vector beyond the last one: longer texts are cut, whatever the model could make of them.",
+    "rotary": (
+        "Queries and keys turn on by the same angle a position, to any length; the slow rotations come to angles "
+        "between query and key that training never met, unless they are scaled down."
+    ),
+    "alibi": (
+        "The bias goes on falling along the same line, to any length. That is what it was made for: train short, test "
+        "long."
+    ),
+    "relative": "All distances beyond the last bucket's share one number: far is far.",
+    "none": "Nothing ends, for there was nothing.",
+}
+FAMILY = {"sinusoidal-halves": "sinusoidal", "counted": "learned"}
+
+SIDE_BY_SIDE = (
+    "What each scheme adds to the score of a query and a key (before the softmax) where the content is the same at "
+    "every position: blue raises it, orange lowers it. Only the two positions decide."
+)
+TITLES = {
+    "sinusoidal": "Sinusoidal",
+    "learned": "Learned",
+    "rotary": "Rotary",
+    "alibi": "ALiBi",
+    "relative": "Relative bias",
+}
+DOES = {
+    "sinusoidal": (
+        "A fixed vector is added to each token's. Drawn: the product of two of them, over √width. Beside it a score "
+        "gains products of a position and a content."
+    ),
+    "learned": "The same with vectors that training finds. Nothing makes equal distances alike.",
+    "rotary": (
+        "Queries and keys are turned by their position's angles. Drawn: what turning does to the score of a query and "
+        "a key that are all ones."
+    ),
+    "alibi": "Minus the distance, times the head's slope. Nothing is learned, and content has no part in it.",
+    "relative": (
+        "One learned number per head and bucket: near distances have one each, further ones share, ever more of them."
+    ),
+}
+ORIGIN = {
+    "sinusoidal": "Vaswani et al. 2017, section 3.5",
+    "learned": "Gehring et al. 2017",
+    "rotary": "Su et al. 2021",
+    "alibi": "Press et al. 2022",
+    "relative": "Raffel et al. 2020 (T5)",
+}
+
+
+LONGEST_QUOTED = 21  # characters of a text that stands in a title twice
+TWO_ORDERS_HELP = (
+    "Two tokens are swapped, and the model reads both orders. Each token's vector after the last layer is compared "
+    "with the one that it has in the other order, as a share of its length. Without positions, the same model adds no "
+    "position vectors and no biases, and rotates nothing. The two are the first and the last word that the text holds "
+    "once; words of three letters or more that do not begin it go first."
+)
+
+
+WITH, WITHOUT = "with positions", "without positions"
+BARS = "The largest change of a token's last vector from one order to the other, as a share of its length."
+HIDES = {
+    "mask": ", for the mask shows each token only those before it",
+    "window": ", for a window hides from each token those far before it",
+    "": "",
+}
+
+
+def finding(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, str]:
+    """What the order of two tokens matters to this model: a title, and a sentence with its numbers. Markdown.
+
+    text: that the stack read; None where it is not at hand.
+    """
+    told, swapped = two.told_apart, _swapped(two, stack, text)
+    if text is None or swapped is None:
+        one, other = (_token(stack, place) for place in two.places)
+        matter = f"swapping {one} and {other} {'matters' if told else 'changes nothing'} for this model"
+    else:
+        one, other = (f"“{markdown_text(each)}”" for each in (text.strip(), swapped))
+        matter = f"{one} is {'not ' if told else ''}{other} to this model"
+    return f"{'Even without' if told else 'Without'} positions, {matter}.", _numbers(two, stack)
+
+
+def _numbers(two: TwoOrders, stack: StackTrace) -> str:
+    """How far the vectors are apart in both orders."""
+    one, other = (_token(stack, place) for place in two.places)
+    unplaced, placed = max(two.unplaced), ""
+    if two.placed is not None:
+        most = max(two.placed)
+        token = _token(stack, two.placed.index(most))
+        placed = f" With positions, that of {token} changes by {percent(most, 1)}."
+    if two.told_apart:
+        return (
+            f"Swap {one} and {other}: without positions a token's last vector still changes by up to "
+            f"{percent(unplaced, 1)} of its length{HIDES[two.hides]}.{placed}"
+        )
+    least = percent(unplaced, 3).replace("<\u00a0", "less than ")
+    return (
+        f"Swap {one} and {other}: without positions every token's last vector stays as it was (the difference is "
+        f"{least} of its length).{placed}"
+    )
+
+
+def bars(two: TwoOrders) -> list[Bar]:
+    """How far the vectors are apart in both orders, with positions and without."""
+    largest = {name: max(changes) for name, changes in changes_of(two).items()}
+    longest = max(*largest.values(), SAME)
+    return [Bar(name=name, length=number / longest, said=percent(number, 1)) for name, number in largest.items()]
+
+
+def changes_of(two: TwoOrders) -> dict[str, tuple[float, ...]]:
+    """How far each token's last vector moves, with positions, if the model has any, and without."""
+    return ({} if two.placed is None else {WITH: two.placed}) | {WITHOUT: two.unplaced}
+
+
+def _token(stack: StackTrace, place: int) -> str:
+    """A token in quotation marks, as Markdown."""
+    return f"“{markdown_text(token_name(stack.names()[place]))}”"
+
+
+def _swapped(two: TwoOrders, stack: StackTrace, text: str | None) -> str | None:
+    """The text in the other order, where it is short, alone, and the tokens are known by their characters."""
+    spans = [stack.spans[place] if stack.spans is not None else None for place in two.places]
+    if text is None or len(text) > LONGEST_QUOTED or any(stack.segments or ()) or spans[0] is None or spans[1] is None:
+        return None
+    with suppress(ValueError):  # tokens of one character's bytes
+        return swapped_spans(text, spans[0], spans[1]).strip()
+    return None
+
+
+def answer(scheme: str) -> str:
+    """How a checkpoint of this scheme knows the order, in one sentence."""
+    return f"This checkpoint {SCHEMES[scheme]}."
+
+
+def twice(token: str, one: int, other: int, before: float, after: float) -> str:
+    """What positions do to a token that a text holds twice: its two vectors' distance, before and after. Markdown."""
+    return (
+        f"“{markdown_text(visible(token))}” stands at positions {one} and {other}, counted from 0: the same vector "
+        f"twice, {before:.4g} apart, until the positions are added; then {after:.4g} apart."
+    )
+
+
+def beyond(scheme: str) -> str:
+    """What happens to a text that is longer than those the model was trained on."""
+    return BEYOND[FAMILY.get(scheme, scheme)]
+
+
+def number_of(scheme: str, own: bool) -> str:
+    """Where the numbers of a scheme come from."""
+    if own:
+        return "This checkpoint's own."
+    return "As initialised, before any training." if scheme in ("learned", "relative") else "From its formula."
+
+
+def same_products(spread: float, largest: float) -> str:
+    """Whether distance alone decides the product of two positions."""
+    if spread <= 1e-9 * max(largest, 1.0):
+        most = decimal(spread, ".1e")
+        return f"Distance alone decides: pairs at one distance differ by at most {most}, which is rounding."
+    return f"Distance does not decide alone: pairs at one distance differ by up to {spread:.3g}."
+
+
+def waves(shortest: float, longest: float, width: int) -> str:
+    """How far apart the waves of the formula are."""
+    return (
+        f"The first pair turns once in 2π ≈ {shortest:.2f} positions, the last of {width:,} dimensions in "
+        f"{longest:,.0f}; 10000·2π ≈ 62,832 is the limit as the width grows. On a logarithmic axis they lie on a line."
+    )
+
+
+def shift_words(pair: int, position: int, shift: int, angle: float) -> str:
+    """What a shift does to one pair."""
+    return (
+        f"Pair {pair} holds the sine in dimension {2 * pair} and the cosine in dimension {2 * pair + 1}. From position "
+        f"{position} to {position + shift} it turns by {angle:.4g}°, and so it does from any position to the one "
+        f"{shift} further on:"
+    )
+
+
+def shift_latex(matrix: Float[np.ndarray, "2 2"], before: Pair, rotated: Pair) -> tuple[str, str]:
+    """The matrix, and its product with a pair, for KaTeX: two lines, so that a phone has room."""
+    rows = r" \\ ".join(f"{one:.6f} & {other:.6f}" for one, other in matrix)
+    columns = (r" \\ ".join(f"{value:.6f}" for value in pair) for pair in (before, rotated))
+    start, end = (rf"\begin{{bmatrix}} {column} \end{{bmatrix}}" for column in columns)
+    return rf"M = \begin{{bmatrix}} {rows} \end{{bmatrix}}", f"M {start} = {end}"
+
+
+def shift_exactly(matrix: Float[np.ndarray, "2 2"], before: Pair, rotated: Pair, after: Pair) -> str:
+    """The same numbers in full, as Python."""
+    named = {"M": matrix, "before": before, "rotated": rotated, "in_the_table": after}
+    return "\n".join(f"{name} = {values.tolist()!r}" for name, values in named.items())
+
+
+def shift_check(position: int, after: Pair, difference: float, largest: float, positions: int) -> str:
+    """What the table holds at the later position, and how well all rotations meet it."""
+    sine, cosine = (decimal(value, ".6f") for value in after)
+    return (
+        f"The table holds {sine} and {cosine} at position {position}: a difference of {decimal(difference, '.1e')}. "
+        f"Checked for every pair at the first {positions:,} positions: {decimal(largest, '.1e')} at most."
+    )
+
+
+def new_numbers(share: float, position: int, known: int) -> str:
+    """What the last position drawn has that training never met."""
+    return (
+        f"At position {position:,}, {percent(share)} of the numbers lie outside all that the first {known:,} positions "
+        "hold: those of the waves too slow to have come round."
+    )

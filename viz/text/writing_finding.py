@@ -1,0 +1,54 @@
+"""What a model finds likeliest next, in words: the title, what was taken, and what the last token looks at."""
+
+from model.measures.last_token import LastLink
+from viz.tokens import counted, markdown_text, percent, visible
+
+LONGEST_TAIL = 24  # characters of the text that has been read
+HOW_CHOSEN = (
+    "The probability is the model's own, before any setting. The weight is the one that exceeds most what the tokens "
+    "before gave the same token in the same head: a head that always looks there exceeds it by nothing. The first "
+    "token sees itself alone and is left out. What muting that head changes was not measured here."
+)
+
+
+def title(text: str, token: str, probability: float) -> str:
+    """'After “… upon a”, it finds “time” likeliest: 93 %.'; plain text, not escaped."""
+    blank = "a new line" if "\n" in token else f"“{visible(token)}”"
+    name = f"“{visible(token.strip())}”" if token.strip() else blank
+    return f"After “{tail(text)}”, it finds {name} likeliest: {percent(probability)}."
+
+
+def tail(text: str) -> str:
+    """The last words of a text, with "…" before them where there are more; at least one, as far as it is not long."""
+    words, kept = text.split(), list[str]()
+    while words and len(" ".join([words[-1], *kept])) <= LONGEST_TAIL:
+        kept.insert(0, words.pop())
+    if not words:
+        return visible(" ".join(kept), LONGEST_TAIL) if kept else visible(text[-LONGEST_TAIL:])
+    kept = kept or [words.pop()[-LONGEST_TAIL:]]
+    return f"… {visible(' '.join(kept), LONGEST_TAIL)}"
+
+
+def choice(token: str, read: int, shares: tuple[float, float], *, already: bool, drawn: bool = False) -> str:
+    """After how many tokens which one was taken, or is next, and what it got before and after the settings. Markdown.
+
+    shares: from the model, and after the settings. already: whether it stands there. drawn: whether at random.
+    """
+    count = f"{read} tokens" if read > 1 else "one token"
+    own, after = (percent(share, 1) for share in shares)
+    name = f"**“{markdown_text(visible(token))}”**"
+    step = "Step, which draws at random, takes" if drawn else "Step takes"
+    taken = f"{name} was taken here" if already else f"{step} {name} next"
+    return f"After {count}, {taken}: {own} from the model, {after} after the settings."
+
+
+def attention(link: LastLink | None, last: str, key: str) -> str:
+    """What the last token looks at beyond a head's habit, with both numbers. Markdown; "" where there is nothing."""
+    if link is None:
+        return ""
+    head = f"layer {counted(link.layer)}, head {counted(link.head)}"
+    last, key = (markdown_text(visible(token.strip() or token)) for token in (last, key))
+    return (
+        f"While reading “{last}”, {head} looks at **“{key}”** with {percent(link.weight)}; the tokens before “{last}” "
+        f"gave “{key}” {percent(link.before)} on average."
+    )

@@ -1,0 +1,112 @@
+"""The lines of our own code that compute a step, read from the source of the functions that run."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.attention import join, masked_softmax, scaled_dot_product_attention
+from model.measures.one_weight import WeightPath
+from model.positions import LearnedPositions, Positions, SinusoidalPositions, computed_sinusoids
+from model.transformer import Stack
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Some lines, and where they stand: "model/attention.py, line 52: scaled_dot_product_attention"."""
+
+    place: str
+    code: str
+
+
+def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: str = "", skips: str = "") -> Excerpt:
+    """The statements of a function that set a variable, of these the ones that read another; all where none does.
+
+    skips: a variable without which the function was called; what reads it did not run.
+
+    The docstring is left out. A variable is also set by a method of its own whose name ends in "_", as in torch.
+    """
+    function = inspect.unwrap(function)
+    lines, first = inspect.getsourcelines(function)
+    source = textwrap.dedent("".join(lines))
+    definition = ast.parse(source).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    body = definition.body[1:] if ast.get_docstring(definition) is not None else definition.body
+    setting = [statement for statement in simple(body) if writes in written_by(statement)]
+    wanted = [statement for statement in setting if reads in ["", *names_in(statement)]]
+    wanted = [statement for statement in wanted if skips not in names_in(statement)]
+    chosen = wanted or body
+    rows = source.splitlines()
+    code = "\n".join("\n".join(rows[each.lineno - 1 : each.end_lineno]) for each in chosen)
+    file = Path(inspect.getsourcefile(function) or "")
+    where = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
+    return Excerpt(f"{where}, line {first + chosen[0].lineno - 1}: {function.__qualname__}", textwrap.dedent(code))
+
+
+def simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that hold no others, in the order in which they stand."""
+    for statement in body:
+        if isinstance(statement, ast.If | ast.With | ast.For):
+            yield from simple([*statement.body, *getattr(statement, "orelse", [])])
+        else:
+            yield statement
+
+
+def written_by(statement: ast.stmt) -> set[str | None]:
+    """The variables that a statement sets."""
+    found: set[str | None] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and node.attr.endswith("_") and isinstance(node.value, ast.Name):
+            found.add(node.value.id)
+    return found
+
+
+def names_in(statement: ast.stmt) -> set[str]:
+    """Every variable that a statement mentions."""
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+
+
+def code_of(path: WeightPath, step: str) -> list[Excerpt]:
+    """The lines that computed one step of this path: of the very parts that this model is made of."""
+    return [excerpt(function, **choice) for function, choice in _functions(path)[step]]
+
+
+def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dict[str, str]]]]:
+    attend, forward, read = scaled_dot_product_attention, type(path.module).forward, type(path.module).keys_values
+    positions, residual = type(getattr(path.model, path.site.stack).positions), type(path.residual)
+    block = type(path.modules).forward
+    added: list[Any] = [(each, {}) for each in vectors_of(positions)]
+    unsegmented = {} if path.model.config.segments else {"skips": "segment"}
+    rotation: list[Any] = [(positions.rotate, {})] if path.model.config.positions == "rotary" else []
+    adds: list[Any] = [(positions.bias, {}), (attend, {"writes": "scores", "reads": "bias"})]
+    biased = adds if path.attention.bias is not None else []
+    capped: list[Any] = [(attend, {"writes": "scores", "reads": "cap"})] if path.module.cap is not None else []
+    return {
+        "embedding": [(type(path.model).vectors, {})],
+        "position": [*added, (Stack.embed, {"writes": "total"} | unsegmented)],
+        "norm": [(residual.forward, {"writes": "trace"})],
+        "projection": [(forward, {"writes": "query"}), (read, {"writes": "key"}), *rotation],
+        "product": [(attend, {"writes": "products"})],
+        "scale": [(attend, {"writes": "scores", "reads": "scale"})],
+        "mask": [*biased, *capped, (attend, {"writes": "scores", "reads": "mask"})],
+        "softmax": [(masked_softmax, {})],
+        "value": [(read, {"writes": "value"}), (attend, {"writes": "context"})],
+        "heads": [(join, {})],
+        "output": [(forward, {"writes": "output"})],
+        "residual": [(residual.add, {})],
+        "feed-forward": [(type(path.modules.feed_forward).forward, {}), (block, {"writes": "hidden"})],
+    }
+
+
+def vectors_of(positions: type[Positions]) -> list[Callable[..., Any]]:
+    """What makes the vectors of a scheme that adds some."""
+    if issubclass(positions, SinusoidalPositions):
+        return [positions.table, computed_sinusoids]
+    return [positions.rows] if issubclass(positions, LearnedPositions) else []

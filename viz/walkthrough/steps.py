@@ -1,0 +1,519 @@
+"""What the steps to one weight are called, what they do in a sentence, and their formulas: words of ours alone."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from model.edits import NO_EDITS, Edits, HeadSite
+from model.measures.numpy_reference import Rechecked
+from model.measures.one_weight import Quantities, Quantity, WeightPath
+from model.measures.score_parts import ScoreParts
+from viz.export.provenance import Provenance, comment
+from viz.export.trace_code import Target, trace_code
+from viz.text.head_findings import token_name
+from viz.tokens import ROUNDING, counted, decimal, markdown_text, position_name
+
+TITLES = {
+    "embedding": "embedding",
+    "position": "position",
+    "norm": "norm",
+    "projection": "query and key",
+    "product": "product",
+    "scale": "scale",
+    "mask": "bias and mask",
+    "softmax": "softmax",
+    "value": "value",
+    "heads": "heads joined",
+    "output": "output projection",
+    "residual": "residual",
+    "feed-forward": "feed-forward",
+}
+LABELS = {
+    "query_token": "token vector of the query",
+    "key_token": "token vector of the key",
+    "query_position": "position vector of the query",
+    "key_position": "position vector of the key",
+    "query_segment": "segment vector of the query",
+    "key_segment": "segment vector of the key",
+    "query_total": "what enters layer 1 at the query",
+    "key_total": "what enters layer 1 at the key",
+    "query_stream": "stream at the query",
+    "key_stream": "stream at the key",
+    "query_input": "what the query projection reads",
+    "key_input": "what the key projection reads",
+    "query_matrix": "this head's rows of the query matrix",
+    "query_bias": "this head's query bias",
+    "query_projected": "projected query, before norm and rotation",
+    "key_matrix": "this head's rows of the key matrix",
+    "key_bias": "this head's key bias",
+    "key_projected": "projected key, before norm and rotation",
+    "query": "query q",
+    "key": "key k",
+    "terms": "q · k, coordinate by coordinate",
+    "product": "q · k",
+    "all_keys": "every key",
+    "all_terms": "q · k of every key, coordinate by coordinate",
+    "all_products": "q · k of every key",
+    "scale": "scale",
+    "all_scaled": "scaled product of every key",
+    "scaled": "scaled product",
+    "all_biases": "bias of every key",
+    "cap": "cap",
+    "allowed": "may the query see the key?",
+    "all_scores": "score of every key",
+    "score": "score",
+    "all_exponentials": "exponential of every key",
+    "sum_of_exponentials": "sum of the exponentials",
+    "all_weights": "weight of every key",
+    "weight": "weight",
+    "value": "value v of the key",
+    "weighted_value": "weight × v of the key",
+    "all_values": "value of every key",
+    "all_weighted_values": "weight × value of every key",
+    "context": "context: the sum over all keys",
+    "joined": "the contexts of all heads, joined",
+    "output_matrix": "output matrix",
+    "output_bias": "output bias",
+    "output_of_head": "this head's part of the output",
+    "output": "output of the attention",
+    "stream_before": "stream before the attention",
+    "stream_after": "stream after it",
+    "feed_forward_input": "what the feed-forward layer reads",
+    "hidden": "hidden values, after the activation",
+    "feed_forward_output": "what the feed-forward layer adds",
+    "stream_out": "stream that leaves the layer",
+}
+MOST, MOST_PARTS = "99.99", "0.9999"  # in percent and as a weight: what is rounded to all without being it
+PARTS = {"content": "word", "position": "position", "segment": "segment", "bias": "bias"}
+NOTHING_ADDED = {
+    "rotary": "This model adds no position vector: it turns query and key by their positions, two steps further on.",
+    "relative": "This model adds no position vector: it adds a bias to the scores, in the step “bias and mask”.",
+    "alibi": "This model adds no position vector: it lowers the scores by distance, in the step “bias and mask”.",
+    "none": "This model adds no position vector, and has no other way to know the order of the words.",
+}
+
+
+def shape(quantity: Quantity) -> str:
+    """ "(key 19, head width 16)"; a single number is "one number"."""
+    if not quantity.axes:
+        return "one number"
+    sizes = zip(quantity.axes, quantity.values.shape, strict=True)
+    return f"({', '.join(f'{name} {size}' for name, size in sizes)})".replace("_", " ")
+
+
+def exactly(values: np.ndarray) -> str:
+    """Numbers as the shortest decimals that give the same back: one, a list, or a list of lists, as Python reads them.
+
+    -inf is what Python writes as float("-inf").
+    """
+    if values.ndim == 0:
+        return str(values[()])
+    inner = [exactly(np.asarray(value)) for value in values]
+    return f"[{', '.join(inner)}]" if values.ndim == 1 else "[\n  " + ",\n  ".join(inner) + ",\n]"
+
+
+def short(number: float) -> str:
+    """Four significant digits, for a sentence."""
+    return "minus infinity" if number == -np.inf else decimal(number, ".4g")
+
+
+def names_of(path: WeightPath) -> tuple[str, str]:
+    """The query and the key as Markdown."""
+    query, key = path.site.query, path.site.key
+    names = position_name(query, path.queries.names()[query]), position_name(key, path.keys.names()[key])
+    return markdown_text(names[0]), markdown_text(names[1])
+
+
+def title(path: WeightPath) -> str:
+    """ "“it” attends to “loved” with 99.12 %.", as Markdown."""
+    query = markdown_text(token_name(path.queries.names()[path.site.query]))
+    key = markdown_text(token_name(path.keys.names()[path.site.key]))
+    if not path.is_allowed():
+        return f"“{query}” may not see “{key}”."
+    return f"“{query}” attends to “{key}” with {share(path.weight())}."
+
+
+def answer(path: WeightPath) -> str:
+    """ "In head 2 of layer 1, query 3 · slow gives 12.05 % of its attention to key 5 · film."."""
+    query, key = names_of(path)
+    where = f"head {counted(path.site.head)} of layer {counted(path.site.layer)}"
+    if not path.is_allowed():
+        return f"In {where}, query {query} may not see key {key}: its weight is 0.{_edited(path)}"
+    given = f"query {query} gives {share(path.weight())} of its attention to key {key}."
+    largest = " It is the largest weight of the head." if path.is_largest() else ""
+    return f"In {where}, {given}{largest}{_edited(path)}"
+
+
+def in_full(path: WeightPath) -> str:
+    """The weight with all its digits, how many the sentences of the page give, and where all are. Markdown."""
+    return (
+        f"The weight in full: {path.weight()!r}. Sentences give four significant digits; point at a picture, or choose "
+        "the depth “Every number”, for all."
+    )
+
+
+def share(weight: float) -> str:
+    """ "99.12 %": four significant digits, with a space that does not break; "more than 99.99 %" for all but all."""
+    return (f"more than {MOST}" if _almost_all(weight) else decimal(100 * weight, ".4g")) + "\u00a0%"
+
+
+def weight_text(path: WeightPath) -> str:
+    """The weight in four significant digits; "more than 0.9999" for all but all."""
+    return f"more than {MOST_PARTS}" if _almost_all(path.weight()) else short(path.weight())
+
+
+def _almost_all(weight: float) -> bool:
+    return decimal(weight, ".4g") == "1" and weight < 1 - ROUNDING
+
+
+def _edited(path: WeightPath) -> str:
+    """Which heads are muted, and what that means for this one, or else the edits as an address holds them."""
+    edits, site = path.edits, path.site
+    if edits == NO_EDITS:
+        return ""
+    if edits != Edits(muted=edits.muted):
+        return f" This pass is edited: {markdown_text(edits.to_text())}."
+    first, *others = sorted(edits.muted)
+    more = f" and {len(others)} more {'heads' if len(others) > 1 else 'head'}" if others else ""
+    kind = "cross" if site.attention == "cross" else "self"
+    here = HeadSite(site.stack, site.layer, site.head, kind) in edits.muted
+    looks = " A muted head still looks; what it finds is set to zero." if here else ""
+    return f" The model ran with head {counted(first.head)} of layer {counted(first.layer)}{more} muted.{looks}"
+
+
+def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str:
+    """The idea of a step, with its number where it has one. Markdown."""
+    if step == "mask":
+        return _mask(path, quantities)
+    query, key = names_of(path)
+    numbers = {name: short(float(each.values)) for name, each in quantities.items() if not each.axes}
+    number = numbers.get
+    sentences = {
+        "embedding": f"Query {query} and key {key} are looked up in the token table *E*: each becomes a row of *d* = "
+        f"{path.attention.input.shape[-1]} numbers, learned in training{_times_root(path)}.",
+        "position": _position(path),
+        "norm": _norm(path),
+        "projection": f"Two learned matrices, this head's own, turn the query's vector into {path.head_width} "
+        f"numbers that say what it looks for, and the key's into {path.head_width} that say what it offers."
+        + _turned(path),
+        "product": f"Coordinate by coordinate, query and key are multiplied; the sum is {number('product')}. "
+        "The more they point the same way, the larger it is.",
+        "scale": f"Every product is multiplied by {number('scale')}{_root(path)}, so that longer vectors do not give "
+        f"larger numbers: {number('scaled')}.",
+        "softmax": _softmax(path),
+        "value": f"A third matrix says what each key hands on: its value. The value of {key} is multiplied by its "
+        f"weight, {weight_text(path)}, and those of all keys by theirs; their sum is what the head found: its "
+        f"context.{_muted(path)}",
+        "heads": f"{path.module.heads} heads did the same at the same time. Their contexts are put side by side; "
+        f"head {counted(path.site.head)} is the one outlined.",
+        "output": "One more matrix mixes what the heads found into a vector as wide as the stream. The part of this "
+        "head alone is shown above what all heads give together.",
+        "residual": f"The result is added to what was there: attention changes the vector of {query}, it does not "
+        f"replace it.{_normed_after(path)}",
+        "feed-forward": f"A small network, the same at every position, reads the vector of {query} and adds what it "
+        f"makes of it. {_goes_on(path)}",
+    }
+    return sentences[step]
+
+
+def _goes_on(path: WeightPath) -> str:
+    if path.site.layer + 1 < len(getattr(path.model, path.site.stack).blocks):
+        return "What comes out enters the next layer."
+    return "This is the last layer of its stack: what comes out is what the stack has found."
+
+
+def _times_root(path: WeightPath) -> str:
+    return ", times √*d*" if path.model.config.scale_embeddings else ""
+
+
+def _position(path: WeightPath) -> str:
+    if path.queries.embedding.position is None:
+        return NOTHING_ADDED[path.model.config.positions]
+    fixed = path.model.config.positions.startswith("sinusoidal")
+    kind = "of sines and cosines, which no training changed" if fixed else "learned in training"
+    segment = (
+        ", and one that says which text the token belongs to" if path.queries.embedding.segment is not None else ""
+    )
+    normed = ". The sum is normed" if path.model.config.embedding_norm else ""
+    return f"To each token vector a vector *P* is added that says where the token stands, {kind}{segment}{normed}."
+
+
+def _norm(path: WeightPath) -> str:
+    cross = path.site.attention == "cross"
+    before = "" if path.site.layer == 0 else f"By now {_layers(path.site.layer)} changed the vectors. "
+    if cross:
+        before = "The query's vector has been through the decoder so far, the key's through the whole encoder. "
+    if path.model.config.norm_order == "post":
+        return f"{before}This model normalises after each sublayer, so the projections read the stream as it is."
+    kind = "to mean 0 and spread 1" if path.model.config.norm == "layer" else "to a mean square of 1"
+    whose = "The query's vector is" if cross else "Each vector is"
+    return f"{before}{whose} brought {kind}, then stretched by learned factors, before the head reads it."
+
+
+def _layers(count: int) -> str:
+    return "layer 1 has" if count == 1 else f"layers 1 to {count} have"
+
+
+def _turned(path: WeightPath) -> str:
+    normed = " Each is then brought to a mean square of 1." if path.model.config.query_key_norm else ""
+    rotated = " Then both are turned by an angle that grows with their position."
+    return normed + (rotated if path.model.config.positions == "rotary" else "")
+
+
+def _root(path: WeightPath) -> str:
+    return f" = 1 / √{path.head_width}" if np.isclose(path.attention.scale, path.head_width**-0.5) else ""
+
+
+def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
+    bias = ""
+    if "all_biases" in quantities:
+        kind = "bias that no training changed" if path.model.config.positions == "alibi" else "learned bias"
+        bias = f"A {kind} is added for the distance: {short(float(quantities['all_biases'].values[path.site.key]))}. "
+    cap = "Scores are kept within a bound, smoothly. " * ("cap" in quantities)
+    score = short(float(quantities["score"].values))
+    if not bool(quantities["allowed"].values[path.site.key]):
+        return f"{bias}{cap}The query may not see this key: its score becomes {score}."
+    if bool(quantities["allowed"].values.all()):
+        if not bias and not cap:
+            return f"Nothing is added here and no key is hidden from this query: the score stays {score}."
+        return f"{bias}{cap}No key is hidden from this query: the score is {score}."
+    hidden = int((~quantities["allowed"].values).sum())
+    those = "1 key is" if hidden == 1 else f"{hidden} keys are"
+    return f"{bias}{cap}{those} hidden from this query, this one is not: its score is {score}."
+
+
+def _softmax(path: WeightPath) -> str:
+    if path.replaced:
+        return f"An edit sets weights of this query, in place of what the softmax gives: {weight_text(path)}."
+    if not path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query].any():
+        return "The query may see no key at all: each of its weights is 0."
+    return (
+        f"The number e, 2.718, is raised to the power of every score, and each is divided by the sum of them all, "
+        f"which gives a weight of {weight_text(path)}. "
+        "What the query gives to all keys together is 1."
+    )
+
+
+def _muted(path: WeightPath) -> str:
+    """A head whose weights are not all 0 and whose context is, was muted."""
+    context = path.attention.context[path.site.head]
+    weighed = path.attention.weights[path.site.head].any() and path.attention.value[path.kv_head].any()
+    return " This head is muted: its context was set to 0." if weighed and not context.any() else ""
+
+
+def _normed_after(path: WeightPath) -> str:
+    if path.model.config.norm_order == "post":
+        return " The sum is normed."
+    return " What is added is normed first." if path.model.config.norm_order == "both" else ""
+
+
+def formula(path: WeightPath, step: str) -> str:
+    """The step as LaTeX; i is the query, j the key, h the head."""
+    config = path.model.config
+    scaled = r"\sqrt{d}\;" if config.scale_embeddings else ""
+    summands = "e" + (" + p" if path.queries.embedding.position is not None else "")
+    summands += " + s" if path.queries.embedding.segment is not None else ""
+    normed = r"\mathrm{norm}" if config.norm_order != "post" else ""
+    rotation = "R" if config.positions == "rotary" else ""
+    biased = r"\frac{q_i \cdot k_j}{\sqrt{d_k}}" if _root(path) else r"c\,(q_i \cdot k_j)"
+    return {
+        "embedding": rf"e_i = {scaled}E_{{\mathrm{{id}}(i)}}",
+        "position": rf"x_i = \mathrm{{norm}}({summands})" if config.embedding_norm else rf"x_i = {summands}",
+        "norm": rf"z_i = {normed}(x_i)" if normed else "z_i = x_i",
+        "projection": _projections(path, rotation),
+        "product": r"q_i \cdot k_j = \sum_{c=1}^{d_k} q_{i,c}\, k_{j,c}",
+        "scale": biased,
+        "mask": _scores(path, biased),
+        "softmax": r"a_{ij} = \frac{e^{s_{ij}}}{\sum_m e^{s_{im}}}",
+        "value": r"o_i = \sum_j a_{ij}\, v_j",
+        "heads": r"o_i = [\,o_i^1;\ o_i^2;\ \dots\,]",
+        "output": r"y_i = W_O\, o_i" + (" + b_O" if path.module.output.bias is not None else ""),
+        "residual": _residual(config.norm_order),
+        "feed-forward": _feed_forward(path),
+    }[step]
+
+
+def _projections(path: WeightPath, rotation: str) -> str:
+    lines = []
+    for small, large, place in (("q", "Q", "i"), ("k", "K", "j")):
+        bias = f" + b_{large}" if path.module.query.bias is not None else ""
+        inner = f"W_{large} z_{place}{bias}"
+        inner = rf"\mathrm{{norm}}({inner})" if path.model.config.query_key_norm else inner
+        turn = f"{rotation}_{place}" if rotation else ""
+        wrapped = f"({inner})" if turn and bias and not path.model.config.query_key_norm else inner
+        lines.append(rf"{small}_{place} &= {turn}{wrapped}")
+    return r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
+
+
+def _scores(path: WeightPath, scaled: str) -> str:
+    inner = scaled + (" + b_{ij}" if path.attention.bias is not None else "")
+    if path.module.cap is not None:
+        inner = rf"g\,\tanh\!\left(\tfrac{{1}}{{g}}\,{inner}\right)"
+    return rf"s_{{ij}} = \begin{{cases}} {inner} & \text{{seen}} \\ -\infty & \text{{masked}} \end{{cases}}"
+
+
+def _residual(order: str) -> str:
+    if order == "post":
+        return r"x'_i = \mathrm{norm}(x_i + y_i)"
+    return r"x'_i = x_i + \mathrm{norm}(y_i)" if order == "both" else r"x'_i = x_i + y_i"
+
+
+def _feed_forward(path: WeightPath) -> str:
+    """The feed-forward layer alone; z is what it reads."""
+    bias = path.model.config.hidden_bias
+    one, two = (" + b_1", " + b_2") if bias else ("", "")
+    if path.model.config.gated:
+        return rf"f_i = W_2\,(\phi(W_1 z_i{one}) \odot (V z_i)){two}"
+    return rf"f_i = W_2\,\phi(W_1 z_i{one}){two}"
+
+
+# Per step: how a symbol stands in the formula, and what it is; those that do not stand in it are left out.
+SYMBOLS: dict[str, tuple[tuple[str, str], ...]] = {
+    "embedding": (("E_", "E: token table"), (r"\sqrt{d}", "d: width")),
+    "position": (("e", "e: token vector"), (" p", "p: position vector"), (" s", "s: segment vector")),
+    "norm": (("x", "x: stream"), ("z", "z: what the head reads")),
+    "projection": (("z", "z: what is read"), ("W", "W, b: learned"), ("R_", "R: rotation by the position")),
+    "product": (("c", "c counts the coordinates of the head, d_k of them"),),
+    "scale": (("d_k", "d_k: coordinates of the head"), (r"c\,", "c: the factor that this model uses")),
+    "mask": (("b_{ij}", "b: bias"), (r"g\,", "g: cap"), (r"c\,", "c: the factor that this model uses")),
+    "softmax": (("s", "s: score"), ("a", "a: weight"), ("m}", "m runs over all keys")),
+    "value": (("a", "a: weight"), ("v", "v: value"), ("o", "o: context")),
+    "heads": (("o", "o: context; the number above it is the head"),),
+    "output": (("W", "W, b: learned"), ("o", "o: the contexts, joined")),
+    "residual": (("x", "x: stream before"), ("y", "y: what the attention gives")),
+    "feed-forward": (("z", "z: what is read"), (r"\phi", "φ: activation"), (r"\odot", "⊙: number by number")),
+}
+
+
+def symbols(path: WeightPath, step: str) -> str:
+    """What the letters in the formula stand for."""
+    written = formula(path, step)
+    return "; ".join(["i: the query; j: the key", *(said for symbol, said in SYMBOLS[step] if symbol in written)]) + "."
+
+
+SCRIPT = '''\
+"""Save and run this in the folder of Headlight: where one attention weight comes from, twice, and that both agree."""
+
+{facts}import numpy as np
+
+from model import {names}
+from model.edits import NO_EDITS, Edits
+from model.measures.one_weight import WeightSite, path_of
+from model.measures.numpy_reference import recheck
+
+checkpoint = load_checkpoint({checkpoint!r})
+edits = {edits}
+{trace}
+site = {site!r}  # all counted from 0
+path = path_of(checkpoint.model, trace, site, edits)
+attention = path.attention
+
+{by_hand}# Along a path of its own: NumPy in float64, from the token ids and the stored weights.
+rechecked = recheck(checkpoint.model, trace, site, edits)
+
+shown = {weight!r}
+print("on the screen", shown)
+print("in this trace", path.weight())
+print("rechecked    ", rechecked.weight)
+assert abs(path.weight() - shown) < 1e-4
+assert abs(rechecked.weight - shown) < 1e-4
+{compared}'''
+BY_HAND = """\
+# By hand, from the query and the keys that the trace holds.
+query = attention.query[site.head, site.query].double().numpy()
+keys = attention.key[path.kv_head].double().numpy()
+scores = keys @ query * attention.scale
+if attention.bias is not None:
+    scores = scores + attention.bias[site.head, site.query].double().numpy()
+if path.module.cap is not None:
+    scores = path.module.cap * np.tanh(scores / path.module.cap)
+seen = attention.mask.expand_as(attention.weights)[site.head, site.query].numpy()
+exponentials = np.where(seen, np.exp(scores - scores[seen].max(initial=-np.inf)), 0)
+by_hand = exponentials[site.key] / max(exponentials.sum(), np.finfo(float).tiny)
+
+"""
+COMPARED = """\
+print("by hand      ", by_hand)
+assert abs(by_hand - shown) < 1e-4
+"""
+
+
+def script(
+    path: WeightPath,
+    *,
+    checkpoint: str,
+    text: str,
+    pair: str,
+    target: Target | None = None,
+    written: Sequence[int] | None = None,
+    provenance: Provenance | None = None,
+) -> str:
+    """Python that computes the weight from the checkpoint of this name and asserts that it is the one shown.
+
+    What is computed by hand is the softmax; it is left out where an edit sets the weights instead. target, written:
+    what the decoder read besides, as in ``trace_code``.
+    """
+    return SCRIPT.format(
+        names=", ".join([*path.edits.class_names(), "load_checkpoint"]),
+        checkpoint=checkpoint,
+        edits=repr(path.edits),
+        by_hand="" if path.replaced else BY_HAND,
+        compared="" if path.replaced else COMPARED,
+        facts=comment(provenance),
+        trace=trace_code(text, ", edits=edits", pair=pair, target=target, written=written),
+        site=path.site,
+        weight=path.weight(),
+    )
+
+
+def arrays_of(steps: Mapping[str, Quantities]) -> dict[str, np.ndarray]:
+    """The numbers of some steps as one flat table of arrays, "product_terms", for a file."""
+    return {
+        f"{step.replace('-', '_')}_{name}": each.values
+        for step, quantities in steps.items()
+        for name, each in quantities.items()
+    }
+
+
+def names_of_parts(parts: ScoreParts) -> dict[str, float]:
+    """The parts of the score by their names on the screen: "word → position"."""
+    return {
+        "biases" if query == key == "bias" else f"{PARTS[query]} → {PARTS[key]}": part
+        for (query, key), part in parts.scores().items()
+    }
+
+
+def parts_sentence(parts: ScoreParts) -> str:
+    """Which part is the largest, and that they sum to the score before bias and mask."""
+    scores = names_of_parts(parts)
+    largest = max(scores, key=lambda name: abs(scores[name]))
+    whole, sum_of_them = decimal(parts.product * parts.scale, ".7g"), decimal(sum(scores.values()), ".7g")
+    return (
+        f"The largest part is **{largest}**, {short(scores[largest])}. The parts add up to {sum_of_them}; the trace "
+        f"has {whole} for product × scale."
+    )
+
+
+def parts_as_python(parts: ScoreParts) -> str:
+    """The parts of the score at full precision, as a dict."""
+    return "{" + ", ".join(f"{name!r}: {part!r}" for name, part in names_of_parts(parts).items()) + "}"
+
+
+def rechecked_rows(path: WeightPath, again: Rechecked) -> list[dict[str, str]]:
+    """A row for each rechecked number: what is on the screen, what came of computing it again, the difference."""
+    place = path.site.head, path.site.query, path.site.key
+    attention = path.attention
+    pairs = {
+        "product q · k": (attention.products[place], again.product),
+        "score": (attention.scores[place], again.score),
+        "weight": (attention.weights[place], again.weight),
+    }
+    return [
+        {
+            "number": name,
+            "on the screen (32 bits)": exactly(np.asarray(shown)),
+            "computed again (64 bits)": repr(other),
+            "difference": "0" if float(shown) == other else f"{float(shown) - other:.1e}",
+        }
+        for name, (shown, other) in pairs.items()
+    ]
