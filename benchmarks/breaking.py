@@ -22,10 +22,10 @@ from playwright.sync_api import Page, expect
 from benchmarks.trace import machine
 from model import Checkpoint, available_checkpoints, load_checkpoint
 from model.measures.outcome import outcome_of, outcome_value
-from pages.parts.experiments import EXPERIMENTS, NO, Place
-from pages.parts.part_effects import AT_ONCE, edits_of_part, groups_of, longest, parts_of
+from pages.parts.ablations.experiments import EXPERIMENTS, NO, Place
+from pages.parts.ablations.part_effects import AT_ONCE, edits_of_part, groups_of, longest, parts_of
+from pages.parts.ablations.subjects import GROUPS, short_name
 from pages.parts.passes import trace_again
-from pages.parts.subjects import GROUPS, short_name
 from tests.running import chromium, idle, running_app, visitor
 from viz.explorer.attention_kinds import kinds_of
 

@@ -11,15 +11,15 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
-from pages.parts.computed import purpose_of, reads_pairs
-from pages.parts.examples import examples_for
-from pages.parts.experiments import edits_in_words
-from pages.parts.finding import FINDING, picture_alone, show_finding
-from pages.parts.sidebar import configure, sidebar
-from pages.parts.state.declared import FIRST
+from pages.parts.ablations.experiments import edits_in_words
+from pages.parts.cache import purpose_of, reads_pairs
+from pages.parts.frame.bar import BarState, Takers, bar
+from pages.parts.frame.examples import examples_for
+from pages.parts.frame.finding import FINDING, picture_alone, show_finding
+from pages.parts.frame.sidebar import configure, sidebar
+from pages.parts.state.page_fields import FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
 from pages.parts.state.session import address_notice, choices, choose, remember, selected, take_back
-from pages.parts.widgets.bar import BarState, Takers, bar
 from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parent

@@ -8,16 +8,10 @@ import streamlit as st
 
 import pages
 from model import Edits
-from pages.parts import bench, fresh, heads, padding, word
-from pages.parts.break_settings import Broken
-from pages.parts.computed import checkpoint_named
-from pages.parts.doors import door
-from pages.parts.downloads import share_bars
-from pages.parts.experiment_runs import place_of, show_experiment, take_experiment
-from pages.parts.experiments import EXPERIMENTS
-from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.head_switches import muted_heads
-from pages.parts.part_effects import (
+from pages.parts.ablations import attention_by_hand, head_split, padding, untrained_stacks, word_in_two_texts
+from pages.parts.ablations.experiment_runs import place_of, show_experiment, take_experiment
+from pages.parts.ablations.experiments import EXPERIMENTS
+from pages.parts.ablations.part_effects import (
     AT_ONCE,
     Board,
     bars,
@@ -29,6 +23,12 @@ from pages.parts.part_effects import (
     longest,
     unmoved_sentence,
 )
+from pages.parts.ablations.settings import Broken
+from pages.parts.ablations.subjects import GROUPS, group_of, short_name
+from pages.parts.cache import checkpoint_named
+from pages.parts.frame.downloads import share_bars
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import door
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
@@ -42,8 +42,8 @@ from pages.parts.state.session import (
     selected,
     take_back,
 )
-from pages.parts.subjects import GROUPS, group_of, short_name
-from pages.parts.widgets.bound import radio
+from pages.parts.widgets.binding import radio
+from pages.parts.widgets.head_switches import muted_heads
 from pages.parts.widgets.switchboard import switchboard
 from viz.explorer.attention_kinds import kinds_of
 from viz.formula import with_switches
@@ -61,12 +61,12 @@ WHERE_HELP = (
 NONE_MUTED = "No head is muted on this page; what is muted on the others stays muted there."
 MEASURING = "Taking out the parts one by one, {left} to go. The page then opens on the one that matters most."
 SUBJECT_VIEWS = {
-    "heads": heads.show_heads,
-    "word": word.show_word,
-    "depth": fresh.show_depth,
-    "spread": fresh.show_spread,
-    "bench": bench.show_bench,
-    "split": heads.show_split,
+    "heads": head_split.show_heads,
+    "word": word_in_two_texts.show_word,
+    "depth": untrained_stacks.show_depth,
+    "spread": untrained_stacks.show_spread,
+    "bench": attention_by_hand.show_bench,
+    "split": head_split.show_split,
     "padding": padding.show_padding,
 }
 

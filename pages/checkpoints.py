@@ -9,11 +9,11 @@ import streamlit as st
 import pages
 from model import Checkpoint, CheckpointError, available_checkpoints
 from model.checkpoint import CHECKPOINTS
-from pages.parts.computed import checkpoint_named, file_bytes
-from pages.parts.doors import door
-from pages.parts.finding import picture, picture_alone, show_finding
+from pages.parts.cache import checkpoint_named, file_bytes
+from pages.parts.frame.finding import picture, picture_alone, show_finding
+from pages.parts.frame.page_links import door
+from pages.parts.frame.theme import theme
 from pages.parts.state.session import address_notice
-from pages.parts.theme import theme
 from viz.charts.learning_curve import accuracy_curve, loss_curve, read_curve
 from viz.charts.model_picture import model_picture, stacks_in_words
 from viz.text import card_tables as cards

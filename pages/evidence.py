@@ -11,16 +11,16 @@ import pages
 from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
-from pages.parts.charts import show_chart
-from pages.parts.computed import LRUCache, checkpoint_named
-from pages.parts.doors import door
-from pages.parts.downloads import alone, button, download_name, files, selected_pass, share
-from pages.parts.exploring import traced
-from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.cache import LRUCache, checkpoint_named
+from pages.parts.explore.explorer_panel import traced
+from pages.parts.frame.downloads import alone, button, download_name, files, selected_pass, share
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import door
+from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, current, fit, remember, selected
-from pages.parts.theme import theme
+from pages.parts.widgets.charts import show_chart
 from viz.charts.evidence_agreement import share_chart
 from viz.export.data_files import SITES
 from viz.export.provenance import Provenance

@@ -12,13 +12,10 @@ import pages
 from model import Checkpoint, Edits
 from model.measures.one_weight import strongest
 from model.trace import Trace
-from pages.parts.computed import checkpoint_named, reads_pairs
-from pages.parts.doors import door
-from pages.parts.downloads import alone, downloads, files, selected_pass
-from pages.parts.explore_settings import Axes
-from pages.parts.exploring import Attended, attended, show_explorer, show_neighbours, statistics_of
-from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.heads_worth_a_look import (
+from pages.parts.cache import checkpoint_named, reads_pairs
+from pages.parts.components.sentence_picture import sentence_picture
+from pages.parts.explore.explorer_panel import Attended, attended, show_explorer, show_neighbours, statistics_of
+from pages.parts.explore.heads_worth_a_look import (
     Opening,
     figure_of,
     how_chosen,
@@ -27,15 +24,18 @@ from pages.parts.heads_worth_a_look import (
     show_heads_worth_a_look,
     title_of,
 )
-from pages.parts.opening_weight import is_small, pair_of
+from pages.parts.explore.settings import Axes
+from pages.parts.explore.three_changes import show_changes, swappable_side, take_swap
+from pages.parts.frame.downloads import alone, downloads, files, selected_pass
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import door
+from pages.parts.frame.theme import theme
+from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.prediction import prediction_of, verdict_of
-from pages.parts.sentence_picture import sentence_picture
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, remember, run_again, selected
-from pages.parts.theme import theme
-from pages.parts.three_changes import show_changes, swappable_side, take_swap
-from pages.parts.widgets.bound import bind, select, take
+from pages.parts.widgets.binding import bind, select, take
 from pages.parts.widgets.switch import switch
 from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.explorer import View

@@ -6,18 +6,26 @@ import pages
 from model import Checkpoint
 from model.measures.one_weight import STEPS, Quantities, WeightPath
 from model.measures.score_parts import score_parts, why_not
-from pages.parts.arrows import arrow_keys
-from pages.parts.computed import checkpoint_named
-from pages.parts.doors import POSITIONS_HELP, door, doors_of_weight
-from pages.parts.exploring import traced
-from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.inside_settings import DEPTHS, Walk
-from pages.parts.opening_weight import opening_selection
+from pages.parts.cache import checkpoint_named
+from pages.parts.components.arrow_keys import arrow_keys
+from pages.parts.explore.explorer_panel import traced
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import POSITIONS_HELP, door, doors_of_weight
+from pages.parts.frame.theme import theme
+from pages.parts.inside.opening_weight import opening_selection
+from pages.parts.inside.settings import DEPTHS, Walk
+from pages.parts.inside.weight_walk import (
+    choose_step,
+    choose_weight,
+    chosen_path,
+    go,
+    name_step,
+    offer_files,
+    recheck_weight,
+)
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
-from pages.parts.theme import theme
-from pages.parts.weight_walk import choose_step, choose_weight, chosen_path, go, name_step, offer_files, recheck_weight
-from pages.parts.widgets.bound import radio
+from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step

@@ -18,13 +18,14 @@ from model.measures.positions import schemes as measures
 from model.measures.positions.swapped_order import TwoOrders, two_orders
 from model.trace import StackTrace, Trace
 from model.transformer import Stack
-from pages.parts.computed import checkpoint_named
-from pages.parts.doors import door
-from pages.parts.downloads import button, download_name, files, share_bars
-from pages.parts.exploring import name_of
-from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.cache import checkpoint_named
+from pages.parts.explore.explorer_panel import name_of
+from pages.parts.frame.downloads import button, download_name, files, share_bars
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import door
+from pages.parts.frame.theme import theme
 from pages.parts.passes import provenance_of, trace_of
-from pages.parts.positions_settings import (
+from pages.parts.positions.settings import (
     LONGEST,
     LONGEST_SCHEME,
     LONGEST_SHIFT,
@@ -35,12 +36,11 @@ from pages.parts.positions_settings import (
     fitted,
     put_back,
 )
-from pages.parts.state.declared import CODEC
 from pages.parts.state.fields import written
+from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, changed, choose, current, remember, selected, unusable
-from pages.parts.theme import theme
-from pages.parts.widgets.bound import bind, radio, select
+from pages.parts.widgets.binding import bind, radio, select
 from pages.parts.widgets.switch import switch
 from viz.charts import position_charts as figures
 from viz.export import data_files

@@ -10,15 +10,16 @@ import pages
 from model import available_checkpoints
 from model.measures.alignment import read
 from model.measures.cross_attention_links import largest_of
-from pages.parts.computed import checkpoint_named
-from pages.parts.doors import door
-from pages.parts.downloads import Snapshot, downloads, files, of_heads, share
-from pages.parts.exploring import Attended, name_under, show_explorer, show_neighbours
-from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.productions import Produced, candidate_of, candidate_target, production_key, productions
+from pages.parts.cache import checkpoint_named
+from pages.parts.explore.explorer_panel import Attended, name_under, show_explorer, show_neighbours
+from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import door
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
-from pages.parts.translated import (
+from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
+from pages.parts.translate.controls import fitting, show_outcome
+from pages.parts.translate.details import (
     EXPLORER_SAID,
     HOW_TO_READ,
     show_alignment,
@@ -26,10 +27,7 @@ from pages.parts.translated import (
     show_step,
     show_tree,
 )
-from pages.parts.translating import ForcedPass, pass_over_candidate, produce
-from pages.parts.translation import CHECKPOINT, Options
-from pages.parts.translation_controls import fitting, show_outcome
-from pages.parts.translation_picture import (
+from pages.parts.translate.picture import (
     QUESTION,
     Linked,
     linked_of,
@@ -39,6 +37,8 @@ from pages.parts.translation_picture import (
     show_words,
     step_of,
 )
+from pages.parts.translate.productions import Produced, candidate_of, candidate_target, production_key, productions
+from pages.parts.translate.settings import CHECKPOINT, Options
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.provenance import Provenance
 from viz.text.translation_finding import how_chosen

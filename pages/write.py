@@ -11,28 +11,17 @@ import pages
 from model.decoding.steps import Step
 from model.measures.last_token import LastLink, most_unusual_link
 from model.measures.logit_lens import lens_logits, ranks
-from pages.parts import continuation
-from pages.parts.charts import chart_spec, show_chart
-from pages.parts.computed import checkpoint_named
-from pages.parts.continuation import CHECKPOINT
-from pages.parts.continuing import (
-    Stand,
-    change,
-    decoders,
-    go,
-    likeliest,
-    move,
-    stand,
-    take_token,
-)
-from pages.parts.doors import door
-from pages.parts.downloads import Snapshot, download_name, downloads, files
-from pages.parts.downloads import button as download
-from pages.parts.exploring import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
-from pages.parts.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.cache import checkpoint_named
+from pages.parts.components.token_strip import KEY, written_tokens
+from pages.parts.explore.explorer_panel import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
+from pages.parts.frame.downloads import Snapshot, download_name, downloads, files
+from pages.parts.frame.downloads import button as download
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import door
+from pages.parts.frame.theme import theme
 from pages.parts.passes import trace_of
 from pages.parts.state import fields
-from pages.parts.state.declared import CODEC
+from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
     address_notice,
@@ -45,10 +34,21 @@ from pages.parts.state.session import (
     selected,
     steer,
 )
-from pages.parts.theme import theme
-from pages.parts.widgets.bound import bind, radio, select
+from pages.parts.widgets.binding import bind, radio, select
+from pages.parts.widgets.charts import chart_spec, show_chart
 from pages.parts.widgets.switch import switch
-from pages.parts.written import KEY, written_tokens
+from pages.parts.write import settings
+from pages.parts.write.generation_cursor import (
+    Stand,
+    change,
+    decoders,
+    go,
+    likeliest,
+    move,
+    stand,
+    take_token,
+)
+from pages.parts.write.settings import CHECKPOINT
 from viz.charts.logit_lens import lens_chart, lens_table
 from viz.charts.next_token import CHOSEN, stage_chart, titles_of
 from viz.explorer.attention_kinds import kinds_of
@@ -229,7 +229,7 @@ def show_moves(here: Stand, *, running: bool) -> None:
             label = f"Run {here.chosen.tokens}"
             st.button(label, key="run", on_click=start, args=(here,), disabled=stuck, type="primary", help=TOKENS_HELP)
         empty = not here.written or running
-        anew: dict[str, Any] = {"kwargs": continuation.NOTHING_WRITTEN, "disabled": empty, "help": RESET_HELP}
+        anew: dict[str, Any] = {"kwargs": settings.NOTHING_WRITTEN, "disabled": empty, "help": RESET_HELP}
         st.button("Reset", key="reset", on_click=move, args=(here,), **anew)
 
 
@@ -317,7 +317,7 @@ def show_stages(here: Stand, step: Step, ids: list[int]) -> None:
     )
 
 
-def stage_settings(chosen: continuation.Continuation) -> dict[str, float]:
+def stage_settings(chosen: settings.Continuation) -> dict[str, float]:
     """The settings by the names of the stages."""
     return {
         "repetition_penalty": chosen.penalty,
@@ -370,20 +370,20 @@ def show_settings(here: Stand) -> None:
 
     radio(
         "Take",
-        continuation.METHODS,
+        settings.METHODS,
         chosen.method,
         lambda method: change(here, method=method),
         key="method",
         format_func=METHOD_NAMES.__getitem__,
         help=METHOD_HELP,
     )
-    st.slider("Temperature", 0.0, continuation.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature"))
+    st.slider("Temperature", 0.0, settings.HOTTEST, step=0.05, help=TEMPERATURE_HELP, **changes("temperature"))
     st.slider("Top-p", 0.0, 1.0, step=0.05, help=TOP_P_HELP, **changes("top_p"))
     with st.expander("More settings"):
-        hardest, most = continuation.HARDEST, continuation.MOST_AT_ONCE
+        hardest, most = settings.HARDEST, settings.MOST_AT_ONCE
         st.number_input("Repetition penalty", 1.0, hardest, step=0.05, help=PENALTY_HELP, **changes("penalty"))
-        st.number_input("Top-k", 0, continuation.MOST_LEFT, step=1, help=TOP_K_HELP, **changes("top_k"))
-        st.number_input("Seed", 0, continuation.LARGEST_SEED, step=1, help=SEED_HELP, **changes("seed"))
+        st.number_input("Top-k", 0, settings.MOST_LEFT, step=1, help=TOP_K_HELP, **changes("top_k"))
+        st.number_input("Seed", 0, settings.LARGEST_SEED, step=1, help=SEED_HELP, **changes("seed"))
         st.number_input("Tokens a run", 1, most, step=1, help=TOKENS_HELP, **changes("tokens"))
 
 

@@ -9,8 +9,8 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from pages import FOLDER, MENU
-from pages.parts.widgets.bar import take_texts
-from pages.parts.widgets.bound import is_among
+from pages.parts.frame.bar import take_texts
+from pages.parts.widgets.binding import is_among
 from tests.running import (
     answered,
     asks,

@@ -13,8 +13,8 @@ from PIL import Image
 from playwright.sync_api import Page, TimeoutError, expect
 
 from model import Edits, HeadSite, load_checkpoint
-from pages.parts.experiments import EXPERIMENTS
-from pages.parts.subjects import GROUPS
+from pages.parts.ablations.experiments import EXPERIMENTS
+from pages.parts.ablations.subjects import GROUPS
 from tests.running import PATIENCE, asks, comes_true, idle, visitor
 from tests.test_explorer_browser import serious
 from tests.test_explorer_pictures import colours_of

@@ -3,7 +3,7 @@
 import pytest
 
 from model import load_checkpoint
-from pages.parts.halves import swapped_halves, word_span
+from viz.text.swapped_halves import swapped_halves, word_span
 from viz.text.swapped_spans import swapped_spans
 
 TWO = ("The film was slow, but I loved it.", "I loved the film, but it was slow.")

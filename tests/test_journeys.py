@@ -16,9 +16,9 @@ from model import Edits, HeadSite, load_checkpoint
 from model.measures.head_kinds import finding, measure, sides_of
 from model.measures.one_weight import strongest
 from model.measures.positions.shuffled_order import shuffled_weights
-from pages.parts.continuation import EXAMPLE as STORY
 from pages.parts.state.selection import EXAMPLES
-from pages.parts.translation import SENTENCES
+from pages.parts.translate.settings import SENTENCES
+from pages.parts.write.settings import EXAMPLE as STORY
 from tests.running import (
     PRESS_STOP,
     answered,

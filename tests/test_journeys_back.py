@@ -14,10 +14,10 @@ from model import Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from model.loading import checkpoint_files
 from model.measures.alignment import aligned, producing, renumbered, word_weights
-from pages.parts.continuation import EXAMPLE as STORY
-from pages.parts.positions_settings import EXAMPLE as WORDS
+from pages.parts.positions.settings import EXAMPLE as WORDS
 from pages.parts.state.selection import EXAMPLES
-from pages.parts.translation import SENTENCES
+from pages.parts.translate.settings import SENTENCES
+from pages.parts.write.settings import EXAMPLE as STORY
 from tests import reference, tiny
 from tests.folders import KINDS
 from tests.running import (

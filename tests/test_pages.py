@@ -16,13 +16,13 @@ from streamlit.testing.v1 import AppTest
 import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from pages.parts.computed import LRUCache
-from pages.parts.continuation import BEGINNINGS
-from pages.parts.explore_settings import Axes
-from pages.parts.exploring import Attended, wanted_layer
-from pages.parts.state.declared import CODEC
+from pages.parts.cache import LRUCache
+from pages.parts.explore.explorer_panel import Attended, wanted_layer
+from pages.parts.explore.settings import Axes
+from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
-from pages.parts.translation import SENTENCES
+from pages.parts.translate.settings import SENTENCES
+from pages.parts.write.settings import BEGINNINGS
 from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.packing import unpack
 from viz.explorer.view import View

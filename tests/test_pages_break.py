@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, HeadSite, HiddenKey, load_checkpoint
 from model.loading import checkpoint_files
-from pages.parts.experiments import EXPERIMENTS, NOTHING, Place, edits_for
+from pages.parts.ablations.experiments import EXPERIMENTS, NOTHING, Place, edits_for
 from pages.parts.state.selection import EXAMPLES
 from tests import reference, tiny
 from tests.kinds import BART

@@ -13,12 +13,12 @@ import torch
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.experiments.gradient_depth import Fresh, gradient_norms
 from model.measures.experiments.score_spread import WIDTHS, spread_of_products
-from pages.parts.bench import EXAMPLE, Typed, typed_of
-from pages.parts.experiments import EXPERIMENTS
-from pages.parts.fresh import STACKS
+from pages.parts.ablations.attention_by_hand import EXAMPLE, Typed, typed_of
+from pages.parts.ablations.experiments import EXPERIMENTS
+from pages.parts.ablations.subjects import ALL, GROUPS, SUBJECTS
+from pages.parts.ablations.untrained_stacks import STACKS
+from pages.parts.ablations.word_in_two_texts import FIRST, SECOND, Two, two_of
 from pages.parts.state.selection import EXAMPLES
-from pages.parts.subjects import ALL, GROUPS, SUBJECTS
-from pages.parts.word import FIRST, SECOND, Two, two_of
 from tests.test_pages import component, opened
 from tests.test_pages_break import compared, measured, opened_at, short_bart, values
 from tests.test_pages_families import TEXT, app_folders, folders

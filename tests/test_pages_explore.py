@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from model import Edits, HeadSite, HiddenKey, available_checkpoints, load_checkpoint
-from pages.parts import downloads, three_changes
-from pages.parts.halves import swapped_halves
+from pages.parts.explore import three_changes
+from pages.parts.frame import downloads
 from pages.parts.state.selection import EXAMPLES
 from tests.test_pages import SENTENCE, asked, button, component, follow, opened, taken
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.share_picture import Words, share_svg
+from viz.text.swapped_halves import swapped_halves
 
 QUESTION = "Which words does each head look at?"
 SWAPPED = "I loved the film, but it was slow."
@@ -324,7 +325,7 @@ def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monk
         asked.append("once")
         return ""
 
-    monkeypatch.setattr("pages.parts.three_changes.change_of", change_of)
+    monkeypatch.setattr("pages.parts.explore.three_changes.change_of", change_of)
     app = opened(checkpoint="translate-en-fr", text="It rains, but we go. " * 12)
     assert not app.exception
     assert asked == []

@@ -9,10 +9,10 @@ import pytest
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import STEPS
-from pages.parts import weight_walk
-from pages.parts.arrows import steps_between
-from pages.parts.inside_settings import Walk
-from pages.parts.state.declared import CODEC
+from pages.parts.components.arrow_keys import steps_between
+from pages.parts.inside import weight_walk
+from pages.parts.inside.settings import Walk
+from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
 from tests.test_pages import SENTENCE, asked, bar, follow, opened, typed

@@ -13,12 +13,12 @@ import torch
 
 from model import load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from pages.parts.productions import candidate_target, compact
-from pages.parts.state.declared import CODEC
+from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import LONGEST_TEXT, Selection
-from pages.parts.translation import SENTENCES as EXAMPLES
-from pages.parts.translation import Options
-from pages.parts.translation_controls import ended
+from pages.parts.translate.controls import ended
+from pages.parts.translate.productions import candidate_target, compact
+from pages.parts.translate.settings import SENTENCES as EXAMPLES
+from pages.parts.translate.settings import Options
 from tests.test_pages import bar, component, one_refusal, opened, picture, typed
 from tests.test_pages import link as door_named
 from tests.test_pages_break import values

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, load_checkpoint
 from model.loading import checkpoint_files
-from pages.parts.continuation import EXAMPLE
+from pages.parts.write.settings import EXAMPLE
 from tests import tiny
 from tests.running import ROOT
 from tests.test_pages import bar, component, one_refusal, opened, picture, typed

@@ -9,8 +9,8 @@ import torch
 
 from model import Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite, load_checkpoint
 from model.measures.outcome import answers_otherwise, outcome_of, outcome_value
-from pages.parts.experiments import EXPERIMENTS, Place
-from pages.parts.part_effects import groups_of
+from pages.parts.ablations.experiments import EXPERIMENTS, Place
+from pages.parts.ablations.part_effects import groups_of
 from tests import tiny
 from tests.test_pages import component, opened
 from tests.test_pages_families import app_folders, folders
@@ -237,8 +237,8 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
         taken.append(given)
         return b""
 
-    monkeypatch.setattr("pages.parts.downloads.bars_png", keep)
-    monkeypatch.setattr("pages.parts.downloads.button", lambda label, name, make, *_, **__: make())
+    monkeypatch.setattr("pages.parts.frame.downloads.bars_png", keep)
+    monkeypatch.setattr("pages.parts.frame.downloads.button", lambda label, name, make, *_, **__: make())
     app = opened(page, text=TURNS, layer="2", off="2.1")
     assert not app.exception
     ((bars, foot, words),) = taken

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from model import load_checkpoint
-from pages.parts import downloads
-from pages.parts.downloads import words_of
+from pages.parts.frame import downloads
+from pages.parts.frame.downloads import words_of
 from tests.test_pages import opened
 from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.view import View

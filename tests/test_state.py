@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.positions_settings import Positioning
+from pages.parts.positions.settings import Positioning
 from pages.parts.state import fields
 from pages.parts.state.codec import Codec, PageState
-from pages.parts.state.declared import CODEC, FIRST
+from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT
 from pages.parts.state.session import page_of
-from pages.parts.translation import Options
+from pages.parts.translate.settings import Options
 
 PAGES = sorted(CODEC.pages)
 EXAMPLE_OF = {

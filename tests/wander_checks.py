@@ -17,9 +17,9 @@ from playwright.sync_api import ConsoleMessage, Error, Locator, Page
 from playwright.sync_api import TimeoutError as TookTooLongError
 
 from model import Checkpoint, load_checkpoint
-from pages.parts.state.declared import CODEC, FIRST
+from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection
-from pages.parts.translation import Options
+from pages.parts.translate.settings import Options
 
 RUN_PATIENCE = 60  # seconds that one run of a page may take on a busy machine
 COMPARE_PATIENCE = 12  # seconds: what a component told is told again after five, where the message was lost

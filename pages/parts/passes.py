@@ -8,12 +8,12 @@ from model.checkpoint import describe
 from model.edits import NO_EDITS, HeadSite
 from model.tokenizer import NOTHING
 from model.trace import Trace
-from pages.parts.computed import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
-from pages.parts.head_switches import muted_heads
-from pages.parts.productions import candidate_of, candidate_target, produced_of, source_of
+from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed
-from pages.parts.translation import Options
+from pages.parts.translate.productions import candidate_of, candidate_target, produced_of, source_of
+from pages.parts.translate.settings import Options
+from pages.parts.widgets.head_switches import muted_heads
 from viz.export.provenance import Provenance
 from viz.export.trace_code import Target
 

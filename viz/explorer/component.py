@@ -39,7 +39,7 @@ def comparison(compared: Mapping[str, Any], *, key: str) -> None:
 
 
 def matrices(tables: Sequence[Mapping[str, Any]], *, key: str, hint: str) -> None:
-    """Small matrices, as ``number_matrices.matrix_table`` gives them; the hint stands below until a cell is pointed at."""
+    """Small matrices, as ``number_matrices.matrix_table`` gives them; the hint is below until one points at a cell."""
     data = {"matrices": list(tables), "hint": hint}
     drawing("tables", '<div class="matrices"></div>')(key=key, data=data, height="content")
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from model import available_checkpoints
-from pages.parts.state.declared import CODEC, FIRST
+from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import Selection
 from viz.explorer.attention_kinds import Kind
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import viz.formula
-from pages.parts.widgets.component import component
+from pages.parts.components.component import component
 
 FILES = Path(viz.formula.__file__).with_name("formula")
 MARKUP = '<div class="formula" role="group"></div>'

@@ -1,0 +1,1 @@
+"""What the page Break the formula is built from: experiments, their effects, and what is computed without a text."""

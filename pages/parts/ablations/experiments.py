@@ -1,0 +1,398 @@
+"""Break the formula: what can be taken out of it with one click, why it is there, and what the loss did here."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from model import Config, Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite
+from model.edits.checks import complaints, has_norm, sizes_of, sublayers
+from pages.parts.ablations.experiment_effects import (
+    Run,
+    of_heads,
+    of_lengths,
+    of_likeness,
+    of_masks,
+    of_neighbours,
+    of_order,
+    of_uniform,
+    of_widths,
+)
+from viz.tokens import counted, markdown_text, visible
+
+SEED = 1
+ATTENTIONS = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+NO = Edits()
+IN_WORDS = {
+    "unpositioned": "no positions",
+    "shuffled": "shuffled positions",
+    "shifted": "shifted positions",
+    "unmasked": "no mask",
+    "causal": "a causal mask",
+    "hidden": "hidden tokens ({})",
+    "uniform": "uniform attention (heads: {})",
+    "overwritten": "overwritten weights ({})",
+    "averaged": "mean-ablated heads ({})",
+    "muted": "muted heads ({})",
+    "muted_layers": "muted layers ({})",
+    "without_residual": "no residual (sublayers: {})",
+    "without_norm": "no norm (norms: {})",
+}
+MOST_APART = 12  # parts of one kind that are said one by one
+SUBLAYERS = {"self": "attention", "cross": "cross-attention", "feed-forward": "feed-forward layer"}
+EACH_IN_WORDS: dict[str, Callable[..., str]] = {
+    "hidden": lambda key: hidden_key_name(key),
+    "muted": lambda site: f"head {counted(site.head)} muted in {sublayer_name(site, site.attention)}",
+    "muted_layers": lambda site: f"all heads muted in {sublayer_name(site, site.sublayer)}",
+    "without_residual": lambda site: f"no residual around {sublayer_name(site, site.sublayer)}",
+}
+NOTHING = "This checkpoint has no place for the experiment: "
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an experiment on one layer, head or token acts; all counted from 0."""
+
+    attention: str = "encoder"  # "encoder", "decoder" or "cross"
+    layer: int = 0
+    head: int = 0
+    key: int = 0  # a token that is looked at
+    token: str = ""  # what stands there
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One click. ``edits`` gives what is changed, or one sentence on why there is nothing to change."""
+
+    name: str
+    explained: str
+    look_for: str
+    edits: Callable[[Config, Place], Edits | str]
+    effect: Callable[[Run], str]
+    instead: str = "mute"  # what to try where a model has no place for it
+    on_head: bool = False  # whether it acts on the chosen head alone
+    on_key: bool = False  # whether it acts on the chosen token
+    part: str = ""  # what is taken out, as in "without …"; "": something is changed instead
+    of_text: bool = True  # what its absence does depends on the text: without norms a model fails on any
+    unmoved: str = ""  # what it means where the prediction stays as it was
+
+    @property
+    def on_layer(self) -> bool:
+        """Whether it acts on the chosen layer alone."""
+        return "{layer}" in self.name
+
+    def part_at(self, place: Place) -> str:
+        """What is taken out, with the layer or head."""
+        return self.part.format(layer=counted(place.layer), head=counted(place.head))
+
+    def title(self, place: Place) -> str:
+        """The name, with the layer, head or token that it acts on. Markdown."""
+        key = f"“{markdown_text(visible(place.token))}”" if place.token else f"token {counted(place.key)}"
+        return self.name.format(layer=counted(place.layer), head=counted(place.head), key=key)
+
+
+def edits_for(experiment: Experiment, config: Config, place: Place, kept: Edits = NO) -> Edits | str:
+    """The edits of an experiment on a model, with those that are kept, or one plain sentence where it has no place."""
+    found = experiment.edits(config, place)
+    if isinstance(found, str):
+        return NOTHING + found
+    edits = together(kept, found)
+    missing = next(complaints(edits, config, {}), None)
+    return edits if missing is None else f"{NOTHING}it {missing}."
+
+
+def together(kept: Edits, added: Edits) -> Edits:
+    """Two edits in one; a number of the second takes the place of the first's. InputError where they contradict."""
+    numbers = {name: value for name in ("scale", "temperature") if (value := getattr(added, name)) != getattr(NO, name)}
+    sets = {name: value | getattr(kept, name) for name, value in vars(added).items() if isinstance(value, frozenset)}
+    return replace(kept, **sets, **numbers)
+
+
+def edits_in_words(edits: Edits) -> str:
+    """What edits change, in a few words."""
+    return ", ".join(
+        [*numbers_in_words(edits), *(IN_WORDS[name].format(len(sites)) for name, sites in sets_of(edits).items())]
+    )
+
+
+def numbers_in_words(edits: Edits) -> dict[str, str]:
+    """The numbers that edits change, in words, with the name of each."""
+    said = {} if edits.scale is None else {f"q·k × {edits.scale:g} in place of ÷ √d_k": "scale"}
+    return said if edits.temperature == 1 else said | {f"temperature {edits.temperature:g}": "temperature"}
+
+
+def sets_of(edits: Edits) -> dict[str, frozenset]:
+    """The sets of places that edits change."""
+    return {name: value for name, value in vars(edits).items() if isinstance(value, frozenset) and value}
+
+
+def sublayer_name(site: HeadSite | SublayerSite, sublayer: str) -> str:
+    """ "layer 2's attention (encoder)"."""
+    return f"layer {counted(site.layer)}'s {SUBLAYERS[sublayer]} ({site.stack})"
+
+
+def hidden_key_name(key: HiddenKey) -> str:
+    """ "no head may look at token 9 (encoder)"."""
+    heads = "cross-attention head" if key.attention == "cross" else "head"
+    return f"no {heads} may look at token {counted(key.position)} ({key.key_stack})"
+
+
+def without(edits: Edits, name: str, rest: Any) -> Edits:
+    """The edits with a part of one kind left."""
+    return replace(edits, **{name: rest})
+
+
+def kept_parts(edits: Edits) -> Iterator[tuple[str, Edits]]:
+    """Each part of edits, in words, with the edits that are left without it; a head or layer is a part of its own."""
+    for said, name in numbers_in_words(edits).items():
+        yield said, without(edits, name, getattr(NO, name))
+    for name, sites in sets_of(edits).items():
+        if name in EACH_IN_WORDS and len(sites) <= MOST_APART:
+            for site in sorted(sites):
+                yield EACH_IN_WORDS[name](site), without(edits, name, sites - {site})
+        else:
+            yield IN_WORDS[name].format(len(sites)), without(edits, name, frozenset())
+
+
+def stacks_of(config: Config) -> list[str]:
+    """The stacks of an architecture."""
+    return config.architecture.split("-")
+
+
+def unscaled(config: Config, place: Place) -> Edits | str:
+    """q·k as it is, in every attention."""
+    if config.score_scale == 1:
+        return "it never divides q·k by √d_k; its weights were trained to do without."
+    return Edits(scale=1.0)
+
+
+def unpositioned(config: Config, place: Place) -> Edits | str:
+    """No positions in any stack."""
+    return Edits(unpositioned=frozenset(stacks_of(config)))
+
+
+def shuffled(config: Config, place: Place) -> Edits | str:
+    """Positions in another order, in every stack."""
+    return Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in stacks_of(config)))
+
+
+def unmasked(config: Config, place: Place) -> Edits | str:
+    """No mask in the decoder."""
+    if "decoder" not in stacks_of(config):
+        return "its encoder has no mask, every token sees every other; try the causal mask."
+    return Edits(unmasked=frozenset({"decoder"}))
+
+
+def causal(config: Config, place: Place) -> Edits | str:
+    """A causal mask in the encoder."""
+    if "encoder" not in stacks_of(config):
+        return "its decoder has a causal mask already; try it without the mask."
+    return Edits(causal=frozenset({"encoder"}))
+
+
+def without_residual(config: Config, place: Place) -> Edits | str:
+    """The chosen layer's attention replaces the stream."""
+    stack, sublayer = ATTENTIONS[place.attention]
+    return Edits(without_residual=frozenset({SublayerSite(stack, place.layer, sublayer)}))
+
+
+def without_norm(config: Config, place: Place) -> Edits | str:
+    """No norm in any stack."""
+    sites = [
+        NormSite(stack, layer, sublayer, side)
+        for stack in stacks_of(config)
+        if (sizes := sizes_of(config, stack))
+        for layer in range(sizes.layers)
+        for sublayer in sublayers(config, stack)
+        for side in ("before", "after")
+    ]
+    sites += [NormSite(stack, None, name) for stack in stacks_of(config) for name in ("embedding", "final")]
+    return Edits(without_norm=frozenset(site for site in sites if has_norm(config, site)))
+
+
+def uniform(config: Config, place: Place) -> Edits | str:
+    """Equal weights in every head of every attention."""
+    sites = [
+        HeadSite(stack, layer, head, sublayer)
+        for stack in stacks_of(config)
+        if (sizes := sizes_of(config, stack))
+        for sublayer in sublayers(config, stack)
+        if sublayer != "feed-forward"
+        for layer in range(sizes.layers)
+        for head in range(sizes.heads)
+    ]
+    return Edits(uniform=frozenset(sites))
+
+
+def muted(config: Config, place: Place) -> Edits | str:
+    """One head."""
+    stack, sublayer = ATTENTIONS[place.attention]
+    return Edits(muted=frozenset({HeadSite(stack, place.layer, place.head, sublayer)}))
+
+
+def hidden(config: Config, place: Place) -> Edits | str:
+    """One token, from every head of every layer."""
+    stack, sublayer = ATTENTIONS[place.attention]
+    return Edits(hidden=frozenset({HiddenKey(stack, place.key, sublayer)}))
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "scale": Experiment(
+        name="No √d_k",
+        explained=(
+            "A score is the product q·k divided by √d_k, where d_k is the number of coordinates that a head sees. The "
+            "product is a sum of d_k terms, so it spreads the wider the more terms there are; the division takes that "
+            "growth out again. Here q·k enters the softmax as it is, in every attention of the model."
+        ),
+        look_for=(
+            "Rows with one dark cell and little beside it: from scores far apart the softmax gives nearly all weight "
+            "to the largest, and what a head could say by degrees is lost."
+        ),
+        edits=unscaled,
+        instead="spread",
+        effect=of_widths,
+        part="the scale",
+        unmoved="The answer does not hang on how evenly the weights spread: larger scores lead to it too.",
+    ),
+    "positions": Experiment(
+        name="No positions",
+        explained=(
+            "Attention compares tokens, not positions: its sums have no order in them. Order comes in through the "
+            "positions alone, as vectors added to the tokens, as rotations of queries and keys, or as a bias on the "
+            "scores. Here they are left out everywhere; the same token is the same vector wherever it stands."
+        ),
+        look_for=(
+            "Patterns such as “the previous token” that fall apart. Where one text holds a token twice, and no mask "
+            "lets one of the two see more than the other, their rows become equal, and their columns."
+        ),
+        edits=unpositioned,
+        instead="scale",
+        effect=of_order,
+        part="positions",
+        unmoved="Without positions the model says the same here; with them, another order may still matter.",
+    ),
+    "shuffle": Experiment(
+        name="Shuffled positions",
+        explained=(
+            "Every token keeps its word but gets another position, as if the sentence had been read out in another "
+            "order. The positions are the trained ones, each used once; only their order is different."
+        ),
+        look_for=(
+            "Diagonals that scatter: a head that looked at its neighbours now looks at the tokens that were given "
+            "neighbouring positions. Heads that go by the words themselves stay nearly as they were."
+        ),
+        edits=shuffled,
+        instead="scale",
+        effect=of_neighbours,
+        unmoved="This one shuffle of the positions changes nothing; another order of the words themselves may.",
+    ),
+    "unmask": Experiment(
+        name="No mask",
+        explained=(
+            "A decoder writes from left to right, so a token may look only at itself and at what stands before it: the "
+            "causal mask sets the scores of later tokens to −∞. Here the mask is taken away, and every token sees the "
+            "whole text, the words that it is supposed to predict among them."
+        ),
+        look_for="Weight above the diagonal, where there was none: queries that look at tokens still to come.",
+        edits=unmasked,
+        instead="causal",
+        effect=of_masks,
+        part="the causal mask",
+        unmoved="What stands later tells the tokens before it nothing that this answer needs.",
+    ),
+    "causal": Experiment(
+        name="Causal mask",
+        explained=(
+            "An encoder reads a text as a whole: every token may look at every other. Here each sees only itself and "
+            "what stands before it, as in a decoder, although the model was never trained that way."
+        ),
+        look_for=(
+            "Nothing above the diagonal, and the first rows with all their weight on the few tokens that they still "
+            "see. What came from later words has to be done without."
+        ),
+        edits=causal,
+        instead="unmask",
+        effect=of_masks,
+        unmoved="What stands later adds nothing that this answer needs: each token did with those before it.",
+    ),
+    "residual": Experiment(
+        name="No residual around layer {layer}'s attention",
+        explained=(
+            "What attention finds is added to the stream: the token keeps what it was and receives something besides. "
+            "Here, in the chosen layer, the result of attention replaces the stream, and what the token was before is "
+            "gone from there on."
+        ),
+        look_for=(
+            "The layers after the chosen one, whose attention has only a mixture of other tokens to compare, and the "
+            "jump of the distance at that layer."
+        ),
+        edits=without_residual,
+        effect=of_likeness,
+        part="the residual of layer {layer}",
+        unmoved="What the tokens were before this layer reaches the answer by attention too.",
+    ),
+    "norm": Experiment(
+        name="No norm",
+        explained=(
+            "A norm brings every vector to one length before a part of the model reads it (or after that part has "
+            "added to it). Here all norms let through what they are given, in every layer."
+        ),
+        look_for=(
+            "How much shorter or longer the vectors are: products of queries and keys grow with the square of that "
+            "length, so attention turns nearly even, or onto single tokens."
+        ),
+        edits=without_norm,
+        effect=of_lengths,
+        part="norms",
+        of_text=False,
+        unmoved="The vectors of this text have a length that the model can read as it is.",
+    ),
+    "uniform": Experiment(
+        name="Uniform attention: no choice of where to look",
+        explained=(
+            "Every query gives the same weight to all keys that its mask allows, in every head of every layer: "
+            "attention becomes a plain average of the text. What the model still knows comes from the words, the "
+            "feed-forward layers and the value projections."
+        ),
+        look_for=(
+            "Whether the prediction moves. Where it does not, this sentence could be judged without choosing where "
+            "to look."
+        ),
+        edits=uniform,
+        effect=of_uniform,
+        part="a choice of where to look",
+        unmoved="This text does not need a choice of where to look: a plain average of it says the same.",
+    ),
+    "mute": Experiment(
+        name="Mute head {head} of layer {layer}",
+        explained=(
+            "The context of one head, the weighted sum of its values, is set to zero before the layer's output "
+            "projection joins the heads; all else stays. Choose layer and head below. This shows what the head "
+            "contributes to this text, with all others in place."
+        ),
+        look_for=(
+            "The chosen layer's weights stay as they are, since they are computed before; the layers after it may "
+            "change, and the prediction with them. Most heads move it little."
+        ),
+        edits=muted,
+        effect=of_heads,
+        on_head=True,
+        part="head {head} of layer {layer}",
+        unmoved="This text does not need this head: others bring the same, or nothing reads it.",
+    ),
+    "hide": Experiment(
+        name="Forbid looking at {key}",
+        explained=(
+            "In one attention, no head of any layer may look at one token, not even the token itself: its score is set "
+            "to −∞ before the softmax, so that the other keys share its weight. The token is still there, and whatever "
+            "reads the whole text at the end still reads it. Choose the token below."
+        ),
+        look_for=(
+            "Whether the prediction moves more than without a head that looks at the token. What one head no longer "
+            "brings, another may; what no head may look at is lost to all other tokens."
+        ),
+        edits=hidden,
+        effect=of_heads,
+        on_key=True,
+        unmoved="No other token needs to look at this one: what it says is found elsewhere, or read off it directly.",
+    ),
+}

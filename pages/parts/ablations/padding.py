@@ -1,0 +1,99 @@
+"""A text alone, filled up with padding, and filled up without the mask that hides it."""
+
+from typing import Any
+
+import streamlit as st
+
+from model import Checkpoint
+from model.measures.experiments.padding import Padded, largest_leak, padded, weight_on_padding
+from model.trace import Trace
+from pages.parts.ablations.experiment_effects import SAME, decimal
+from pages.parts.ablations.experiment_runs import Kinds, chosen_number, take_number
+from pages.parts.ablations.experiments import NO
+from pages.parts.ablations.subjects import SUBJECTS
+from pages.parts.cache import bytes_of, traces
+from pages.parts.frame.theme import theme
+from pages.parts.passes import trace_key
+from pages.parts.state.selection import Selection
+from pages.parts.widgets.binding import bind
+from pages.parts.widgets.charts import explain, show_chart, show_measured
+from viz.charts.lines import line_chart
+from viz.text.weight_sentences import outcome
+from viz.tokens import counted, percent
+
+MOST, USUAL = 32, 8
+COUNT_HELP = "How many padding tokens stand after the text, as if a longer text were in the same batch."
+NO_ROOM = "The text fills all positions that the model has: there is no room for padding. Type a shorter one."
+TABLE_HELP = (
+    "The largest difference is that of any coordinate of any token's last vector from the text alone; rounding alone "
+    f"leaves up to {SAME:g}."
+)
+READ = """
+- Across: layers. Up: the share of their weight that the text's own tokens give to padding, the mean over all heads and
+  queries. With the mask it is 0 in every layer.
+"""
+
+
+def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
+    """The leak, layer by layer and at the end."""
+    subject = SUBJECTS["padding"]
+    words, beside = explain(subject.name, subject.explained, subject.look_for)
+    stack = before.encoder or before.decoder
+    ids = stack.ids.tolist() if stack is not None else []
+    room = min(MOST, checkpoint.config.max_length - len(ids))
+    if room < 2:
+        st.info(NO_ROOM)
+        return
+    count = chosen_number(selection, range(1, room + 1), min(USUAL, room))
+    with beside:
+        key = bind("padding_count", count, told=True)
+        st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
+    key_of_runs = ("padding", count, *trace_key(selection, NO))
+    found: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
+    lines = {
+        "without the mask": weight_on_padding(found.unmasked, found.length),
+        "with the mask": weight_on_padding(found.masked, found.length),
+    }
+    show_measured(words, padding_sentence(found, count, lines), TABLE_HELP)
+    st.dataframe(padding_table(found, checkpoint), hide_index=True)
+    places, titles = [counted(layer) for layer in range(len(found.alone.blocks))], ("layer", "weight on padding")
+    show_chart(key_of_runs, lambda: line_chart(places, lines, titles, theme=theme()), "Weight on padding by layer.")
+    st.markdown(f"**How to read this**\n{READ}")
+
+
+def take_count() -> None:
+    """Another number of padding tokens."""
+    take_number(st.session_state["padding_count"])
+
+
+def padding_table(found: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]:
+    """The three runs."""
+    table: dict[str, list[Any]] = {
+        "the text": ["alone", "padded, with the mask", "padded, without it"],
+        "largest difference": [
+            "0",
+            *(decimal(largest_leak(found.alone, other)) for other in (found.masked, found.unmasked)),
+        ],
+    }
+    if None in found.logits or not checkpoint.config.labels:
+        return table
+    shares = [logits.double().softmax(dim=-1).flatten().tolist() for logits in found.logits if logits is not None]
+    said = [outcome(dict(zip(checkpoint.config.labels, each, strict=True))) for each in shares]
+    return table | {"prediction": said}
+
+
+def padding_sentence(found: Padded, count: int, lines: dict[str, Any]) -> str:
+    """The leak in one sentence."""
+    leak = lines["without the mask"]
+    most = int(leak.argmax())
+    moved = largest_leak(found.alone, found.unmasked)
+    if moved <= SAME:
+        return (
+            f"{count} padding tokens after {found.length} change nothing here, with their mask or without: the causal "
+            "mask lets no token look at what stands after it."
+        )
+    return (
+        f"Without its mask, {count} padding tokens after {found.length} take up to {percent(float(leak[most]))} of the "
+        f"weight (layer {counted(most)}), and the text's last vectors move by up to {decimal(moved)} in a coordinate; "
+        f"with the mask by {decimal(largest_leak(found.alone, found.masked))}."
+    )

@@ -1,0 +1,1 @@
+"""What the page Explore is built from; the explorer itself, which other pages show too, is here."""

@@ -1,0 +1,136 @@
+"""The heads that do most with a text, found by measuring all of them, and the one that the large picture shows."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from model.measures.head_kinds import CARDS, Finding, best_of_heads, cards, cells_of, finding, measure, sides_of
+from model.measures.positions.shuffled_order import shuffled_weights
+from pages.parts.cache import checkpoint_named
+from pages.parts.components.cards import cards as card_row
+from pages.parts.explore.explorer_panel import Attended
+from pages.parts.frame.theme import theme
+from pages.parts.passes import edits_of, trace_of
+from pages.parts.state.session import choose, current
+from pages.parts.widgets.head_switches import one_head_on, only_head_on
+from viz.explorer.attention_kinds import Kind
+from viz.sentences.attention_curves import sentence_figure
+from viz.text import head_findings, weight_sentences
+from viz.tokens import markdown_text, position_name
+
+LABEL = "Other heads worth a look"
+BY_CHANCE = "It would do as much by chance, or with the same words in another order."
+
+
+class Heads(NamedTuple):
+    """What was measured of one text's heads.
+
+    first: the one to open on, if any is worth naming. others: the best of every other kind. best: what each head does
+    most notably, by (layer, head).
+    """
+
+    first: Finding | None
+    others: tuple[Finding, ...]
+    best: dict[tuple[int, int], Finding]
+
+
+class Opening(NamedTuple):
+    """The head of the large picture; found: what it does, if anything; others: those worth a look beside it."""
+
+    layer: int
+    head: int
+    found: Finding | None
+    others: tuple[Finding, ...]
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def found_heads(name: str, attention: str, _shown: Attended) -> Heads:
+    """What every head does. name and attention say which numbers they are of."""
+    selection, kind = _shown.selection, _shown.kind
+    checkpoint = checkpoint_named(selection.checkpoint)
+    edits = edits_of(selection, checkpoint)
+    trace = trace_of(selection, edits)
+    shuffles = shuffled_weights(checkpoint, trace, attention, edits)
+    measured = measure(np.stack(kind.weights), sides_of(trace, attention), shuffles)
+    first = finding(measured)
+    return Heads(first, cards(measured, first), best_of_heads(measured))
+
+
+def opening_of(shown: Attended) -> Opening:
+    """The head that a visitor has chosen, as the only one of its layer that is on; else the one that was found."""
+    heads, view = found_heads(shown.name, shown.kind.name, shown), shown.selection.view
+    worth = [each for each in (heads.first, *heads.others) if each is not None]
+    first = (worth[0].layer, worth[0].head) if worth else (0, 0)
+    chosen = only_head_on(view, shown.kind.heads)
+    place = first if chosen is None else (view.layer, chosen)
+    found = next((each for each in worth if (each.layer, each.head) == place), heads.best.get(place))
+    others = tuple(each for each in worth if (each.layer, each.head) != place)
+    return Opening(*place, found, others[:CARDS])
+
+
+def is_chosen(shown: Attended) -> bool:
+    """Whether the picture shows a head because a visitor chose it."""
+    return only_head_on(shown.selection.view, shown.kind.heads) is not None
+
+
+def title_of(shown: Attended, opening: Opening) -> str:
+    """What was found, in one line of Markdown; "" where nothing is worth naming and nothing was chosen."""
+    if opening.found is not None:
+        return markdown_text(head_findings.title(opening.found, shown.kind))
+    return head_findings.ordinary(opening.layer, opening.head) if is_chosen(shown) else ""
+
+
+def sentence_of(shown: Attended, opening: Opening) -> str:
+    """The sentence under the title, Markdown."""
+    if opening.found is not None:
+        return markdown_text(head_findings.sentence(opening.found, shown.kind))
+    return look_of(shown.kind, opening) if is_chosen(shown) else markdown_text(head_findings.nothing(shown.kind))
+
+
+def look_of(kind: Kind, opening: Opening) -> str:
+    """Where a head looks of which nothing stands out."""
+    names = [position_name(place, token) for place, token in enumerate(kind.keys.tokens)]
+    where = weight_sentences.sentence(
+        kind.weights[opening.layer][opening.head],
+        names,
+        layer=opening.layer,
+        heads=(opening.head,),
+        one_text=kind.queries is kind.keys,
+    )
+    return f"{where} {BY_CHANCE}"
+
+
+def how_chosen(opening: Opening) -> str:
+    """How the finding was chosen, and what it was measured against."""
+    against = "" if opening.found is None else f" {head_findings.against(opening.found)}"
+    return f"{head_findings.HELP}{against}"
+
+
+def figure_of(shown: Attended, opening: Opening) -> dict:
+    """What the large picture is drawn from."""
+    selection, kind, found = shown.selection, shown.kind, opening.found
+    trace = trace_of(selection, edits_of(selection, checkpoint_named(selection.checkpoint)))
+    sides = sides_of(trace, kind.name)
+    marked = np.zeros_like(sides.counted) if found is None else cells_of(sides, found)
+    key = None if found is None else found.key
+    return sentence_figure(kind, opening.layer, opening.head, marked, key=key, theme=theme())
+
+
+def show_heads_worth_a_look(shown: Attended, opening: Opening) -> None:
+    """One card for each other kind of head that this text has; a click shows that head alone."""
+    if not opening.others:
+        return
+    st.markdown(f"**{LABEL}**", help=head_findings.HELP)
+    by_id = {each.kind: each for each in opening.others}
+    listed = [head_findings.card(each, shown.kind) for each in opening.others]
+    card_row(listed, partial(take_card, by_id, shown.kind.heads), key="worth_a_look")
+
+
+def take_card(by_id: dict[str, Finding], heads: int, name: str) -> None:
+    """The head of a card, alone in its layer, with the key that it is about kept."""
+    found = by_id[name]
+    choose(
+        layer=found.layer, query=found.query, key=found.key, **one_head_on(current(), found.layer, found.head, heads)
+    )

@@ -1,0 +1,192 @@
+"""Three changes to a text or to what heads may do, with what each does to the model's verdict."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from model import Checkpoint, Edits, HiddenKey, InputError
+from pages.parts.ablations.experiments import ATTENTIONS
+from pages.parts.cache import checkpoint_named
+from pages.parts.explore.explorer_panel import Attended
+from pages.parts.explore.heads_worth_a_look import Opening
+from pages.parts.frame.page_links import door
+from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
+from pages.parts.prediction import change_of, verdict_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import changed, choose, current, selection_after
+from pages.parts.widgets.head_switches import muted_heads, with_mute
+from viz.text import head_findings
+from viz.text.swapped_halves import swapped_halves, word_span
+from viz.text.swapped_spans import swapped_spans
+from viz.tokens import markdown_text
+
+MUTE_HELP = (
+    "Sets this head's context, the weighted sum of the values, to zero before the layer's output projection; all other "
+    "heads stay."
+)
+SWAP_HELP = "Exchanges what stands before and after the “but”, or a comma, and reads that text instead."
+FORBID_HELP = (
+    "Takes this token out of the keys of every head in every layer of {attention}. Opens the experiment on the page "
+    "Break the formula, with both runs side by side."
+)
+ATTENTION_NAMES = {
+    "encoder": "the encoder’s own attention",
+    "decoder": "the decoder’s own attention",
+    "cross": "the cross-attention",
+}
+SWAPPED = "_swapped"  # in the session: a text, and what it became when its halves were swapped
+LONGEST = 100  # characters of a text under its button
+MOST_DECODED = 64  # source tokens; a translation of more, made three times, would keep the page waiting
+TOO_LONG = "Press it to see: a text of this length takes a while."
+ALONE = "It is the only token there is to look at."
+NO_HALVES = "There is no “but” and no comma to swap at."
+SWAP_WORDS = " Swap two words instead: drag one onto the other."
+
+
+def show_changes(shown: Attended, opening: Opening) -> None:
+    """Three buttons side by side, each with its result."""
+    checkpoint = checkpoint_named(shown.selection.checkpoint)
+    for place, show in zip(st.columns(3), (show_mute, show_swap, show_forbid), strict=True):
+        with place, st.container(gap="xxsmall"):
+            show(shown, opening, checkpoint)
+
+
+def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+    """The head of the picture muted, or given back."""
+    selection, site = shown.selection, (opening.layer, opening.head)
+    is_muted = site in muted_heads(selection)
+    changes = with_mute(selection, site, shown.kind.heads, muted=not is_muted)
+    label = "Give this head back" if is_muted else "Mute this head"
+    st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
+    after = changed(selection, **changes)
+    say_result(shown, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
+    st.caption("Do large weights mean that the head matters?")
+
+
+def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+    """The halves of the text in the other order."""
+    selection, label = shown.selection, "Swap the halves"
+    before, after_swap = st.session_state.get(SWAPPED, ("", None))
+    if selection.text == after_swap:
+        text, label, take = before, "Swap the halves back", partial(choose, text=before)
+    else:
+        text = swapped_halves(selection.text)
+        take = partial(take_halves, selection.text, text or "")
+    st.button(label, key="change_swap", help=SWAP_HELP, on_click=take, disabled=text is None, width="stretch")
+    if text is None:
+        st.caption(NO_HALVES + (SWAP_WORDS if len(shown.kind.keys.tokens) > 1 else ""))
+        return
+    after = selection_after(text=text)
+    say_result(shown, lambda: swap_change(selection, checkpoint, after))
+    st.caption(markdown_text(f"“{excerpt_of(text)}”"))
+
+
+def take_halves(before: str, after: str) -> None:
+    """Read the text with its halves in the other order. The one before is kept: a second swap may not give it back."""
+    st.session_state[SWAPPED] = (before, after)
+    choose(text=after)
+
+
+def swap_change(selection: Selection, checkpoint: Checkpoint, after: Selection) -> str:
+    """What the model says of this text, and of another; a typed target is of the first alone."""
+    if reads_typed(selection):
+        edits = edits_of(after, checkpoint)
+        return cached_words(("said", trace_key(after, edits)), lambda: verdict_of(checkpoint, trace_of(after, edits)))
+    return change(selection, checkpoint, after, edits_of(after, checkpoint))
+
+
+def excerpt_of(text: str) -> str:
+    """The text, or as much of its beginning as a few lines hold."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(maxsplit=1)[0]} …"
+
+
+def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+    """The key that most is attended to, hidden from every head of this attention, as on the page that it leads to.
+
+    That page mutes no head of this one's.
+    """
+    selection, kind = shown.selection, shown.kind
+    key = key_of(shown, opening)
+    name = markdown_text(head_findings.token_name(kind.keys.tokens[key]))
+    both = checkpoint.config.architecture == "encoder-decoder"
+    attention = ATTENTION_NAMES[kind.name] if both else "the model"
+    if len(kind.keys.tokens) == 1:
+        st.button(f"Forbid looking at “{name}”", key="change_forbid", disabled=True, width="stretch")
+        st.caption(ALONE)
+        return
+    explained = FORBID_HELP.format(attention=attention)
+    door(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
+    stack, sublayer = ATTENTIONS[kind.name]
+    hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
+    plain = changed(selection, muted=frozenset(), mute=False)
+    say_result(shown, lambda: change(plain, checkpoint, plain, hidden))
+    where = f"No head of {attention}" if both else "No head"
+    muted = " Measured with no head muted." if edits_of(selection, checkpoint).muted else ""
+    st.caption(f"{where} may look at it: does the model need it?{muted}")
+
+
+def key_of(shown: Attended, opening: Opening) -> int:
+    """The key that the finding is about, or else the one that its head attends to most; special ones come last."""
+    if opening.found is not None and opening.found.key is not None:
+        return opening.found.key
+    received = shown.kind.weights[opening.layer][opening.head].sum(axis=0)
+    special = np.array(shown.kind.keys.special or [False] * len(received))
+    return int(np.where(special, received - len(shown.kind.queries.tokens), received).argmax())
+
+
+def change(selection: Selection, checkpoint: Checkpoint, after: Selection, edits: Edits) -> str:
+    """What the model says now, and what it says after a change."""
+    now, typed = edits_of(selection, checkpoint), reads_typed(selection)
+
+    def compute() -> str:
+        return change_of(checkpoint, trace_of(selection, now), trace_of(after, edits), typed=typed)
+
+    return cached_words(("changed", trace_key(selection, now), trace_key(after, edits), typed), compute)
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def cached_words(key: tuple[Any, ...], _compute: Callable[[], str]) -> str:
+    """What was computed under a key. Only the words are kept: traces of a long text would push each other out."""
+    return _compute()
+
+
+def say_result(shown: Attended, compute: Callable[[], str]) -> None:
+    """The result; or why there is none."""
+    if decodes_long(shown):
+        st.markdown(TOO_LONG)
+        return
+    try:
+        st.markdown(f"**{markdown_text(compute())}**")
+    except InputError as refusal:
+        st.markdown(markdown_text(str(refusal)))
+
+
+def decodes_long(shown: Attended) -> bool:
+    """Whether another pass would decode a long text again, one token after the other."""
+    return "cross" in shown.kinds and len(shown.kinds["encoder"].keys.tokens) > MOST_DECODED
+
+
+def swappable_side(shown: Attended) -> str | None:
+    """Which side of the picture is the text that was typed: "both", "columns", or None."""
+    kind = shown.kind
+    both_stacks = "encoder" in shown.kinds and "decoder" in shown.kinds
+    if kind.name == "decoder" and both_stacks:
+        return None
+    return "both" if kind.queries is kind.keys else "columns"
+
+
+def take_swap(one: int, other: int) -> None:
+    """Exchange the words of two tokens in the text."""
+    selection = current()
+    checkpoint = checkpoint_named(selection.checkpoint)
+    trace = trace_of(selection, edits_of(selection, checkpoint))
+    read = trace.encoder or trace.decoder
+    if read is None or read.spans is None:
+        return
+    spans = [None if read.segments and read.segments[place] else span for place, span in enumerate(read.spans)]
+    places = [word_span(spans, read.words, place) for place in (one, other)]
+    if None not in places and places[0] != places[1]:
+        choose(text=swapped_spans(selection.text, *places))  # type: ignore[arg-type]

@@ -1,0 +1,68 @@
+"""Which weight Inside a head is about until somebody chooses one: the largest of the head that does most with the text.
+
+What is found is shown and not chosen: another text has another. Only a choice stands in the session and the address.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from model import Checkpoint
+from model.measures.head_kinds import Finding
+from model.measures.one_weight import WeightSite, strongest_giver
+from pages.parts.cache import checkpoint_named
+from pages.parts.explore.explorer_panel import Attended, name_of
+from pages.parts.explore.heads_worth_a_look import found_heads
+from pages.parts.inside.settings import Walk
+from pages.parts.passes import edits_of
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import changed, choices, choose, current
+from viz.explorer.attention_kinds import Kind
+
+PLACE = frozenset({"attention", "layer", "head", "off", "query", "key"})
+LARGEST_MODEL = 20_000_000  # parameters; of a larger one all heads are not measured before the page is seen
+
+
+def is_found() -> bool:
+    """Whether nobody has chosen a place yet, not even the first head of the first layer."""
+    return not PLACE & set(choices()) and current().of(Walk).opening
+
+
+def is_small(checkpoint: Checkpoint) -> bool:
+    """Whether all heads are measured before the page is seen: it takes eight more passes."""
+    return checkpoint.model.parameter_count() <= LARGEST_MODEL
+
+
+def opening_selection(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
+    """The selection, at the place that is found where none is chosen."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    if not is_found() or not is_small(checkpoint):
+        return selection
+    shown = Attended(selection, kinds, name_of(selection, edits_of(selection, checkpoint)))
+    found = found_heads(shown.name, shown.kind.name, shown).first
+    if found is None:
+        return selection
+    query, key = pair_of(found, shown.kind)
+    return changed(selection, layer=found.layer, head=found.head, query=query, key=key)
+
+
+def pair_of(found: Finding, kind: Kind) -> tuple[int | None, int | None]:
+    """The query and key that a finding is about; of one about a key alone, the query that gives most to it."""
+    query = found.query
+    if query is None and found.key is not None:
+        special = [place for place, added in enumerate(kind.queries.special or ()) if added]
+        left_out = {*special, found.key} if kind.queries is kind.keys else set(special)
+        query = strongest_giver(kind.weights[found.layer][found.head], found.key, left_out)
+    return query, found.key
+
+
+def take_place(name: str, place: int, site: WeightSite) -> None:
+    """Another layer, head, query or key than those of a site on the screen, which are chosen too if they were found."""
+    there = {"layer": site.layer, "head": site.head}
+    kept = there if is_found() else {}
+    after = there | {name: place}
+    choose(kept | {name: place}, opening=bool(after["layer"] or after["head"]))
+
+
+def place_to_keep(site: WeightSite) -> dict[str, Any]:
+    """What makes the site on the screen chosen, if it was only found: what is changed next may have another found."""
+    return {name: getattr(site, name) for name in ("layer", "head", "query", "key")} if is_found() else {}

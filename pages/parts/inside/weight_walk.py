@@ -1,0 +1,196 @@
+"""The way to one weight on a page: which weight and which step are chosen, and what can be taken away of it."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import streamlit as st
+
+from model import Checkpoint
+from model.measures.numpy_reference import Rechecked, recheck
+from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
+from pages.parts.cache import checkpoint_named
+from pages.parts.components.arrow_keys import arrow_keys
+from pages.parts.explore.explorer_panel import traced
+from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
+from pages.parts.inside.opening_weight import take_place
+from pages.parts.inside.settings import Walk
+from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, current, fit
+from pages.parts.widgets.binding import select
+from viz.explorer.attention_kinds import TITLES as ATTENTIONS
+from viz.explorer.attention_kinds import Kind, kinds_of
+from viz.export import data_files
+from viz.tokens import counted, position_name
+from viz.walkthrough.steps import TITLES, arrays_of, script
+
+ORDER = tuple(STEPS)
+NAME_WIDTH = 280  # pixels: the longest name of a step, so that the buttons beside it stay where they are
+ATTENTION_HELP = "Which attention: among the words of one text, or from the words being written to those being read."
+LAYER_HELP = "Layers work one after the other; counted from 1 here, from 0 in code and addresses."
+HEAD_HELP = "Heads work side by side in a layer; counted from 1 here, from 0 in code and addresses."
+QUERY_HELP = "The token that looks. Until one is chosen: that of the head's largest weight."
+KEY_HELP = "The token that is looked at. Until one is chosen: the one that the query gives most to."
+STEP_HELP = "The computation in its order. The left and right arrow keys go from step to step."
+STEP_FILE_HELP = "Every number of this step as an array, for numpy.load."
+FILE_HELP = "Every number of all steps, an array each, named by step and quantity, for numpy.load."
+SCRIPT_HELP = (
+    "A script that computes this weight again, by hand and from the stored weights, and asserts that both agree."
+)
+
+
+def chosen_path(selection: Selection, checkpoint: Checkpoint) -> WeightPath:
+    """The path of the weight that is chosen; of the largest one where no query or key is."""
+    return path_later(selection, checkpoint)()
+
+
+def path_later(selection: Selection, checkpoint: Checkpoint) -> Callable[[], WeightPath]:
+    """The same for when a file is asked for."""
+    edits = edits_of(selection, checkpoint)
+    trace = trace_later(selection, edits)
+
+    def path() -> WeightPath:
+        found = trace()
+        kinds = kinds_of(found)
+        view = fit(selection, kinds).view
+        weights = kinds[view.attention].weights[view.layer][selection.head]
+        query, key = strongest(weights, view.query, view.key)
+        place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
+        return path_of(checkpoint.model, found, WeightSite(attention=view.attention, **place), edits)
+
+    return path
+
+
+def choose_weight(kinds: dict[str, Kind], site: WeightSite) -> None:
+    """Attention, layer, head, query and key."""
+    kind = kinds[site.attention]
+    if len(kinds) > 1:
+        looks = {"format_func": ATTENTIONS.__getitem__, "help": ATTENTION_HELP}
+        select("Attention", list(kinds), site.attention, take_attention, key="inside_attention", **looks)
+    with st.container(horizontal=True):
+        choose_place("Layer", site, [counted(layer) for layer in range(kind.layers)], LAYER_HELP, 88)
+        choose_place("Head", site, [counted(head) for head in range(kind.heads)], HEAD_HELP, 88)
+    choose_place("Query", site, names(kind.queries.tokens), QUERY_HELP)
+    choose_place("Key", site, names(kind.keys.tokens), KEY_HELP)
+
+
+def names(tokens: tuple[str, ...]) -> list[str]:
+    """Tokens with their places."""
+    return [position_name(place, token) for place, token in enumerate(tokens)]
+
+
+def choose_place(
+    label: str, site: WeightSite, printed: list[str], explained: str, width: int | Literal["stretch"] = "stretch"
+) -> None:
+    """One of some places, by its name on the screen."""
+    name = label.lower()
+    select(
+        label,
+        range(len(printed)),
+        getattr(site, name),
+        lambda place: take_place(name, place, site),
+        key=f"inside_{name}",
+        format_func=printed.__getitem__,
+        help=explained,
+        width=width,
+    )
+
+
+def take_attention(name: str) -> None:
+    """Another attention, which has other layers, heads and tokens."""
+    choose(attention=name, head=0)
+
+
+def choose_step(chosen: str) -> None:
+    """The name of the step between a step back and a step on, and all the others by their numbers.
+
+    On a phone these give way: its style sheet is that of the frame.
+    """
+    place, last = ORDER.index(chosen), len(ORDER) - 1
+    with st.container(key="steps", horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.button("**←** Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
+        with st.container(key="step_name", width=NAME_WIDTH):
+            name_step(chosen)
+        st.button("Next **→**", key="next", on_click=go, args=(1,), disabled=place == last)
+        with st.container(key="step_numbers", horizontal=True, gap=None, width="content"):
+            for step in ORDER:
+                show_number(step, here=step == chosen)
+        arrow_keys(go)
+
+
+def show_number(step: str, *, here: bool) -> None:
+    """A button to a step, of which the style sheet leaves the number alone."""
+    name = TITLES[step]
+    looks: Literal["primary", "tertiary"] = "primary" if here else "tertiary"
+    label = f"**{counted(ORDER.index(step))}** {name}"
+    st.button(label, key=f"step_{step}", on_click=choose, kwargs={"step": step}, type=looks, help=name)
+
+
+def name_step(step: str) -> None:
+    """ "Step 5 of 13: product", as a heading."""
+    st.subheader(f"Step {counted(ORDER.index(step))} of {len(ORDER)}: {TITLES[step]}", anchor=False)
+
+
+def go(steps: int) -> None:
+    """Some steps on, or back; not beyond the ends."""
+    place = ORDER.index(current().of(Walk).step) + steps
+    choose(step=ORDER[min(max(place, 0), len(ORDER) - 1)])
+
+
+def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> Rechecked:
+    """The chosen numbers from the stored weights."""
+    trace, _ = traced(selection, checkpoint)
+    return recheck(checkpoint.model, trace, path.site, path.edits)
+
+
+def offer_files(selection: Selection) -> None:
+    """A list of files."""
+    with files():
+        step = selection.of(Walk).step
+        button("This step (NPZ)", download_name("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
+        button("Every step (NPZ)", download_name("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)
+        button("As Python", download_name("inside", "py"), python(selection), SCRIPT_HELP)
+        share("inside", weight_snapshot(selection))
+
+
+def weight_snapshot(selection: Selection) -> Callable[[], Snapshot]:
+    """The head of the weight, for the picture to share."""
+    take, path = selected_pass(selection), path_later(selection, checkpoint_named(selection.checkpoint))
+
+    def make() -> Snapshot:
+        site = path().site
+        return of_heads(take(), site.attention, site.layer, (site.head,), site.query, site.key)
+
+    return make
+
+
+def npz(selection: Selection, steps: tuple[str, ...]) -> Callable[[], bytes]:
+    """The numbers of some steps, for when the file is asked for."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    path = path_later(selection, checkpoint)
+    source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
+
+    def make() -> bytes:
+        found = path()
+        return data_files.npz(arrays_of({step: STEPS[step](found) for step in steps}), provenance=source)
+
+    return make
+
+
+def python(selection: Selection) -> Callable[[], str]:
+    """The weight as a script, for when it is asked for."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    path, edits = path_later(selection, checkpoint), edits_of(selection, checkpoint)
+    target, source = target_with_origin(selection, checkpoint, edits), provenance_of(selection, checkpoint, edits)
+
+    def make() -> str:
+        return script(
+            path(),
+            checkpoint=source.checkpoint,
+            text=source.text,
+            pair=source.pair,
+            target=target,
+            provenance=source,
+        )
+
+    return make

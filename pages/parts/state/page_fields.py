@@ -1,0 +1,23 @@
+"""What every page declares of its address: a new page adds its line."""
+
+from pages.parts.ablations import settings as ablations
+from pages.parts.explore import settings as explore
+from pages.parts.inside import settings as inside
+from pages.parts.positions import settings as positions
+from pages.parts.state.codec import Codec, PageState
+from pages.parts.translate import settings as translate
+from pages.parts.write import settings as write
+
+FIRST = "explore"  # the page that opens at /
+CODEC = Codec(
+    {
+        FIRST: explore.STATE,
+        "inside": inside.STATE,
+        "positions": positions.STATE,
+        "break": ablations.STATE,
+        "translate": translate.STATE,
+        "write": write.STATE,
+        "evidence": PageState(),
+        "checkpoints": PageState(),
+    }
+)

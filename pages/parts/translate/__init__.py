@@ -1,0 +1,1 @@
+"""What the page Translate is built from: settings, translations, pictures and controls."""

@@ -1,0 +1,199 @@
+"""The controls of the page Translate: how to produce, which translation, what to type instead."""
+
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.state.fields import written
+from pages.parts.state.page_fields import CODEC
+from pages.parts.state.selection import Selection, typable
+from pages.parts.state.session import changed, choose, current, unusable
+from pages.parts.translate.candidate_pass import ForcedPass, go_on
+from pages.parts.translate.productions import Produced, production_key
+from pages.parts.translate.settings import (
+    HOTTEST,
+    LARGEST_PENALTY,
+    LARGEST_SEED,
+    METHODS,
+    MOST_K,
+    SETTINGS,
+    WIDEST,
+    Options,
+)
+from pages.parts.widgets.binding import bind, radio
+from viz.charts.beam_tree import number
+from viz.text import weight_sentences
+from viz.tokens import markdown_text
+
+METHOD_HELP = (
+    "Greedy takes the most probable token each time. Beam search follows several hypotheses (translations in the "
+    "making) at once and keeps the best. Sampled draws each token by its probability, so that another seed gives "
+    "another text."
+)
+FIRST_STEP = {"choice": 0, "step": None}
+BEGINNING: dict[str, Any] = {"translation.step": None, "query": None, "key": None}
+NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "width": ("Beams", "How many hypotheses are followed at a time.", {"min_value": 1, "max_value": WIDEST, "step": 1}),
+    "length_penalty": (
+        "Length penalty",
+        "A translation's score is the sum of the logarithms of its tokens' probabilities, divided by "
+        "((5 + length) / 6) to this power: 0 favours short texts, more favours long ones.",
+        {"min_value": 0.0, "max_value": LARGEST_PENALTY, "step": 0.1, "format": "%.2f"},
+    ),
+    "temperature": (
+        "Temperature",
+        "What all logits are divided by before the softmax: below 1 probable tokens gain, above 1 improbable ones do; "
+        "0 leaves the most probable alone.",
+        {"min_value": 0.0, "max_value": HOTTEST, "step": 0.1, "format": "%.2f"},
+    ),
+    "top_k": (
+        "Top-k",
+        "Only so many of the most probable tokens can be drawn; 0: all.",
+        {"min_value": 0, "max_value": MOST_K, "step": 1},
+    ),
+    "top_p": (
+        "Top-p",
+        "Only the most probable tokens that have this probability together can be drawn; 1: all, 0: the first alone.",
+        {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%.2f"},
+    ),
+    "seed": (
+        "Seed",
+        "The same seed draws the same text again.",
+        {"min_value": 0, "max_value": LARGEST_SEED, "step": 1},
+    ),
+}
+SCORE_HELP = (
+    "The translations that the search ended with, best first, each with its score: the sum of the logarithms of its "
+    "tokens' probabilities, divided for its length. Choose one to look at it."
+)
+TYPE_HELP = (
+    "The decoder reads what you type, token by token, and says before each token what it expected (teacher forcing). "
+    "Leave it empty for the model's own translation."
+)
+
+
+def produce_anew(**changes: Any) -> None:
+    """Change how it is produced, and look at what is most worth seeing in the result; what was typed goes."""
+    selection = current()  # chosen from now on: what is produced is of this text, by this model
+    options = {f"translation.{name}": value for name, value in (FIRST_STEP | changes).items()}
+    choose(options, text=selection.text, checkpoint=selection.checkpoint, target="", query=None, key=None)
+
+
+def choose_options(options: Options, *, typed: bool) -> None:
+    """The method and its settings; none is marked where the text was typed, unless a method was chosen before."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        radio(
+            "How to produce",
+            list(METHODS),
+            None if typed and options.method == Options().method else options.method,
+            lambda method: produce_anew(method=method),
+            key="translation_method",
+            format_func=METHODS.__getitem__,
+            help=METHOD_HELP,
+            width="content",
+        )
+        for name in SETTINGS[options.method]:
+            label, explained, limits = NUMBERS[name]
+            key = bind(f"translation_{name}", getattr(options, name), told=True)
+            st.number_input(label, key=key, help=explained, on_change=take_number, args=(name,), width=130, **limits)
+
+
+def take_number(name: str) -> None:
+    """Another setting; an emptied field is left aside."""
+    with suppress(ValueError):  # so is a number that no address may hold: a browser can send any
+        produce_anew(**{name: CODEC.parse(f"translation.{name}", written(st.session_state[f"translation_{name}"]))})
+
+
+def fitting(selection: Selection, forced_pass: ForcedPass, produced: Produced) -> Selection:
+    """The selection with a translation, step and reading that there are; what had to go is noted."""
+    options, decoder = selection.of(Options), forced_pass.trace.decoder
+    assert decoder is not None
+    layers, heads = decoder.cross_weights().shape[:2]
+    limits = [layers, heads]
+    wrong = {
+        "choice": options.choice >= len(produced.candidates),
+        "step": (options.step or 0) >= len(forced_pass.predicted),
+        "reading": any(place >= limit for place, limit in zip(options.place(), limits, strict=False)),
+    }
+    names = [name for name, is_wrong in wrong.items() if is_wrong]
+    for name in names:
+        unusable(name)
+    return changed(selection, **{f"translation.{name}": getattr(Options(), name) for name in names})
+
+
+def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
+    """The translation, how it is produced, its rivals, and the field to type another."""
+    options, typed = selection.of(Options), bool(selection.target.strip())
+    text = produced.candidates[options.choice].text
+    st.markdown("**Typed translation**" if typed else "**Translation**")
+    st.text(weight_sentences.text_line(selection.target if typed else text))
+    if note := kept_of(forced_pass) + ended(produced, options, typed=typed):
+        st.markdown(note)
+    if produced.stopped:
+        key = production_key(selection, options)
+        st.button("Produce it to its end", key="go_on", on_click=go_on, args=(key,))
+    choose_options(options, typed=typed)
+    if len(produced.candidates) > 1:
+        show_rivals(produced, options)
+    with st.expander("Type the translation yourself", expanded=typed):
+        show_field(selection, text)
+
+
+def kept_of(forced_pass: ForcedPass) -> str:
+    """What of both texts was not read."""
+    encoder, decoder = forced_pass.trace.encoder, forced_pass.trace.decoder
+    assert encoder is not None
+    assert decoder is not None
+    return weight_sentences.kept(len(encoder.ids), encoder.dropped) + weight_sentences.kept(
+        len(decoder.ids), decoder.dropped
+    )
+
+
+def ended(produced: Produced, options: Options, *, typed: bool) -> str:
+    """Why there is no more of it, where that is not its own end: a sentence that follows others."""
+    chosen = produced.candidates[options.choice]
+    if produced.stopped and not typed:
+        return f" Stopped after {produced.steps} tokens; this is what there was."
+    if typed or chosen.ended:
+        return ""
+    return (
+        f" It came to no end of its own: it was cut after {len(chosen.ids)} tokens, as many as a source of this length "
+        "may have."
+    )
+
+
+def show_rivals(produced: Produced, options: Options) -> None:
+    """The translations that a beam search ended with."""
+    named = [f"{number(one.score or 0.0)} · {weight_sentences.text_line(one.text)}" for one in produced.candidates]
+    radio(
+        "Translations by score",
+        range(len(named)),
+        options.choice,
+        lambda place: produce_anew(choice=place),
+        key="choice",
+        format_func=lambda place: markdown_text(named[place]),
+        help=SCORE_HELP,
+        horizontal=False,
+    )
+
+
+def show_field(selection: Selection, text: str) -> None:
+    """Where another translation can be typed."""
+    with st.form("typed", border=False):
+        key = bind("target", typable(selection.target) or text)
+        st.text_area("Type the translation yourself", key=key, height=76, help=TYPE_HELP)
+        st.form_submit_button("Read this", on_click=take_target)
+    if selection.target.strip():
+        st.button("Back to the model's own", key="own", on_click=take_own)
+
+
+def take_target() -> None:
+    """What was typed is read, as a target of the text and by the model on the screen."""
+    selection = current()
+    choose(BEGINNING, text=selection.text, checkpoint=selection.checkpoint, target=st.session_state["target"])
+
+
+def take_own() -> None:
+    """The model's own again."""
+    choose(BEGINNING, target="")

@@ -1,0 +1,233 @@
+"""What a translation opens with: the word most worth seeing, words above words, and what goes to another step."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from model import Checkpoint
+from model.measures.alignment import Reading, Words, read, readings, word_weights
+from model.measures.cross_attention_links import measured_reading, most_reordered, pointed_reading, units
+from model.measures.head_statistics import is_punctuation
+from model.trace import StackTrace
+from pages.parts.components.linked_words import linked_words, step_clicked
+from pages.parts.explore.explorer_panel import name_under
+from pages.parts.frame.finding import picture_alone, show_finding
+from pages.parts.frame.theme import theme
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import choose, current
+from pages.parts.translate.candidate_pass import ForcedPass
+from pages.parts.translate.settings import ALL_HEADS, MOMENTS, Options
+from pages.parts.widgets.binding import radio, select
+from viz.charts.alignment import words_of
+from viz.sentences.word_links import Side, word_links
+from viz.text import translation_finding
+from viz.text.translation_finding import reading_name
+from viz.tokens import markdown_text, position_name
+
+QUESTION = "Which words does it look at while it produces text?"
+READING_HELP = f"Every layer has several heads, and each looks elsewhere. {translation_finding.HEADS_FOUND}"
+MOMENT_NAMES = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
+MOMENT_HELP = (
+    "A word is produced by the position before it and read by its own. Some heads look at a word's counterpart to "
+    "produce it, others only once it is there."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linked:
+    """The words of both texts, and which positions of the pass are theirs."""
+
+    weights: Float[np.ndarray, "layer head query key"]
+    targets: Side
+    sources: Side
+    of_step: list[int]  # the word that each predicted token is a piece of
+    keys: list[int]  # the word that each position of the source is a piece of
+    probabilities: list[float]  # of each target word, all its pieces together
+
+    def queries(self, moment: str) -> Words:
+        """The word that each position of the decoder produces a piece of, or reads one of."""
+        return self.of_step if moment == "produced" else [None, *self.of_step[:-1]]
+
+    def row(self, step: int, moment: str) -> int | None:
+        """The position whose weights are those of a step; None where the step's token is not read any more."""
+        row = step if moment == MOMENTS[0] else step + 1
+        return row if row < len(self.of_step) else None
+
+    def of_words(self, reading: Reading, moment: str) -> Float[np.ndarray, "target source"]:
+        """What every target word gives to every source word."""
+        return word_weights(read(self.weights, reading), self.queries(moment), self.keys, self.counted)
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """Target words and source words."""
+        return len(self.targets.words), len(self.sources.words)
+
+    @property
+    def steps(self) -> list[int]:
+        """The step that produces each target word, or the first of its pieces."""
+        return [self.of_step.index(word) for word in range(len(self.targets.words))]
+
+
+def linked_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> Linked:
+    """The words of a pass: those that it predicts above those that it reads."""
+    decoder, encoder = forced_pass.trace.decoder, forced_pass.trace.encoder
+    assert decoder is not None
+    assert encoder is not None
+    count, last = (
+        len(forced_pass.predicted),
+        forced_pass.predicted[-1],
+    )  # the last position that is read may predict nothing
+    tokens = [*(decoder.tokens or ())[1:], checkpoint.tokenizer.pieces([last])[0]][:count]
+    special = [*special_of(decoder)[1:], last == checkpoint.config.end_id][:count]
+    of_step, keys = units([*(decoder.words or ())[1:], None][:count]), units(encoder.words or ())
+    logs = np.bincount(of_step, weights=[token.log_probability for token in forced_pass.tokens])
+    return Linked(
+        weights=decoder.cross_weights()[:, :, :count].numpy(),
+        targets=side(tokens, of_step, special),
+        sources=side(encoder.tokens or (), keys, special_of(encoder)),
+        of_step=of_step,
+        keys=keys,
+        probabilities=[math.exp(log) for log in logs.tolist()],
+    )
+
+
+def special_of(stack: StackTrace) -> list[bool]:
+    """Which positions hold a token that nobody wrote."""
+    return list(stack.special or [False] * len(stack.ids))
+
+
+def side(tokens: Sequence[str], words: Sequence[int], special: Sequence[bool]) -> Side:
+    """The words of one text; a special token is one of its own."""
+    by_word = dict(zip(words, special, strict=True))
+    return Side(words=words_of(tokens, words), special=[by_word[word] for word in sorted(by_word)])
+
+
+def opening_options(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, options: Options) -> Options:
+    """The options with the heads and the step that the page shows where nobody chose others."""
+    own = found_reading(checkpoint, forced_pass, linked, options.moment)
+    step = found_step(checkpoint, forced_pass, linked) if options.step is None else options.step
+    return replace(options, step=step, reading=options.reading or reading_code(own))
+
+
+def reading_code(reading: Reading) -> str:
+    """A reading as it stands in an address."""
+    return ".".join(map(str, reading)) or ALL_HEADS
+
+
+def found_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, moment: str) -> Reading:
+    """The heads that come closest to alignments made by hand; where the card has none, the most telling ones."""
+    measured = measured_reading(checkpoint.card, moment, *linked.weights.shape[:2])
+    return most_telling(name_under(forced_pass.key), moment, linked) if measured is None else measured
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def most_telling(name: str, moment: str, _linked: Linked) -> Reading:
+    """The same by this text alone; the name says which pass it is of."""
+    return pointed_reading(_linked.weights, _linked.queries(moment), _linked.keys, _linked.counted)
+
+
+def found_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked) -> int:
+    """The step of the word most worth seeing, whatever heads are looked at now."""
+    weights = linked.of_words(found_reading(checkpoint, forced_pass, linked, MOMENTS[0]), MOMENTS[0])
+    targets, sources = is_word(linked.targets), is_word(linked.sources)
+    word = most_reordered(weights, targets, np.flatnonzero(sources).tolist())
+    return 0 if word is None else linked.steps[word]
+
+
+def is_word(side: Side) -> list[bool]:
+    """Which of them are words: no punctuation, and no token of the tokenizer's own."""
+    return [not (special or is_punctuation(word)) for word, special in zip(side.words, side.special, strict=True)]
+
+
+def step_of(selection: Selection, options: Options, forced_pass: ForcedPass) -> int:
+    """The token that is being produced: the row kept in the picture of cross-attention, or the one stepped to."""
+    view = selection.view
+    if view.attention == "cross" and view.query is not None and view.query < len(forced_pass.predicted):
+        return view.query
+    return options.step or 0
+
+
+def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explained: str | None) -> None:
+    """What was looked at to write the word of the step, as the title of the page. explained: how it was found."""
+    word = linked.of_step[options.step or 0]
+    row = linked.of_words(options.place(), options.moment)[word]
+    if not row.any():
+        show_finding(QUESTION, sentence="The last token is written and not read any more: it looks at nothing.")
+        return
+    best, name = int(row.argmax()), linked.targets.words[word]
+    source, weight = linked.sources.words[best], float(row[best])
+    title = translation_finding.title(name, source, weight, moment=options.moment)
+    said = translation_finding.sentence(
+        name, source, weight, linked.probabilities[word], linked.of_step.count(word), options.place()
+    )
+    said = f"{said} {later_sentence(checkpoint, linked, options, word)}".strip()
+    show_finding(QUESTION, markdown_text(title), markdown_text(said), explained=explained)
+
+
+def later_sentence(checkpoint: Checkpoint, linked: Linked, options: Options, word: int) -> str:
+    """What the heads that are best one step later look at; "" where none were measured, or they are looked at now."""
+    later = measured_reading(checkpoint.card, MOMENTS[1], *linked.weights.shape[:2])
+    if later is None or options.moment == MOMENTS[1]:
+        return ""
+    row = linked.of_words(later, MOMENTS[1])[word]
+    if not row.any():
+        return ""
+    best = int(row.argmax())
+    return translation_finding.one_step_later(
+        linked.targets.words[word], linked.sources.words[best], float(row[best]), later
+    )
+
+
+def show_words(linked: Linked, options: Options) -> None:
+    """Words above words; a click on one goes to its step."""
+    weights = linked.of_words(options.place(), options.moment)
+    marked = linked.of_step[options.step or 0]
+    picture = word_links(weights, linked.targets, linked.sources, linked.steps, marked)
+    looks = {"colours": {"accent": theme().accent, "quiet": theme().quiet}, "alone": picture_alone()}
+    linked_words(picture | looks, partial(take_word, len(linked.of_step)))
+
+
+def take_word(steps: int) -> None:
+    """The step of the word that was clicked."""
+    step = step_clicked(steps)
+    if step is not None:
+        go_to(step)
+
+
+def show_walk(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, options: Options) -> None:
+    """Another step, other heads, another moment."""
+    step, names = options.step or 0, names_of(checkpoint, forced_pass)
+    with st.container(horizontal=True):
+        st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
+        st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
+    select("Token that is produced", range(len(names)), step, go_to, key="walked", format_func=names.__getitem__)
+    every = {reading_code(reading): reading_name(reading) for reading in readings(*linked.weights.shape[:2])}
+    looks = {"format_func": every.__getitem__, "help": READING_HELP}
+    select("Heads", list(every), options.reading, partial(take_option, "reading"), key="reading", **looks)
+    taken = partial(take_option, "moment")
+    said: Mapping[str, str] = MOMENT_NAMES
+    looks = {"format_func": said.__getitem__, "help": MOMENT_HELP, "horizontal": False}
+    radio("Weights", MOMENTS, options.moment, taken, key="moment", **looks)
+
+
+def names_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> list[str]:
+    """Every predicted token with its number."""
+    return [
+        position_name(place, piece) for place, piece in enumerate(checkpoint.tokenizer.pieces(forced_pass.predicted))
+    ]
+
+
+def go_to(step: int) -> None:
+    """Another step; the picture of cross-attention keeps its row."""
+    row = {"query": step, "key": None} if current().view.attention == "cross" else {}
+    choose({"translation.step": step} | row)
+
+
+def take_option(name: str, value: str) -> None:
+    """Another option of how the step and the alignment are looked at."""
+    choose({f"translation.{name}": value})

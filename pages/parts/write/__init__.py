@@ -1,0 +1,1 @@
+"""What the page Write is built from: settings, and where the text that is written stands."""
