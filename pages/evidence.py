@@ -45,9 +45,9 @@ HOW_TO_READ = """
 IN_THE_REPOSITORY = """
 The repository's tests compare more than can be run here: every layer's queries, keys, values, scores, weights, context,
 stream and logits with the library `transformers`, for every family of models that can be loaded
-(`tests/test_families.py`, `tests/test_families_decoders.py`, `tests/test_families_pairs.py`), and attention and whole
-models with torch's own (`tests/test_attention.py`, `tests/test_transformer.py`). `tests/test_evidence.py` falsifies
-each number of this page in turn and expects the row of that number to fail.
+(`tests/model/families/`), and attention and whole models with torch's own (`tests/model/test_attention.py`,
+`tests/model/test_transformer.py`). `tests/model/measures/test_evidence.py` falsifies each number of this page in turn
+and expects the row of that number to fail.
 """
 CSV_HELP = "Every row with all digits, what is allowed and why; places count from 0."
 EDITED_ELSEWHERE = (

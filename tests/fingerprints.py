@@ -19,7 +19,7 @@ from torch import Tensor
 
 from model import Checkpoint, Edits, InputError, Trace, load_checkpoint
 from tests import reference
-from tests.test_families import BOTH, DECODERS, ENCODERS
+from tests.model.families.test_families import BOTH, DECODERS, ENCODERS
 
 TEXTS = {
     "sentiment": ("The film was slow, but I loved it.", "Not bad at all!", "a " * 70),

@@ -44,8 +44,8 @@ def head_statistics(
     ``statistics`` are those of model/measures/head_statistics.py. Colour is the statistic ``up`` in both views,
     from the smallest number there is to the largest, and so is height above and size below. A click on a mark chooses
     its head in both views or takes it back; the rest is dimmed; a double click clears. The selection parameter is
-    "chosen", with the fields layer and head counted from 0. The heads that are ``on`` are outlined. A number that is NaN is not
-    drawn.
+    "chosen", with the fields layer and head counted from 0. The heads that are ``on`` are outlined. A number that
+    is NaN is not drawn.
 
     ValueError for an unknown statistic or head, or numbers that do not fit together.
     """

@@ -1,0 +1,351 @@
+"""How Explore opens: what was found, the sentence large, three changes with their results, and other heads."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model import Edits, HeadSite, HiddenKey, available_checkpoints, load_checkpoint
+from pages.parts.explore import three_changes
+from pages.parts.frame import downloads
+from pages.parts.state.selection import EXAMPLES
+from tests.pages.test_every_page import SENTENCE, asked, button, component, follow, opened, taken
+from viz.explorer.attention_kinds import kinds_of
+from viz.export.share_picture import Words, share_svg
+from viz.text.swapped_halves import swapped_halves
+
+QUESTION = "Which words does each head look at?"
+SWAPPED = "I loved the film, but it was slow."
+FOUND = (3, 3)  # layer and head
+LOVED = 7
+
+
+@pytest.fixture(scope="module")
+def checkpoint():
+    return load_checkpoint("sentiment")
+
+
+def figure(app) -> dict[str, Any]:
+    """What the large picture is drawn from."""
+    return json.loads(component(app, "headlight_sentence").json)
+
+
+def offered(app) -> list[dict[str, Any]]:
+    """The cards of other heads."""
+    proto = component(app, "headlight_cards")
+    return [] if proto is None else json.loads(proto.json)["cards"]
+
+
+def plain(text: str) -> str:
+    return text.replace("\\", "").replace("\u00a0", " ")
+
+
+def said(app) -> str:
+    """All that the page says in Markdown."""
+    return plain(" | ".join(text.value for text in app.markdown))
+
+
+def positive(checkpoint, text=EXAMPLES[0], edits=None) -> str:
+    return f"{100 * checkpoint.classify(text, edits or Edits())['positive']:.1f} %"
+
+
+def test_the_title_is_the_word_that_every_word_looks_at_and_the_verdict_stands_under_it(checkpoint):
+    app = opened()
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.weights()[FOUND]
+    assert weights[:, LOVED].min() > 0.95
+    assert (weights.argmax(dim=-1) == LOVED).all()
+    assert plain(app.title[0].value) == "Every word looks at “loved”."
+    share = weights[:, LOVED].mean()
+    assert 0.995 < share < 1
+    verdict = positive(checkpoint)
+    assert verdict == "93.9 %"
+    wanted = f"Layer 4, head 4 gives it more than 99 % of its attention. Verdict: positive {verdict}."
+    assert plain(app.markdown[0].value) == wanted
+    assert QUESTION in asked(app)
+
+
+@pytest.mark.parametrize("name", ["sentiment", "stories", "translate-en-fr"])
+@pytest.mark.parametrize("text", [EXAMPLES[0], SENTENCE])
+def test_the_large_picture_is_drawn_from_the_weights_of_the_head_that_is_named(name, text):
+    app = opened(checkpoint=name, text=text)
+    shown = figure(app)
+    layer, head = (int(part) - 1 for part in shown["head"].replace("Layer ", "").split(", head "))
+    kind = next(iter(kinds_of(load_checkpoint(name).trace(text)).values()))
+    assert np.abs(np.array(shown["weights"]) - kind.weights[layer][head]).max() <= 1e-6
+    assert shown["head"].lower() in plain(" ".join([app.title[0].value, app.markdown[0].value])).lower()
+
+
+def test_the_picture_of_cross_attention_has_the_target_above_the_source():
+    app = opened(checkpoint="translate-en-fr", text="The red house is big.", attention="cross")
+    shown = figure(app)
+    assert [word["text"] for word in shown["rows"]][:3] == ["[START]", "La", "maison"]
+    assert [word["text"] for word in shown["columns"]][:3] == ["The", "red", "house"]
+    assert shown["rows"][0]["special"]
+    assert shown["swappable"] == ["columns"]
+
+
+def test_one_head_on_is_shown_and_said_and_several_leave_the_picture_on_the_found_one(checkpoint):
+    app = opened(layer="1", off="1.0-6")
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.weights()[1, 7].numpy()
+    assert figure(app)["head"] == "Layer 2, head 8"
+    assert np.abs(np.array(figure(app)["weights"]) - weights).max() <= 1e-6
+    assert "punctuation" in plain(app.title[0].value).lower()
+    assert "head 8" in said(app).split(" | ")[0] + app.title[0].value
+    app = opened(layer="1", off="1.0-5")
+    assert figure(app)["head"] == "Layer 4, head 4"
+
+
+def test_of_a_head_that_does_nothing_notable_the_page_says_so_and_where_it_looks(checkpoint):
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.weights()
+    for layer, head in np.ndindex(*weights.shape[:2]):
+        off = f"{layer}.0-{head - 1}_" if head else ""
+        app = opened(layer=str(layer), off=f"{off}{layer}.{head + 1}-7" if head < 7 else off.rstrip("_"))
+        if "nothing here" in app.title[0].value:
+            assert plain(app.title[0].value) == f"Layer {layer + 1}, head {head + 1} does nothing here that stands out."
+            assert f"Head {head + 1} of layer {layer + 1}" in said(app)
+            return
+    pytest.fail("every head is notable")
+
+
+def test_muting_swapping_and_forbidding_say_what_they_do_to_the_verdict(checkpoint):
+    app = opened()
+    mute = Edits(muted=frozenset({HeadSite("encoder", *FOUND)}))
+    hide = Edits(hidden=frozenset({HiddenKey("encoder", LOVED)}))
+    now = positive(checkpoint)
+    wanted = [positive(checkpoint, edits=mute), positive(checkpoint, SWAPPED), positive(checkpoint, edits=hide)]
+    assert wanted == ["94.4 %", "18.1 %", "23.5 %"]
+    results = [text for text in said(app).split(" | ") if "→" in text]
+    turned = ["", ", now negative 81.9 %", ", now negative 76.5 %"]
+    assert results == [
+        f"**positive {now} → {after}{now_said}**" for after, now_said in zip(wanted, turned, strict=True)
+    ]
+    assert any(SWAPPED in plain(caption.value) for caption in app.caption)
+
+
+def test_the_button_mutes_the_head_and_gives_it_back(checkpoint):
+    app = opened()
+    button(app, "Mute this head").click().run()
+    assert app.query_params["muted"] == "3.3"
+    muted = positive(checkpoint, edits=Edits(muted=frozenset({HeadSite("encoder", *FOUND)})))
+    assert f"Verdict: positive {muted}. Before muting: positive 93.9 %." in said(app)
+    assert f"**positive {muted} → 93.9 %**" in said(app)
+    button(app, "Give this head back").click().run()
+    assert "muted" not in app.query_params
+
+
+def test_the_button_swaps_the_halves_and_swaps_them_back():
+    app = opened()
+    button(app, "Swap the halves").click().run()
+    assert app.query_params["text"] == SWAPPED
+    assert "Verdict: positive 18.1 %" in said(app) or "Verdict: negative 81.9 %" in said(app)
+    button(app, "Swap the halves back").click().run()
+    assert app.session_state["_selection"].text == EXAMPLES[0]
+
+
+def test_halves_that_would_be_swapped_into_another_text_are_swapped_back_into_their_own():
+    text = "My grandmother makes the best soup, though it is never hot enough."
+    swapped = swapped_halves(text)
+    assert swapped is not None
+    assert swapped_halves(swapped) != text
+    app = opened(text=text)
+    for label, wanted in (("Swap the halves", swapped), ("Swap the halves back", text), ("Swap the halves", swapped)):
+        button(app, label).click().run()
+        assert app.session_state["_selection"].text == wanted
+
+
+def test_of_one_token_alone_there_is_nothing_to_forbid():
+    app = opened(text="hi")
+    assert button(app, "Forbid looking at “hi”").disabled
+    assert three_changes.ALONE in [caption.value for caption in app.caption]
+
+
+def test_a_text_without_a_place_to_swap_at_says_what_to_do_instead():
+    app = opened(text="The acting is not bad at all.")
+    assert button(app, "Swap the halves").disabled
+    assert three_changes.NO_HALVES + three_changes.SWAP_WORDS in [caption.value for caption in app.caption]
+
+
+def test_forbidding_leads_to_the_experiment_with_the_same_result():
+    label = next(found.proto.label for found in opened().get("page_link") if "Forbid" in found.proto.label)
+    assert "loved" in label
+    app = follow(opened(), label)
+    assert not app.exception
+    assert any("23.5" in plain(metric.value) or "76.5" in plain(metric.value) for metric in app.metric)
+
+
+@pytest.mark.parametrize("name", available_checkpoints())
+@pytest.mark.parametrize("text", [EXAMPLES[0], "a", "a b, but c d", "no no no no", "unforgettably " * 90])
+def test_every_model_and_odd_texts_get_the_whole_opening(name, text):
+    app = opened(checkpoint=name, text=text)
+    assert not app.exception
+    assert not app.error
+    assert len(app.title) == 1
+    assert figure(app)["weights"]
+
+
+def test_what_a_model_without_labels_says_is_set_side_by_side():
+    writer, translator = (
+        opened(checkpoint="stories"),
+        opened(checkpoint="translate-en-fr", text="The red house is big."),
+    )
+    stories = load_checkpoint("stories")
+    token, share = stories.likeliest(stories.trace(EXAMPLES[0]))
+    assert f"Next token: {token.replace(' ', '␣')} {100 * share:.1f} % → " in said(writer)
+    assert "Output: “La maison rouge est grande.”" in said(translator)
+    assert "The output stays the same" in said(translator)
+
+
+def test_cards_name_each_other_kind_of_head_once_with_what_chance_would_give(checkpoint):
+    cards = offered(opened())
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.weights()
+    assert 0 < len(cards) <= 6
+    assert len({card["id"] for card in cards}) == len(cards)
+    assert "points_at" not in {card["id"] for card in cards}, "that is the finding"
+    first = next(card for card in cards if card["id"] == "first_token")
+    assert first["where"] == "Layer 2, head 5"
+    assert plain(first["number"]) == f"{100 * float(weights[1, 4, 1:, 0].mean()):.0f} %"
+    by_chance = weights[1, 4, 1:].mean()  # any key as well as the first
+    assert plain(first["chance"]) == f"chance would be {100 * float(by_chance):.0f} %"
+
+
+def test_a_chosen_head_is_no_card_and_the_finding_is_one_to_return_to():
+    cards = offered(opened(layer="1", off="1.0-3_1.5-7"))
+    assert "first_token" not in {card["id"] for card in cards}
+    assert cards[0]["title"] == "Points at “loved”"
+
+
+def test_where_no_head_has_a_choice_none_is_named():
+    app = opened(text="a")
+    assert app.title[0].value == QUESTION
+    assert not offered(app)
+    assert any("sees a single token" in each.value for each in app.markdown)
+
+
+def test_of_a_long_text_the_drawn_part_is_named():
+    shown = figure(opened(text="good film " * 100))
+    assert len(shown["rows"]) == 60
+    assert "of 200. All heads, below, draw the whole text." in shown["cut"]
+
+
+def test_alone_the_picture_has_no_controls():
+    app = opened(view="picture")
+    assert not app.exception
+    assert not figure(app)["swaps"]
+    assert not [*app.button, *app.selectbox, *app.get("page_link")]
+    assert component(app, "headlight_explorer") is None
+
+
+@pytest.mark.parametrize("address", [{}, {"layer": "1", "off": "1.0-6"}, {"layer": "2", "words": "1", "query": "1"}])
+def test_the_picture_to_share_is_of_the_head_that_the_title_is_about(address, monkeypatch):
+    given = []
+    monkeypatch.setattr(downloads, "share", lambda page, take: given.append(take))
+    head = figure(opened(**address))["head"]
+    (take,) = given
+    kind, view = kinds_of(take().trace)["encoder"], take().view
+    svg = share_svg(kind, view, Words(text="", title="", sentence="", address=""))
+    assert f"{head}: a word above attends" in svg
+    if not address:
+        assert (head, view.key) == ("Layer 4, head 4", LOVED)
+
+
+def test_muting_the_head_of_the_picture_leaves_the_picture_on_it_where_the_others_are_muted_too():
+    app = opened(layer="1", off="1.0-6", mute="1")
+    assert figure(app)["head"] == "Layer 2, head 8"
+    button(app, "Mute this head").click().run()
+    assert (app.query_params["muted"], app.query_params["off"]) == ("1.0-7", "1.0-6")
+    assert figure(app)["head"] == "Layer 2, head 8"
+    button(app, "Give this head back").click().run()
+    assert app.query_params["muted"] == "1.0-6"
+    assert figure(app)["head"] == "Layer 2, head 8"
+
+
+def test_a_typed_target_is_named_and_its_probability_compared():
+    text, target = "The film was good, but the house is big.", "La maison est grande."
+    app = opened(checkpoint="translate-en-fr", text=text, target=target)
+    assert f"Target: “{target}”" in said(app)
+    assert "Output" not in said(app).partition("Swap")[0].split(" | ")[0]
+    translator = load_checkpoint("translate-en-fr")
+    head = figure(app)["head"].replace("Layer ", "").split(", head ")
+    layer, number = (int(part) - 1 for part in head)
+    site = HeadSite("encoder", layer, number)
+    shares = []
+    for edits in (Edits(), Edits(muted=frozenset({site}))):
+        trace = translator.trace(text, target=target, edits=edits)
+        decoder = trace.decoder
+        assert decoder is not None
+        assert trace.logits is not None
+        chances = trace.logits[:-1].double().softmax(dim=-1)
+        shares.append(float(chances.gather(1, decoder.ids[1:, None]).mean()))
+    before, after = (f"{100 * share:.1f} %" for share in shares)
+    results = [part for part in said(app).split(" | ") if part.startswith("**")]
+    assert f"**Target’s tokens, on average: {before} → {after}**" in results
+    assert not any("stays the same" in part for part in results)
+    swapped = translator.generate("The house is big, but the film was good.", 100).text
+    assert f"**Output: “{swapped}”**" in results
+
+
+def test_the_swap_says_what_the_button_leads_to_with_the_method_that_is_chosen():
+    app = opened(checkpoint="translate-en-fr", text="The film was good, but the house is big.")
+    app = taken(app, **{"translation.method": "beam", "translation.width": 4})
+    result = next(part for part in said(app).split(" | ") if part.startswith("**“"))
+    button(app, "Swap the halves").click().run()
+    output = said(app).partition("Output: “")[2].partition("”")[0]
+    assert result.endswith(f"→ “{output}”**")
+
+
+def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_so(checkpoint):
+    app = opened(muted="3.3")
+    hide = Edits(hidden=frozenset({HiddenKey("encoder", LOVED)}))
+    results = [part for part in said(app).split(" | ") if "→" in part]
+    assert results[-1].startswith(f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}, now neg")
+    captions = [caption.value for caption in app.caption]
+    assert "No head may look at it: does the model need it? Measured with no head muted." in captions
+
+
+@pytest.mark.parametrize(
+    ("attention", "named"),
+    [
+        ("encoder", "the encoder’s own attention"),
+        ("decoder", "the decoder’s own attention"),
+        ("cross", "the cross-attention"),
+    ],
+)
+def test_of_two_stacks_the_attention_is_named_in_which_a_token_is_forbidden(attention, named):
+    app = opened(checkpoint="translate-en-fr", text="The red house is big.", attention=attention)
+    assert any(caption.value.startswith(f"No head of {named} may look at it:") for caption in app.caption)
+    door = next(found.proto for found in app.get("page_link") if "Forbid" in found.proto.label)
+    assert f"every layer of {named}." in door.help
+
+
+def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monkeypatch):
+    asked: list[str] = []
+
+    def change_of(*_: object, **__: object) -> str:
+        asked.append("once")
+        return ""
+
+    monkeypatch.setattr("pages.parts.explore.three_changes.change_of", change_of)
+    app = opened(checkpoint="translate-en-fr", text="It rains, but we go. " * 12)
+    assert not app.exception
+    assert asked == []
+    assert "Press it to see" in said(app)
+    opened(checkpoint="translate-en-fr", text="It rains, but we go.")
+    assert asked
+
+
+@pytest.mark.parametrize("text", [EXAMPLES[0], EXAMPLES[1]])
+def test_the_way_on_leads_to_the_weight_that_was_found(text, checkpoint):
+    app = opened(text=text)
+    found = figure(app)["found"]
+    assert found is not None
+    at = follow(app, "Next: inside this head").query_params
+    layer, head, query, key = (int(at[name]) for name in ("layer", "head", "query", "key"))
+    gets = checkpoint.trace(text).encoder.weights()[layer, head][:, key].clone()
+    gets[key] = 0  # what a word gives to itself is not what was found
+    assert (query, key) == (int(gets.argmax()), found)
+
+
+def test_the_way_on_leads_to_the_weight_that_is_kept_in_the_same_layer():
+    at = follow(opened(layer="3", query="2", key="5"), "Next: inside this head").query_params
+    assert (at["query"], at["key"]) == ("2", "5")

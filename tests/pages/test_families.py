@@ -1,0 +1,82 @@
+"""The pages on a folder of every family: a tiny random model of each kind, as people save it, with a tokenizer."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model import load_checkpoint
+from tests.folders import KINDS, make_folders
+from tests.pages.test_every_page import bar, opened, picture, typed
+from viz.explorer.attention_kinds import kinds_of
+from viz.tokens import markdown_text
+
+TEXT = "the dog bit the man ."
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A checkpoints folder that holds one of each."""
+    root = tmp_path_factory.mktemp("checkpoints")
+    make_folders(root)
+    return root
+
+
+@pytest.fixture
+def app_folders(folders, monkeypatch):
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+    return folders
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_explore_shows_the_weights_of_every_family(name, app_folders):
+    app = opened(checkpoint=name, text=TEXT, layer="1")
+    assert not app.exception
+    assert not app.error
+    kinds = kinds_of(load_checkpoint(app_folders / name, device="cpu").trace(TEXT))
+    shown = picture(app)
+    assert (shown["view"]["attention"], shown["view"]["layer"]) == (next(iter(kinds)), 1)
+    assert {kind for kind, _ in shown["layers"]} == set(kinds)
+    for (kind, layer), weights in shown["layers"].items():
+        assert np.abs(weights - kinds[kind].weights[layer]).max() <= 0.004
+
+
+def test_the_checkpoints_page_shows_every_family(app_folders):
+    app = opened("checkpoints.py")
+    assert not app.exception
+    assert not app.error
+    assert len(app.header) == len(KINDS) + 1
+    texts = [markdown.value for markdown in app.markdown]
+    (gpt2,) = [text for text in texts if text.startswith(markdown_text("GPT-2 family: decoder, 3 layers × 3 heads"))]
+    assert gpt2.endswith(markdown_text("There is no card: no data, training or evaluation is known."))
+    assert sum("There is no card" in text for text in texts) == len(KINDS) + 1
+    assert not any("<b>" in text.replace(markdown_text("<b>"), "") for text in texts), "a label is shown as it is spelt"
+
+
+def test_explore_names_the_next_token_of_a_decoder_and_its_probability(app_folders):
+    app = opened(checkpoint="gpt2", text=TEXT)
+    checkpoint = load_checkpoint(app_folders / "gpt2", device="cpu")
+    trace: Any = checkpoint.trace(TEXT)
+    probabilities = trace.logits[-1].double().softmax(dim=-1)
+    (metric,) = [found for found in app.metric if found.label == "Next token"]
+    assert checkpoint.tokenizer.pieces([int(probabilities.argmax())])[0] in metric.value
+    assert f"{100 * float(probabilities.max()):.1f}" in metric.value
+
+
+def test_a_second_text_is_read_by_a_checkpoint_that_reads_pairs(app_folders):
+    app = opened(checkpoint="bert", text=TEXT, pair="a cat saw", segments="AB")
+    assert not app.exception
+    assert bar(app)["pair"] == "a cat saw"
+    trace: Any = load_checkpoint(app_folders / "bert", device="cpu").trace(TEXT, pair="a cat saw")
+    shown = picture(app)
+    assert np.abs(shown["layers"]["encoder", 0] - trace.encoder.blocks[0].self_attention.weights.numpy()).max() <= 0.004
+    assert shown["header"]["texts"]["encoder"]["segments"] == list(trace.encoder.segments)
+    assert app.dataframe[0].value["text"].tolist() == [segment + 1 for segment in trace.encoder.segments]
+    typed(app, TEXT)
+    assert picture(app)["header"]["texts"]["encoder"]["segments"] is None
+
+
+def test_other_checkpoints_have_no_place_for_a_second_text(app_folders):
+    app = opened(checkpoint="gpt2", text=TEXT, pair="a cat saw")
+    assert not app.exception
+    assert bar(app)["pair"] is None

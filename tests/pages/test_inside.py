@@ -1,0 +1,360 @@
+"""The page Inside a head through app.py, as without a browser: steps, numbers, choices, addresses."""
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model import Edits, HeadSite, load_checkpoint
+from model.measures.one_weight import STEPS
+from pages.parts.components.arrow_keys import steps_between
+from pages.parts.inside import weight_walk
+from pages.parts.inside.settings import Walk
+from pages.parts.state.page_fields import CODEC
+from pages.parts.state.selection import EXAMPLES, Selection
+from tests.folders import make_folders
+from tests.pages.test_every_page import SENTENCE, asked, bar, follow, opened, typed
+
+PAGE = "inside.py"
+TEXT = "the dog bit the man ."
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    root = tmp_path_factory.mktemp("checkpoints")
+    make_folders(root)
+    return root
+
+
+@pytest.fixture
+def app_folders(folders, monkeypatch):
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+    return folders
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Any:
+    return load_checkpoint("sentiment").trace(SENTENCE).encoder
+
+
+SITE = ("layer", "head", "query", "key")
+
+
+def selected(**address: str) -> Selection:
+    """What an address selects on the page."""
+    return CODEC.resolve(CODEC.read(address)[0], "inside")
+
+
+def weight_said(app: Any) -> str:
+    """The sentence with the weight."""
+    return whole(app).markdown[0].value
+
+
+def whole(app: Any) -> Any:
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def printed(app: Any, label: str) -> np.ndarray:
+    """The numbers under the caption that begins with this label."""
+    captions = [element for element in app.main if element.type in ("markdown", "code")]
+    place = next(i for i, element in enumerate(captions) if element.value.startswith(f"{label} · "))
+    return np.array(json.loads(captions[place + 1].value), np.float64)
+
+
+def test_every_step_shows_its_numbers_in_full(encoder):
+    app = opened(PAGE, text=SENTENCE, layer="1", head="3", query="2", key="4", depth="numbers")
+    attention = encoder.blocks[1].self_attention
+    expected = {
+        "embedding": ("token vector of the query", encoder.embedding.token[2]),
+        "position": ("position vector of the key", encoder.embedding.position[4]),
+        "norm": ("what the query projection reads", attention.input[2]),
+        "projection": ("key k", attention.key[3, 4]),
+        "product": ("q · k ", attention.products[3, 2, 4]),
+        "scale": ("scaled product ", attention.products[3, 2, 4] * attention.scale),
+        "mask": ("score of every key", attention.scores[3, 2]),
+        "softmax": ("weight ", attention.weights[3, 2, 4]),
+        "value": ("context: the sum over all keys", attention.context[3, 2]),
+        "heads": ("the contexts of all heads, joined", attention.context[:, 2].flatten()),
+        "output": ("output of the attention", attention.output[2]),
+        "residual": ("stream before the attention", encoder.blocks[1].stream_in[2]),
+        "feed-forward": ("stream that leaves the layer", encoder.blocks[1].stream_out[2]),
+    }
+    assert list(expected) == list(STEPS)
+    for number, (step, (label, values)) in enumerate(expected.items(), start=1):
+        assert whole(app).subheader[0].value.startswith(f"Step {number} of 13: ")
+        assert app.query_params.get("step", "embedding") == step
+        assert len(app.get("vega_lite_chart")) >= 1
+        assert np.array_equal(printed(app, label.strip()).astype(np.float32), values.numpy())
+        if number < len(expected):
+            app.button(key="next").click().run()
+    assert app.button(key="next").disabled
+    assert whole(app.button(key="previous").click().run()).subheader[0].value == "Step 12 of 13: residual"
+
+
+def test_the_idea_is_a_sentence_and_pictures_alone():
+    app = whole(opened(PAGE, step="softmax"))
+    assert len(app.code) == 0
+    assert not any("$" in text.value for text in app.markdown)
+    whole(app.radio(key="depth").set_value("numbers").run())
+    assert sum(r"\frac" in text.value for text in app.markdown) == 1
+    assert app.query_params["depth"] == "numbers"
+
+
+def test_until_one_is_chosen_the_largest_weight_of_the_head_is_shown(encoder):
+    app = whole(opened(PAGE, text=SENTENCE, layer="2", head="5"))
+    weights = encoder.blocks[2].self_attention.weights[5]
+    query, key = divmod(int(weights.argmax()), weights.shape[1])
+    assert (app.selectbox(key="inside_query").value, app.selectbox(key="inside_key").value) == (query, key)
+    assert f"{100 * float(weights[query, key]):.4g}\u00a0%" in app.markdown[0].value
+    assert f" with {100 * float(weights[query, key]):.4g}\u00a0%." in app.title[0].value
+    app.selectbox(key="inside_head").set_value(0).run()
+    query, key = divmod(int(encoder.blocks[2].self_attention.weights[0].argmax()), weights.shape[1])
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [2, 0, query, key]
+    assert not {"query", "key"} & set(app.query_params)
+    app.selectbox(key="inside_query").set_value(4).run()
+    app.selectbox(key="inside_head").set_value(3).run()
+    key = int(encoder.blocks[2].self_attention.weights[3, 4].argmax())
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [2, 3, 4, key]
+
+
+def test_the_parts_of_the_score_are_told_apart_in_the_first_layer_only(encoder):
+    app = whole(opened(PAGE, text=SENTENCE, step="product", query="2", key="4"))
+    parts = app.code[0].value
+    scaled = encoder.blocks[0].self_attention.products[0, 2, 4] / 4
+    assert sum(json.loads(parts.replace("'", '"')).values()) == pytest.approx(float(scaled), abs=1e-5)
+    app.selectbox(key="inside_layer").set_value(1).run()
+    assert len(whole(app).code) == 0
+    assert any("Only in layer 1" in text.value for text in app.markdown)
+
+
+def test_the_recheck_shows_both_numbers_and_their_difference(encoder):
+    app = whole(opened(PAGE, text=SENTENCE, layer="1", head="3", query="2", key="4"))
+    table = whole(app.button(key="recheck").click().run()).table[0].value
+    ours, theirs, difference = (table.iloc[2, column] for column in (1, 2, 3))
+    weight = float(encoder.blocks[1].self_attention.weights[3, 2, 4])
+    assert float(ours) == pytest.approx(weight, abs=1e-7)
+    assert float(theirs) == pytest.approx(weight, abs=1e-6)
+    assert float(difference) == pytest.approx(float(ours) - float(theirs), abs=1e-9)
+    assert ours != theirs
+
+
+def test_until_a_place_is_chosen_it_opens_on_the_head_that_does_most_with_the_text():
+    app = whole(opened(PAGE))
+    weights = load_checkpoint("sentiment").trace(EXAMPLES[0]).encoder.weights()  # type: ignore[union-attr]
+    assert weights.mean(dim=2)[3, 3, 7] > 0.99, "every word looks at one"
+    query = int(weights[3, 3, :7, 7].argmax())
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
+    assert "“loved” with more than 99.99" in app.title[0].value
+    assert not {*SITE, "off", "attention", "opening"} & set(app.query_params)
+    app.button(key="next").click().run()
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
+    app.button(key="step_softmax").click().run()
+    assert any("gives a weight of more than 0.9999." in text.value for text in whole(app).markdown)
+    typed(app, SENTENCE)
+    assert "loved" not in whole(app).title[0].value
+
+
+def test_from_what_was_found_one_goes_to_any_other_even_the_first_and_the_address_says_so():
+    app = whole(opened(PAGE))
+    app.selectbox(key="inside_layer").set_value(0).run()
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [0, 3]
+    app.selectbox(key="inside_head").set_value(0).run()
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [0, 0]
+    address = dict(app.query_params)
+    again = whole(opened(PAGE, **address))
+    assert again.title[0].value == app.title[0].value
+    app.selectbox(key="inside_layer").set_value(3).run()
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [3, 0]
+    assert "opening" not in app.query_params
+
+
+def test_a_query_or_key_chosen_where_the_place_was_found_stays_at_that_place():
+    for name in ("query", "key"):
+        app = whole(opened(PAGE))
+        app.selectbox(key=f"inside_{name}").set_value(2).run()
+        assert [whole(app).selectbox(key=f"inside_{each}").value for each in ("layer", "head", name)] == [3, 3, 2]
+        assert (app.query_params["layer"], app.query_params["head"]) == ("3", "3")
+
+
+def test_the_head_that_was_found_stays_in_sight_when_it_is_muted():
+    app = whole(opened(PAGE))
+    before = app.title[0].value
+    app.toggle(key="inside_mute").set_value(True).run()
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [3, 3]
+    assert app.title[0].value == before
+    assert app.query_params["muted"] == "3.3"
+
+
+def test_the_door_to_explore_takes_what_was_found_along():
+    app = whole(opened(PAGE))
+    follow(app, "See it in Explore")
+    assert (whole(app).query_params["layer"], app.query_params["key"]) == ("3", "7")
+
+
+def test_an_address_that_names_the_first_layer_and_no_more_means_its_first_head(encoder):
+    app = whole(opened(PAGE, text=SENTENCE, layer="0"))
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [0, 0]
+
+
+def test_alone_with_its_picture_the_page_has_no_controls():
+    app = opened(PAGE, text=SENTENCE, step="product")
+    app.session_state["_view"] = "picture"  # as app.py notes, which AppTest leaves out
+    app.button(key="step_value").click().run()
+    assert whole(app).subheader[0].value == "Step 9 of 13: value"
+    assert [*app.selectbox, *app.button, *app.get("page_link")] == []
+    assert len(app.get("vega_lite_chart")) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "attention"),
+    [
+        *(("gpt2", "decoder"), ("bert", "encoder"), ("llama", "decoder"), ("gemma2", "decoder"), ("qwen3", "decoder")),
+        *(("t5", "cross"), ("bart", "cross"), ("bart", "decoder"), ("gpt-neox", "decoder"), ("own", "encoder")),
+    ],
+)
+def test_families_walk_from_end_to_end(name, attention, app_folders):
+    address = {"checkpoint": name, "text": TEXT, "attention": attention, "head": "1", "depth": "numbers"}
+    app = whole(opened(PAGE, layer="1", query="0", key="0", **address))
+    checkpoint = load_checkpoint(app_folders / name, device="cpu")
+    stack: Any = getattr(checkpoint.trace(TEXT), "encoder" if attention == "encoder" else "decoder")
+    block = stack.blocks[1]
+    trace = block.cross_attention if attention == "cross" else block.self_attention
+    for step in list(STEPS)[1:]:
+        whole(app.button(key="next").click().run())
+        if step == "softmax":
+            assert printed(app, "weight") == pytest.approx(float(trace.weights[1, 0, 0]), abs=1e-7)
+    table = whole(app.button(key="recheck").click().run()).table[0].value
+    assert float(table.iloc[2, 2]) == pytest.approx(float(trace.weights[1, 0, 0]), abs=1e-5)
+
+
+def test_another_attention_has_its_own_words(app_folders):
+    app = whole(opened(PAGE, checkpoint="bart", text=TEXT, head="2", layer="1"))
+    app.selectbox(key="inside_attention").set_value("cross").run()
+    trace: Any = load_checkpoint(app_folders / "bart", device="cpu").trace(TEXT)
+    assert len(whole(app).selectbox(key="inside_query").options) == len(trace.decoder.tokens)
+    assert len(app.selectbox(key="inside_key").options) == len(trace.encoder.tokens)
+    assert [info.value for info in app.info] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("head", "8"), ("head", "-1"), ("head", "x"), ("step", "<b>"), ("depth", "all")]
+)
+def test_a_bad_value_in_the_address_falls_back_with_one_sentence(name, value):
+    app = whole(opened(**{name: value}))  # the page that reads the address
+    assert [info.value for info in app.info] == [f"The address gives no usable value for {name}; the default is shown."]
+    assert name not in app.query_params
+
+
+def test_an_address_holds_head_step_and_depth():
+    selection = selected(head="3", step="softmax", depth="numbers")
+    assert (selection.head, selection.of(Walk)) == (3, Walk(step="softmax", depth="numbers"))
+
+
+def test_a_text_that_cannot_be_read_gets_one_sentence():
+    app = opened(PAGE, text=" ")
+    assert not app.exception
+    assert len(app.error) == 1
+
+
+def test_a_masked_weight_and_a_muted_head_are_said_to_be_so(app_folders):
+    app = whole(opened(PAGE, checkpoint="gpt2", text=TEXT, attention="decoder", query="1", key="3", step="mask"))
+    assert "may not see" in app.markdown[0].value
+    app = whole(opened(PAGE, checkpoint="gpt2", text=TEXT, attention="decoder", off="0.0", mute="1", step="value"))
+    assert any("This head is muted" in text.value for text in app.markdown)
+
+
+def test_explore_has_a_door_that_takes_the_selection_along():
+    app = opened(text=SENTENCE, layer="2", off="2.0-4_2.6-7", query="3", key="1")
+    follow(app, "Inside this weight")
+    assert "Where does this one number come from?" in asked(whole(app))
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE] == [2, 5, 3, 1]
+
+
+def test_the_door_back_keeps_the_weight_and_shows_a_hidden_head_alone():
+    app = whole(opened(PAGE, text=SENTENCE, layer="2", head="5", off="2.0-5", query="3", key="1"))
+    follow(app, "See it in Explore")
+    assert "Which words does each head look at?" in asked(whole(app))
+    address = {"text": SENTENCE, "layer": "2", "query": "3", "key": "1", "head": "5", "off": "2.0-4_2.6-7"}
+    assert {name: app.query_params.get(name) for name in address} == address
+    follow(app, "Inside this weight")
+    assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [2, 5, 3, 1]
+
+
+def test_the_door_back_shows_the_head_alone_and_mutes_no_other_than_before():
+    for address, muted in (({"off": "2.0-4"}, None), ({"off": "0.3_2.0-5", "mute": "1"}, "0.3_2.0-5")):
+        app = opened(PAGE, text=SENTENCE, layer="2", head="5", **address)
+        before = weight_said(whole(app))
+        follow(app, "See it in Explore")
+        assert (app.query_params["off"], app.query_params.get("muted")) == ("2.0-4_2.6-7", muted)
+        assert weight_said(follow(app, "Inside this weight")) == before
+
+
+def test_the_door_back_keeps_the_weight_that_was_found_where_none_was_chosen(encoder):
+    app = opened(PAGE, text=SENTENCE, layer="2", head="5")
+    follow(app, "See it in Explore")
+    weights = encoder.blocks[2].self_attention.weights[5]
+    query, key = divmod(int(weights.argmax()), weights.shape[1])
+    assert (whole(app).query_params["query"], app.query_params["key"]) == (str(query), str(key))
+
+
+def test_the_door_to_positions_keeps_the_text_even_that_of_the_first_view():
+    app = whole(opened(PAGE))
+    follow(app, "Next: Positions, how words get their order")
+    assert "How does the model know the order of words?" in asked(whole(app))
+    assert bar(app)["text"] == app.query_params.get("text", EXAMPLES[0]) == EXAMPLES[0]
+
+
+def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():
+    app = whole(opened(PAGE, text=SENTENCE, layer="2", head="1", query="3", key="1", step="softmax", depth="numbers"))
+    before = printed(app, "weight of every key")
+    app.selectbox(key="inside_layer").set_value(0).run()
+    whole(app.toggle(key="inside_mute").set_value(True).run())
+    said = "The model ran with head 2 of layer 1 muted."
+    assert app.markdown[0].value.endswith(f"{said} A muted head still looks; what it finds is set to zero.")
+    app.selectbox(key="inside_layer").set_value(2).run()
+    edits = Edits(muted=frozenset({HeadSite("encoder", 0, 1)}))
+    stack: Any = load_checkpoint("sentiment").trace(SENTENCE, edits=edits).encoder
+    after = printed(whole(app), "weight of every key")
+    assert np.array_equal(after.astype(np.float32), stack.blocks[2].self_attention.weights[1, 3].numpy())
+    assert not np.allclose(after, before, atol=1e-4)
+    assert app.markdown[0].value.endswith(said)
+    assert app.query_params["muted"] == "0.1"
+    assert not app.toggle(key="inside_mute").value
+    app.selectbox(key="inside_layer").set_value(0).run()
+    whole(app.toggle(key="inside_mute").set_value(False).run())
+    assert "muted" not in app.markdown[0].value
+    assert not {"mute", "muted"} & set(app.query_params)
+
+
+def test_the_files_hold_the_numbers_of_the_steps(encoder):
+    selection = selected(text=SENTENCE, layer="1", head="3", query="2", key="4")
+    attention = encoder.blocks[1].self_attention
+    with np.load(io.BytesIO(weight_walk.npz(selection, ("product",))())) as file:
+        facts = {"checkpoint", "text", "edits", "counting", "program"}
+        assert {name.split("_")[0] for name in set(file) - facts} == {"product"}
+        assert str(file["text"]) == SENTENCE
+        assert np.array_equal(file["product_query"], attention.query[3, 2].numpy())
+    with np.load(io.BytesIO(weight_walk.npz(selection, weight_walk.ORDER)())) as file:
+        assert float(file["softmax_weight"]) == float(attention.weights[3, 2, 4])
+        assert np.array_equal(file["feed_forward_stream_out"], encoder.blocks[1].stream_out[2].numpy())
+
+
+def test_the_script_names_the_weight_and_what_is_muted():
+    selection = selected(text=SENTENCE, layer="1", head="3", off="0.2", mute="1")
+    edits = Edits(muted=frozenset({HeadSite("encoder", 0, 2)}))
+    stack: Any = load_checkpoint("sentiment").trace(SENTENCE, edits=edits).encoder
+    written = weight_walk.python(selection)()
+    assert f"shown = {float(stack.blocks[1].self_attention.weights[3].max())!r}" in written
+    assert "HeadSite(stack='encoder', layer=0, head=2, attention='self')" in written
+
+
+def test_steps_are_the_difference_of_two_sums_and_what_a_page_does_not_send_is_none():
+    first, second, anew = ({"mounted": at, "steps": steps} for at, steps in ((1.5, 2), (1.5, -1), (9.5, 1)))
+    assert [steps_between(*pair) for pair in (({}, first), (first, second), (second, anew))] == [2, -3, 1]
+    for sent in (None, "3", [3], {"steps": "3"}, {"steps": 1e9}, {"mounted": 1.5}):
+        assert steps_between(first, sent) == 0
+        assert steps_between(sent, first) == 2
