@@ -16,6 +16,7 @@ from model.edits.interventions import (
     Heads,
     LayerInterventions,
     MaskInterventions,
+    PastPositionIds,
     PositionIds,
     ResidualInterventions,
     Scale,
@@ -158,7 +159,7 @@ def hidden_keys(
     return in_rows(edits, 2, lambda one: [key in one.hidden for key in keys], read.device)
 
 
-def position_ids(edits: AnyEdits, read: StackPass) -> tuple[PositionIds | None, PositionIds | None]:
+def position_ids(edits: AnyEdits, read: StackPass) -> tuple[PositionIds | None, PastPositionIds | None]:
     """Those of the tokens that are read and of those in the cache; None where they are in order and from 0."""
     rows, past = [edits] if isinstance(edits, Edits) else list(edits), read.past_length
     stack = read.stack

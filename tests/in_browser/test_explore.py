@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocket, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from model import load_checkpoint
-from tests.running import answered, comes_true, explored, has_text, open_page, press, visitor
+from tests.running import answered, comes_true, explored, has_text, open_page, picture_shown, press, visitor
 from viz.sentences.curve_look import LOOK
 
 SENTENCE = "The film was slow, but I loved it."
@@ -166,3 +168,41 @@ def test_of_a_long_text_nothing_is_cut_without_a_sign(browser, address, width):
         room = page.locator(".sheet").evaluate("one => one.clientWidth")
         assert page.get_by_text("scroll it sideways").is_visible() == (wide > room)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+# Both in one moment, which no hand of a test is quick enough for.
+PRESS_AND_POINT = """({ explorer }) => {
+    const button = document.querySelector(".st-key-give_back button")
+    button.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, composed: true }))
+    button.click()
+    setTimeout(() => explorer.server.exact(explorer.requestOf(2)), 30)
+}"""
+
+
+def test_the_explorer_asks_nothing_until_a_press_is_answered(browser, address):
+    """Streamlit takes a run at whose end a question waits for a broken one, and leaves on the page what it left out."""
+    with visitor(browser) as page:
+        messages: list[str] = []
+        page.on("websocket", lambda socket: note_messages(socket, messages))
+        open_page(page, address, "Explore", head="3", layer="3", muted="3.3")
+        picture_shown(page)
+        messages.clear()
+        page.locator(".headlight").evaluate(PRESS_AND_POINT)
+        comes_true(page, lambda: "asked" in messages)
+        assert messages.index("finished") < messages.index("asked")
+
+
+def note_messages(socket: WebSocket, messages: list[str]) -> None:
+    """Note the explorer's questions and the ends of runs, in their order."""
+
+    def note_sent(payload: Any) -> None:
+        widgets = BackMsg.FromString(payload).rerun_script.widget_states.widgets
+        if any("explorer_answers" in widget.id and widget.WhichOneof("value") for widget in widgets):
+            messages.append("asked")
+
+    def note_received(payload: Any) -> None:
+        if ForwardMsg.FromString(payload).WhichOneof("type") == "script_finished":
+            messages.append("finished")
+
+    socket.on("framesent", note_sent)
+    socket.on("framereceived", note_received)

@@ -240,6 +240,15 @@ def test_another_attention_has_its_own_words(app_folders):
     assert [info.value for info in app.info] == []
 
 
+def test_back_at_the_first_attention_the_address_gives_the_head_on_the_screen(app_folders):
+    app = whole(opened(PAGE, checkpoint="bart", text=TEXT))
+    app.selectbox(key="inside_attention").set_value("cross").run()
+    app.selectbox(key="inside_attention").set_value("encoder").run()
+    places = [app.selectbox(key=f"inside_{name}").value for name in ("layer", "head", "query", "key")]
+    again = whole(opened(PAGE, **dict(app.query_params)))
+    assert [again.selectbox(key=f"inside_{name}").value for name in ("layer", "head", "query", "key")] == places
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("head", "8"), ("head", "-1"), ("head", "x"), ("step", "<b>"), ("depth", "all")]
 )

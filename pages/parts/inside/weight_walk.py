@@ -15,6 +15,7 @@ from pages.parts.frame.downloads import Snapshot, button, download_name, files, 
 from pages.parts.inside.opening_weight import take_place
 from pages.parts.inside.settings import Walk
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
+from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
 from pages.parts.widgets.binding import select
@@ -97,8 +98,11 @@ def choose_place(
 
 
 def take_attention(name: str) -> None:
-    """Another attention, which has other layers, heads and tokens."""
-    choose(attention=name, head=0)
+    """Another attention, which has other layers, heads and tokens: its first head is shown.
+
+    Of the attention that a page opens with, that is what an address without any place does not say.
+    """
+    choose(attention=name, head=0, opening=name != CODEC.defaults["attention"])
 
 
 def choose_step(chosen: str) -> None:

@@ -10,6 +10,7 @@ const TIMES = 6
 const UNSEEN = 4000 // milliseconds after which the rest of the page may come, though nothing could be drawn
 const LEAVING = 3000 // milliseconds in which a link or Back may lead away: what is told then could undo it
 const ON_ITS_WAY = 120 // milliseconds until what was told has left the browser
+const STARTED = 250 // milliseconds after which the run that a press has asked for is under way
 const mounted = new WeakMap()
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -34,7 +35,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 }
 
 function mount(parentElement) {
-  const held = { applied: -1, left: -Infinity, committed: -Infinity }
+  const held = { applied: -1, left: -Infinity, committed: -Infinity, pressed: -Infinity, rested: -Infinity }
   setTimeout(() => server.drawn(), UNSEEN)
   // The revision says which of the server's views the visitor's own was made on.
   const server = {
@@ -44,9 +45,14 @@ function mount(parentElement) {
     },
     exact: (request) => {
       held.row = request
-      insist(held, () => window.headlight.ask?.("row", request), () => held.row !== request || held.explorer.answers.has(request))
+      const done = () => held.row !== request || held.explorer.answers.has(request)
+      const ask = () => done() || window.headlight.ask?.("row", request)
+      insist(held, () => afterRun(held, () => Math.max(held.pressed, held.committed), ask), done)
     },
-    layer: (request) => window.headlight.ask?.("layer", JSON.stringify({ name: held.name, ...request })),
+    layer: (request) => {
+      const ask = () => window.headlight.ask?.("layer", JSON.stringify({ name: held.name, ...request }))
+      afterRun(held, () => held.pressed, ask)
+    },
     drawn: () => {
       if (!held.awaited || held.told === held.data) return
       const seen = (held.told = held.data)
@@ -56,7 +62,11 @@ function mount(parentElement) {
   held.explorer = new Explorer(parentElement.querySelector(".headlight"), server)
   held.read = () => read(held)
   // What was chosen must not be overtaken by a control outside, or lost to a link.
-  window.addEventListener("pointerdown", (event) => event.composedPath().includes(parentElement) || held.explorer.flush(), true)
+  const outside = (event) => !event.composedPath().includes(parentElement)
+  window.addEventListener("pointerdown", (event) => outside(event) && held.explorer.flush(), true)
+  for (const press of ["pointerdown", "keydown"]) {
+    window.addEventListener(press, (event) => outside(event) && (held.pressed = performance.now()), true)
+  }
   window.addEventListener("click", (event) => leave(held, event), true)
   const page = location.pathname
   window.addEventListener("popstate", () => location.pathname !== page && (held.left = performance.now()))
@@ -79,6 +89,22 @@ function leave(held, event) {
     link.click()
     held.passing = false
   }, ON_ITS_WAY)
+}
+
+// Once the run has ended that the last press or change of view, at the time ``since()``, has asked for. A question that
+// is pending at the end of a run makes Streamlit take it for one that was broken off: what the run left out, as the line
+// of a muted head that was given back, would stay on the page.
+function afterRun(held, since, ask) {
+  const { testScriptState } = document.querySelector("[data-testid=stApp]")?.dataset ?? {}
+  if (held.gone) return
+  if (since() > held.rested) {
+    if (testScriptState === "running" || performance.now() - since() < STARTED) {
+      setTimeout(() => afterRun(held, since, ask), 50)
+      return
+    }
+    held.rested = since()
+  }
+  ask()
 }
 
 // A message is lost where the connection breaks, or where Streamlit puts two into one that names one of their fragments.
