@@ -10,8 +10,9 @@ from tqdm import tqdm
 
 from model.config import Config
 from model.tokenizer import Tokenizer
+from model.training.data import everyday, unseen
 from model.training.data.batches import pad
-from model.training.data.corpora import Corpus, Example, everyday, unseen
+from model.training.data.corpora import Corpus, Example
 from model.training.data.preparation import label_corpus
 from model.transformer import Transformer
 

@@ -24,7 +24,7 @@ from model.training.command_line import Command
 from model.training.data.books import Windows, split
 from model.training.data.id_rows import load_rows
 from model.training.data.sentence_pairs import Pair, PairBatches, Parallel, augmented, casual, parallel, read_pairs
-from model.training.evaluation.classification import translation_quality
+from model.training.evaluation import translation_quality
 from model.training.evaluation.kneser_ney import KneserNey, discounts
 from model.training.evaluation.language_modelling import best_head, log_probabilities, repeated
 from tests import tiny

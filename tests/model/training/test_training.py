@@ -11,8 +11,9 @@ import torch
 from model import InputError, load_checkpoint
 from model.tokenizer import Tokenizer
 from model.training import loop, sentiment
+from model.training.data import everyday, unseen
 from model.training.data.batches import Batches, Mixture, pad
-from model.training.data.corpora import Corpus, everyday, held_out, read_examples, sentences, unseen
+from model.training.data.corpora import Corpus, held_out, read_examples, sentences
 from model.training.data.phrases import BAD, BAD_NEGATED, GOOD, GOOD_NEGATED, SLOT, WORDS, phrases
 from model.training.data.preparation import clean, label_corpus
 from model.training.evaluation.classification import in_order_of_length, predict
