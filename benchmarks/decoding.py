@@ -25,7 +25,7 @@ import transformers
 from benchmarks.trace import CLOCKS, add_clock, machine, seconds, spread
 from model import Checkpoint, load_checkpoint
 from model.decoding.beam import search
-from model.decoding.logits_processors import UNCHANGED
+from model.decoding.logits_processors import NO_PROCESSORS
 from model.decoding.steps import likeliest, write
 from model.edits import NO_EDITS
 
@@ -47,7 +47,7 @@ def our_call(ours: Checkpoint, ids: tuple[int, ...], tokens: int, width: int) ->
     def call() -> list[int]:
         decoder = ours._decoder(ids, NO_EDITS, None if width == 1 else width, most)
         if width == 1:
-            found, rows = list(write(decoder, start, most, likeliest, UNCHANGED)), []
+            found, rows = list(write(decoder, start, most, likeliest, NO_PROCESSORS)), []
         else:
             *_, beams = search(decoder, torch.tensor([start]), width, 0.0, most, recorded=True)
             found, rows = beams.chosen(0, start), beams.rows(0)

@@ -30,7 +30,7 @@ from model.device import choose_device
 from model.loading.checkpoint_files import read_config
 from model.positions import sinusoids
 from model.training import loop, next_token
-from model.training.data.id_rows import Rows
+from model.training.data.id_rows import IdRows
 from model.training.data.sentence_pairs import PairBatches, Parallel
 from model.training.distributed import Share
 from model.training.next_token import Predict, Predicted
@@ -100,9 +100,9 @@ def random_pairs(vocabulary: int) -> Parallel:
     source = rng.integers(SHORTEST, LONGEST + 1, size=PAIRS)
     target = (source + rng.integers(-MORE, MORE + 1, size=PAIRS)).clip(SHORTEST, LONGEST)
 
-    def rows(lengths: np.ndarray) -> Rows:
+    def rows(lengths: np.ndarray) -> IdRows:
         ids = rng.integers(4, vocabulary, size=int(lengths.sum()), dtype=np.int32)
-        return Rows(ids=ids, bounds=np.concatenate([[0], lengths.cumsum()]))
+        return IdRows(ids=ids, bounds=np.concatenate([[0], lengths.cumsum()]))
 
     return Parallel(source=rows(source), target=rows(target))
 

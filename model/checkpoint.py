@@ -13,7 +13,7 @@ from torch import Tensor
 from model import families
 from model.config import Config
 from model.decoding.generation import Writer, make_settings
-from model.decoding.logits_processors import UNCHANGED
+from model.decoding.logits_processors import NO_PROCESSORS
 from model.decoding.steps import Chosen, Decoder, Generation, likeliest, most_written, write
 from model.decoding.stitched_trace import DecoderPass
 from model.device import choose_device
@@ -127,7 +127,7 @@ class Checkpoint:
         """The trace of a pair whose target is what greedy decoding says: of one pass, the same to the bit each time."""
         start, most = self._start(ids), self._most(ids, 0, MOST_TOKENS, edits)
         decoder = self._decoder(ids, edits)
-        found = list(write(decoder, start, most, likeliest, UNCHANGED))
+        found = list(write(decoder, start, most, likeliest, NO_PROCESSORS))
         return self._trace_written(decoder, ids, start, found, logits=logits)
 
     def classify(self, text: str, edits: Edits = NO_EDITS) -> dict[str, float]:
@@ -176,7 +176,7 @@ class Checkpoint:
         """What ``generate`` has after every token; whoever stops asking keeps the last, which is complete in itself.
 
         written: ids to go on after, as if they had been produced, by the same seed in sampling. options: the fields
-        of ``Settings`` (width, length_penalty, seed) and of ``Adjustments`` (temperature, top_k, top_p,
+        of ``Settings`` (width, length_penalty, seed) and of ``LogitsProcessors`` (temperature, top_k, top_p,
         repetition_penalty).
 
         It ends with the end token, after ``max_tokens``, where the model can read no further, and in a pair after

@@ -51,7 +51,7 @@ POOLINGS: dict[str, type[MeanPooling] | type[FirstPooling]] = {
 }
 
 
-class WordHead(nn.Module):
+class MaskedLMHead(nn.Module):
     """norm(activation(x W + b)), which is then projected to the vocabulary: BERT's head for masked words."""
 
     def __init__(self, config: Config) -> None:

@@ -82,7 +82,7 @@ class Tokenizer:
         segments = tuple(encoding.type_ids)
         spans = tuple(None if added else span for added, span in zip(special, encoding.offsets, strict=True))
         pieces = map(self.readable, encoding.tokens)
-        tokens = tuple(map(shown, pieces, spans, (texts[min(segment, 1)] for segment in segments)))
+        tokens = tuple(map(display_piece, pieces, spans, (texts[min(segment, 1)] for segment in segments)))
         return Encoding(
             ids=tuple(encoding.ids),
             tokens=tokens,
@@ -209,7 +209,7 @@ def byte_piece(token: str) -> str:
         return f"\ufffd{content.hex().upper()}"
 
 
-def shown(token: str, span: tuple[int, int] | None, text: str) -> str:
+def display_piece(token: str, span: tuple[int, int] | None, text: str) -> str:
     """A token as it is shown; beside an unknown one stands what was typed."""
     if token == UNKNOWN and span is not None:
         return f"{UNKNOWN} {text[span[0] : span[1]]}"

@@ -17,7 +17,7 @@ from model.edits.interventions import StackInterventions, mask_after, normed, wi
 from model.edits.lowering import StackPass, lower
 from model.linear import Embedding, Linear, product, widened
 from model.norms import make_norm
-from model.output_heads import POOLINGS, WordHead
+from model.output_heads import POOLINGS, MaskedLMHead
 from model.positions import POSITIONS
 from model.trace import BlockTrace, EmbeddingTrace, StackTrace, Trace
 
@@ -169,7 +169,7 @@ class Transformer(nn.Module):
         self.encoder = Stack(config, "encoder") if config.architecture != "decoder" else None
         self.decoder = Stack(config.of_decoder(), "decoder", cross=both) if config.architecture != "encoder" else None
         predicts = self.decoder is not None or config.word_head
-        self.word_head = WordHead(config) if config.word_head else None
+        self.word_head = MaskedLMHead(config) if config.word_head else None
         self.projection = (
             Linear(config.width, config.vocabulary, bias=False) if predicts and not config.tie_embeddings else None
         )

@@ -28,7 +28,7 @@ from pages.parts.ablations.subjects import GROUPS, group_of, short_name
 from pages.parts.cache import checkpoint_named
 from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import door
+from pages.parts.frame.page_links import page_link
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
@@ -181,7 +181,7 @@ def share_found(selection: Selection, board: Board) -> None:
 def show_next() -> None:
     """The next page, which is not told of an experiment that nobody chose."""
     unchosen = {} if "experiment" in choices() else {"experiment": ""}
-    door("How the model knows the order of words", "positions", NEXT_HELP, **unchosen)
+    page_link("How the model knows the order of words", "positions", NEXT_HELP, **unchosen)
 
 
 def show_choice(selection: Selection) -> None:

@@ -11,7 +11,7 @@ from model import Checkpoint, CheckpointError, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.cache import checkpoint_named, file_bytes
 from pages.parts.frame.finding import picture, picture_alone, show_finding
-from pages.parts.frame.page_links import door
+from pages.parts.frame.page_links import page_link
 from pages.parts.frame.theme import theme
 from pages.parts.state.session import address_notice
 from viz.charts.learning_curve import accuracy_curve, loss_curve, read_curve
@@ -57,7 +57,7 @@ def show() -> None:
             st.header(markdown_text(name), anchor=False, divider="grey")
             with pages.plain_refusals():
                 show_checkpoint(checkpoint_named(name))
-        door("How we know: all numbers checked", "evidence", EVIDENCE_HELP)
+        page_link("How we know: all numbers checked", "evidence", EVIDENCE_HELP)
 
 
 def usable_of(names: Sequence[str]) -> dict[str, cards.Model]:
@@ -79,7 +79,7 @@ def show_model(name: str, model: cards.Model) -> None:
         if model.main_result():
             st.markdown(markdown_text(model.main_result()), help=model.main_result_explained() or None)
         if not picture_alone():
-            door("Open in Explore", "explore", OPEN_HELP, checkpoint=name)
+            page_link("Open in Explore", "explore", OPEN_HELP, checkpoint=name)
 
 
 def show_checkpoint(checkpoint: Checkpoint) -> None:

@@ -15,7 +15,7 @@ from pages.parts.cache import LRUCache, checkpoint_named
 from pages.parts.explore.explorer_panel import traced
 from pages.parts.frame.downloads import alone, button, download_name, files, selected_pass, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import door
+from pages.parts.frame.page_links import page_link
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
@@ -81,7 +81,7 @@ def show() -> None:
         if not picture_alone():
             show_pass(selection, edits)
             show_findings(findings, urlencode(address_of("explore")), provenance_of(selection, checkpoint, edits))
-            door("Checkpoints: what these models are", "checkpoints", CHECKPOINTS_HELP)
+            page_link("Checkpoints: what these models are", "checkpoints", CHECKPOINTS_HELP)
     with place:
         show_finding(QUESTION, *said)
         if caveats:

@@ -14,7 +14,13 @@ from model.measures.one_weight import strongest
 from model.trace import Trace
 from pages.parts.cache import checkpoint_named, reads_pairs
 from pages.parts.components.sentence_picture import sentence_picture
-from pages.parts.explore.explorer_panel import Attended, attended, show_explorer, show_neighbours, statistics_of
+from pages.parts.explore.explorer_panel import (
+    ShownAttention,
+    show_explorer,
+    show_neighbours,
+    shown_attention,
+    statistics_of,
+)
 from pages.parts.explore.heads_worth_a_look import (
     Opening,
     figure_of,
@@ -28,7 +34,7 @@ from pages.parts.explore.settings import Axes
 from pages.parts.explore.three_changes import show_changes, swappable_side, take_swap
 from pages.parts.frame.downloads import alone, downloads, files, selected_pass
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import door
+from pages.parts.frame.page_links import page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
@@ -41,7 +47,7 @@ from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statis
 from viz.explorer import View
 from viz.explorer.attention_kinds import Kind
 from viz.explorer.view import positions_of
-from viz.explorer.view import shown as in_view
+from viz.explorer.view import shown_numbers as in_view
 from viz.text import head_findings, weight_sentences
 from viz.text.token_table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
@@ -69,7 +75,7 @@ INSIDE_HELP = (
     "the largest."
 )
 MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Which of them?"
-MOST_DOORS = 8
+MOST_LINKS = 8
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
 STATISTICS_HELP = (
     "Of this sentence and this attention. Entropy is how widely a head spreads, in bits, the mean over its queries: 0 "
@@ -105,7 +111,7 @@ def show() -> None:
     pages.say_kept(selection)
     with pages.plain_refusals():
         with st.spinner("Computing what every head looks at"):
-            remember(attended().selection)
+            remember(shown_attention().selection)
         address_notice(last=whole)
         read = True
         show_attention(whole, selection.text)
@@ -127,7 +133,7 @@ def show_attention(whole: bool, text: str) -> None:
         run_again()
     selection = current()
     with pages.plain_refusals():
-        shown = attended()
+        shown = shown_attention()
         selection = shown.selection
         opening = show_found(shown, whole)
         if not picture_alone():
@@ -135,7 +141,7 @@ def show_attention(whole: bool, text: str) -> None:
     remember(selection)
 
 
-def show_found(shown: Attended, whole: bool) -> Opening | None:
+def show_found(shown: ShownAttention, whole: bool) -> Opening | None:
     """The finding and the large picture of its head; None where the heads are not measured yet."""
     checkpoint = checkpoint_named(shown.selection.checkpoint)
     if not (whole or is_small(checkpoint) or picture_alone()):
@@ -159,7 +165,7 @@ def question() -> str:
     return QUESTION if picture_alone() else f"{QUESTION} {INTRODUCTION}"
 
 
-def verdict(shown: Attended) -> str:
+def verdict(shown: ShownAttention) -> str:
     """What the model says, and what it said before heads were muted. Markdown."""
     selection = shown.selection
     checkpoint = checkpoint_named(selection.checkpoint)
@@ -172,7 +178,7 @@ def verdict(shown: Attended) -> str:
     return markdown_text(said)
 
 
-def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
+def show_all(shown: ShownAttention, opening: Opening | None, whole: bool) -> None:
     """Three changes, other heads worth a look, and every head of every layer in the explorer."""
     with st.container():  # its place is there in any case, or the browser would make all below anew
         say_muted(shown.selection)
@@ -199,13 +205,13 @@ def show_all(shown: Attended, opening: Opening | None, whole: bool) -> None:
         show_next(shown, opening)
 
 
-def show_next(shown: Attended, opening: Opening) -> None:
+def show_next(shown: ShownAttention, opening: Opening) -> None:
     """Where to go from here, and why: to the weight that is kept in the picture, or else to the one that was found."""
     view, (query, key) = shown.selection.view, pair_of(opening.found, shown.kind) if opening.found else (None, None)
     if is_on_screen(opening) and (view.query, view.key) != (None, None):
         query, key = view.query, view.key
     pair = {"query": query, "key": key}
-    door("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head, **pair)
+    page_link("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head, **pair)
     st.caption(
         f"{head_findings.head_called(opening.layer, opening.head)}: every step from the words to one of its weights."
     )
@@ -216,7 +222,7 @@ def is_on_screen(opening: Opening) -> bool:
     return current().view.layer == opening.layer
 
 
-def show_below(shown: Attended) -> None:
+def show_below(shown: ShownAttention) -> None:
     """How to read the explorer, and what is known of the sentence beside it."""
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
@@ -225,7 +231,7 @@ def show_below(shown: Attended) -> None:
     show_neighbours(shown)
 
 
-def show_answer(shown: Attended, opening: Opening | None) -> None:
+def show_answer(shown: ShownAttention, opening: Opening | None) -> None:
     """Where the heads that are on look, and what the model says, with what acts on that.
 
     opening: None leaves the places of the last two empty.
@@ -245,7 +251,7 @@ def show_answer(shown: Attended, opening: Opening | None) -> None:
             hold_actions()
 
 
-def show_actions(shown: Attended, opening: Opening) -> None:
+def show_actions(shown: ShownAttention, opening: Opening) -> None:
     """What acts on the heads that are on, takes them away, or leads inside them."""
     selection, heads = shown.selection, shown.kind.heads
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -256,7 +262,7 @@ def show_actions(shown: Attended, opening: Opening) -> None:
             key_found = None if opening.found is None else opening.found.key
             found = alone(taken, opening.layer, opening.head, key_found)
             downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), found=found)
-        show_doors_inside(shown)
+        show_links_inside(shown)
 
 
 def hold_actions() -> None:
@@ -266,7 +272,7 @@ def hold_actions() -> None:
             st.container(width=width, height=ACTIONS_HEIGHT, border=False)
 
 
-def show_doors_inside(shown: Attended) -> None:
+def show_links_inside(shown: ShownAttention) -> None:
     """To the number in the picture: inside the head that is on; of a mean, inside one of its heads."""
     view, kind = shown.selection.view, shown.kind
     on = view.heads_on(kind.heads)
@@ -279,15 +285,17 @@ def show_doors_inside(shown: Attended) -> None:
     query, key = place
     if len(on) == 1:  # Inside finds the largest weight too, but among all tokens, those that the picture hides as well
         same = place == strongest(mean, view.query, view.key)
-        door("Inside this weight", "inside", INSIDE_HELP, head=on[0], **({} if same else {"query": query, "key": key}))
+        page_link(
+            "Inside this weight", "inside", INSIDE_HELP, head=on[0], **({} if same else {"query": query, "key": key})
+        )
         return
     names = [position_name(place, text.tokens[place]) for place, text in ((query, kind.queries), (key, kind.keys))]
     with st.popover("Inside this weight", help=INSIDE_HELP):
         st.markdown(MEAN_SAID.format(*map(markdown_text, names), percent(float(mean[query, key]), 1), len(on)))
-        with st.container(height=320 if len(on) > MOST_DOORS else "content", border=False):
+        with st.container(height=320 if len(on) > MOST_LINKS else "content", border=False):
             for head, weight in zip(on, weights[list(on), query, key].tolist(), strict=True):
                 label = f"Head {counted(head)}: {percent(weight, 1)}"
-                door(label, "inside", INSIDE_HELP, head=head, query=query, key=key)
+                page_link(label, "inside", INSIDE_HELP, head=head, query=query, key=key)
 
 
 def place_looked_at(mean: np.ndarray, view: View, kind: Kind) -> tuple[int, int] | None:
@@ -313,7 +321,7 @@ def say_muted(selection: Selection) -> None:
             st.button("Give back", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
 
 
-def heads_sentence(shown: Attended) -> str:
+def heads_sentence(shown: ShownAttention) -> str:
     """Where the heads that are on look, in one sentence."""
     view, kind = shown.selection.view, shown.kind
     if not view.heads_on(kind.heads):
@@ -332,7 +340,7 @@ def heads_sentence(shown: Attended) -> str:
     )
 
 
-def show_statistics(shown: Attended) -> None:
+def show_statistics(shown: ShownAttention) -> None:
     """What every head does with this sentence, in numbers; choosing heads here shows them in the explorer."""
     selection, kind, statistics = shown.selection, shown.kind, statistics_of(shown)
     st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)

@@ -10,7 +10,7 @@ from pages.parts.cache import checkpoint_named
 from pages.parts.components.arrow_keys import arrow_keys
 from pages.parts.explore.explorer_panel import traced
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import POSITIONS_HELP, door, doors_of_weight
+from pages.parts.frame.page_links import POSITIONS_HELP, links_of_weight, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import opening_selection
 from pages.parts.inside.settings import DEPTHS, Walk
@@ -134,7 +134,7 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
         help=DEPTH_HELP,
     )
     offer_files(selection)
-    doors_of_weight(path)
+    links_of_weight(path)
 
 
 def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
@@ -148,7 +148,7 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
     if walk.depth == "numbers":
         show_code(path, walk.step)
         show_numbers(STEPS[walk.step](path))
-    door("Next: Positions, how words get their order", "positions", POSITIONS_HELP)
+    page_link("Next: Positions, how words get their order", "positions", POSITIONS_HELP)
 
 
 def show_parts(path: WeightPath) -> None:

@@ -22,7 +22,7 @@ from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import name_of
 from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import door
+from pages.parts.frame.page_links import page_link
 from pages.parts.frame.theme import theme
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.positions.settings import (
@@ -36,7 +36,7 @@ from pages.parts.positions.settings import (
     fitted,
     put_back,
 )
-from pages.parts.state.fields import written
+from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, changed, choose, current, remember, selected, unusable
@@ -146,7 +146,7 @@ def show() -> None:
         show_schemes()
         if not refused:
             share_finding()
-        door("Next: Break the formula, without positions", "break", BREAK_HELP)
+        page_link("Next: Break the formula, without positions", "break", BREAK_HELP)
 
 
 def share_finding() -> None:
@@ -250,7 +250,7 @@ def take_control(name: str, first: int) -> None:
 def take_setting(name: str, value: Any) -> None:
     """Another value, unless it is one that no address may hold either: a browser can send any."""
     with suppress(ValueError):
-        choose(steers=False, **{name: CODEC.parse(name, written(value))})
+        choose(steers=False, **{name: CODEC.parse(name, address_text(value))})
 
 
 def stack_of(checkpoint: Checkpoint, name: str) -> Stack:

@@ -11,10 +11,10 @@ from model import available_checkpoints
 from model.measures.alignment import read
 from model.measures.cross_attention_links import largest_of
 from pages.parts.cache import checkpoint_named
-from pages.parts.explore.explorer_panel import Attended, name_under, show_explorer, show_neighbours
+from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import door
+from pages.parts.frame.page_links import page_link
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
@@ -96,11 +96,11 @@ def translated(selection: Selection) -> tuple[Produced, ForcedPass]:
     return produced, pass_over_candidate(selection, checkpoint, candidate_of(produced, options))
 
 
-def attended() -> Attended:
+def shown_attention() -> ShownAttention:
     """The three attentions of that pass."""
     _, forced_pass = translated(current())
     kinds = kinds_of(forced_pass.trace)
-    return Attended(fit(current(), kinds), kinds, name_under(forced_pass.key))
+    return ShownAttention(fit(current(), kinds), kinds, name_under(forced_pass.key))
 
 
 def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> Snapshot:
@@ -156,7 +156,7 @@ def show_all(
     selection: Selection, produced: Produced, forced_pass: ForcedPass, linked: Linked, options: Options
 ) -> None:
     """Every head of the three attentions, and the files."""
-    pictures = Attended(selection, kinds_of(forced_pass.trace), name_under(forced_pass.key))
+    pictures = ShownAttention(selection, kinds_of(forced_pass.trace), name_under(forced_pass.key))
     st.subheader("Every head", anchor=False)
     st.markdown(EXPLORER_SAID)
     with files():
@@ -165,7 +165,7 @@ def show_all(
         downloads("translate", take, any_head=any_head, with_share=False)
         if options.place():  # the mean of all layers is no layer's picture
             share("translate", partial(snapshot_of_heads, take, linked, options))
-    show_explorer(pictures, attended)
+    show_explorer(pictures, shown_attention)
     show_neighbours(pictures)
 
 
@@ -184,7 +184,7 @@ def show_next(linked: Linked, options: Options) -> None:
         return
     layer, head, key = largest_of(linked.weights, row, options.place())
     site = {"layer": layer, "head": head, "query": row, "key": key}
-    door(
+    page_link(
         "Where does this weight come from? Every step to the largest of this word",
         "inside",
         INSIDE_HELP,

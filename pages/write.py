@@ -13,11 +13,11 @@ from model.measures.last_token import LastLink, most_unusual_link
 from model.measures.logit_lens import lens_logits, ranks
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.token_strip import KEY, written_tokens
-from pages.parts.explore.explorer_panel import Attended, explorer_keeps_nothing, show_explorer, show_neighbours
+from pages.parts.explore.explorer_panel import ShownAttention, explorer_keeps_nothing, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, download_name, downloads, files
 from pages.parts.frame.downloads import button as download
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import door
+from pages.parts.frame.page_links import page_link
 from pages.parts.frame.theme import theme
 from pages.parts.passes import trace_of
 from pages.parts.state import fields
@@ -39,13 +39,13 @@ from pages.parts.widgets.charts import chart_spec, show_chart
 from pages.parts.widgets.switch import switch
 from pages.parts.write import settings
 from pages.parts.write.generation_cursor import (
-    Stand,
+    GenerationCursor,
     change,
+    cursor_of,
     decoders,
     go,
     likeliest,
     move,
-    stand,
     take_token,
 )
 from pages.parts.write.settings import CHECKPOINT
@@ -126,31 +126,31 @@ def show() -> None:
     running = st.session_state.pop("_running", False)
     with pages.plain_refusals():
         with pages.question_above(QUESTION):
-            here = stand(selection, checkpoint_named(selection.checkpoint))
-        remember(here.selection)
+            cursor = cursor_of(selection, checkpoint_named(selection.checkpoint))
+        remember(cursor.selection)
         if running:
-            run(here)
-        show_parts(here)
+            run(cursor)
+        show_parts(cursor)
 
 
-def show_parts(here: Stand) -> None:
+def show_parts(cursor: GenerationCursor) -> None:
     """What was found and the picture, with the controls beside it; then everything else."""
-    step = here.step()
-    show_found(here, step)
-    show_caveats(here.checkpoint, trace_of(here.selection, here.edits), len(here.read))
+    step = cursor.step()
+    show_found(cursor, step)
+    show_caveats(cursor.checkpoint, trace_of(cursor.selection, cursor.edits), len(cursor.read))
     if picture_alone():
         with picture():
-            show_text(here)
-            show_stages(here, step, likeliest(step, DRAWN))
+            show_text(cursor)
+            show_stages(cursor, step, likeliest(step, DRAWN))
         return
-    st.session_state["_numbers_of"] = here.name
-    show_choice(here, step)
+    st.session_state["_numbers_of"] = cursor.name
+    show_choice(cursor, step)
     address_notice()
-    pages.say_kept(here.selection)
+    pages.say_kept(cursor.selection)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_attention()
-    show_lens(here, step)
-    door(NEXT, "break", NEXT_HELP)
+    show_lens(cursor, step)
+    page_link(NEXT, "break", NEXT_HELP)
 
 
 def show_other(selection: Selection, names: list[str]) -> None:
@@ -163,156 +163,158 @@ def show_other(selection: Selection, names: list[str]) -> None:
     pages.offer(CHECKPOINT if CHECKPOINT in names else names[0])
 
 
-def show_found(here: Stand, step: Step) -> None:
+def show_found(cursor: GenerationCursor, step: Step) -> None:
     """The likeliest next token as the title; under it what was taken, and what the last token looked at."""
-    cut = kept(len(here.prompt), here.dropped)
-    if here.full or here.ended:
-        show_finding(QUESTION, sentence=why_it_stops(here) + cut)
+    cut = kept(len(cursor.prompt), cursor.dropped)
+    if cursor.full or cursor.ended:
+        show_finding(QUESTION, sentence=why_it_stops(cursor) + cut)
         return
-    pieces, (own, probability) = here.checkpoint.tokenizer.pieces, step.alternatives(1)[0]
-    title = writing_finding.title(here.checkpoint.tokenizer.decode(here.read), pieces([own])[0], probability)
+    pieces, (own, probability) = cursor.checkpoint.tokenizer.pieces, step.alternatives(1)[0]
+    title = writing_finding.title(cursor.checkpoint.tokenizer.decode(cursor.read), pieces([own])[0], probability)
     shares = step.probability, float(step.after[step.token_id])
-    how = {"already": here.at < len(here.written), "drawn": here.chosen.method == "sample"}
-    said = writing_finding.choice(step.token, len(here.read), shares, **how)
-    said = f"{said} {looking_sentence(here)}{cut}"
+    how = {"already": cursor.at < len(cursor.written), "drawn": cursor.chosen.method == "sample"}
+    said = writing_finding.choice(step.token, len(cursor.read), shares, **how)
+    said = f"{said} {looking_sentence(cursor)}{cut}"
     show_finding(QUESTION, markdown_text(title), said, explained=writing_finding.HOW_CHOSEN)
 
 
-def looking_sentence(here: Stand) -> str:
+def looking_sentence(cursor: GenerationCursor) -> str:
     """What the last token looked at that those before it did not."""
-    link = unusual_link(here.name, here)
-    tokens = here.checkpoint.tokenizer.pieces(here.read)
+    link = unusual_link(cursor.name, cursor)
+    tokens = cursor.checkpoint.tokenizer.pieces(cursor.read)
     return writing_finding.attention(link, tokens[-1], tokens[link.key] if link else "")
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def unusual_link(name: str, _here: Stand) -> LastLink | None:
+def unusual_link(name: str, _here: GenerationCursor) -> LastLink | None:
     """The weight of the last token that the others' habit explains least; the name says which pass it is of."""
     decoder = _here.trace(_here.read).decoder
     assert decoder is not None
     return most_unusual_link(block.self_attention.weights.numpy() for block in decoder.blocks)
 
 
-def why_it_stops(here: Stand) -> str:
+def why_it_stops(cursor: GenerationCursor) -> str:
     """Why there is no next token."""
-    if here.full:
-        most = here.checkpoint.longest
+    if cursor.full:
+        most = cursor.checkpoint.longest
         return f"The model reads at most {most} tokens, and the text has come to that: it stops here."
     return "The model has ended the text here. Go back, or reset, to write another."
 
 
-def show_text(here: Stand) -> None:
+def show_text(cursor: GenerationCursor) -> None:
     """The text, every written token with its probability."""
-    tokens = here.checkpoint.tokenizer.pieces(here.written)
-    prompt = here.checkpoint.tokenizer.decode(here.prompt)
-    row = written_row(prompt, tokens, here.probabilities(), here.at, theme=theme())
-    written_tokens(row, partial(take_place, here))
+    tokens = cursor.checkpoint.tokenizer.pieces(cursor.written)
+    prompt = cursor.checkpoint.tokenizer.decode(cursor.prompt)
+    row = written_row(prompt, tokens, cursor.probabilities(), cursor.at, theme=theme())
+    written_tokens(row, partial(take_place, cursor))
 
 
-def take_place(here: Stand) -> None:
+def take_place(cursor: GenerationCursor) -> None:
     """Back to the step of a token that was clicked."""
     place = st.session_state[KEY].step if KEY in st.session_state else None
-    if isinstance(place, int | float) and 0 <= place < len(here.written):
-        go(here, int(place))
+    if isinstance(place, int | float) and 0 <= place < len(cursor.written):
+        go(cursor, int(place))
 
 
-def show_moves(here: Stand, *, running: bool) -> None:
+def show_moves(cursor: GenerationCursor, *, running: bool) -> None:
     """Back, Step, Run, Stop, Reset, and how many tokens a run writes."""
-    stuck = here.full or here.ended
+    stuck = cursor.full or cursor.ended
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        back = here.at == 0 or running
-        st.button("Back", key="back", on_click=go, args=(here, here.at - 1), disabled=back, help=BACK_HELP)
-        st.button("Step", key="on", on_click=step_on, args=(here,), disabled=stuck or running, help=STEP_HELP)
+        back = cursor.at == 0 or running
+        st.button("Back", key="back", on_click=go, args=(cursor, cursor.at - 1), disabled=back, help=BACK_HELP)
+        st.button("Step", key="on", on_click=step_on, args=(cursor,), disabled=stuck or running, help=STEP_HELP)
         if running:
             st.button("Stop", key="stop", on_click=choose, type="primary")
         else:
-            label = f"Run {here.chosen.tokens}"
-            st.button(label, key="run", on_click=start, args=(here,), disabled=stuck, type="primary", help=TOKENS_HELP)
-        empty = not here.written or running
+            label = f"Run {cursor.chosen.tokens}"
+            st.button(
+                label, key="run", on_click=start, args=(cursor,), disabled=stuck, type="primary", help=TOKENS_HELP
+            )
+        empty = not cursor.written or running
         anew: dict[str, Any] = {"kwargs": settings.NOTHING_WRITTEN, "disabled": empty, "help": RESET_HELP}
-        st.button("Reset", key="reset", on_click=move, args=(here,), **anew)
+        st.button("Reset", key="reset", on_click=move, args=(cursor,), **anew)
 
 
-def show_downloads(here: Stand) -> None:
+def show_downloads(cursor: GenerationCursor) -> None:
     """Files of the text and of the view. They are made later, where no session is: all that they need goes along."""
     with files():
         name = download_name("write", "py", "text")
-        download("Text as Python", name, partial(script, here), SCRIPT_HELP, disabled=not here.written)
-        any_head = bool(here.selection.view.heads_on(here.checkpoint.config.heads))
-        downloads("write", partial(step_snapshot, here), any_head=any_head)
+        download("Text as Python", name, partial(script, cursor), SCRIPT_HELP, disabled=not cursor.written)
+        any_head = bool(cursor.selection.view.heads_on(cursor.checkpoint.config.heads))
+        downloads("write", partial(step_snapshot, cursor), any_head=any_head)
 
 
-def step_snapshot(here: Stand) -> Snapshot:
+def step_snapshot(cursor: GenerationCursor) -> Snapshot:
     """The pass over the text up to this step, as the explorer shows it."""
-    trace = here.trace(here.read)
-    read = here.written[: here.at]
+    trace = cursor.trace(cursor.read)
+    read = cursor.written[: cursor.at]
     source = Provenance(
-        checkpoint=here.checkpoint.name,
-        text=here.selection.text,
-        target=here.checkpoint.tokenizer.decode(read) if read else "",
+        checkpoint=cursor.checkpoint.name,
+        text=cursor.selection.text,
+        target=cursor.checkpoint.tokenizer.decode(read) if read else "",
         target_by=WRITTEN_BY,
-        edits=here.edits,
+        edits=cursor.edits,
     )
-    return Snapshot(trace=trace, view=here.selection.view, provenance=source, for_script={"written": read})
+    return Snapshot(trace=trace, view=cursor.selection.view, provenance=source, for_script={"written": read})
 
 
-def step_on(here: Stand) -> None:
+def step_on(cursor: GenerationCursor) -> None:
     """Write the token that the settings take."""
-    take_token(here, here.next_token())
+    take_token(cursor, cursor.next_token())
 
 
-def start(here: Stand) -> None:
+def start(cursor: GenerationCursor) -> None:
     """Run from this step on: what was written after it goes."""
-    move(here, written=here.written[: here.at], at=None)
+    move(cursor, written=cursor.written[: cursor.at], at=None)
     st.session_state["_running"] = True
 
 
-def run(here: Stand) -> None:
+def run(cursor: GenerationCursor) -> None:
     """Write token after token, each kept as it comes: whatever stops this leaves what there is."""
     show_finding(QUESTION, sentence="It writes, token by token; Stop keeps what there is.")
-    show_moves(here, running=True)
+    show_moves(cursor, running=True)
     place = st.empty()
-    selection, prompt = here.selection, here.checkpoint.tokenizer.decode(here.prompt)
-    options = here.options | {"max_tokens": here.chosen.tokens, "edits": here.edits}
-    for part in here.checkpoint.stream(selection.text, written=here.written, **options):
-        written = (*here.written, *part.token_ids)
-        change(here, written=written, at=None)
+    selection, prompt = cursor.selection, cursor.checkpoint.tokenizer.decode(cursor.prompt)
+    options = cursor.options | {"max_tokens": cursor.chosen.tokens, "edits": cursor.edits}
+    for part in cursor.checkpoint.stream(selection.text, written=cursor.written, **options):
+        written = (*cursor.written, *part.token_ids)
+        change(cursor, written=written, at=None)
         st.session_state.pop("_touched", None)  # no control did that: whoever goes back meanwhile is followed
-        place.text(prompt + here.checkpoint.tokenizer.decode(written))
+        place.text(prompt + cursor.checkpoint.tokenizer.decode(written))
     run_again()
 
 
-def show_choice(here: Stand, step: Step) -> None:
+def show_choice(cursor: GenerationCursor, step: Step) -> None:
     """What moves the text on, the text, and the likeliest next tokens through every setting, with the settings."""
     left, side = st.columns([5, 2], gap="large")
     ids = likeliest(step, DRAWN)
     with left:
-        show_moves(here, running=False)
+        show_moves(cursor, running=False)
         with picture():
-            show_text(here)
-            show_stages(here, step, ids)
-        show_others(here, step, ids)
+            show_text(cursor)
+            show_stages(cursor, step, ids)
+        show_others(cursor, step, ids)
     with side:
-        show_settings(here)
+        show_settings(cursor)
 
 
-def show_stages(here: Stand, step: Step, ids: list[int]) -> None:
+def show_stages(cursor: GenerationCursor, step: Step, ids: list[int]) -> None:
     """The chart; a click on a row takes its token."""
-    chosen, theme_now = here.chosen, theme()
+    chosen, theme_now = cursor.chosen, theme()
     titles = titles_of(stage_settings(chosen))
     stages = {titles[name]: found[ids].tolist() for name, found in step.stages.items()}
-    tokens = here.checkpoint.tokenizer.pieces(ids)
+    tokens = cursor.checkpoint.tokenizer.pieces(ids)
 
     def make() -> object:
         return stage_chart(stages, ids, tokens, taken=ids.index(step.token_id), theme=theme_now)
 
-    key = (here.name, chosen, theme_now.background)
+    key = (cursor.name, chosen, theme_now.background)
     st.vega_lite_chart(
         chart_spec(("next", key), make),
         theme=None,
-        on_select=partial(take_row, here, ids),
+        on_select=partial(take_row, cursor, ids),
         selection_mode=[CHOSEN],
-        key=f"next_{here.name}",
+        key=f"next_{cursor.name}",
         alt="Bars: the likeliest next tokens, by the model and after every setting.",
     )
 
@@ -327,52 +329,52 @@ def stage_settings(chosen: settings.Continuation) -> dict[str, float]:
     }
 
 
-def take_row(here: Stand, ids: list[int]) -> None:
+def take_row(cursor: GenerationCursor, ids: list[int]) -> None:
     """The token of the row that was clicked."""
-    picked = st.session_state[f"next_{here.name}"]["selection"].get(CHOSEN) or []
+    picked = st.session_state[f"next_{cursor.name}"]["selection"].get(CHOSEN) or []
     wanted = picked[0].get("id") if picked else None
     if wanted in ids:
-        take_token(here, int(wanted))
+        take_token(cursor, int(wanted))
 
 
-def show_others(here: Stand, step: Step, ids: list[int]) -> None:
+def show_others(cursor: GenerationCursor, step: Step, ids: list[int]) -> None:
     """The same choice as a list, for whoever does not click into a chart."""
-    pieces = dict(zip(ids, here.checkpoint.tokenizer.pieces(ids), strict=True))
+    pieces = dict(zip(ids, cursor.checkpoint.tokenizer.pieces(ids), strict=True))
 
     def named(token_id: int) -> str:
         return f"{ids.index(token_id) + 1} · {visible(pieces[token_id])} · {percent(float(step.before[token_id]), 1)}"
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        other = other_of(here, ids)
-        keep = partial(keep_other, here)
+        other = other_of(cursor, ids)
+        keep = partial(keep_other, cursor)
         select("Another token", ids, other, keep, key="other", format_func=named, help=OTHER_HELP, width=260)
-        stuck = here.full or here.ended
-        st.button("Take it", key="take", on_click=take_token, args=(here, other), disabled=stuck)
+        stuck = cursor.full or cursor.ended
+        st.button("Take it", key="take", on_click=take_token, args=(cursor, other), disabled=stuck)
 
 
-def other_of(here: Stand, ids: list[int]) -> int:
+def other_of(cursor: GenerationCursor, ids: list[int]) -> int:
     """What stands in the list: what was chosen there for this step, or else the first."""
     name, token_id = st.session_state.get("_other", ("", 0))
-    return token_id if name == here.name and token_id in ids else ids[0]
+    return token_id if name == cursor.name and token_id in ids else ids[0]
 
 
-def keep_other(here: Stand, token_id: int) -> None:
+def keep_other(cursor: GenerationCursor, token_id: int) -> None:
     """Another token in the list; it is written once it is taken."""
-    st.session_state["_other"] = (here.name, token_id)
+    st.session_state["_other"] = (cursor.name, token_id)
 
 
-def show_settings(here: Stand) -> None:
+def show_settings(cursor: GenerationCursor) -> None:
     """What is done to the probabilities before a token is taken; the columns of the chart say in which order."""
-    chosen = here.chosen
+    chosen = cursor.chosen
 
     def changes(name: str) -> dict[str, Any]:
-        return {"key": bind(name, getattr(chosen, name), told=True), "on_change": take_setting, "args": (here, name)}
+        return {"key": bind(name, getattr(chosen, name), told=True), "on_change": take_setting, "args": (cursor, name)}
 
     radio(
         "Take",
         settings.METHODS,
         chosen.method,
-        lambda method: change(here, method=method),
+        lambda method: change(cursor, method=method),
         key="method",
         format_func=METHOD_NAMES.__getitem__,
         help=METHOD_HELP,
@@ -387,17 +389,17 @@ def show_settings(here: Stand) -> None:
         st.number_input("Tokens a run", 1, most, step=1, help=TOKENS_HELP, **changes("tokens"))
 
 
-def take_setting(here: Stand, name: str) -> None:
+def take_setting(cursor: GenerationCursor, name: str) -> None:
     """The value of a control; the step that is looked at stays."""
     with suppress(ValueError):  # a browser can send any number
-        change(here, **{name: CODEC.parse(name, fields.written(st.session_state[name]))})
+        change(cursor, **{name: CODEC.parse(name, fields.address_text(st.session_state[name]))})
 
 
 @st.fragment
 def show_attention() -> None:
     """Every head on the text up to this step; this alone runs when the explorer is used."""
     with pages.plain_refusals():
-        shown = attended()
+        shown = shown_attention()
         remember(shown.selection)
         if shown.name != st.session_state["_numbers_of"]:  # heads were muted or given back: all else says other numbers
             run_again()
@@ -405,15 +407,15 @@ def show_attention() -> None:
             steer()  # it has let its query go, and the last token is shown in its place
         shown = from_last_token(shown)
         st.subheader("What it looks at", anchor=False)
-        show_explorer(shown, attended)
+        show_explorer(shown, shown_attention)
         with st.container(horizontal=True, vertical_alignment="center"):
             mute = bind("mute", shown.selection.mute, told=True)
             switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
-            show_downloads(stand(shown.selection, checkpoint_named(shown.selection.checkpoint)))
+            show_downloads(cursor_of(shown.selection, checkpoint_named(shown.selection.checkpoint)))
         show_neighbours(shown)
 
 
-def from_last_token(shown: Attended) -> Attended:
+def from_last_token(shown: ShownAttention) -> ShownAttention:
     """The same with the last token that has been read as the query, where none was chosen."""
     if shown.selection.view.query is not None:
         return shown
@@ -421,12 +423,12 @@ def from_last_token(shown: Attended) -> Attended:
     return shown._replace(selection=changed(shown.selection, query=last))
 
 
-def attended() -> Attended:
+def shown_attention() -> ShownAttention:
     """Every head on the text up to this step."""
     selection = current()
-    here = stand(selection, checkpoint_named(selection.checkpoint))
-    kinds = kinds_of(here.trace(here.read))
-    return Attended(fit(here.selection, kinds), kinds, here.name)
+    cursor = cursor_of(selection, checkpoint_named(selection.checkpoint))
+    kinds = kinds_of(cursor.trace(cursor.read))
+    return ShownAttention(fit(cursor.selection, kinds), kinds, cursor.name)
 
 
 def take_mute() -> None:
@@ -434,19 +436,19 @@ def take_mute() -> None:
     choose(mute=st.session_state["mute"])
 
 
-def show_lens(here: Stand, step: Step) -> None:
+def show_lens(cursor: GenerationCursor, step: Step) -> None:
     """What each layer would have said, and where the token that was taken stood in it."""
     st.subheader("What each layer would have said", anchor=False, help=LENS_HELP)
-    decoder = here.trace(here.read).decoder
+    decoder = cursor.trace(cursor.read).decoder
     assert decoder is not None
-    logits = lens_logits(here.checkpoint.model, decoder)
+    logits = lens_logits(cursor.checkpoint.model, decoder)
     found = logits.softmax(dim=-1)
     best = found.topk(min(LAYER_PLACES, found.shape[-1]), dim=-1)
-    tokens = [here.checkpoint.tokenizer.pieces(row) for row in best.indices.tolist()]
+    tokens = [cursor.checkpoint.tokenizer.pieces(row) for row in best.indices.tolist()]
     left, beside = st.columns([3, 2], gap="large")
     with left:
         show_chart(
-            ("lens", here.name),
+            ("lens", cursor.name),
             lambda: lens_chart(best.values.numpy(), tokens, theme=theme()),
             "The likeliest tokens after every layer.",
         )
@@ -458,10 +460,12 @@ def show_lens(here: Stand, step: Step) -> None:
         st.dataframe(pd.DataFrame(table), hide_index=True)
 
 
-def script(here: Stand) -> str:
+def script(cursor: GenerationCursor) -> str:
     """The text as Python."""
-    selection = here.selection
-    return written_script(selection.checkpoint, selection.text, here.written, here.by_hand(), here.options, here.edits)
+    selection = cursor.selection
+    return written_script(
+        selection.checkpoint, selection.text, cursor.written, cursor.by_hand(), cursor.options, cursor.edits
+    )
 
 
 pages.frame("write")

@@ -1,4 +1,4 @@
-"""Beam search: several beginnings of a text followed at a time, for many texts at once."""
+"""Beam search: the best hypotheses of a text followed at a time, for many texts at once."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -99,7 +99,7 @@ Pieces = Callable[[list[int]], Sequence[str]]  # how tokens are shown
 
 
 def tree(beams: Beams, penalty: float, pieces: Pieces) -> tuple[Node, ...]:
-    """Every beginning of the first text that was ever among the best; parents come before their children."""
+    """Every hypothesis of the first text that was ever among the best; parents come before their children."""
     nodes, places = list[Node](), list[int | None]([None] * beams.scores.shape[1])
     for level in beams.levels()[1:]:
         assert level.parents is not None

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from model.decoding.beam import Beams, ranked, search, tree
-from model.decoding.logits_processors import UNCHANGED, Adjustments
+from model.decoding.logits_processors import NO_PROCESSORS, LogitsProcessors
 from model.decoding.steps import Chosen, Decoder, Generation, Settings, Step, taking, write
 from model.errors import InputError, printable
 from model.tokenizer import Tokenizer
@@ -17,7 +17,7 @@ from model.trace import Trace
 
 METHODS = ("greedy", "beam", "sample")
 WIDEST = 64
-ADJUSTED = frozenset(vars(UNCHANGED))
+PROCESSOR_FIELDS = frozenset(vars(NO_PROCESSORS))
 REAL = frozenset({"length_penalty", "temperature", "top_p", "repetition_penalty"})  # a whole number is one as well
 
 
@@ -41,7 +41,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def make_settings(**options: Any) -> Settings:
-    """The settings of these options, those of the adjustments among them. Raises InputError for one out of range."""
+    """The settings of these options, the logits processors' among them. Raises InputError for one out of range."""
     for name in RULES.keys() & options.keys():
         right, expected = RULES[name]
         if not right(options[name]):
@@ -49,10 +49,10 @@ def make_settings(**options: Any) -> Settings:
             shown = repr(printable(found)) if isinstance(found, str) else printable(found)
             raise InputError(f"{name}: found {shown}, expected {expected}.")
     options = {name: float(value) if name in REAL else value for name, value in options.items()}
-    adjustments = Adjustments(**{name: options.pop(name) for name in ADJUSTED & options.keys()})
-    if options.get("method") == "beam" and adjustments != UNCHANGED:
+    logits_processors = LogitsProcessors(**{name: options.pop(name) for name in PROCESSOR_FIELDS & options.keys()})
+    if options.get("method") == "beam" and logits_processors != NO_PROCESSORS:
         raise InputError("method: found 'beam', expected greedy or sample where the probabilities are changed.")
-    return Settings(**options, adjustments=adjustments)
+    return Settings(**options, logits_processors=logits_processors)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ class Writer:
         """Greedy decoding or sampling."""
         take = taking(self.settings, self.earlier)
         found = list[Chosen]()
-        for chosen in write(self.decoder, self.started, self.longest, take, self.settings.adjustments):
+        for chosen in write(self.decoder, self.started, self.longest, take, self.settings.logits_processors):
             found.append(chosen)
             yield self.generation(found)
 
@@ -101,7 +101,7 @@ class Writer:
         ids = tuple(chosen.token_id for chosen in found)
         pieces = self.tokenizer.pieces(ids)
         steps = tuple(
-            Step(**chosen._asdict(), token=piece, adjustments=self.settings.adjustments)
+            Step(**chosen._asdict(), token=piece, logits_processors=self.settings.logits_processors)
             for chosen, piece in zip(found, pieces, strict=True)
         )
         return Generation(

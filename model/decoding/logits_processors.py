@@ -12,7 +12,7 @@ Logits = Float[Tensor, "vocabulary"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adjustments:
+class LogitsProcessors:
     """How likely tokens are made likelier or others left out; as it stands, nothing is changed.
 
     repetition_penalty: what the logits of tokens that are there already are divided by, or multiplied by where they
@@ -34,40 +34,40 @@ class Adjustments:
         dividing by the temperature does so.
         """
         yield "model", logits
-        logits = penalised(logits, ids, self.repetition_penalty)
+        logits = penalise_repetition(logits, ids, self.repetition_penalty)
         yield "repetition_penalty", logits
-        logits = tempered(logits, self.temperature)
+        logits = scale_by_temperature(logits, self.temperature)
         yield "temperature", logits
-        logits = likeliest(logits, self.top_k or len(logits))
+        logits = keep_top_k(logits, self.top_k or len(logits))
         yield "top_k", logits
-        yield "top_p", nucleus(logits, self.top_p)
+        yield "top_p", keep_top_p(logits, self.top_p)
 
     def applied(self, logits: Logits, ids: Sequence[int]) -> Logits:
         """The logits after the last step."""
-        return logits if self == UNCHANGED else dict(self.stages(logits, ids))["top_p"]
+        return logits if self == NO_PROCESSORS else dict(self.stages(logits, ids))["top_p"]
 
 
-def penalised(logits: Logits, ids: Sequence[int], penalty: float) -> Logits:
+def penalise_repetition(logits: Logits, ids: Sequence[int], penalty: float) -> Logits:
     """The logits with those of ``ids`` made smaller by a penalty above 1."""
     seen = torch.tensor(sorted(set(ids)), dtype=torch.long)
     found = logits[seen]
     return logits.index_copy(0, seen, torch.where(found < 0, found * penalty, found / penalty))
 
 
-def tempered(logits: Logits, temperature: float) -> Logits:
+def scale_by_temperature(logits: Logits, temperature: float) -> Logits:
     """The logits, the largest moved to 0 so that none overflows, divided by the temperature."""
     if temperature == 0:
         return torch.full_like(logits, -math.inf).index_fill(0, logits.argmax(), 0.0)
     return logits if temperature == 1 else (logits - logits.max()) / temperature
 
 
-def likeliest(logits: Logits, count: int) -> Logits:
+def keep_top_k(logits: Logits, count: int) -> Logits:
     """The logits without those smaller than the largest so many."""
     least = logits.topk(min(count, len(logits))).values[-1] if count < len(logits) else -math.inf
     return logits.masked_fill(logits < least, -math.inf)
 
 
-def nucleus(logits: Logits, share: float) -> Logits:
+def keep_top_p(logits: Logits, share: float) -> Logits:
     """The logits without the unlikeliest tokens that come to 1 - ``share`` together; the likeliest stays."""
     if share == 1:
         return logits
@@ -77,4 +77,4 @@ def nucleus(logits: Logits, share: float) -> Logits:
     return logits.masked_fill(torch.zeros_like(out).index_copy(0, order, out), -math.inf)
 
 
-UNCHANGED = Adjustments()
+NO_PROCESSORS = LogitsProcessors()

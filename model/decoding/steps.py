@@ -11,7 +11,7 @@ from torch import Tensor
 
 from model.cache import Cache
 from model.config import Config
-from model.decoding.logits_processors import UNCHANGED, Adjustments, Logits
+from model.decoding.logits_processors import NO_PROCESSORS, Logits, LogitsProcessors
 from model.decoding.stitched_trace import DecoderPass, cache_of, stitched
 from model.edits import NO_EDITS, Edits
 from model.edits.checks import incremental
@@ -27,8 +27,8 @@ class Settings:
     """How text is produced.
 
     "greedy" takes the likeliest token each time, "sample" draws one (``seed``: the same text again), both after the
-    ``adjustments``; "beam" follows ``width`` beginnings and ranks them by the sum of the logarithms of their tokens'
-    probabilities, divided by ((5 + length) / 6) ^ length_penalty.
+    ``logits_processors``; "beam" follows ``width`` hypotheses and ranks them by the sum of the logarithms of their
+    tokens' probabilities, divided by ((5 + length) / 6) ^ length_penalty.
     """
 
     max_tokens: int = 40
@@ -36,7 +36,7 @@ class Settings:
     width: int = 4
     length_penalty: float = LENGTH_PENALTY
     seed: int = 0
-    adjustments: Adjustments = UNCHANGED
+    logits_processors: LogitsProcessors = NO_PROCESSORS
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,11 +47,11 @@ class Step:
     token: str
     logits: Logits  # what the model said of every token
     read: tuple[int, ...]  # the ids that the decoder had read
-    adjustments: Adjustments = UNCHANGED
+    logits_processors: LogitsProcessors = NO_PROCESSORS
 
     @property
     def probability(self) -> float:
-        """What the model gave the token, before any adjustment."""
+        """What the model gave the token, before any logits processor."""
         return float(self.before[self.token_id])
 
     @property
@@ -62,12 +62,12 @@ class Step:
     @property
     def after(self) -> Float[Tensor, "vocabulary"]:
         """The probabilities that the token was chosen by."""
-        return self.adjustments.applied(self.logits, self.read).softmax(dim=-1)
+        return self.logits_processors.applied(self.logits, self.read).softmax(dim=-1)
 
     @property
     def stages(self) -> dict[str, Float[Tensor, "vocabulary"]]:
-        """The probabilities after each adjustment, in the order in which they are made; "model" comes first."""
-        return {name: logits.softmax(dim=-1) for name, logits in self.adjustments.stages(self.logits, self.read)}
+        """The probabilities after each logits processor, in the order in which they act; "model" comes first."""
+        return {name: logits.softmax(dim=-1) for name, logits in self.logits_processors.stages(self.logits, self.read)}
 
     def alternatives(self, count: int = 10) -> tuple[tuple[int, float], ...]:
         """The likeliest tokens, as the model has it, and their probabilities."""
@@ -77,14 +77,14 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """One token in the tree of all beginnings that a beam search kept."""
+    """One token in the tree of all hypotheses that a beam search kept."""
 
     parent: int | None  # its place among the nodes; None: what was there at the start
     depth: int  # tokens from the start, from 1
     token_id: int
     token: str
     probability: float
-    score: float  # of the beginning that ends here: what beams are ranked by
+    score: float  # of the hypothesis that ends here: what beams are ranked by
     ended: bool
 
 
@@ -99,7 +99,7 @@ class Generation:
     to_trace: Callable[[], Trace]
     score: float | None = None  # of a beam search: what its beams are ranked by
     alternatives: tuple["Generation", ...] = ()  # its other beams, best first
-    tree: tuple[Node, ...] = ()  # all beginnings that it kept, parents before their children
+    tree: tuple[Node, ...] = ()  # all hypotheses that it kept, parents before their children
 
     @cached_property
     def trace(self) -> Trace:
@@ -180,18 +180,22 @@ class Decoder:
 
 
 def write(
-    decoder: Decoder, ids: Sequence[int], longest: int, take: Callable[[Logits], int], adjustments: Adjustments
+    decoder: Decoder,
+    ids: Sequence[int],
+    longest: int,
+    take: Callable[[Logits], int],
+    logits_processors: LogitsProcessors,
 ) -> Iterator[Chosen]:
     """One token after the other, until the end token or ``longest`` ids in all; the end token is included.
 
-    ``take`` chooses by the adjusted logits. A memory is without rows. Whoever asks for no further token has those that
+    ``take`` chooses by the processed logits. A memory is without rows. Whoever asks for no further token has those that
     there are.
     """
     written, cache, device = list(ids), None, decoder.model.embedding.weight.device
     while len(written) < longest:
         logits, cache = decoder.read(torch.tensor(written, device=device), cache)
         said = logits.cpu()
-        chosen = take(adjustments.applied(said, written))
+        chosen = take(logits_processors.applied(said, written))
         yield Chosen(chosen, said, tuple(written))
         written.append(chosen)
         if chosen == decoder.model.config.end_id:
@@ -233,7 +237,9 @@ def retaken(
     ``logits`` are those of one pass over ``ids``; where they took each of ``ids``, both are the same.
     """
     take = taking(settings)
-    return [take(settings.adjustments.applied(logits[place - 1], ids[:place])) for place in range(start, len(ids))]
+    return [
+        take(settings.logits_processors.applied(logits[place - 1], ids[:place])) for place in range(start, len(ids))
+    ]
 
 
 def most_written(config: Config, source: int, asked: int) -> int:

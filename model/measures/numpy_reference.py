@@ -32,7 +32,7 @@ class Rechecked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attended:
+class ReferenceAttention:
     """One attention, all heads and all positions; named as in model.trace."""
 
     input: Float[np.ndarray, "query width"]
@@ -63,8 +63,8 @@ class Layer:
     """One whole layer."""
 
     stream_in: Float[np.ndarray, "position width"]
-    self_attention: Attended
-    cross_attention: Attended | None
+    self_attention: ReferenceAttention
+    cross_attention: ReferenceAttention | None
     feed_forward: Fed
     stream_out: Float[np.ndarray, "position width"]
 
@@ -183,10 +183,10 @@ class Numbers:
 
     def layer(self, stack: str, layer: int, x: Float[np.ndarray, "position width"], memory: np.ndarray | None) -> Layer:
         """One whole layer."""
-        looked = self.attended(stack, layer, "self", x, x)
+        looked = self.shown_attention(stack, layer, "self", x, x)
         stream, crossed = self.after(stack, layer, "self", x, looked), None
         if memory is not None:
-            crossed = self.attended(stack, layer, "cross", stream, memory)
+            crossed = self.shown_attention(stack, layer, "cross", stream, memory)
             stream = self.after(stack, layer, "cross", stream, crossed)
         fed = self.fed_forward(stack, layer, x if self.config.norm_order == "parallel" else stream)
         out = self.added(SublayerSite(stack, layer, "feed-forward"), stream, fed.output)
@@ -205,13 +205,15 @@ class Numbers:
             return self.normed(f"{name}.norm", x + update, after)
         return x + (self.normed(f"{name}.norm_after", update, after) if self.config.norm_order == "both" else update)
 
-    def after(self, stack: str, layer: int, kind: str, x: np.ndarray, attended: Attended) -> np.ndarray:
+    def after(
+        self, stack: str, layer: int, kind: str, x: np.ndarray, shown_attention: ReferenceAttention
+    ) -> np.ndarray:
         """The stream with what an attention said."""
-        return self.added(SublayerSite(stack, layer, kind), x, attended.output)
+        return self.added(SublayerSite(stack, layer, kind), x, shown_attention.output)
 
-    def attended(
+    def shown_attention(
         self, stack: str, layer: int, kind: str, x: Float[np.ndarray, "query width"], memory: np.ndarray | None
-    ) -> Attended:
+    ) -> ReferenceAttention:
         """One attention; self-attention reads keys from the same normed stream, cross-attention from the memory."""
         at, site = f"{stack}.blocks.{layer}.{kind}_attention", SublayerSite(stack, layer, kind)
         seen = self.before(site, x)
@@ -234,7 +236,7 @@ class Numbers:
         context = self.silenced(weights @ value.repeat(group, axis=0), site)
         joined = context.transpose(1, 0, 2).reshape(context.shape[1], -1)
         output = self.linear(f"{at}.output", joined)
-        return Attended(
+        return ReferenceAttention(
             input=seen, query=query, key=key, value=value, products=products, scale=scale, bias=bias, mask=allowed,
             scores=scores, weights=weights, context=context, output=output,
         )  # fmt: skip

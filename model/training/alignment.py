@@ -128,12 +128,12 @@ def figures(checkpoint: Checkpoint, pairs: list[Aligned], name: str) -> Iterator
         heads = [place for place in found if place[0] == moment and len(place[1]) == 2]
         best = min(heads, key=lambda place: chosen_by[place].error_rate)
         for what, (_, reading) in {"best head, chosen on other sentences: ": best, "": (moment, ())}.items():
-            yield figure(f"{name}, {what}{said(reading)}, {SAID[moment]}", found[moment, reading], judged)
+            yield figure(f"{name}, {what}{reading_name(reading)}, {SAID[moment]}", found[moment, reading], judged)
         for place in [place for place in found if place[0] == moment and len(place[1]) == 1]:
-            yield figure(f"{name}, {said(place[1])}, {SAID[moment]}", found[place], judged)
+            yield figure(f"{name}, {reading_name(place[1])}, {SAID[moment]}", found[place], judged)
 
 
-def said(reading: Reading) -> str:
+def reading_name(reading: Reading) -> str:
     """A reading in words; layers and heads are counted from 1."""
     if len(reading) == 2:
         return f"layer {reading[0] + 1} head {reading[1] + 1}"

@@ -108,10 +108,10 @@ def fit(options: argparse.Namespace, task: Task) -> None:
         print(f"The checkpoint is in {options.out}: {', '.join(file.name for file in sorted(options.out.glob('*.*')))}")
 
 
-def keeping(options: argparse.Namespace, task: Task) -> Callable[[nn.Module, loop.Run], None]:
+def keeping(options: argparse.Namespace, task: Task) -> Callable[[nn.Module, loop.TrainingRun], None]:
     """What writes a usable checkpoint each time that a run saves its state."""
 
-    def keep(model: nn.Module, run: loop.Run) -> None:
+    def keep(model: nn.Module, run: loop.TrainingRun) -> None:
         assert isinstance(model, Transformer)
         about = {"name": options.out.name, **task.about, "parameters": model.parameter_count()}
         card = about | {"training": training_card(options, run, task.name), "evaluations": []}
@@ -120,7 +120,7 @@ def keeping(options: argparse.Namespace, task: Task) -> Callable[[nn.Module, loo
     return keep
 
 
-def training_card(options: argparse.Namespace, run: loop.Run, task: str) -> dict[str, Any]:
+def training_card(options: argparse.Namespace, run: loop.TrainingRun, task: str) -> dict[str, Any]:
     """What a card says of how a checkpoint came about."""
     return {
         "command": command(task, "train"),

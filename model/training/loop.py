@@ -73,7 +73,7 @@ class StepLoss(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """What a training came to so far, over all its sittings."""
 
     steps: int
@@ -104,7 +104,7 @@ class Learning(NamedTuple):
 def train(
     model: nn.Module,
     learning: Learning,
-    keep: Callable[[nn.Module, Run], None],
+    keep: Callable[[nn.Module, TrainingRun], None],
     schedule: Schedule,
     folder: Path,
 ) -> None:
@@ -144,7 +144,7 @@ def take(
 class Record:
     """What a running training has to say of itself: its progress, its curve, and the weights that it had of late."""
 
-    def __init__(self, run: Run, schedule: Schedule, folder: Path) -> None:
+    def __init__(self, run: TrainingRun, schedule: Schedule, folder: Path) -> None:
         self.examples, self.began = run.examples, time.monotonic() - run.seconds
         self.schedule, self.curve = schedule, Curve(folder / CURVE, run.steps)
         self.recent = Recent(folder / RECENT, schedule.averaged, run.steps)
@@ -159,13 +159,13 @@ class Record:
         late = self.losses[-50:]
         return f"loss={sum(late) / len(late):.3f}, {self.tokens / (time.monotonic() - self.here):,.0f} tokens/s"
 
-    def validated(self, steps: int, found: Validation) -> Run:
+    def validated(self, steps: int, found: Validation) -> TrainingRun:
         """Take a validation down: a row of the curve, and a line."""
         rate = self.schedule.rate(steps - 1)
         self.curve.add(steps, self.examples, sum(self.losses) / len(self.losses), found, rate)
         self.losses.clear()
         tqdm.write(f"step {steps}: validation loss {found.loss:.4f}, accuracy {found.accuracy:.4f}")
-        return Run(steps, self.examples, time.monotonic() - self.began)
+        return TrainingRun(steps, self.examples, time.monotonic() - self.began)
 
 
 class Recent:
@@ -246,7 +246,7 @@ class Curve:
             writer.writerows(rows)
 
 
-def save(model: nn.Module, optimiser: torch.optim.Optimizer, run: Run, path: Path) -> None:
+def save(model: nn.Module, optimiser: torch.optim.Optimizer, run: TrainingRun, path: Path) -> None:
     """Write weights, optimiser state and progress, all at once or not at all."""
     tensors = {}
     for name, parameter in model.named_parameters():
@@ -278,14 +278,14 @@ def copy_weights(model: nn.Module, tensors: dict[str, Tensor], file: str) -> Non
             parameter.copy_(stored)
 
 
-def resume(model: nn.Module, optimiser: torch.optim.Optimizer, path: Path) -> Run:
+def resume(model: nn.Module, optimiser: torch.optim.Optimizer, path: Path) -> TrainingRun:
     """Load what ``save`` wrote, if it is there, and how far that was."""
     if not path.exists():
-        return Run(0, 0, 0.0)
+        return TrainingRun(0, 0, 0.0)
     tensors = load_file(path)
     step, examples, seconds = tensors["progress"].tolist()
     copy_weights(model, tensors, path.name)
     for name, parameter in model.named_parameters():
         moments = {part: tensors[f"{part}/{name}"].to(parameter.device) for part in ("exp_avg", "exp_avg_sq")}
         optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **moments}
-    return Run(int(step), int(examples), seconds)
+    return TrainingRun(int(step), int(examples), seconds)

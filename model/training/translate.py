@@ -18,7 +18,7 @@ from model.config import Config
 from model.errors import InputError
 from model.tokenizer import END_ID, START_ID
 from model.training import command_line, distributed, next_token
-from model.training.data.id_rows import Rows
+from model.training.data.id_rows import IdRows
 from model.training.data.sentence_pairs import TATOEBA as FILES
 from model.training.data.sentence_pairs import PairBatch, PairBatches, Parallel, prepare, read_pairs
 from model.training.distributed import Share
@@ -98,7 +98,7 @@ def train(options: argparse.Namespace) -> None:
     command_line.fit(options, task)
 
 
-def usual_length(sources: Rows) -> int:
+def usual_length(sources: IdRows) -> int:
     """How many tokens 19 of 20 source texts do not go beyond: of a longer one a model has learned little."""
     return int(np.quantile(sources.lengths(), 0.95, method="inverted_cdf"))
 

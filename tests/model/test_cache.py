@@ -11,7 +11,7 @@ import torch
 from model import Edits, HeadSite, HiddenKey, Overwrite, Shift, Shuffle
 from model.cache import Cache
 from model.config import POSITIONS
-from model.decoding.logits_processors import UNCHANGED
+from model.decoding.logits_processors import NO_PROCESSORS
 from model.decoding.steps import likeliest, write
 from model.edits.checks import incremental
 from model.trace import AttentionTrace
@@ -71,7 +71,7 @@ def test_decoding_with_a_cache_writes_what_it_writes_without(case, tmp_path):
     checkpoint = made(case, tmp_path)
     start, decoder = checkpoint._start((5, 9, 11, 4)), checkpoint._decoder((5, 9, 11, 4), NO_EDITS)
     plain = dataclasses.replace(decoder, cached=False)
-    found, wanted = (list(write(one, start, 18, likeliest, UNCHANGED)) for one in (decoder, plain))
+    found, wanted = (list(write(one, start, 18, likeliest, NO_PROCESSORS)) for one in (decoder, plain))
     assert [one.token_id for one in found] == [one.token_id for one in wanted]
     assert all(torch.allclose(one.logits, other.logits, atol=1e-5) for one, other in zip(found, wanted, strict=True))
     assert decoder.read(torch.tensor(start))[1] is not None or case[1] == "counted"

@@ -67,8 +67,8 @@ def test_the_token_that_no_head_may_look_at_can_be_chosen_and_is_the_key_of_othe
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_shows_both_runs_or_says_why_not(name, checkpoint):
     app = opened_at(name, layer="1")
-    attended = checkpoint.trace(EXAMPLES[0]).encoder.weights().sum(dim=(0, 1, 2))
-    edits = edits_for(EXPERIMENTS[name], checkpoint.config, Place(layer=1, key=int(attended.argmax())))
+    shown_attention = checkpoint.trace(EXAMPLES[0]).encoder.weights().sum(dim=(0, 1, 2))
+    edits = edits_for(EXPERIMENTS[name], checkpoint.config, Place(layer=1, key=int(shown_attention.argmax())))
     if isinstance(edits, str):
         assert [info.value for info in app.info] == [edits]
         assert compared(app) is None

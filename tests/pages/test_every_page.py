@@ -17,7 +17,7 @@ import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.cache import LRUCache
-from pages.parts.explore.explorer_panel import Attended, wanted_layer
+from pages.parts.explore.explorer_panel import ShownAttention, wanted_layer
 from pages.parts.explore.settings import Axes
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
@@ -91,10 +91,10 @@ def link(app: AppTest, label: str) -> Any:
 
 def follow(app: AppTest, label: str) -> AppTest:
     """The page that a link leads to, at the link's address."""
-    door = link(app, label)
+    page_link = link(app, label)
     app.query_params.clear()
-    app.query_params.update(dict(parse_qsl(door.query_string)))
-    return app.switch_page(f"pages/{door.page.rpartition('/')[2].removesuffix('.py') or 'explore'}.py").run()
+    app.query_params.update(dict(parse_qsl(page_link.query_string)))
+    return app.switch_page(f"pages/{page_link.page.rpartition('/')[2].removesuffix('.py') or 'explore'}.py").run()
 
 
 def button(app: AppTest, label: str):
@@ -286,7 +286,7 @@ def test_muting_runs_the_model_without_the_heads_that_are_off(checkpoint):
 )
 def test_a_layer_that_is_not_there_is_not_sent(checkpoint, wanted, found):
     kinds = kinds_of(checkpoint.trace(SENTENCE))
-    shown = Attended(Selection(view=View(layer=1)), kinds, "name")
+    shown = ShownAttention(Selection(view=View(layer=1)), kinds, "name")
     kind, layer = wanted_layer(shown, wanted)
     assert (kind is kinds["encoder"], layer) == (True, found)
 
@@ -518,8 +518,8 @@ def test_the_door_of_one_head_leads_to_the_weight_in_the_picture_where_tokens_ar
     shown = trace.encoder.weights()[0, 6].numpy()
     assert np.unravel_index(shown.argmax(), shown.shape)[1] == shown.shape[1] - 1, "the largest is hidden"
     query, key = np.unravel_index(shown[:-1, :-1].argmax(), (len(shown) - 1,) * 2)
-    door = dict(parse_qsl(link(opened(text=text, **wanted), "Inside this weight").query_string))
-    assert (door["head"], door["query"], door["key"]) == ("6", str(query), str(key))
+    page_link = dict(parse_qsl(link(opened(text=text, **wanted), "Inside this weight").query_string))
+    assert (page_link["head"], page_link["query"], page_link["key"]) == ("6", str(query), str(key))
     assert "query" not in link(opened(text=text, **wanted | {"special": "shown"}), "Inside this weight").query_string
 
 

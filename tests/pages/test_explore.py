@@ -314,8 +314,8 @@ def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_s
 def test_of_two_stacks_the_attention_is_named_in_which_a_token_is_forbidden(attention, named):
     app = opened(checkpoint="translate-en-fr", text="The red house is big.", attention=attention)
     assert any(caption.value.startswith(f"No head of {named} may look at it:") for caption in app.caption)
-    door = next(found.proto for found in app.get("page_link") if "Forbid" in found.proto.label)
-    assert f"every layer of {named}." in door.help
+    page_link = next(found.proto for found in app.get("page_link") if "Forbid" in found.proto.label)
+    assert f"every layer of {named}." in page_link.help
 
 
 def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monkeypatch):

@@ -132,7 +132,7 @@ def test_a_text_that_is_too_long_or_no_text_stands_in_no_address():
 
 def test_sites_are_written_as_runs():
     sites = frozenset({(0, 2), (0, 3), (0, 4), (1, 3)})
-    assert fields.written(sites) == "0.2-4_1.3"
+    assert fields.address_text(sites) == "0.2-4_1.3"
     assert fields.sites("0.2-4_1.3") == sites
     assert fields.sites("") == frozenset()
 

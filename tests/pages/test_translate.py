@@ -433,7 +433,7 @@ def test_the_door_of_a_weight_one_step_later_leads_to_the_row_that_reads_the_wor
     assert (address["query"], address["key"]) == ("3", str(key))
     assert f"it looked at “{trace.encoder.tokens[key].strip()}”" in finding(app)[0]
     last = at(translation="reading.1.3~moment.read~step.6")
-    assert not [door for door in last.get("page_link") if door.proto.label == label]
+    assert not [page_link for page_link in last.get("page_link") if page_link.proto.label == label]
 
 
 @pytest.mark.parametrize(

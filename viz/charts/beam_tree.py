@@ -22,7 +22,7 @@ DROPPED, PARTED = "dropped", "goes on"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class Branch:
     """Tokens that follow each other without a fork, down to where they part, end or are dropped."""
 
     level: int  # forks above it
@@ -39,11 +39,11 @@ class Run:
         return DROPPED if self.dropped else PARTED if self.rank is None else f"translation {self.rank + 1}"
 
 
-def runs_of(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> list[Run]:
+def runs_of(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> list[Branch]:
     """The tree from top to bottom, what leads to the best translation first; ``finals``: their ids, best first."""
     ranks, children = _ranks(nodes, finals), _children(nodes, finals)
     waiting: list[tuple[int, int, int | None, str]] = [(root, 0, None, "") for root in reversed(children.get(None, []))]
-    runs = list[Run]()
+    branches = list[Branch]()
     while waiting:
         first, level, parent, before = waiting.pop()
         chain = [first]
@@ -51,18 +51,18 @@ def runs_of(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> list[Ru
             chain += below
         last, tokens = chain[-1], tuple(nodes[place].token for place in chain)
         rank, text = ranks.get(last), before + "".join(tokens)
-        waiting += [(child, level + 1, len(runs), text) for child in reversed(below)]
-        run = Run(
+        waiting += [(child, level + 1, len(branches), text) for child in reversed(below)]
+        run = Branch(
             level=level,
             parent=parent,
             tokens=tokens,
-            hypothesis=shown(text),
+            hypothesis=display_text(text),
             score=nodes[last].score,
             rank=rank,
             dropped=rank is None and not below,
         )
-        runs.append(run)
-    return runs
+        branches.append(run)
+    return branches
 
 
 def _ranks(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> dict[int, int]:
@@ -90,7 +90,7 @@ def _children(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> dict[
     return {parent: sorted(below, key=lambda one: (best[one], -nodes[one].score)) for parent, below in found.items()}
 
 
-def shown(text: str) -> str:
+def display_text(text: str) -> str:
     """A text in one line, nothing in it invisible."""
     return " ".join(map(visible_word, text.split()))
 
@@ -99,9 +99,9 @@ def shown(text: str) -> str:
 visible_word = lru_cache(maxsize=4096)(visible)
 
 
-def label(run: Run) -> str:
+def label(run: Branch) -> str:
     """ "✕ −3.21 · car": dropped, its score, its tokens."""
-    text = shown("".join(run.tokens)) or "␣"
+    text = display_text("".join(run.tokens)) or "␣"
     text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     sign = "✕ " if run.dropped else "" if run.rank is None else f"▶ {run.rank + 1}: "
     return f"{sign}{number(run.score)} · {text}"
@@ -112,16 +112,16 @@ def number(score: float) -> str:
     return decimal(score, ".2f")
 
 
-def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) -> alt.LayerChart:
+def tree_chart(branches: Sequence[Branch], *, chosen: int = 0, theme: Theme = LIGHT) -> alt.LayerChart:
     """An outline: what stands under a line and further right goes on from it. ``chosen``: a translation's rank.
 
     Of more than 80 lines the first 80 are drawn.
     """
-    runs = runs[:MOST_DRAWN]
-    rows = [_row(runs, place, chosen) for place in range(len(runs))]
-    widest = max((run.level for run in runs), default=0) + ROOM
+    branches = branches[:MOST_DRAWN]
+    rows = [_row(branches, place, chosen) for place in range(len(branches))]
+    widest = max((run.level for run in branches), default=0) + ROOM
     across = _axis(0.0, float(widest))
-    down = _axis(-0.5, len(runs) - 0.5, reverse=True)
+    down = _axis(-0.5, len(branches) - 0.5, reverse=True)
     forks = alt.Chart(data_of([row for row in rows if row["from"] is not None]))
     rule: dict[str, Any] = {"color": theme.grid, "strokeWidth": 2}
     x, y = alt.X("stem:Q", **across), alt.Y("line:Q", **down)
@@ -136,7 +136,7 @@ def tree_chart(runs: Sequence[Run], *, chosen: int = 0, theme: Theme = LIGHT) ->
         color=alt.Color("look:N", legend=None, scale=looks),
         tooltip=["hypothesis:N", alt.Tooltip("score:Q", format=".4f"), "outcome:N"],
     )
-    layers = alt.LayerChart(layer=[upright, level, written]).properties(width="container", height=LINE * len(runs))
+    layers = alt.LayerChart(layer=[upright, level, written]).properties(width="container", height=LINE * len(branches))
     return configured(layers, theme, framed=False)
 
 
@@ -145,8 +145,8 @@ def _axis(first: float, last: float, *, reverse: bool = False) -> dict[str, Any]
     return {"axis": None, "scale": alt.Scale(domain=[first, last], nice=False, zero=False, reverse=reverse)}
 
 
-def _row(runs: Sequence[Run], place: int, chosen: int) -> dict[str, object]:
-    run = runs[place]
+def _row(branches: Sequence[Branch], place: int, chosen: int) -> dict[str, object]:
+    run = branches[place]
     look = "dropped" if run.dropped else "chosen" if run.rank == chosen else "kept"
     return {
         "line": place,
@@ -162,11 +162,11 @@ def _row(runs: Sequence[Run], place: int, chosen: int) -> dict[str, object]:
     }
 
 
-def tree_table(runs: Sequence[Run]) -> dict[str, list[object]]:
+def tree_table(branches: Sequence[Branch]) -> dict[str, list[object]]:
     """The same as columns, for those who cannot see the outline."""
     return {
-        "hypothesis": [run.hypothesis for run in runs],
-        "score": [run.score for run in runs],
-        "last tokens": [f"“{shown(''.join(run.tokens))}”" for run in runs],
-        "outcome": [run.outcome for run in runs],
+        "hypothesis": [run.hypothesis for run in branches],
+        "score": [run.score for run in branches],
+        "last tokens": [f"“{display_text(''.join(run.tokens))}”" for run in branches],
+        "outcome": [run.outcome for run in branches],
     }

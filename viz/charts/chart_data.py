@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import altair as alt
 
 
-class Rows:
+class ChartRows:
     """Rows that Altair takes as they are, for it would copy them with every method and look at every number twice.
 
     They hold Python's own numbers and strings alone: nothing is converted.
@@ -24,4 +24,4 @@ class Rows:
 
 def data_of(rows: Sequence[dict[str, Any]]) -> alt.Data:
     """Rows as a chart's data."""
-    return alt.Data(values=Rows(rows))
+    return alt.Data(values=ChartRows(rows))

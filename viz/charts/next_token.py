@@ -1,4 +1,4 @@
-"""The likeliest next tokens: what the model gives each, and what is left of it after every adjustment."""
+"""The likeliest next tokens: what the model gives each, and what is left of it after every logits processor."""
 
 from collections.abc import Mapping, Sequence
 

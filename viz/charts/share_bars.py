@@ -24,7 +24,7 @@ def share_chart(
     if len(names) != len(shares) or len(set(names)) != len(names):
         raise ValueError(f"{len(names)} names came with {len(shares)} shares, wanted one for each, all different")
     rows = [
-        {"name": name, "share": float(share), "marked": place == marked, "said": said(share, place == marked)}
+        {"name": name, "share": float(share), "marked": place == marked, "said": percent_label(share, place == marked)}
         for place, (name, share) in enumerate(zip(names, shares, strict=True))
     ]
     base = alt.Chart(data_of(rows)).encode(
@@ -45,6 +45,6 @@ def largest(shares: Sequence[float], count: int) -> list[int]:
     return sorted(sorted(range(len(shares)), key=lambda place: -shares[place])[:count])
 
 
-def said(share: float, marked: bool) -> str:
+def percent_label(share: float, marked: bool) -> str:
     """ "41 %", and a dot behind the one that is marked."""
     return percent(share, 1) + (" ●" if marked else "")

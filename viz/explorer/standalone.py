@@ -100,7 +100,7 @@ def variables(theme: Theme) -> str:
 
 
 @dataclass(frozen=True)
-class Shown:
+class InlineHtml:
     """The explorer in a notebook: Jupyter renders it where it is the value of a cell."""
 
     page: str
@@ -111,6 +111,6 @@ class Shown:
         return f'<iframe srcdoc="{html.escape(self.page)}" {frame}></iframe>'
 
 
-def show(trace: Trace, view: View | None = None) -> Shown:
+def show(trace: Trace, view: View | None = None) -> InlineHtml:
     """Every head of every layer, in the cell of a notebook."""
-    return Shown(html_page(trace, view))
+    return InlineHtml(html_page(trace, view))

@@ -123,7 +123,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownNumbers:
     """What a view shows of one layer: the matrix of every head that is on, and their mean."""
 
     queries: tuple[Group, ...]
@@ -137,7 +137,7 @@ class Shown:
         return self.weights.mean(axis=0, dtype=np.float64).astype(np.float32)
 
 
-def shown(kind: Kind, view: View) -> Shown:
+def shown_numbers(kind: Kind, view: View) -> ShownNumbers:
     """The numbers of a view: rows and columns left out, then renormalised, then merged, as ``view`` says.
 
     Without any of these the trace's own floats, bit for bit.
@@ -151,7 +151,7 @@ def shown(kind: Kind, view: View) -> Shown:
     columns = groups_of(kind.keys, words=view.words, positions=keys)
     if view.words:
         weights = merged(weights, rows, columns, queries, keys)
-    return Shown(tuple(rows), tuple(columns), heads, weights)
+    return ShownNumbers(tuple(rows), tuple(columns), heads, weights)
 
 
 def positions_of(text: Text, view: View, side: int) -> list[int]:
@@ -249,7 +249,7 @@ def exact_row(kind: Kind, view: View, query: int) -> dict[str, Any]:
     """
     if view.layer >= kind.layers or not view.heads_on(kind.heads):
         raise ValueError("the view shows no head")
-    found = shown(kind, view)
+    found = shown_numbers(kind, view)
     row = next((place for place, group in enumerate(found.queries) if group.first == query), None)
     if row is None:
         raise ValueError(f"the view has no row for query {query}")
@@ -264,7 +264,7 @@ def giver(kind: Kind, view: View, key: int) -> int:
     """
     if view.layer >= kind.layers or not view.heads_on(kind.heads):
         raise ValueError("the view shows no head")
-    found = shown(kind, view)
+    found = shown_numbers(kind, view)
     column = next((place for place, group in enumerate(found.keys) if group.first == key), None)
     if column is None or not found.queries:
         raise ValueError(f"the view has no column for key {key}")

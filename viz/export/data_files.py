@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from model import Edits, Trace
 from viz.explorer.attention_kinds import Kind, Text, kinds_of
-from viz.explorer.view import Group, Shown, View, shown
+from viz.explorer.view import Group, ShownNumbers, View, shown_numbers
 from viz.export.provenance import Provenance, fact_lines, facts_of
 
 MOST_ROWS = 1_000_000
@@ -76,12 +76,12 @@ def selection_csv(kind: Kind, view: View, *, provenance: Provenance | None = Non
 
 
 def csv_rows(
-    kind: Kind, found: Shown, columns: Sequence[Float[np.ndarray, "query key"]]
+    kind: Kind, found: ShownNumbers, columns: Sequence[Float[np.ndarray, "query key"]]
 ) -> Iterator[tuple[object, ...]]:
     """A row for every query and key, with the weight of each column as the shortest decimal."""
-    keys = [(group.first, cell(written(kind.keys, group))) for group in found.keys]
+    keys = [(group.first, cell(group_name(kind.keys, group))) for group in found.keys]
     for row, group in enumerate(found.queries):
-        query = (group.first, cell(written(kind.queries, group)))
+        query = (group.first, cell(group_name(kind.queries, group)))
         numbers = zip(*(map(str, weights[row]) for weights in columns), strict=True)
         yield from ((*query, *key, *weights) for key, weights in zip(keys, numbers, strict=True))
 
@@ -114,7 +114,7 @@ def selection_json(kind: Kind, view: View, *, provenance: Provenance | None = No
     return f'{json.dumps(known)[:-1]}, "mean": {mean}, "weights": {weights}}}\n'.encode("ascii")
 
 
-def selection(kind: Kind, view: View) -> Shown:
+def selection(kind: Kind, view: View) -> ShownNumbers:
     """What a view shows. ValueError, in one sentence, where that is nothing or too much for a text file."""
     if view.layer >= kind.layers:
         raise ValueError(f"There is no layer {view.layer + 1}: this attention has {kind.layers}.")
@@ -123,10 +123,10 @@ def selection(kind: Kind, view: View) -> Shown:
     rows = np.prod(kind.weights[view.layer].shape[1:])
     if rows > MOST_ROWS:
         raise ValueError(f"This selection has {rows:,} rows and a text file takes at most {MOST_ROWS:,}: take the NPZ.")
-    return shown(kind, view)
+    return shown_numbers(kind, view)
 
 
-def written(text: Text, group: Group) -> str:
+def group_name(text: Text, group: Group) -> str:
     """A row's or column's token as the text has it, the pieces of a word joined."""
     first, *others = text.tokens[group.first : group.last + 1]
     return first + "".join(piece.removeprefix("##") for piece in others)
@@ -134,7 +134,7 @@ def written(text: Text, group: Group) -> str:
 
 def described(text: Text, group: Group) -> dict[str, object]:
     """A row or column for JSON."""
-    return {"first": group.first, "last": group.last, "token": written(text, group)}
+    return {"first": group.first, "last": group.last, "token": group_name(text, group)}
 
 
 def json_rows(weights: Float[np.ndarray, "query key"]) -> str:

@@ -27,7 +27,7 @@ from viz.explorer.svg.paint import (
     wrapped,
 )
 from viz.explorer.svg.scene import place_of
-from viz.explorer.view import Group, Shown, View, shown
+from viz.explorer.view import Group, ShownNumbers, View, shown_numbers
 from viz.export.provenance import PROGRAM, Provenance
 from viz.sentences.curve_look import LOOK
 from viz.theme import FONT, LIGHT, Theme
@@ -100,7 +100,7 @@ def share_png(
 
 def share_svg(kind: Kind, view: View, words: Words, *, theme: Theme = LIGHT) -> str:
     """The same as SVG. What is too long becomes smaller, and then ends in "…"."""
-    seen = shown(kind, view)
+    seen = shown_numbers(kind, view)
     marked = place_of(seen.queries, view.query), place_of(seen.keys, view.key)
     return framed(words, lambda height: curves(seen, marked, height, theme), caption(view, seen), theme)
 
@@ -149,7 +149,7 @@ def lines_that_fit(text: str, room: Length, sizes: Sequence[int]) -> tuple[int, 
     return size, kept
 
 
-def curves(seen: Shown, marked: tuple[int | None, int | None], height: Length, theme: Theme) -> Panel:
+def curves(seen: ShownNumbers, marked: tuple[int | None, int | None], height: Length, theme: Theme) -> Panel:
     """The queries above, the keys below, and a curve for every weight, wide and dark as it is large.
 
     seen: what a view shows; of several heads it is their mean. marked: the row and the column that are kept in the
@@ -176,7 +176,7 @@ def curves(seen: Shown, marked: tuple[int | None, int | None], height: Length, t
     return Panel("".join(parts), width, height)
 
 
-def size_of(seen: Shown) -> int:
+def size_of(seen: ShownNumbers) -> int:
     """The largest type in which both rows fit, or the smallest: then their ends are left out."""
     for size in TOKEN_SIZES:
         if fits(seen, size):
@@ -184,7 +184,7 @@ def size_of(seen: Shown) -> int:
     return TOKEN_SIZES[-1]
 
 
-def fits(seen: Shown, size: int) -> bool:
+def fits(seen: ShownNumbers, size: int) -> bool:
     """Whether all tokens have room at a size of type."""
     return all(len(places(groups, size)) == len(groups) for groups in (seen.queries, seen.keys))
 
@@ -215,7 +215,7 @@ def strongest(weights: Float[np.ndarray, "query key"]) -> Int[np.ndarray, "curve
     return np.stack(np.unravel_index(order, weights.shape), axis=1)
 
 
-def caption(view: View, seen: Shown) -> str:
+def caption(view: View, seen: ShownNumbers) -> str:
     """Whose curves they are."""
     if not seen.heads:
         return f"Layer {view.layer + 1}: no head is on."

@@ -255,7 +255,7 @@ def training_facts(card: Mapping[str, object]) -> dict[str, str]:
     """How it was trained, but for the command: name and value, both text."""
     training = card.get("training")
     found = training if isinstance(training, Mapping) else {}
-    facts = {name: written(found[name]) for name in TRAINING_FACTS if found.get(name) not in (None, "", {}, [])}
+    facts = {name: as_text(found[name]) for name in TRAINING_FACTS if found.get(name) not in (None, "", {}, [])}
     if isinstance(found.get("seconds"), int | float):
         facts["time"] = duration(float(found["seconds"]))
         del facts["seconds"]
@@ -265,7 +265,7 @@ def training_facts(card: Mapping[str, object]) -> dict[str, str]:
 def limits(card: Mapping[str, object]) -> list[str]:
     """What the checkpoint cannot do."""
     found = card.get("limits")
-    return [written(limit) for limit in found] if isinstance(found, Sequence) and not isinstance(found, str) else []
+    return [as_text(limit) for limit in found] if isinstance(found, Sequence) and not isinstance(found, str) else []
 
 
 def text_of(card: Mapping[str, object], *path: str) -> str:
@@ -273,13 +273,13 @@ def text_of(card: Mapping[str, object], *path: str) -> str:
     place: object = card
     for name in path:
         place = place.get(name) if isinstance(place, Mapping) else None
-    return "" if place is None else written(place)
+    return "" if place is None else as_text(place)
 
 
-def written(value: object) -> str:
+def as_text(value: object) -> str:
     """A value of the card as one text."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {written(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {as_text(part)}" for name, part in value.items())
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return str(value)
@@ -311,7 +311,7 @@ def _records(card: Mapping[str, object], name: str) -> list[Mapping[str, object]
 
 def _result(row: Mapping[str, object]) -> str:
     value, unit = row.get("value"), str(row.get("unit") or "")
-    number = f"{value:.6g}" if isinstance(value, float) else "" if value is None else written(value)
+    number = f"{value:.6g}" if isinstance(value, float) else "" if value is None else as_text(value)
     return f"{number} {unit}".strip()
 
 
@@ -321,4 +321,4 @@ def _columns(rows: Sequence[Mapping[str, object]], names: Mapping[str, str]) -> 
 
 
 def _cell(value: object) -> str:
-    return "" if value is None else written(value)
+    return "" if value is None else as_text(value)

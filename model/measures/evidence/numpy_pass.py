@@ -8,7 +8,7 @@ from jaxtyping import Float
 from model.config import Config
 from model.measures.evidence.agreement import Compared, Skipped
 from model.measures.evidence.checked_pass import PLACED_BY_DISTANCE, Pass
-from model.measures.numpy_reference import ACTIVATIONS, Attended, Layer, Numbers, softmax
+from model.measures.numpy_reference import ACTIVATIONS, Layer, Numbers, ReferenceAttention, softmax
 from model.trace import AttentionTrace, BlockTrace, StackTrace
 
 OF_ATTENTION = {
@@ -79,7 +79,7 @@ def of_layer(place: dict[str, str | int], ours: BlockTrace, expected: Layer) -> 
         yield Compared(check=check, ours=pair[0], expected=pair[1], place=place, axes=POSITION)
 
 
-def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: Attended) -> Said:
+def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: ReferenceAttention) -> Said:
     """Every step of one attention."""
     for name, axes in OF_ATTENTION.items():
         pair = getattr(ours, name), getattr(expected, name)

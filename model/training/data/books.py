@@ -14,7 +14,7 @@ from torch import Tensor
 from model.errors import InputError
 from model.tokenizer import END, Tokenizer
 from model.training.data.corpora import held_out, lines, read_examples
-from model.training.data.id_rows import Made, Rows, kept_in
+from model.training.data.id_rows import IdRows, Made, kept_in
 
 BOOKS = "{split}.jsonl.xz"
 HELD_OUT = 20  # one book in so many validates
@@ -63,12 +63,12 @@ def paragraphs(books: list[Book]) -> Iterator[str]:
     return (f"\n\n{paragraph}" for book in books for paragraph in book.text.split("\n\n"))
 
 
-def rows_of(tokenizer: Tokenizer, books: list[Book]) -> Rows:
+def rows_of(tokenizer: Tokenizer, books: list[Book]) -> IdRows:
     """The ids of books, each with the end token."""
-    return Rows.build(tokenizer, [book.text + END for book in books], at_once=1)
+    return IdRows.build(tokenizer, [book.text + END for book in books], at_once=1)
 
 
-def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer, Rows, Rows]:
+def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer, IdRows, IdRows]:
     """Tokenizer, and books to train on and to validate with; kept in ``folder``, and read from there if they are."""
 
     def make() -> Made:

@@ -15,14 +15,14 @@ from model.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class IdRows:
     """Texts as one long row of ids; text ``n`` is ``bounds[n]`` to ``bounds[n + 1]``."""
 
     ids: Int32[np.ndarray, "token"]
     bounds: Int64[np.ndarray, "text_and_1"]
 
     @classmethod
-    def build(cls, tokenizer: Tokenizer, texts: list[str], at_once: int = 10_000) -> "Rows":
+    def build(cls, tokenizer: Tokenizer, texts: list[str], at_once: int = 10_000) -> "IdRows":
         """The ids of texts, so many of which are encoded at once."""
         lengths, pieces = [0], [np.zeros(0, np.int32)]
         for start in range(0, len(texts), at_once):
@@ -47,8 +47,8 @@ class Made(NamedTuple):
     """What training reads: rows by their names, to train on and to validate with."""
 
     tokenizer: Tokenizer
-    training: dict[str, Rows]
-    validation: dict[str, Rows]
+    training: dict[str, IdRows]
+    validation: dict[str, IdRows]
 
 
 def kept_in(folder: Path, make: Callable[[], Made]) -> Made:
@@ -65,17 +65,17 @@ def kept_in(folder: Path, make: Callable[[], Made]) -> Made:
     return Made(found, load_rows(training), load_rows(validation))
 
 
-def save_rows(path: Path, rows: dict[str, Rows]) -> None:
+def save_rows(path: Path, rows: dict[str, IdRows]) -> None:
     """Write rows by their names."""
     arrays = {f"{name}_{field}": array for name, one in rows.items() for field, array in vars(one).items()}
     save_file(arrays, path)
 
 
-def load_rows(path: Path) -> dict[str, Rows]:
+def load_rows(path: Path) -> dict[str, IdRows]:
     """Read what ``save_rows`` wrote."""
     arrays = load_file(path)
     names = {key.rsplit("_", 1)[0] for key in arrays}
-    return {name: Rows(ids=arrays[f"{name}_ids"], bounds=arrays[f"{name}_bounds"]) for name in names}
+    return {name: IdRows(ids=arrays[f"{name}_ids"], bounds=arrays[f"{name}_bounds"]) for name in names}
 
 
 def padded(rows: list[np.ndarray]) -> tuple[Int[Tensor, "row position"], Bool[Tensor, "row position"]]:

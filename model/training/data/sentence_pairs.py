@@ -15,7 +15,7 @@ from torch import Tensor
 from model.errors import InputError
 from model.tokenizer import START_ID, Tokenizer
 from model.training.data.corpora import held_out, lines
-from model.training.data.id_rows import Made, Rows, kept_in, padded
+from model.training.data.id_rows import IdRows, Made, kept_in, padded
 
 TATOEBA = "{split}.en-fr.tsv.gz"
 # So that a text of several sentences is translated to its end, some pairs are joined to longer ones (Kondo et al. 2021,
@@ -82,13 +82,13 @@ def augmented(pairs: list[Pair], seed: int = 0) -> list[Pair]:
 class Parallel:
     """Texts and their translations, both as ids with the end token."""
 
-    source: Rows
-    target: Rows
+    source: IdRows
+    target: IdRows
 
 
-def parallel(tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, Rows]:
+def parallel(tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, IdRows]:
     """The ids of both sides of pairs."""
-    return {side: Rows.build(tokenizer, [getattr(pair, side) for pair in pairs]) for side in Pair._fields}
+    return {side: IdRows.build(tokenizer, [getattr(pair, side) for pair in pairs]) for side in Pair._fields}
 
 
 def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer, Parallel, Parallel]:

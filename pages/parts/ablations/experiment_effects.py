@@ -16,7 +16,7 @@ ORDER_TEXTS = ("The dog bit the man", "The man bit the dog")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class ExperimentRun:
     """The original and the edited run of one text, of the attention and layer that are looked at."""
 
     before: Float[np.ndarray, "head query key"]
@@ -28,7 +28,7 @@ class Run:
     ordered: tuple[tuple[StackTrace, StackTrace], tuple[StackTrace, StackTrace]] | None = None  # of the two texts
 
 
-def of_widths(run: Run) -> str:
+def of_widths(run: ExperimentRun) -> str:
     """How widely rows spread."""
     if sees_nothing(run):
         return BLIND
@@ -40,12 +40,12 @@ def of_widths(run: Run) -> str:
     )
 
 
-def sees_nothing(run: Run) -> bool:
+def sees_nothing(run: ExperimentRun) -> bool:
     """Whether edits left no query of the attention a key to look at."""
     return not run.after.any()
 
 
-def of_order(run: Run) -> str:
+def of_order(run: ExperimentRun) -> str:
     """Whether two sentences of the same words can be told apart."""
     if run.ordered is None:
         return of_widths(run)
@@ -73,7 +73,7 @@ def told_apart(first: StackTrace, second: StackTrace) -> float | None:
     return None if order is None else comparison.largest_difference(first.final, second.final, order)
 
 
-def of_neighbours(run: Run) -> str:
+def of_neighbours(run: ExperimentRun) -> str:
     """Weight on a token and its neighbours."""
     if not run.one_text or sees_nothing(run):
         return of_widths(run)
@@ -84,7 +84,7 @@ def of_neighbours(run: Run) -> str:
     )
 
 
-def of_masks(run: Run) -> str:
+def of_masks(run: ExperimentRun) -> str:
     """Weight on later tokens."""
     if sees_nothing(run):
         return BLIND
@@ -99,7 +99,7 @@ def of_masks(run: Run) -> str:
     )
 
 
-def of_likeness(run: Run) -> str:
+def of_likeness(run: ExperimentRun) -> str:
     """How alike tokens are after the layer."""
     before, after = (comparison.mean_cosine(stack.blocks[run.layer].stream_out) for stack in run.stacks)
     if not np.isfinite([before, after]).all():
@@ -111,7 +111,7 @@ def of_likeness(run: Run) -> str:
     )
 
 
-def of_lengths(run: Run) -> str:
+def of_lengths(run: ExperimentRun) -> str:
     """How long the vectors are."""
     lengths = [comparison.mean_length(stack.blocks[-1].stream_out) for stack in run.stacks]
     said = f"After the last layer a token's vector is {lengths[0]:,.2f} long before and {lengths[1]:,.2f} after"
@@ -122,12 +122,12 @@ def of_lengths(run: Run) -> str:
     return f"{said}; {spread}."
 
 
-def of_uniform(run: Run) -> str:
+def of_uniform(run: ExperimentRun) -> str:
     """How far the rows were from even, and what became of the prediction."""
     return f"{of_widths(run)} {of_heads(run)}"
 
 
-def of_heads(run: Run) -> str:
+def of_heads(run: ExperimentRun) -> str:
     """What became of the prediction; without labels, of the stream."""
     if run.probabilities is None:
         return moved(run)
@@ -136,13 +136,13 @@ def of_heads(run: Run) -> str:
     return f"The probability of “{label}” goes from {percent(probability, 2)} to {percent(after[label], 2)}."
 
 
-def moved(run: Run) -> str:
+def moved(run: ExperimentRun) -> str:
     """How far the stream went by the last layer."""
     share = comparison.stream_distances(*streams(run))[-1]
     return f"The stream after the last layer moves by {percent(share)} of its length."
 
 
-def streams(run: Run) -> tuple[list, list]:
+def streams(run: ExperimentRun) -> tuple[list, list]:
     """The stream after every layer, before and after."""
     before, after = run.stacks
     return [block.stream_out for block in before.blocks], [block.stream_out for block in after.blocks]

@@ -12,7 +12,7 @@ from model import Checkpoint, Edits, InputError, available_checkpoints
 from model.measures.comparison import stream_distances
 from model.measures.head_statistics import most_attended
 from model.trace import Trace
-from pages.parts.ablations.experiment_effects import ORDER_TEXTS, Run, streams
+from pages.parts.ablations.experiment_effects import ORDER_TEXTS, ExperimentRun, streams
 from pages.parts.ablations.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.ablations.settings import Broken
 from pages.parts.ablations.subjects import short_name
@@ -128,13 +128,15 @@ def edited_trace(selection: Selection, checkpoint: Checkpoint, before: Trace, ed
     return found
 
 
-def run_of(selection: Selection, checkpoint: Checkpoint, edits: Edits, runs: tuple[Trace, Trace], kinds: Kinds) -> Run:
+def run_of(
+    selection: Selection, checkpoint: Checkpoint, edits: Edits, runs: tuple[Trace, Trace], kinds: Kinds
+) -> ExperimentRun:
     """Both runs, as the effects are measured on them."""
     view, kind = selection.view, kinds[selection.view.attention]
     stack, _ = ATTENTIONS[kind.name]
     before, after = (getattr(trace, stack) for trace in runs)
     labels = bool(checkpoint.config.labels)
-    return Run(
+    return ExperimentRun(
         before=kind.weights[view.layer],
         after=kinds_of(runs[1])[kind.name].weights[view.layer],
         stacks=(before, after),
@@ -310,7 +312,7 @@ def show_notes(kind: Kind, tokens: int) -> None:
         st.markdown(SAME_TARGET)
 
 
-def show_distances(selection: Selection, edits: Edits, run: Run) -> None:
+def show_distances(selection: Selection, edits: Edits, run: ExperimentRun) -> None:
     """How far the stream moved, layer by layer."""
     st.subheader("How far the stream moved", anchor=False, help=DISTANCE_HELP)
     distances = stream_distances(*streams(run))

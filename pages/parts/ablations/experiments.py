@@ -7,7 +7,7 @@ from typing import Any
 from model import Config, Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite
 from model.edits.checks import complaints, has_norm, sizes_of, sublayers
 from pages.parts.ablations.experiment_effects import (
-    Run,
+    ExperimentRun,
     of_heads,
     of_lengths,
     of_likeness,
@@ -67,7 +67,7 @@ class Experiment:
     explained: str
     look_for: str
     edits: Callable[[Config, Place], Edits | str]
-    effect: Callable[[Run], str]
+    effect: Callable[[ExperimentRun], str]
     instead: str = "mute"  # what to try where a model has no place for it
     on_head: bool = False  # whether it acts on the chosen head alone
     on_key: bool = False  # whether it acts on the chosen token

@@ -38,7 +38,7 @@ def traced(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[st
     return trace, kinds_of(trace)
 
 
-class Attended(NamedTuple):
+class ShownAttention(NamedTuple):
     """The attention that an explorer shows.
 
     selection: fitted to these kinds.
@@ -55,15 +55,17 @@ class Attended(NamedTuple):
         return self.kinds[self.selection.view.attention]
 
 
-def attended() -> Attended:
+def shown_attention() -> ShownAttention:
     """The attention of the selection's text. InputError or CheckpointError where there is none."""
     selection = current()
     checkpoint = checkpoint_named(selection.checkpoint)
     _, kinds = traced(selection, checkpoint)
-    return Attended(fit(selection, kinds), kinds, name_of(selection, edits_of(selection, checkpoint)))
+    return ShownAttention(fit(selection, kinds), kinds, name_of(selection, edits_of(selection, checkpoint)))
 
 
-def show_explorer(shown: Attended, find: Callable[[], Attended] = attended, *, awaited: bool = False) -> None:
+def show_explorer(
+    shown: ShownAttention, find: Callable[[], ShownAttention] = shown_attention, *, awaited: bool = False
+) -> None:
     """The explorer, after the mailboxes that tell it what to show.
 
     Of a model whose layers do not all fit into the first message, the chosen one comes as a message of its own.
@@ -87,7 +89,7 @@ def show_explorer(shown: Attended, find: Callable[[], Attended] = attended, *, a
 
 
 @st.fragment
-def reply(name: str, find: Callable[[], Attended]) -> None:
+def reply(name: str, find: Callable[[], ShownAttention]) -> None:
     """Exact rows and layers that the explorer asked for.
 
     A fragment of its own, because nothing else on the page changes with them: to run and draw all that is around the
@@ -105,7 +107,7 @@ def reply(name: str, find: Callable[[], Attended]) -> None:
     answers(key=f"{KEY}_answers", message={"exact": exact_answer(shown)}, **asked)
 
 
-def show_neighbours(shown: Attended) -> None:
+def show_neighbours(shown: ShownAttention) -> None:
     """Bring the explorer the layers before and after the chosen one too, so that going to them waits for nothing.
 
     Comes last, for nobody waits for it.
@@ -117,7 +119,7 @@ def show_neighbours(shown: Attended) -> None:
                 send_layer(shown.name, shown.kind, layer, place)
 
 
-def sent_first(shown: Attended) -> bytes:
+def sent_first(shown: ShownAttention) -> bytes:
     """What the explorer is drawn from."""
     return packed_cache().get(shown.name, lambda: pack(shown.kinds, name=shown.name), len)
 
@@ -136,7 +138,7 @@ def computed_statistics(name: str, attention: str, _kind: Kind) -> dict[str, np.
     return head_statistics(np.stack(_kind.weights), special, punctuation, cross=_kind.queries is not _kind.keys)
 
 
-def statistics_of(shown: Attended) -> dict[str, np.ndarray]:
+def statistics_of(shown: ShownAttention) -> dict[str, np.ndarray]:
     """What every head of one attention does with the text."""
     return computed_statistics(shown.name, shown.kind.name, shown.kind)
 
@@ -181,7 +183,7 @@ def keep_request(name: str) -> None:
         st.session_state[f"_{name}"] = st.session_state[f"{KEY}_answers"][name]
 
 
-def request_of(shown: Attended, name: str) -> dict[str, Any] | None:
+def request_of(shown: ShownAttention, name: str) -> dict[str, Any] | None:
     """What was asked of these numbers; None where nothing was, or it is no request."""
     request = st.session_state.get(f"_{name}")
     if not isinstance(request, str) or len(request) > LONGEST_REQUEST:
@@ -193,7 +195,7 @@ def request_of(shown: Attended, name: str) -> dict[str, Any] | None:
         return None
 
 
-def wanted_layer(shown: Attended, wanted: Mapping[str, Any]) -> tuple[Kind, int]:
+def wanted_layer(shown: ShownAttention, wanted: Mapping[str, Any]) -> tuple[Kind, int]:
     """The layer that was asked for, and the attention that it is of; or else those that are looked at."""
     kind, layer = shown.kinds.get(str(wanted.get("attention"))), wanted.get("layer")
     if kind is None or type(layer) is not int or layer not in range(kind.layers):
@@ -201,7 +203,7 @@ def wanted_layer(shown: Attended, wanted: Mapping[str, Any]) -> tuple[Kind, int]
     return kind, layer
 
 
-def exact_answer(shown: Attended) -> dict[str, Any] | None:
+def exact_answer(shown: ShownAttention) -> dict[str, Any] | None:
     """The exact numbers of the row that was asked for; None where there is none, or it is no row of these numbers.
 
     Asked for by its query, or by the key that it gives more to than any other does.

@@ -10,7 +10,7 @@ from model.measures.head_kinds import CARDS, Finding, best_of_heads, cards, cell
 from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.cards import cards as card_row
-from pages.parts.explore.explorer_panel import Attended
+from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, trace_of
 from pages.parts.state.session import choose, current
@@ -46,7 +46,7 @@ class Opening(NamedTuple):
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def found_heads(name: str, attention: str, _shown: Attended) -> Heads:
+def found_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
     """What every head does. name and attention say which numbers they are of."""
     selection, kind = _shown.selection, _shown.kind
     checkpoint = checkpoint_named(selection.checkpoint)
@@ -58,7 +58,7 @@ def found_heads(name: str, attention: str, _shown: Attended) -> Heads:
     return Heads(first, cards(measured, first), best_of_heads(measured))
 
 
-def opening_of(shown: Attended) -> Opening:
+def opening_of(shown: ShownAttention) -> Opening:
     """The head that a visitor has chosen, as the only one of its layer that is on; else the one that was found."""
     heads, view = found_heads(shown.name, shown.kind.name, shown), shown.selection.view
     worth = [each for each in (heads.first, *heads.others) if each is not None]
@@ -70,19 +70,19 @@ def opening_of(shown: Attended) -> Opening:
     return Opening(*place, found, others[:CARDS])
 
 
-def is_chosen(shown: Attended) -> bool:
+def is_chosen(shown: ShownAttention) -> bool:
     """Whether the picture shows a head because a visitor chose it."""
     return only_head_on(shown.selection.view, shown.kind.heads) is not None
 
 
-def title_of(shown: Attended, opening: Opening) -> str:
+def title_of(shown: ShownAttention, opening: Opening) -> str:
     """What was found, in one line of Markdown; "" where nothing is worth naming and nothing was chosen."""
     if opening.found is not None:
         return markdown_text(head_findings.title(opening.found, shown.kind))
     return head_findings.ordinary(opening.layer, opening.head) if is_chosen(shown) else ""
 
 
-def sentence_of(shown: Attended, opening: Opening) -> str:
+def sentence_of(shown: ShownAttention, opening: Opening) -> str:
     """The sentence under the title, Markdown."""
     if opening.found is not None:
         return markdown_text(head_findings.sentence(opening.found, shown.kind))
@@ -108,7 +108,7 @@ def how_chosen(opening: Opening) -> str:
     return f"{head_findings.HELP}{against}"
 
 
-def figure_of(shown: Attended, opening: Opening) -> dict:
+def figure_of(shown: ShownAttention, opening: Opening) -> dict:
     """What the large picture is drawn from."""
     selection, kind, found = shown.selection, shown.kind, opening.found
     trace = trace_of(selection, edits_of(selection, checkpoint_named(selection.checkpoint)))
@@ -118,7 +118,7 @@ def figure_of(shown: Attended, opening: Opening) -> dict:
     return sentence_figure(kind, opening.layer, opening.head, marked, key=key, theme=theme())
 
 
-def show_heads_worth_a_look(shown: Attended, opening: Opening) -> None:
+def show_heads_worth_a_look(shown: ShownAttention, opening: Opening) -> None:
     """One card for each other kind of head that this text has; a click shows that head alone."""
     if not opening.others:
         return

@@ -10,9 +10,9 @@ import streamlit as st
 from model import Checkpoint, Edits, HiddenKey, InputError
 from pages.parts.ablations.experiments import ATTENTIONS
 from pages.parts.cache import checkpoint_named
-from pages.parts.explore.explorer_panel import Attended
+from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.explore.heads_worth_a_look import Opening
-from pages.parts.frame.page_links import door
+from pages.parts.frame.page_links import page_link
 from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
 from pages.parts.prediction import change_of, verdict_of
 from pages.parts.state.selection import Selection
@@ -46,7 +46,7 @@ NO_HALVES = "There is no “but” and no comma to swap at."
 SWAP_WORDS = " Swap two words instead: drag one onto the other."
 
 
-def show_changes(shown: Attended, opening: Opening) -> None:
+def show_changes(shown: ShownAttention, opening: Opening) -> None:
     """Three buttons side by side, each with its result."""
     checkpoint = checkpoint_named(shown.selection.checkpoint)
     for place, show in zip(st.columns(3), (show_mute, show_swap, show_forbid), strict=True):
@@ -54,7 +54,7 @@ def show_changes(shown: Attended, opening: Opening) -> None:
             show(shown, opening, checkpoint)
 
 
-def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_mute(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
     """The head of the picture muted, or given back."""
     selection, site = shown.selection, (opening.layer, opening.head)
     is_muted = site in muted_heads(selection)
@@ -66,7 +66,7 @@ def show_mute(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None
     st.caption("Do large weights mean that the head matters?")
 
 
-def show_swap(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_swap(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
     """The halves of the text in the other order."""
     selection, label = shown.selection, "Swap the halves"
     before, after_swap = st.session_state.get(SWAPPED, ("", None))
@@ -103,7 +103,7 @@ def excerpt_of(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(maxsplit=1)[0]} …"
 
 
-def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_forbid(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
     """The key that most is attended to, hidden from every head of this attention, as on the page that it leads to.
 
     That page mutes no head of this one's.
@@ -118,7 +118,7 @@ def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> No
         st.caption(ALONE)
         return
     explained = FORBID_HELP.format(attention=attention)
-    door(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
+    page_link(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
     stack, sublayer = ATTENTIONS[kind.name]
     hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
     plain = changed(selection, muted=frozenset(), mute=False)
@@ -128,7 +128,7 @@ def show_forbid(shown: Attended, opening: Opening, checkpoint: Checkpoint) -> No
     st.caption(f"{where} may look at it: does the model need it?{muted}")
 
 
-def key_of(shown: Attended, opening: Opening) -> int:
+def key_of(shown: ShownAttention, opening: Opening) -> int:
     """The key that the finding is about, or else the one that its head attends to most; special ones come last."""
     if opening.found is not None and opening.found.key is not None:
         return opening.found.key
@@ -153,7 +153,7 @@ def cached_words(key: tuple[Any, ...], _compute: Callable[[], str]) -> str:
     return _compute()
 
 
-def say_result(shown: Attended, compute: Callable[[], str]) -> None:
+def say_result(shown: ShownAttention, compute: Callable[[], str]) -> None:
     """The result; or why there is none."""
     if decodes_long(shown):
         st.markdown(TOO_LONG)
@@ -164,12 +164,12 @@ def say_result(shown: Attended, compute: Callable[[], str]) -> None:
         st.markdown(markdown_text(str(refusal)))
 
 
-def decodes_long(shown: Attended) -> bool:
+def decodes_long(shown: ShownAttention) -> bool:
     """Whether another pass would decode a long text again, one token after the other."""
     return "cross" in shown.kinds and len(shown.kinds["encoder"].keys.tokens) > MOST_DECODED
 
 
-def swappable_side(shown: Attended) -> str | None:
+def swappable_side(shown: ShownAttention) -> str | None:
     """Which side of the picture is the text that was typed: "both", "columns", or None."""
     kind = shown.kind
     both_stacks = "encoder" in shown.kinds and "decoder" in shown.kinds

@@ -21,7 +21,7 @@ MUTE_HELP = (
 )
 
 
-def door(label: str, page: str, explained: str, **changes: Any) -> None:
+def page_link(label: str, page: str, explained: str, **changes: Any) -> None:
     """A link to another page, which shows there what is on the screen here, with these changes.
 
     A link and not a button: a button that changes page and address makes two entries in the browser's history.
@@ -35,9 +35,9 @@ def door(label: str, page: str, explained: str, **changes: Any) -> None:
     )
 
 
-def doors_of_weight(path: WeightPath) -> None:
+def links_of_weight(path: WeightPath) -> None:
     """From a weight: to its place among the others, and what is left without its head."""
-    door("See it in Explore", "explore", EXPLORE_HELP, **alone(path))
+    page_link("See it in Explore", "explore", EXPLORE_HELP, **alone(path))
     muted = place_of(path) in muted_heads(current())
     key = bind("inside_mute", muted, told=True)
     switch("Mute this head", MUTE_HELP, key=key, on_change=take_mute, args=(path,))

@@ -10,7 +10,7 @@ from model import Checkpoint
 from model.measures.head_kinds import Finding
 from model.measures.one_weight import WeightSite, strongest_giver
 from pages.parts.cache import checkpoint_named
-from pages.parts.explore.explorer_panel import Attended, name_of
+from pages.parts.explore.explorer_panel import ShownAttention, name_of
 from pages.parts.explore.heads_worth_a_look import found_heads
 from pages.parts.inside.settings import Walk
 from pages.parts.passes import edits_of
@@ -37,7 +37,7 @@ def opening_selection(selection: Selection, kinds: Mapping[str, Kind]) -> Select
     checkpoint = checkpoint_named(selection.checkpoint)
     if not is_found() or not is_small(checkpoint):
         return selection
-    shown = Attended(selection, kinds, name_of(selection, edits_of(selection, checkpoint)))
+    shown = ShownAttention(selection, kinds, name_of(selection, edits_of(selection, checkpoint)))
     found = found_heads(shown.name, shown.kind.name, shown).first
     if found is None:
         return selection

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from model import available_checkpoints
-from pages.parts.state.fields import Field, fields_of, packed, unpacked, written
+from pages.parts.state.fields import Field, address_text, fields_of, packed, unpacked
 from pages.parts.state.selection import LONGEST_TEXT, TEXTS, VIEW_FIELDS, Selection, typable
 from viz.explorer import View
 
@@ -100,7 +100,7 @@ class Codec:
         for name in differing.keys() & set(TEXTS):
             if len(differing[name]) > LONGEST_TEXT or typable(differing[name]) != differing[name]:
                 del differing[name]  # it is refused anyway, and no address carries it
-        address = {name: written(value) for name, value in differing.items() if "." not in name}
+        address = {name: address_text(value) for name, value in differing.items() if "." not in name}
         for state in filter(lambda state: state.packed, self.pages.values()):
             inside = {name: value for name, value in differing.items() if name.startswith(prefix(state))}
             if inside:

@@ -34,7 +34,7 @@ def fields_of(kind: type) -> dict[str, Field]:
     return {field.name: field.metadata[_FIELD] for field in dataclasses.fields(kind) if _FIELD in field.metadata}
 
 
-def written(value: object) -> str:
+def address_text(value: object) -> str:
     """One value as it stands in an address. Nothing in numbers, words and sites needs escaping there."""
     if isinstance(value, frozenset):
         return written_sites(value)
@@ -149,7 +149,7 @@ def sites(text: str) -> frozenset[tuple[int, int]]:
 
 def packed(values: Mapping[str, object]) -> str:
     """ "method.beam~width.8": several values in one."""
-    return "~".join(f"{name}.{written(value)}" for name, value in values.items())
+    return "~".join(f"{name}.{address_text(value)}" for name, value in values.items())
 
 
 def unpacked(text: str) -> dict[str, str]:

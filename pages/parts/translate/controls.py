@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.state.fields import written
+from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection, typable
 from pages.parts.state.session import changed, choose, current, unusable
@@ -102,7 +102,9 @@ def choose_options(options: Options, *, typed: bool) -> None:
 def take_number(name: str) -> None:
     """Another setting; an emptied field is left aside."""
     with suppress(ValueError):  # so is a number that no address may hold: a browser can send any
-        produce_anew(**{name: CODEC.parse(f"translation.{name}", written(st.session_state[f"translation_{name}"]))})
+        produce_anew(
+            **{name: CODEC.parse(f"translation.{name}", address_text(st.session_state[f"translation_{name}"]))}
+        )
 
 
 def fitting(selection: Selection, forced_pass: ForcedPass, produced: Produced) -> Selection:
@@ -123,7 +125,7 @@ def fitting(selection: Selection, forced_pass: ForcedPass, produced: Produced) -
 
 
 def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
-    """The translation, how it is produced, its rivals, and the field to type another."""
+    """The translation, how it is produced, the n-best list, and the field to type another."""
     options, typed = selection.of(Options), bool(selection.target.strip())
     text = produced.candidates[options.choice].text
     st.markdown("**Typed translation**" if typed else "**Translation**")
@@ -135,7 +137,7 @@ def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPa
         st.button("Produce it to its end", key="go_on", on_click=go_on, args=(key,))
     choose_options(options, typed=typed)
     if len(produced.candidates) > 1:
-        show_rivals(produced, options)
+        show_n_best(produced, options)
     with st.expander("Type the translation yourself", expanded=typed):
         show_field(selection, text)
 
@@ -163,7 +165,7 @@ def ended(produced: Produced, options: Options, *, typed: bool) -> str:
     )
 
 
-def show_rivals(produced: Produced, options: Options) -> None:
+def show_n_best(produced: Produced, options: Options) -> None:
     """The translations that a beam search ended with."""
     named = [f"{number(one.score or 0.0)} · {weight_sentences.text_line(one.text)}" for one in produced.candidates]
     radio(

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from pages.parts.state.fields import written
+from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.session import choose
 
@@ -37,7 +37,7 @@ def bind(name: str, wanted: object, *, told: bool = False) -> str:
 def take(name: str) -> None:
     """Put the value of the control of that name into the selection, unless no address may hold it."""
     with suppress(ValueError):  # a browser can send anything
-        choose({name: CODEC.parse(name, written(st.session_state[name]))})
+        choose({name: CODEC.parse(name, address_text(st.session_state[name]))})
 
 
 def select(

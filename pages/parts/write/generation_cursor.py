@@ -19,7 +19,7 @@ LEAST_DRAWN = 4  # of those that the settings like best, beside the model's own
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stand:
+class GenerationCursor:
     """One step of a continuation: the text that has been read, and what the model makes of it."""
 
     selection: Selection
@@ -103,14 +103,14 @@ class Stand:
             token=self.checkpoint.tokenizer.pieces([token_id])[0],
             logits=logits[-1],
             read=self.read,
-            adjustments=self.settings.adjustments,
+            logits_processors=self.settings.logits_processors,
         )
 
     def next_token(self) -> int:
         """What the settings take at this step, whatever was taken."""
         logits, settings = self.trace(self.read).logits, self.settings
         assert logits is not None
-        return taking(settings, self.at)(settings.adjustments.applied(logits[-1], self.read))
+        return taking(settings, self.at)(settings.logits_processors.applied(logits[-1], self.read))
 
     def probabilities(self) -> list[float]:
         """What the model gave every written token."""
@@ -135,7 +135,7 @@ def decoders() -> list[str]:
     return available_checkpoints("decoder")
 
 
-def stand(selection: Selection, checkpoint: Checkpoint) -> Stand:
+def cursor_of(selection: Selection, checkpoint: Checkpoint) -> GenerationCursor:
     """Where the text stands. What of the written tokens cannot be is left out and noted; InputError for no text."""
     check_lengths(selection.text)
     whole = checkpoint.tokenizer.encode(selection.text).ids
@@ -150,7 +150,7 @@ def stand(selection: Selection, checkpoint: Checkpoint) -> Stand:
         unusable("at")
         selection = changed(selection, at=None)
     edits = edits_of(selection, checkpoint)
-    return Stand(
+    return GenerationCursor(
         selection=selection,
         checkpoint=checkpoint,
         checkpoint_key=checkpoint_key(selection.checkpoint),
@@ -160,32 +160,32 @@ def stand(selection: Selection, checkpoint: Checkpoint) -> Stand:
     )
 
 
-def go(here: Stand, at: int) -> None:
+def go(cursor: GenerationCursor, at: int) -> None:
     """To another step."""
-    last = len(here.written)
+    last = len(cursor.written)
     at = min(max(at, 0), last)
-    move(here, at=None if at == last else at)
+    move(cursor, at=None if at == last else at)
 
 
-def take_token(here: Stand, token_id: int) -> None:
+def take_token(cursor: GenerationCursor, token_id: int) -> None:
     """Write this token at this step. Where it stands there already, what follows it stays."""
-    if here.full or here.ended:
+    if cursor.full or cursor.ended:
         return
-    if here.written[here.at : here.at + 1] == (token_id,):
-        go(here, here.at + 1)
+    if cursor.written[cursor.at : cursor.at + 1] == (token_id,):
+        go(cursor, cursor.at + 1)
     else:
-        move(here, written=(*here.written[: here.at], token_id), at=None)
+        move(cursor, written=(*cursor.written[: cursor.at], token_id), at=None)
 
 
-def move(here: Stand, **changes: Any) -> None:
+def move(cursor: GenerationCursor, **changes: Any) -> None:
     """Another step, of which the explorer shows the last token."""
-    change(here, **{"query": None, "key": None} | changes)
+    change(cursor, **{"query": None, "key": None} | changes)
 
 
-def change(here: Stand, **changes: Any) -> None:
+def change(cursor: GenerationCursor, **changes: Any) -> None:
     """Change the selection; the text and the model on the screen are chosen from now on, and what is written stays."""
-    shown = {"text": here.selection.text, "checkpoint": here.selection.checkpoint}
-    choose(**shown | {name: getattr(here.chosen, name) for name in NOTHING_WRITTEN} | changes)
+    shown = {"text": cursor.selection.text, "checkpoint": cursor.selection.checkpoint}
+    choose(**shown | {name: getattr(cursor.chosen, name) for name in NOTHING_WRITTEN} | changes)
 
 
 def likeliest(step: Step, count: int) -> list[int]:

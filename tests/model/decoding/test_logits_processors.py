@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from model import InputError
-from model.decoding.logits_processors import Adjustments
+from model.decoding.logits_processors import LogitsProcessors
 from model.decoding.steps import drawing
 from tests import tiny
 from tests.model.decoding.test_steps import DECODERS, writer
@@ -45,14 +45,16 @@ def reference(options: dict[str, Any]) -> Any:
 def test_probabilities_are_those_of_the_processors_of_the_reference(options, seed):
     logits, ids = 4 * tiny.normal(80, seed=seed), [3, 3, 17, 42]
     wanted = reference(options)(torch.tensor([ids]), logits[None].clone())[0].softmax(dim=-1)
-    found = Adjustments(**options).applied(logits, ids).softmax(dim=-1)
+    found = LogitsProcessors(**options).applied(logits, ids).softmax(dim=-1)
     assert torch.equal(found > 0, wanted > 0)
     assert torch.allclose(found, wanted, atol=1e-6)
 
 
 def test_one_case_by_hand():
     logits = torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
-    adjusted = Adjustments(temperature=0.5, top_k=3, top_p=0.9)  # squares: 16 4 1 1, none cut by the tie, 0.95 by top-p
+    adjusted = LogitsProcessors(
+        temperature=0.5, top_k=3, top_p=0.9
+    )  # squares: 16 4 1 1, none cut by the tie, 0.95 by top-p
     stages = {name: one.softmax(dim=-1).tolist() for name, one in adjusted.stages(logits, [])}
     assert list(stages) == ["model", "repetition_penalty", "temperature", "top_k", "top_p"]
     assert stages["model"] == stages["repetition_penalty"] == pytest.approx([0.5, 0.25, 0.125, 0.125])
@@ -70,20 +72,20 @@ def test_settings_that_leave_one_token_are_greedy(architecture, options):
 @pytest.mark.parametrize("options", [{"top_k": 0}, {"top_k": None}, {"top_p": 1.0}, {"temperature": 1.0}])
 def test_settings_without_effect_leave_the_logits(options):
     logits = tiny.normal(50)
-    assert torch.equal(Adjustments(**options).applied(logits, [1]), logits)
+    assert torch.equal(LogitsProcessors(**options).applied(logits, [1]), logits)
 
 
 def test_extreme_logits_stay_probabilities():
     logits = torch.tensor([3e38, -3e38, 0.0, -math.inf])
     for options in ({"temperature": 1e-38}, {"temperature": 1e38}, {"top_p": 0.5}, {"repetition_penalty": 1e9}):
         given: Any = options
-        assert Adjustments(**given).applied(logits, [2]).softmax(dim=-1).sum() == pytest.approx(1)
+        assert LogitsProcessors(**given).applied(logits, [2]).softmax(dim=-1).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.5, "top_k": 6, "top_p": 0.95}], ids=str)
 def test_tokens_are_drawn_as_often_as_they_are_probable(options):
     logits, draws = 1.5 * tiny.normal(12, seed=2), 4000
-    adjusted, take = Adjustments(**options).applied(logits, []), drawing(7)
+    adjusted, take = LogitsProcessors(**options).applied(logits, []), drawing(7)
     counts = Counter(take(adjusted) for _ in range(draws))
     expected = {token: draws * share for token, share in enumerate(adjusted.softmax(dim=-1).tolist()) if share > 0}
     assert counts.keys() <= expected.keys()

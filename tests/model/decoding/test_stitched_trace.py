@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model import Edits
-from model.decoding.logits_processors import UNCHANGED
+from model.decoding.logits_processors import NO_PROCESSORS
 from model.decoding.steps import Generation, likeliest, write
 from model.trace import Trace, map_tensors
 from tests import tiny
@@ -163,7 +163,7 @@ def test_beams_that_take_too_much_memory_keep_nothing(monkeypatch):
 def test_what_is_kept_for_a_trace_takes_less_than_the_trace(architecture):
     checkpoint = writer(architecture, max_length=80)
     decoder, start = checkpoint._decoder((5, 9, 11), NO_EDITS, longest=70), checkpoint._start((5, 9, 11))
-    found = list(write(decoder, start, 70, likeliest, UNCHANGED))
+    found = list(write(decoder, start, 70, likeliest, NO_PROCESSORS))
     trace = checkpoint._trace_written(decoder, (5, 9, 11), start, found)
     assert len(found) > 40
     assert bytes_held(*decoder.passes) < bytes_held(trace)

@@ -25,7 +25,7 @@ from viz.explorer.standalone import page_of
 from viz.explorer.svg.caption import scale
 from viz.explorer.svg.grid import stands_beside, tile_of
 from viz.explorer.svg.scene import scene_of
-from viz.explorer.view import drawn, shown, strength
+from viz.explorer.view import drawn, shown_numbers, strength
 from viz.export.provenance import Provenance
 from viz.theme import DARK, LIGHT
 
@@ -166,7 +166,7 @@ def parts(browser) -> Iterator[Page]:
 @pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
 def test_the_browser_and_python_make_the_same_numbers_of_a_view(parts, name, causal):
     kind, view = random_kind(7, 7, causal=causal, **FACTS), VIEWS[name]
-    expected = shown(sent_kind(kind), view)
+    expected = shown_numbers(sent_kind(kind), view)
     message = {"packed": base64.b64encode(pack({"encoder": kind})).decode(), "view": view.to_message()}
     found = parts.evaluate(COMPUTE, message | {"heads": list(expected.heads)})
     for side, groups in (("rows", expected.queries), ("columns", expected.keys)):
@@ -465,7 +465,7 @@ def test_the_settings_say_what_they_did_to_the_numbers(browser, tmp_path):
         said = point(page, "matrix", inner["left"] + 2, inner["top"] + 2)
         view = View(special="renormalised")
         assert "query 2 · " in said
-        assert number(said) == near(shown(kinds_of(trace)["encoder"], view).mean[0, 0])
+        assert number(said) == near(shown_numbers(kinds_of(trace)["encoder"], view).mean[0, 0])
         page.get_by_label("Largest per query").fill("1")
         page.get_by_label("Largest per query").press("Enter")
         settled(page)

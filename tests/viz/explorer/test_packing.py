@@ -19,7 +19,7 @@ from viz.explorer.view import (
     exact_row,
     groups_of,
     largest_of,
-    shown,
+    shown_numbers,
     strength,
 )
 
@@ -149,7 +149,7 @@ def test_hostile_tokens_are_sent_as_they_are_printed():
 
 def test_a_plain_view_shows_the_traces_own_floats():
     kind = random_kind(6, 6)
-    found = shown(kind, View(layer=1, off=frozenset({(1, 0), (0, 2)})))
+    found = shown_numbers(kind, View(layer=1, off=frozenset({(1, 0), (0, 2)})))
     assert found.heads == (1, 2)
     assert np.array_equal(found.weights, kind.weights[1][[1, 2]])
     expected = kind.weights[1][[1, 2]].astype(np.float64).mean(axis=0).astype(np.float32)
@@ -158,9 +158,9 @@ def test_a_plain_view_shows_the_traces_own_floats():
 
 def test_special_tokens_leave_and_what_is_left_is_made_whole_where_that_is_asked():
     kind = random_kind(4, 4, special=(True, False, False, True))
-    hidden = shown(kind, View(special="hidden"))
+    hidden = shown_numbers(kind, View(special="hidden"))
     assert np.array_equal(hidden.weights, kind.weights[0][:, 1:3, 1:3])
-    renormalised = shown(kind, View(special="renormalised")).weights
+    renormalised = shown_numbers(kind, View(special="renormalised")).weights
     assert np.allclose(renormalised.sum(axis=-1), 1, atol=1e-6)
     part = kind.weights[0][:, 1:3, 1:3].astype(np.float64)
     assert np.allclose(renormalised, part / part.sum(axis=-1, keepdims=True), atol=1e-6)
@@ -169,14 +169,14 @@ def test_special_tokens_leave_and_what_is_left_is_made_whole_where_that_is_asked
 def test_a_row_with_nothing_left_stays_0():
     kind = random_kind(3, 3, special=(True, False, False))
     kind.weights[0][:, 1] = [1, 0, 0]
-    assert (shown(kind, View(special="renormalised")).weights[:, 0] == 0).all()
+    assert (shown_numbers(kind, View(special="renormalised")).weights[:, 0] == 0).all()
 
 
 def test_word_pieces_merge_by_the_sum_over_keys_and_the_mean_over_queries():
     text = Text(stack="encoder", tokens=("un", "##likely", "film"), words=(0, 0, 1))
     weights = np.array([[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.25, 0.25, 0.5]]], np.float32)
     kind = Kind(name="encoder", queries=text, keys=text, weights=(weights,), causal=False)
-    found = shown(kind, View(words=True))
+    found = shown_numbers(kind, View(words=True))
     assert found.queries == (Group(0, 1, "unlikely"), Group(2, 2, "film"))
     assert np.allclose(found.weights[0], [[(0.8 + 0.2) / 2, (0.2 + 0.8) / 2], [0.5, 0.5]])
 
@@ -193,7 +193,7 @@ def test_words_of_two_segments_and_tokens_without_a_word_do_not_merge():
 )
 def test_a_pair_of_segments_shows_queries_of_the_one_and_keys_of_the_other(segments, rows, columns):
     kind = random_kind(4, 4, segments=(0, 0, 1, 1))
-    found = shown(kind, View(segments=segments))
+    found = shown_numbers(kind, View(segments=segments))
     assert [group.first for group in found.queries] == rows
     assert np.array_equal(found.weights, kind.weights[0][:, rows][:, :, columns])
 

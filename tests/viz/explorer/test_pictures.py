@@ -29,7 +29,7 @@ from viz.explorer.printing import MOST_PIXELS, largest_scale, pdf, png
 from viz.explorer.snippet import snippet
 from viz.explorer.svg.paint import fitted, ink_on, interpolated, safe, text_width
 from viz.explorer.svg.picture import svg
-from viz.explorer.view import View, drawn, largest_of, shown, strength
+from viz.explorer.view import View, drawn, largest_of, shown_numbers, strength
 from viz.export.data_files import MOST_ROWS, selection_csv, selection_json, trace_npz
 from viz.theme import DARK, LIGHT, Theme
 from viz.tokens import visible
@@ -159,7 +159,7 @@ def test_the_matrix_has_the_rows_and_columns_that_the_view_leaves():
     view = View(show="matrix", special="renormalised", words=True)
     picture = svg(found, view)
     assert texts(picture, text_anchor="end", font_size="12") == ["unlike", "it"]
-    mean = shown(found["encoder"], view).mean
+    mean = shown_numbers(found["encoder"], view).mean
     assert np.allclose(mean.sum(axis=1), 1, atol=1e-6)
     assert np.abs(matrix_of(picture) - colours_of(LIGHT, "blue", np.sqrt(mean))).max() <= 0.51
 
@@ -226,7 +226,7 @@ def test_width_and_opacity_of_every_line_give_the_weight_back(attention):
 def test_lines_follow_scale_maximum_threshold_and_top_of_each_head():
     found = kind_of(list("abcdef"))
     view = View(show="lines", scale="log", maximum="head", threshold=0.02, top=3, off=frozenset({(0, 1)}))
-    seen = shown(found["encoder"], view)
+    seen = shown_numbers(found["encoder"], view)
     numbers, full = drawn(seen.weights, view), largest_of(seen.weights, view)
     lines = list(lines_of(svg(found, view)))
     assert len(lines) == (numbers > 0).sum()
@@ -615,7 +615,7 @@ def test_the_csv_and_the_json_give_back_the_numbers_of_the_view(attention):
     assert [(row["query"], row["key"]) for row in rows] == [(str(q), str(k)) for q, k in np.ndindex(weights.shape[1:])]
     found = json.loads(selection_json(kind, view))
     assert np.array_equal(np.array(found["weights"], np.float32), weights)
-    assert np.array_equal(np.array(found["mean"], np.float32), shown(kind, view).mean)
+    assert np.array_equal(np.array(found["mean"], np.float32), shown_numbers(kind, view).mean)
     assert View.from_message(found["view"]) == view
     assert (found["attention"], found["layer"], found["heads"]) == (attention, 1, [1, 2, 3])
     assert [key["token"] for key in found["keys"]] == list(kind.keys.tokens)
@@ -627,7 +627,7 @@ def test_files_of_a_view_leave_out_renormalise_and_merge_as_it_does():
     view = View(special="renormalised", words=True)
     found = json.loads(selection_json(kind, view))
     assert found["queries"] == [{"first": 1, "last": 2, "token": "unlike"}, {"first": 3, "last": 3, "token": "it"}]
-    assert np.array_equal(np.array(found["weights"], np.float32), shown(kind, view).weights)
+    assert np.array_equal(np.array(found["weights"], np.float32), shown_numbers(kind, view).weights)
     rows = list(csv.DictReader(io.StringIO(selection_csv(kind, view).decode("utf-8-sig"))))
     assert [(row["query"], row["key_token"]) for row in rows] == [
         ("1", "unlike"),

@@ -100,7 +100,7 @@ export class Controls {
     }
     this.settings.clear()
     const least = el("input", { type: "range", min: 0, max: 1, step: 0.01, oninput: () => this.actions.change({ threshold: clamped(least) }) })
-    this.least = el("b") // no output: the slider itself says its number to those who listen
+    this.least = el("b") // no output: the slider itself says its number to screen-reader users
     add(rows, "threshold", "Draw weights from", least, "Smaller weights are left out of the picture; no number changes.", this.least)
     const most = el("input", { type: "number", min: 0, max: kind.shape[1], step: 1, onchange: () => this.actions.change({ top: clamped(most) }) })
     add(rows, "top", "Largest per query", most, "Only so many keys of each query are drawn; 0 draws all.")

@@ -29,7 +29,7 @@ export class Explorer {
     this.current = 0 // the head that the keyboard is at
     this.answers = new Map()
     this.offOf = new Map()
-    this.around = { "zoom 1": "" } // what those who listen have heard of all around the number
+    this.around = { "zoom 1": "" } // what screen-reader users have heard of all around the number
     this.waiting = null // the layer that is on its way
     this.build()
   }
@@ -270,7 +270,7 @@ export class Explorer {
     this.live.textContent = this.spoken()
   }
 
-  // For those who listen: where one is, with its number, and what has changed around it.
+  // For screen-reader users: where one is, with its number, and what has changed around it.
   spoken() {
     const { kind, view } = this.scene
     const { tokens } = kind.queryText
@@ -335,7 +335,7 @@ export class Explorer {
     for (const stack of [this.lines, this.matrix]) stack.pan(across, down)
   }
 
-  // After a key, the line for those who listen says where it led.
+  // After a key, the line for screen readers says where it led.
   speak() {
     clearTimeout(this.restTimer)
     this.restTimer = setTimeout(() => this.rested(), REST)

@@ -31,7 +31,7 @@ from viz.explorer.layout import (
 from viz.explorer.packing import tiles_of
 from viz.explorer.svg.paint import Length, Panel, box, element, label, outline, raster, shaded
 from viz.explorer.svg.scene import Scene
-from viz.explorer.view import View, largest_of, shown, strength
+from viz.explorer.view import View, largest_of, shown_numbers, strength
 from viz.tokens import counted
 
 
@@ -70,7 +70,9 @@ def thumbnails(scene: Scene) -> Float[np.ndarray, "tile row column"]:
     if not scene.mean.size:
         return np.zeros((0, 0, 0), np.float32)
     every = replace(scene.view, off=frozenset())
-    return tiles_of(shown(scene.kind, replace(every, layer=layer)).weights for layer in range(scene.kind.layers))
+    return tiles_of(
+        shown_numbers(scene.kind, replace(every, layer=layer)).weights for layer in range(scene.kind.layers)
+    )
 
 
 def tile_strengths(tiles: Float[np.ndarray, "tile row column"], scene: Scene) -> list[Float[np.ndarray, "row column"]]:

@@ -8,7 +8,7 @@ from jaxtyping import Float, UInt8
 
 from viz.explorer.attention_kinds import Kind
 from viz.explorer.svg.paint import shades_of
-from viz.explorer.view import Group, Shown, View, drawn, largest_of, shown, strength
+from viz.explorer.view import Group, ShownNumbers, View, drawn, largest_of, shown_numbers, strength
 from viz.theme import Theme
 
 
@@ -20,7 +20,7 @@ class Scene:
     view: View
     theme: Theme
     shades: UInt8[np.ndarray, "shade channel"]
-    found: Shown
+    found: ShownNumbers
     numbers: Float[np.ndarray, "head query key"]  # what is drawn of each head that is on
     mean: Float[np.ndarray, "query key"]  # and of their mean
     full: list[float]  # what full colour stands for in each head
@@ -47,7 +47,7 @@ def scene_of(kinds: Mapping[str, Kind], view: View, theme: Theme) -> Scene:
     if view.layer >= kind.layers:
         raise ValueError(f"layer: found {view.layer}, expected a whole number from 0 to {kind.layers - 1}")
     view = view.scaled_for(kind.weights[0].shape[-1])
-    found = shown(kind, view)
+    found = shown_numbers(kind, view)
     mean = found.mean if found.heads else np.zeros(found.weights.shape[1:], np.float32)
     return Scene(
         kind=kind,
@@ -64,7 +64,7 @@ def scene_of(kinds: Mapping[str, Kind], view: View, theme: Theme) -> Scene:
     )
 
 
-def full_of_mean(found: Shown, mean: Float[np.ndarray, "query key"], view: View) -> float:
+def full_of_mean(found: ShownNumbers, mean: Float[np.ndarray, "query key"], view: View) -> float:
     """What full colour stands for in the mean: where the heads share a largest weight, theirs."""
     together = found.weights if view.maximum == "shared" and found.heads else mean[None]
     return largest_of(together, view)[0]
