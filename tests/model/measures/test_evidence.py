@@ -205,7 +205,7 @@ def test_a_number_that_is_none_is_a_failure(wrong):
 
 
 def test_a_head_that_is_not_muted_is_found(monkeypatch):
-    monkeypatch.setattr("model.attention.silence", lambda context, heads: context)
+    monkeypatch.setattr("model.attention.zero_ablate", lambda context, heads: context)
     checkpoint = checkpoint_of("uneven")
     findings = evidence(checkpoint, traced(checkpoint), head=HeadSite("decoder", 2, 1, "cross"))
     assert failed(findings) == {"muted"}

@@ -440,13 +440,14 @@ def test_the_code_of_a_step_is_the_statement_that_computes_it():
         ("mask", "scores.masked_fill_(~mask, -math.inf)  # in place: a pass less"),
         (
             "residual",
-            "return normed(self.norm, without(x, changes.stream) + self.dropout(update), changes.norm_after)",
+            "return normed(self.norm, without(x, interventions.stream) + self.dropout(update), "
+            "interventions.norm_after)",
         ),
     ):
         assert code_of(path, step)[0].code == statement
     assert [found.code for found in code_of(path, "projection")] == [
-        "query = turn(self.query_norm(split(self.query(x), self.heads)))",
-        "key = turn(self.key_norm(split(self.key(memory), self.kv_heads)))",
+        "query = mask_and_bias.rotate(self.query_norm(split(self.query(x), self.heads)))",
+        "key = rotate(self.key_norm(split(self.key(memory), self.kv_heads)))",
     ]
     assert "table[:, 0::2] = angle.sin()" in code_of(path, "position")[1].code
 
