@@ -77,7 +77,7 @@ class Checkpoint:
         source = self.tokenizer.encode(text, pair)
         kept = source.cut(self.longest)
         dropped = len(source.ids) - len(kept.ids)
-        if self.config.architecture != "encoder-decoder":
+        if not self.config.is_encoder_decoder:
             if target is not None:
                 raise InputError(f"{self.name} has no decoder beside its encoder: leave the target out.")
             return self._described(self._of_encoding(kept, edits, logits), kept, dropped)
@@ -102,7 +102,7 @@ class Checkpoint:
         Raises InputError for ids outside the vocabulary, too many of them, or none; for type_ids (the segment of
         every id; None: 0) where the model has no segments.
         """
-        both = self.config.architecture == "encoder-decoder"
+        both = self.config.is_encoder_decoder
         if both != (target_ids is not None):
             wanted = "ids for its decoder" if both else "none, for it has no second stack"
             raise InputError(f"target_ids: {self.name} expects {wanted}.")
@@ -185,7 +185,7 @@ class Checkpoint:
         InputError where there is no decoder, for a text that cannot be used, and for options out of range.
         """
         settings = make_settings(max_tokens=max_tokens, method=method, **options)
-        if self.config.architecture == "encoder":
+        if not self.config.has_decoder:
             raise InputError(f"{self.name} is an encoder: it reads text and cannot write any.")
         source = self.tokenizer.encode(text)
         kept = source.cut(self.longest)
@@ -212,14 +212,14 @@ class Checkpoint:
 
     def _start(self, ids: tuple[int, ...]) -> tuple[int, ...]:
         """What a decoder reads before it produces anything: the text itself, or in a pair the start token."""
-        return (int(self.config.start_id or 0),) if self.config.architecture == "encoder-decoder" else ids
+        return (int(self.config.start_id or 0),) if self.config.is_encoder_decoder else ids
 
     def _decoder(self, ids: tuple[int, ...], edits: Edits, rows: int | None = None, longest: int = 0) -> Decoder:
         """The decoder, in a pair with the memory of these ids, in so many rows of a batch or in none.
 
         longest: how many ids it may read and keep what it computes of them, where there is the memory for it.
         """
-        both = self.config.architecture == "encoder-decoder"
+        both = self.config.is_encoder_decoder
         self._check_edits(edits, **({"encoder": len(ids)} if both else {}))
         encoder = memory = None
         if both:
@@ -249,7 +249,7 @@ class Checkpoint:
 
         From what the decoder kept, in these rows of its passes where it made them in rows; else of a pass anew.
         """
-        both = self.config.architecture == "encoder-decoder"
+        both = self.config.is_encoder_decoder
         read = (*started, *(chosen.token_id for chosen in found))
         read = read[: max(1, len(read) - 1)] if both else read
         if decoder.passes:
@@ -361,7 +361,7 @@ def on_cpu(tensor: Tensor) -> Tensor:
 
 def trace_bytes(config: Config, length: int) -> int:
     """About how much memory a trace of so many tokens takes, in bytes of float32."""
-    both = config.architecture == "encoder-decoder"
+    both = config.is_encoder_decoder
     sizes = [config, config.of_decoder(), config.of_decoder()] if both else [config]  # the third: cross-attention
     squares = sum(3 * one.layers * one.heads for one in sizes) * length**2  # products, scores, weights
     joined = config.heads * config.head_width

@@ -189,14 +189,34 @@ class Config:
     def _check_heads(self) -> None:
         expect(len(set(self.labels)) == len(self.labels), "labels", self.labels, "labels that differ")
         expect(len(self.labels) != 1, "labels", self.labels, "none, or two and more")
-        if self.architecture != "encoder":
+        if self.has_decoder:
             expect(not self.labels, "labels", self.labels, f"none in architecture {self.architecture}")
             expect(not self.word_head, "word_head", self.word_head, f"false in architecture {self.architecture}")
         expect(not (self.labels and self.word_head), "word_head", self.word_head, "false beside labels")
         expect(not self.labels or self.pooling != "none", "pooling", self.pooling, "another, for there are labels")
-        if self.architecture == "encoder-decoder":
+        if self.is_encoder_decoder:
             for name in ("start_id", "end_id"):
                 expect(getattr(self, name) is not None, name, None, "an id in architecture encoder-decoder")
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks that there are, in the order of the pass: "encoder", "decoder", or both."""
+        return tuple(self.architecture.split("-"))
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether an encoder reads the text."""
+        return "encoder" in self.stacks
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether tokens are predicted one after the other."""
+        return "decoder" in self.stacks
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        """Whether a decoder looks at an encoder's output."""
+        return self.has_encoder and self.has_decoder
 
     @property
     def head_width(self) -> int:

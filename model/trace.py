@@ -117,6 +117,20 @@ class Trace:
     pooled: Float[Tensor, "*batch width"] | None  # the mean of the real tokens: what the classifier reads
     logits: Float[Tensor, "*batch position vocabulary"] | Float[Tensor, "*batch label"] | None
 
+    @property
+    def text_stack(self) -> StackTrace:
+        """The stack that read the text: the encoder where there is one."""
+        stack = self.encoder or self.decoder
+        assert stack is not None
+        return stack
+
+    @property
+    def output_stack(self) -> StackTrace:
+        """The stack whose last state the head read: the decoder where there is one."""
+        stack = self.decoder or self.encoder
+        assert stack is not None
+        return stack
+
 
 def map_tensors(record: T, change: Callable[[Tensor], Any]) -> T:
     """A copy of a record in which every tensor, however deep, is ``change(tensor)``."""

@@ -159,15 +159,15 @@ class Transformer(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
-        both = config.architecture == "encoder-decoder"
+        both = config.is_encoder_decoder
         self.embedding = Embedding(config.vocabulary, config.width)
         self.target_embedding = (
             None
             if config.share_embeddings or not both
             else nn.Embedding.from_pretrained(torch.empty(config.vocabulary, config.width), freeze=False)
         )
-        self.encoder = Stack(config, "encoder") if config.architecture != "decoder" else None
-        self.decoder = Stack(config.of_decoder(), "decoder", cross=both) if config.architecture != "encoder" else None
+        self.encoder = Stack(config, "encoder") if config.has_encoder else None
+        self.decoder = Stack(config.of_decoder(), "decoder", cross=both) if config.has_decoder else None
         predicts = self.decoder is not None or config.word_head
         self.word_head = MaskedLMHead(config) if config.word_head else None
         self.projection = (

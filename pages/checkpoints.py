@@ -41,7 +41,7 @@ def show() -> None:
     names = available_checkpoints()
     usable = usable_of(names)
     if usable:
-        pairs = any(model.config.architecture == "encoder-decoder" for model in usable.values())
+        pairs = any(model.config.is_encoder_decoder for model in usable.values())
         said = f"{SQUARES}{ORANGE if pairs else ''}.{'' if picture_alone() else BELOW}"
         show_finding(QUESTION, cards.models_title(list(usable.values())), said)
     else:

@@ -424,9 +424,9 @@ def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) 
 def show_tokens(selection: Selection) -> None:
     """Every token with its id and the word that it is a piece of."""
     trace = trace_of(selection, Edits())
-    stack = trace.encoder or trace.decoder
+    stack = trace.text_stack
     st.subheader("Tokens", anchor=False, help=TOKENS_HELP)
-    if stack is not None and stack.tokens is not None:
+    if stack.tokens is not None:
         pair = reads_pairs(selection.checkpoint) and selection.pair
         texts = [selection.text, selection.pair] if pair else [selection.text]
         ids, facts = stack.ids.tolist(), (stack.words, stack.spans, stack.segments)

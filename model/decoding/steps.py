@@ -248,4 +248,4 @@ def most_written(config: Config, source: int, asked: int) -> int:
     Only a pair has a rule of its own, for one that has lost its way repeats itself until it is stopped: twice the
     source's tokens and 30 more (a rule of the kind of fairseq's max_len_a and max_len_b).
     """
-    return min(asked, SOURCES * source + SPARE) if config.architecture == "encoder-decoder" else asked
+    return min(asked, SOURCES * source + SPARE) if config.is_encoder_decoder else asked

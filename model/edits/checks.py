@@ -24,14 +24,14 @@ def complaints(edits: Edits, config: Config, lengths: Mapping[str, int]) -> Iter
 
 def sizes_of(config: Config, stack: str) -> Config | None:
     """The config with the sizes of one stack; None where the architecture does not have it."""
-    if stack not in config.architecture.split("-"):
+    if stack not in config.stacks:
         return None
     return config.of_decoder() if stack == "decoder" else config
 
 
 def sublayers(config: Config, stack: str) -> tuple[str, ...]:
     """The sublayers of every layer of a stack."""
-    cross = stack == "decoder" and config.architecture == "encoder-decoder"
+    cross = stack == "decoder" and config.is_encoder_decoder
     return ("self", "cross", "feed-forward") if cross else ("self", "feed-forward")
 
 

@@ -107,8 +107,8 @@ def read_file(path: Path, wanted: Mapping[str, Stored], across: Set[str], *, map
 def check_pass(model: Transformer) -> None:
     """Refuse weights that are finite and too large to compute with: one short pass must give finite numbers."""
     ids = torch.zeros(1, dtype=torch.long)
-    trace = model(ids, target_ids=ids if model.config.architecture == "encoder-decoder" else None)
-    stack = trace.decoder or trace.encoder
+    trace = model(ids, target_ids=ids if model.config.is_encoder_decoder else None)
+    stack = trace.output_stack
     if not all(result is None or result.isfinite().all() for result in (stack.final, trace.logits)):
         refuse(WEIGHTS, "weights", "numbers that overflow", "a pass with finite results")
 

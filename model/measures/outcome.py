@@ -8,7 +8,7 @@ from torch import Tensor
 
 from model.checkpoint import Checkpoint
 from model.measures.comparison import stream_distances
-from model.trace import StackTrace, Trace
+from model.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ def outcome_value(outcome: Outcome, before: Trace, after: Trace) -> float:
     """
     logits = rows_of(after)
     if outcome.kind == "stream" or logits is None:
-        first, second = (stack_of(trace).final for trace in (before, after))
+        first, second = (trace.output_stack.final for trace in (before, after))
         return float(stream_distances([first], [second])[0])
     probabilities = logits[list(outcome.rows)].double().softmax(dim=-1)
     return float(probabilities[torch.arange(len(outcome.rows)), list(outcome.answers)].mean())
@@ -63,10 +63,3 @@ def answers_otherwise(outcome: Outcome, after: Trace) -> bool:
     if outcome.kind == "stream" or logits is None:
         return False
     return logits[list(outcome.rows)].argmax(dim=-1).tolist() != list(outcome.answers)
-
-
-def stack_of(trace: Trace) -> StackTrace:
-    """The stack that is read at the end."""
-    stack = trace.decoder or trace.encoder
-    assert stack is not None
-    return stack

@@ -149,7 +149,7 @@ def figure(what: str, found: Counts, judged: list[Aligned]) -> dict[str, Any]:
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
-    if checkpoint.config.architecture != "encoder-decoder":
+    if not checkpoint.config.is_encoder_decoder:
         raise InputError(
             f"{checkpoint.name} has no cross-attention: it is of architecture {checkpoint.config.architecture}."
         )

@@ -110,7 +110,7 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
-    if checkpoint.config.architecture != "decoder":
+    if checkpoint.config.has_encoder:
         raise InputError(
             f"{checkpoint.name} continues no text: it is of architecture {checkpoint.config.architecture}."
         )

@@ -61,7 +61,7 @@ def target_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> str
     edits.
     """
     options = selection.of(Options)
-    if checkpoint.config.architecture != "encoder-decoder":
+    if not checkpoint.config.is_encoder_decoder:
         return None
     if selection.target.strip():
         return selection.target
@@ -124,15 +124,15 @@ def trace_again(checkpoint: Checkpoint, before: Trace, edits: Edits = NO_EDITS) 
 
 def refuse_empty(trace: Trace) -> None:
     """InputError where all that was read are tokens of the model's own, as of an empty text."""
-    read = trace.encoder or trace.decoder
-    if read is not None and read.special is not None and all(read.special):
+    special = trace.text_stack.special
+    if special is not None and all(special):
         raise InputError(NOTHING)
 
 
 def edits_of(selection: Selection, checkpoint: Checkpoint) -> Edits:
     """The heads that are muted: those chosen, and those that are off, if the selection says so."""
-    both = checkpoint.config.architecture == "encoder-decoder"
-    of_encoder = checkpoint.config.architecture == "encoder" or (both and selection.view.attention == "encoder")
+    both = checkpoint.config.is_encoder_decoder
+    of_encoder = not checkpoint.config.has_decoder or (both and selection.view.attention == "encoder")
     stack, kind = "encoder" if of_encoder else "decoder", "cross" if selection.view.attention == "cross" else "self"
     sizes = checkpoint.config if of_encoder or not both else checkpoint.config.of_decoder()
     there = ((layer, head) for layer, head in muted_heads(selection) if layer < sizes.layers and head < sizes.heads)

@@ -62,7 +62,7 @@ class Site:
 
 def formula(config: Config, site: Site) -> tuple[Group, ...]:
     """The whole model, from the words to what it says."""
-    stacks = config.architecture.split("-")
+    stacks = config.stacks
     letters = dict(zip(stacks, "xy", strict=False))
     both = len(stacks) > 1
     entered = "Words and positions" if config.positions in ADDED else "Words"
@@ -112,7 +112,7 @@ def block(config: Config, stack: str, x: str, site: Site) -> Iterator[Line]:
     yield from attention(sizes, stack, "self", x, x, site)
     if config.norm_order == "parallel":
         return
-    if stack == "decoder" and config.architecture == "encoder-decoder":
+    if stack == "decoder" and config.is_encoder_decoder:
         yield from attention(sizes, stack, "cross", x, "x", site)
     update = (*plain("FFN("), *read(config, x), *plain(")"))
     terms = summed(config, x, plain(f"{x} +"), update, "feed-forward")
@@ -124,7 +124,7 @@ def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: 
     name = next(name for name, place in OF_STACK.items() if place == (stack, kind))
     here, looks = site.attention == name, "who looks at whom" if kind == "self" else "who looks at the text read"
     projected, weighed = tuple(projections(config, x, memory)), tuple(weights(config, stack, kind))
-    if config.architecture == "encoder-decoder":  # eleven lines would not fit a screen
+    if config.is_encoder_decoder:  # eleven lines would not fit a screen
         yield Line(words=looks, terms=(*projected, *plain(","), *weighed), attention=name)
     else:
         yield Line(words="queries, keys, values", terms=projected, attention=name)
@@ -238,7 +238,7 @@ def answer(config: Config, x: str) -> Line | None:
         terms = (*plain("verdict = softmax("), *plain(*filter(None, [before])), *final, *plain(after, "W", ")"))
         return Line(words=f"one of {len(config.labels)} labels", terms=terms)
     table = ("E^T", ")") if config.tie_embeddings else ("W", ")")
-    if config.architecture != "encoder":
+    if config.has_decoder:
         return Line(words="one of all tokens", terms=(*plain("next token = softmax("), *final, *plain(*table)))
     if config.word_head:
         terms = (*plain("masked word = softmax(", "H("), *final, *plain(")", *table))

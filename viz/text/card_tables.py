@@ -118,10 +118,10 @@ def purpose(config: Config, card: Mapping[str, object] = NO_CARD, family: Family
         return f"judges texts: {_labels(config)}"
     if config.word_head:
         return "fills in masked words"
-    if config.architecture == "encoder-decoder":
+    if config.is_encoder_decoder:
         translates = family.translates or "translat" in text_of(card, "task").lower()
         return "translates" if translates else "turns one text into another"
-    return "writes on" if config.architecture == "decoder" else "reads (no head)"
+    return "writes on" if not config.has_encoder else "reads (no head)"
 
 
 def task(card: Mapping[str, object]) -> str:
@@ -152,7 +152,7 @@ def architecture(config: Config, family: Family = OWN) -> str:
 
 def _stacks(config: Config) -> str:
     """ "3 + 3 layers × 8 heads"; "2 layers × 3 heads + 3 layers × 2 heads" where the stacks have other heads."""
-    both = config.architecture == "encoder-decoder"
+    both = config.is_encoder_decoder
     stacks = [config, config.of_decoder()] if both else [config]
     if both and stacks[0].heads == stacks[1].heads:
         return f"{stacks[0].layers} + {stacks[1].layers} layers × {_number_of(config.heads, 'head')}"
@@ -177,9 +177,9 @@ def _head(config: Config) -> str:
         return f"chooses between {_labels(config)}"
     if config.word_head:
         return "predicts masked tokens"
-    if config.architecture == "encoder":
+    if not config.has_decoder:
         return "no head"
-    return "predicts the next token" + (" of the target" if config.architecture == "encoder-decoder" else "")
+    return "predicts the next token" + (" of the target" if config.is_encoder_decoder else "")
 
 
 def _labels(config: Config) -> str:

@@ -181,8 +181,7 @@ def muted(one: Pass) -> Said:
             x = layer.stream_out
         final = memory = numbers.finished(name, x)
     place: dict[str, str | int] = {"stack": one.head.stack, "layer": one.head.layer, "head": one.head.head}
-    stack = ours.decoder or ours.encoder
-    assert stack is not None
+    stack = ours.output_stack
     yield Compared(check="muted", ours=stack.final, expected=final, place=place, axes=("position", "coordinate"))
     logits = logits_of(numbers, final)
     if logits is not None and ours.logits is not None:

@@ -134,7 +134,7 @@ def logits_of(numbers: Numbers, final: Vectors) -> np.ndarray | None:
     pooled = pooled_of(numbers, final)
     if config.labels and pooled is not None:
         return numbers.linear("classifier", pooled[None])[0]
-    if config.architecture == "encoder" and not config.word_head:
+    if not config.has_decoder and not config.word_head:
         return None
     if config.word_head:
         hidden = ACTIVATIONS[config.activation](numbers.linear("word_head.dense", final))

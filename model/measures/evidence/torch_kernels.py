@@ -61,7 +61,7 @@ def layers(one: Pass) -> Iterator[Compared | Skipped]:
 
 def why_not(config: Config) -> str | None:
     """The part of this architecture that torch's layer has not; None where it has all of them."""
-    sizes = [config, config.of_decoder()] if config.architecture == "encoder-decoder" else [config]
+    sizes = [config, config.of_decoder()] if config.is_encoder_decoder else [config]
     missing = {
         "RMS norms": config.norm != "layer",
         "norms before and after a sublayer": config.norm_order == "both",

@@ -37,7 +37,7 @@ def padded(model: Transformer, ids: Sequence[int], count: int) -> Padded:
     padding_mask = (torch.arange(length + count, device=device) < length)[None]
     with torch.no_grad():
         passes = [read(model, text, None), read(model, both, padding_mask), read(model, both, None)]
-    stacks = [stack_of(trace) for trace in passes]
+    stacks = [trace.text_stack for trace in passes]
     said = [None if trace.pooled is None else trace.logits for trace in passes]
     return Padded(
         length=length, alone=stacks[0], masked=stacks[1], unmasked=stacks[2], logits=(said[0], said[1], said[2])
@@ -46,16 +46,9 @@ def padded(model: Transformer, ids: Sequence[int], count: int) -> Padded:
 
 def read(model: Transformer, ids: Tensor, padding_mask: Tensor | None) -> Trace:
     """One pass; of an encoder–decoder, its encoder's."""
-    if model.config.architecture == "encoder-decoder":
+    if model.config.is_encoder_decoder:
         return Trace(encoder=model.encode(ids, padding_mask), decoder=None, pooled=None, logits=None)
     return model(ids, padding_mask=padding_mask, logits=bool(model.config.labels))
-
-
-def stack_of(trace: Trace) -> StackTrace:
-    """The only stack of a pass."""
-    found = trace.encoder or trace.decoder
-    assert found is not None
-    return found
 
 
 def weight_on_padding(stack: StackTrace, length: int) -> Float[np.ndarray, " layer"]:

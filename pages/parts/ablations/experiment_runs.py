@@ -152,13 +152,13 @@ def order_stacks(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> 
     stacks = []
     for changes in (Edits(), edits):
         both = [text_trace(with_text(selection, text), checkpoint, changes) for text in ORDER_TEXTS]
-        stacks.append(tuple(trace.encoder or trace.decoder for trace in both))
+        stacks.append(tuple(trace.text_stack for trace in both))
     return tuple(stacks)
 
 
 def text_trace(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Trace:
     """A text's own pass; a decoder beside the encoder reads the same words, for writing some would take longer."""
-    if checkpoint.config.architecture != "encoder-decoder":
+    if not checkpoint.config.is_encoder_decoder:
         return trace_of(selection, edits)
     text, key = selection.text, ("order", *trace_key(selection, edits))
     found: Trace = traces().get(key, lambda: checkpoint.trace(text, target=text, edits=edits), bytes_of)
@@ -345,7 +345,7 @@ def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) 
     """Both runs as Python."""
     config = checkpoint.config
     pair = selection.pair if reads_pairs(selection.checkpoint) else ""
-    facts = {"writes": config.architecture == "encoder-decoder", "labels": bool(config.labels)}
+    facts = {"writes": config.is_encoder_decoder, "labels": bool(config.labels)}
     target, source = target_with_origin(selection, checkpoint, NO), provenance_of(selection, checkpoint, NO)
     source = replace(source, edits=edits)
     made = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)

@@ -153,11 +153,6 @@ def kept_parts(edits: Edits) -> Iterator[tuple[str, Edits]]:
             yield IN_WORDS[name].format(len(sites)), without(edits, name, frozenset())
 
 
-def stacks_of(config: Config) -> list[str]:
-    """The stacks of an architecture."""
-    return config.architecture.split("-")
-
-
 def unscaled(config: Config, place: Place) -> Edits | str:
     """q·k as it is, in every attention."""
     if config.score_scale == 1:
@@ -167,24 +162,24 @@ def unscaled(config: Config, place: Place) -> Edits | str:
 
 def unpositioned(config: Config, place: Place) -> Edits | str:
     """No positions in any stack."""
-    return Edits(unpositioned=frozenset(stacks_of(config)))
+    return Edits(unpositioned=frozenset(config.stacks))
 
 
 def shuffled(config: Config, place: Place) -> Edits | str:
     """Positions in another order, in every stack."""
-    return Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in stacks_of(config)))
+    return Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in config.stacks))
 
 
 def unmasked(config: Config, place: Place) -> Edits | str:
     """No mask in the decoder."""
-    if "decoder" not in stacks_of(config):
+    if not config.has_decoder:
         return "its encoder has no mask, every token sees every other; try the causal mask."
     return Edits(unmasked=frozenset({"decoder"}))
 
 
 def causal(config: Config, place: Place) -> Edits | str:
     """A causal mask in the encoder."""
-    if "encoder" not in stacks_of(config):
+    if not config.has_encoder:
         return "its decoder has a causal mask already; try it without the mask."
     return Edits(causal=frozenset({"encoder"}))
 
@@ -199,13 +194,13 @@ def without_norm(config: Config, place: Place) -> Edits | str:
     """No norm in any stack."""
     sites = [
         NormSite(stack, layer, sublayer, side)
-        for stack in stacks_of(config)
+        for stack in config.stacks
         if (sizes := sizes_of(config, stack))
         for layer in range(sizes.layers)
         for sublayer in sublayers(config, stack)
         for side in ("before", "after")
     ]
-    sites += [NormSite(stack, None, name) for stack in stacks_of(config) for name in ("embedding", "final")]
+    sites += [NormSite(stack, None, name) for stack in config.stacks for name in ("embedding", "final")]
     return Edits(without_norm=frozenset(site for site in sites if has_norm(config, site)))
 
 
@@ -213,7 +208,7 @@ def uniform(config: Config, place: Place) -> Edits | str:
     """Equal weights in every head of every attention."""
     sites = [
         HeadSite(stack, layer, head, sublayer)
-        for stack in stacks_of(config)
+        for stack in config.stacks
         if (sizes := sizes_of(config, stack))
         for sublayer in sublayers(config, stack)
         if sublayer != "feed-forward"

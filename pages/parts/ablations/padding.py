@@ -38,8 +38,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
     """The leak, layer by layer and at the end."""
     subject = SUBJECTS["padding"]
     words, beside = explain(subject.name, subject.explained, subject.look_for)
-    stack = before.encoder or before.decoder
-    ids = stack.ids.tolist() if stack is not None else []
+    ids = before.text_stack.ids.tolist()
     room = min(MOST, checkpoint.config.max_length - len(ids))
     if room < 2:
         st.info(NO_ROOM)

@@ -158,7 +158,7 @@ def groups_of(checkpoint: Checkpoint, place: Place) -> tuple[Group, ...]:
     """The formula, and below it what can be changed in it without taking anything out."""
     config = checkpoint.config
     groups = formula(config, Site(attention=place.attention, layer=place.layer, head=place.head))
-    where = HIDDEN_IN[place.attention] if config.architecture == "encoder-decoder" else "no head looks at"
+    where = HIDDEN_IN[place.attention] if config.is_encoder_decoder else "no head looks at"
     changed = {
         "shuffle": ("P", "positions in another order"),
         "causal": ("+ M", "with a causal mask"),

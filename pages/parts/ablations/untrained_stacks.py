@@ -46,8 +46,7 @@ def show_depth(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     """Gradients by layer in pre- and post-norm stacks, with residuals and without."""
     subject, layers = SUBJECTS["depth"], chosen_number(selection, DEPTHS, USUAL_DEPTH)
     words, beside = explain(subject.name, subject.explained, subject.look_for)
-    stack = before.encoder or before.decoder
-    ids = tuple(stack.ids.tolist()[:MOST_TOKENS]) if stack is not None else ()
+    ids = tuple(before.text_stack.ids.tolist()[:MOST_TOKENS])
     if len(ids) < 2:
         st.info(TOO_SHORT)
         return

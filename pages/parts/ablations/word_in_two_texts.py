@@ -123,9 +123,9 @@ def distances(selection: Selection, checkpoint: Checkpoint, two: Two, word: str)
     vectors = list[np.ndarray]()
     for text in (two.first, two.second):
         trace = text_trace(with_text(selection, text), checkpoint, NO)
-        stack = trace.encoder or trace.decoder
-        places = [] if stack is None else places_of(word, text, stack)
-        if stack is None or not places:
+        stack = trace.text_stack
+        places = places_of(word, text, stack)
+        if not places:
             raise InputError(f"The model read no token of “{word}” in one of the texts; choose another word.")
         vectors.append(vectors_of(stack, places))
     return apart(vectors[0], vectors[1])

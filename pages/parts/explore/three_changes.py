@@ -111,7 +111,7 @@ def show_forbid(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint)
     selection, kind = shown.selection, shown.kind
     key = key_of(shown, opening)
     name = markdown_text(head_findings.token_name(kind.keys.tokens[key]))
-    both = checkpoint.config.architecture == "encoder-decoder"
+    both = checkpoint.config.is_encoder_decoder
     attention = ATTENTION_NAMES[kind.name] if both else "the model"
     if len(kind.keys.tokens) == 1:
         st.button(f"Forbid looking at “{name}”", key="change_forbid", disabled=True, width="stretch")
@@ -183,8 +183,8 @@ def take_swap(one: int, other: int) -> None:
     selection = current()
     checkpoint = checkpoint_named(selection.checkpoint)
     trace = trace_of(selection, edits_of(selection, checkpoint))
-    read = trace.encoder or trace.decoder
-    if read is None or read.spans is None:
+    read = trace.text_stack
+    if read.spans is None:
         return
     spans = [None if read.segments and read.segments[place] else span for place, span in enumerate(read.spans)]
     places = [word_span(spans, read.words, place) for place in (one, other)]

@@ -46,9 +46,7 @@ def show_caveats(checkpoint: Checkpoint, trace: Trace, read: int | None = None) 
 
     read: how many tokens have been read, where more than the text's are.
     """
-    place, stack = st.container(), trace.encoder or trace.decoder
-    if stack is None:
-        return
+    place, stack = st.container(), trace.text_stack
     probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
     doubts = caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
     if said := " ".join(filter(None, (length(stack, checkpoint.longest, read), doubts))):
