@@ -200,6 +200,14 @@ def test_an_address_that_names_the_first_layer_and_no_more_means_its_first_head(
     assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:2]] == [0, 0]
 
 
+def test_a_place_chosen_elsewhere_and_put_back_opens_what_its_address_opens():
+    app = opened(PAGE, text=SENTENCE)
+    app.session_state["_chosen"] |= {"layer": 0, "head": 0, "off": frozenset()}  # as Explore leaves them behind
+    app.run()
+    assert not {*SITE, "off", "opening"} & set(app.query_params)
+    assert whole(app).title[0].value == whole(opened(PAGE, **dict(app.query_params))).title[0].value
+
+
 def test_alone_with_its_picture_the_page_has_no_controls():
     app = opened(PAGE, text=SENTENCE, step="product")
     app.session_state["_view"] = "picture"  # as app.py notes, which AppTest leaves out

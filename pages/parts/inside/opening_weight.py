@@ -14,6 +14,7 @@ from pages.parts.explore.explorer_panel import ShownAttention, name_of
 from pages.parts.explore.heads_worth_a_look import found_heads
 from pages.parts.inside.settings import Walk
 from pages.parts.passes import edits_of
+from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choices, choose, current
 from viz.explorer.attention_kinds import Kind
@@ -23,8 +24,13 @@ LARGEST_MODEL = 20_000_000  # parameters; of a larger one all heads are not meas
 
 
 def is_found() -> bool:
-    """Whether nobody has chosen a place yet, not even the first head of the first layer."""
-    return not PLACE & set(choices()) and current().of(Walk).opening
+    """Whether nobody has chosen a place yet, not even the first head of the first layer.
+
+    It goes by what the address says: a place that is chosen and the default is no more in it than one that is not.
+    """
+    chosen = choices()
+    places = {name: chosen[name] for name in PLACE & chosen.keys()}
+    return all(place == CODEC.defaults[name] for name, place in places.items()) and current().of(Walk).opening
 
 
 def is_small(checkpoint: Checkpoint) -> bool:

@@ -1,5 +1,6 @@
 """Where the page Inside a head stands: a step of the computation, and how much is said of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
@@ -22,4 +23,10 @@ class Walk:
     opening: bool = declared(True, switch, reset_by=OF_CHECKPOINT)
 
 
-STATE = PageState(settings=Walk)
+def of_older_address(address: Mapping[str, str]) -> Mapping[str, str]:
+    """An address that names the first head, as the app no longer writes one: that head is wanted, not the found one."""
+    places = {address[name] for name in ("layer", "head") if name in address}
+    return {**address, "opening": "0"} if places == {"0"} and "opening" not in address else address
+
+
+STATE = PageState(settings=Walk, older=of_older_address)
