@@ -34,6 +34,7 @@ check: $(INSTALLED_DEV)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	$(BIN)/biome format .
 
 # pip, not python: where Debian's python3-venv is missing, a failed attempt leaves the second behind without the first.
 $(BIN)/pip:

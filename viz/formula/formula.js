@@ -7,9 +7,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.setAttribute("aria-label", data.label)
   root.classList.toggle("small", data.small)
   root.replaceChildren(...data.groups.map((group) => groupOf(group, setTriggerValue)))
-  if (focused) [...root.querySelectorAll("button")].find(({ dataset }) => dataset.part === focused)?.focus()
+  if (focused)
+    [...root.querySelectorAll("button")].find(({ dataset }) => dataset.part === focused)?.focus()
   clearTimeout(held.get(parentElement))
-  if (data.pending) held.set(parentElement, setTimeout(() => setTriggerValue("more", data.pending), 20))
+  if (data.pending)
+    held.set(
+      parentElement,
+      setTimeout(() => setTriggerValue("more", data.pending), 20),
+    )
   return () => clearTimeout(held.get(parentElement))
 }
 
@@ -25,15 +30,28 @@ function groupOf({ words, lines }, tell) {
 }
 
 function lineOf({ words, terms }, tell) {
-  return made("div", "line", made("span", "words", words), made("div", "terms", ...terms.map((term) => termOf(term, tell))))
+  return made(
+    "div",
+    "line",
+    made("span", "words", words),
+    made("div", "terms", ...terms.map((term) => termOf(term, tell))),
+  )
 }
 
 function termOf({ notation, name, part, result, chosen, most, out, present }, tell) {
   const written = made("span", "notation", ...piecesOf(notation))
-  const classes = ["term", out && "out", present && "present", chosen && "chosen", most && "most"].filter(Boolean).join(" ")
+  const classes = ["term", out && "out", present && "present", chosen && "chosen", most && "most"]
+    .filter(Boolean)
+    .join(" ")
   if (present) written.setAttribute("aria-current", "step")
   if (!part) return made("span", classes, written)
-  const button = made("button", classes, written, made("span", "name", name), made("span", "result", result))
+  const button = made(
+    "button",
+    classes,
+    written,
+    made("span", "name", name),
+    made("span", "result", result),
+  )
   button.type = "button"
   button.dataset.part = part
   button.setAttribute("aria-pressed", String(Boolean(chosen)))
@@ -52,5 +70,7 @@ function piecesOf(notation) {
 }
 
 function lettersOf(text) {
-  return text.split(/(\p{L}+)/u).map((piece) => (/^\p{L}$/u.test(piece) ? made("i", "", piece) : piece))
+  return text
+    .split(/(\p{L}+)/u)
+    .map((piece) => (/^\p{L}$/u.test(piece) ? made("i", "", piece) : piece))
 }

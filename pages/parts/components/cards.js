@@ -12,7 +12,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
     button.type = "button"
     button.title = explained
     button.setAttribute("aria-label", `${title}: ${number}. ${where}, ${chance}`)
-    button.append(made("span", "title", title), made("span", "number", number), made("span", "where", where), made("span", "where", chance))
+    button.append(
+      made("span", "title", title),
+      made("span", "number", number),
+      made("span", "where", where),
+      made("span", "where", chance),
+    )
     button.onclick = () => setTriggerValue("chosen", id)
     return button
   }

@@ -48,20 +48,37 @@ export default function ({ data, parentElement, setTriggerValue }) {
     element.setAttribute("role", "group")
     element.setAttribute("aria-label", name)
     element.append(...boxes)
-    return label === "above" ? [made("span", "label", name), element] : [element, made("span", "label", name)]
+    return label === "above"
+      ? [made("span", "label", name), element]
+      : [element, made("span", "label", name)]
   }
-  sheet.replaceChildren(...row("Source", "above", sources), curves, ...row("Translation", "below", targets))
+  sheet.replaceChildren(
+    ...row("Source", "above", sources),
+    curves,
+    ...row("Translation", "below", targets),
+  )
   const lines = sheet.querySelectorAll(".row")
 
   const middle = (box) => box.offsetLeft + box.offsetWidth / 2
   const curve = (place, link, dark) => {
     const path = document.createElementNS(SVG, "path")
-    const [above, below, high] = [middle(sources[link.source]), middle(targets[place]), curves.clientHeight]
-    path.setAttribute("d", `M ${below} ${high - 3} C ${below} ${high / 2}, ${above} ${high / 2}, ${above} 3`)
+    const [above, below, high] = [
+      middle(sources[link.source]),
+      middle(targets[place]),
+      curves.clientHeight,
+    ]
+    path.setAttribute(
+      "d",
+      `M ${below} ${high - 3} C ${below} ${high / 2}, ${above} ${high / 2}, ${above} 3`,
+    )
     path.setAttribute("class", dark ? "dark" : "quiet")
     path.setAttribute("stroke-width", (dark ? 1 : THIN) * width(link.weight))
     if (dark) path.style.opacity = 0.35 + 0.65 * link.weight
-    for (const [name, value] of Object.entries({ source: link.source, target: place, weight: link.weight })) {
+    for (const [name, value] of Object.entries({
+      source: link.source,
+      target: place,
+      weight: link.weight,
+    })) {
       path.dataset[name] = value
     }
     return path

@@ -16,11 +16,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const held = mounted.get(parentElement) ?? mount(parentElement)
   const before = held.data
   Object.assign(held, { data, tell: setTriggerValue })
-  if (!before || before.name !== data.name) Object.assign(held, { kept: null, pointed: null, taken: null, swaps: false })
+  if (!before || before.name !== data.name)
+    Object.assign(held, { kept: null, pointed: null, taken: null, swaps: false })
   const written = JSON.stringify(data)
   const same = held.written === written && held.width === held.root.clientWidth
   held.written = written
-  if (same) held.observer.observe(held.root) // the page ran for something else: thousands of curves stay as they are
+  if (same)
+    held.observer.observe(held.root) // the page ran for something else: thousands of curves stay as they are
   else draw(held)
   return () => held.observer.disconnect()
 }
@@ -35,7 +37,18 @@ function mount(parentElement) {
   said.setAttribute("aria-live", "polite")
   below.append(said, wider, cut, swap)
   root.replaceChildren(sheet, below)
-  const held = { root, sheet, said, cut, wider, swap, kept: null, pointed: null, taken: null, swaps: false }
+  const held = {
+    root,
+    sheet,
+    said,
+    cut,
+    wider,
+    swap,
+    kept: null,
+    pointed: null,
+    taken: null,
+    swaps: false,
+  }
   swap.onclick = () => {
     Object.assign(held, { swaps: !held.swaps, taken: null, kept: null })
     light(held)
@@ -56,13 +69,25 @@ function draw(held) {
   held.family = getComputedStyle(root).fontFamily
   held.full = Math.max(...data.weights.flat(), 1e-6)
   held.plan = held.width < NARROW ? down(held) : across(held)
-  const svg = shape("svg", { role: "group", "aria-label": data.label, viewBox: `0 0 ${held.plan.width} ${held.plan.height}` })
+  const svg = shape("svg", {
+    role: "group",
+    "aria-label": data.label,
+    viewBox: `0 0 ${held.plan.width} ${held.plan.height}`,
+  })
   svg.setAttribute("width", held.plan.width)
   svg.setAttribute("height", held.plan.height)
   held.curves = curvesOf(held)
-  held.words = Object.fromEntries(SIDES.map((side) => [side, held.plan[side].map((at, place) => wordOf(held, side, at, place))]))
-  held.headings = held.plan.headings.map(({ x, y, anchor, content }) => label(x, y, SMALL, anchor, content, data.colours.quiet))
-  svg.append(...held.curves.map(({ path }) => path), ...SIDES.flatMap((side) => held.words[side].map(({ group }) => group)), ...held.headings)
+  held.words = Object.fromEntries(
+    SIDES.map((side) => [side, held.plan[side].map((at, place) => wordOf(held, side, at, place))]),
+  )
+  held.headings = held.plan.headings.map(({ x, y, anchor, content }) =>
+    label(x, y, SMALL, anchor, content, data.colours.quiet),
+  )
+  svg.append(
+    ...held.curves.map(({ path }) => path),
+    ...SIDES.flatMap((side) => held.words[side].map(({ group }) => group)),
+    ...held.headings,
+  )
   const focus = sheet.contains(held.root.getRootNode().activeElement) ? held.at : null
   sheet.replaceChildren(svg)
   held.wider.hidden = held.plan.width <= held.width
@@ -84,25 +109,56 @@ function across(held) {
   const { data, width } = held
   const times = data.alone ? ALONE : 1
   const sizes = data.alone ? [SIZES[0] * ALONE, ...SIZES] : SIZES
-  const size = sizes.find((each) => SIDES.every((side) => total(held, side, each) <= width)) ?? SIZES.at(-1)
+  const size =
+    sizes.find((each) => SIDES.every((side) => total(held, side, each) <= width)) ?? SIZES.at(-1)
   const widest = Math.max(width, ...SIDES.map((side) => total(held, side, size)))
   const tall = Math.round(size * 1.5)
   const tops = { rows: LINE, columns: LINE + tall + CURVES * times }
-  const plan = { width: Math.ceil(widest), height: tops.columns + tall + LINE, size, vertical: false }
+  const plan = {
+    width: Math.ceil(widest),
+    height: tops.columns + tall + LINE,
+    size,
+    vertical: false,
+  }
   for (const side of SIDES) {
     const gaps = data[side].filter((word, place) => place && !word.joined).length
-    const gap = LEAST_GAP + Math.min(MOST_GAP - LEAST_GAP, gaps ? (widest - total(held, side, size)) / gaps : 0)
+    const gap =
+      LEAST_GAP +
+      Math.min(MOST_GAP - LEAST_GAP, gaps ? (widest - total(held, side, size)) / gaps : 0)
     const long = total(held, side, size) + gaps * (gap - LEAST_GAP)
     let x = (widest - long) / 2
     const y = tops[side] + tall / 2
-    const [touch, numbers] = side === "rows" ? [tops.rows + tall, LINE / 2] : [tops.columns, tops.columns + tall + LINE / 2]
+    const [touch, numbers] =
+      side === "rows"
+        ? [tops.rows + tall, LINE / 2]
+        : [tops.columns, tops.columns + tall + LINE / 2]
     plan[side] = data[side].map((word, place) => {
       const wide = wordWidth(held, word, size)
       x += place ? (word.joined ? JOINED_GAP : gap) : 0
-      const at = { x: x + wide / 2, y, left: x, wide, tall, anchor: "middle", text: x + wide / 2, end: [x + wide / 2, touch] }
+      const at = {
+        x: x + wide / 2,
+        y,
+        left: x,
+        wide,
+        tall,
+        anchor: "middle",
+        text: x + wide / 2,
+        end: [x + wide / 2, touch],
+      }
       x += wide
-      const reach = { x: at.left, y: Math.min(y - tall / 2, numbers - LINE / 2), width: wide, height: tall + LINE }
-      return { ...at, touch: reach, content: word.text, number: { x: at.x, y: numbers, anchor: "middle" }, size: sizeOf(word, size) }
+      const reach = {
+        x: at.left,
+        y: Math.min(y - tall / 2, numbers - LINE / 2),
+        width: wide,
+        height: tall + LINE,
+      }
+      return {
+        ...at,
+        touch: reach,
+        content: word.text,
+        number: { x: at.x, y: numbers, anchor: "middle" },
+        size: sizeOf(word, size),
+      }
     })
   }
   plan.headings = [
@@ -129,7 +185,20 @@ function down(held) {
       const y = start + (place + 0.5) * tall
       const number = { x: left ? 0 : width, y, anchor: left ? "start" : "end" }
       const reach = { x: left ? 0 : width - room, y: y - tall / 2, width: room, height: tall }
-      return { x, y, left: x, wide, tall: tall - 2, touch: reach, anchor: "start", text: x + PADDING, content, end: [left ? room : width - room, y], number, size: type }
+      return {
+        x,
+        y,
+        left: x,
+        wide,
+        tall: tall - 2,
+        touch: reach,
+        anchor: "start",
+        text: x + PADDING,
+        content,
+        end: [left ? room : width - room, y],
+        number,
+        size: type,
+      }
     })
   }
   plan.headings = [
@@ -140,7 +209,11 @@ function down(held) {
 }
 
 function total(held, side, size) {
-  return held.data[side].reduce((sum, word, place) => sum + (place ? (word.joined ? JOINED_GAP : LEAST_GAP) : 0) + wordWidth(held, word, size), 0)
+  return held.data[side].reduce(
+    (sum, word, place) =>
+      sum + (place ? (word.joined ? JOINED_GAP : LEAST_GAP) : 0) + wordWidth(held, word, size),
+    0,
+  )
 }
 
 function wordWidth(held, word, size) {
@@ -170,19 +243,45 @@ function curvesOf(held) {
   const { data, plan, full } = held
   const found = []
   data.weights.forEach((row, query) =>
-    row.forEach((weight, key) => weight >= data.look.faintest * full && found.push({ query, key, weight, marked: data.marked[query].includes(key) })),
+    row.forEach(
+      (weight, key) =>
+        weight >= data.look.faintest * full &&
+        found.push({ query, key, weight, marked: data.marked[query].includes(key) }),
+    ),
   )
   found.sort((left, right) => left.weight - right.weight)
-  return found.slice(-data.look.most).map((curve) => ({ ...curve, path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end) }))
+  return found
+    .slice(-data.look.most)
+    .map((curve) => ({
+      ...curve,
+      path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end),
+    }))
 }
 
 function curveOf(held, { query, key, weight }, [x, y], [toX, toY]) {
   const bend = held.plan.vertical ? (toX - x) / 2 : (toY - y) / 2
-  const [first, second] = held.plan.vertical ? [[x + bend, y], [toX - bend, toY]] : [[x, y + bend], [toX, toY - bend]]
+  const [first, second] = held.plan.vertical
+    ? [
+        [x + bend, y],
+        [toX - bend, toY],
+      ]
+    : [
+        [x, y + bend],
+        [toX, toY - bend],
+      ]
   const { thinnest, thicker, crowded } = held.data.look
-  const wide = thinnest + thicker * Math.min(1, crowded / held.data.rows.length) * (weight / held.full)
-  const path = shape("path", { class: "curve", d: `M${x} ${y}C${first} ${second} ${toX} ${toY}`, "stroke-width": wide })
-  Object.assign(path.dataset, { query: held.data.rows[query].place, key: held.data.columns[key].place, weight })
+  const wide =
+    thinnest + thicker * Math.min(1, crowded / held.data.rows.length) * (weight / held.full)
+  const path = shape("path", {
+    class: "curve",
+    d: `M${x} ${y}C${first} ${second} ${toX} ${toY}`,
+    "stroke-width": wide,
+  })
+  Object.assign(path.dataset, {
+    query: held.data.rows[query].place,
+    key: held.data.columns[key].place,
+    weight,
+  })
   return path
 }
 
@@ -190,14 +289,27 @@ function wordOf(held, side, at, place) {
   const { data, plan } = held
   const group = shape("g", { class: "word", role: "button", tabindex: -1 })
   const tall = plan.vertical ? at.tall : at.tall - 4
-  const box = shape("rect", { class: "box", x: at.left, y: at.y - tall / 2, width: at.wide, height: tall, rx: 5 })
+  const box = shape("rect", {
+    class: "box",
+    x: at.left,
+    y: at.y - tall / 2,
+    width: at.wide,
+    height: tall,
+    rx: 5,
+  })
   const text = label(at.text, at.y, at.size, at.anchor, at.content, data.colours.text)
   const number = label(at.number.x, at.number.y, SMALL, at.number.anchor, "", data.colours.quiet)
   number.classList.add("number")
-  group.setAttribute("aria-label", `${side === "rows" ? "Query" : "Key"} ${data[side][place].place + 1}: ${data[side][place].text}`)
+  group.setAttribute(
+    "aria-label",
+    `${side === "rows" ? "Query" : "Key"} ${data[side][place].place + 1}: ${data[side][place].text}`,
+  )
   Object.assign(group.dataset, { side, place: data[side][place].place })
   group.append(shape("rect", { ...at.touch, fill: "transparent" }), box, text, number)
-  group.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && point(held, { side, place }))
+  group.addEventListener(
+    "pointerenter",
+    (event) => event.pointerType === "mouse" && point(held, { side, place }),
+  )
   group.addEventListener("focus", () => {
     rove(held, { side, place })
     if (group.matches(":focus-visible")) point(held, { side, place })
@@ -218,14 +330,21 @@ function light(held) {
     const lit = !active || (active.side === "rows" ? query : key) === active.place
     const dark = active ? lit : marked
     path.setAttribute("stroke", dark ? strong : quiet)
-    path.setAttribute("stroke-opacity", lit ? ((dark ? lightest : lightest / 2) + darker * (weight / held.full)).toFixed(3) : faded)
+    path.setAttribute(
+      "stroke-opacity",
+      lit ? ((dark ? lightest : lightest / 2) + darker * (weight / held.full)).toFixed(3) : faded,
+    )
   }
   for (const side of SIDES) {
     words[side].forEach((word, place) => {
       const weight = weightOf(held, active, side, place)
-      const share = weight === null ? (side === "columns" && !active ? received(held, place) : 0) : weight
+      const share =
+        weight === null ? (side === "columns" && !active ? received(held, place) : 0) : weight
       paint(held, word, Math.sqrt(share), data[side][place].special)
-      word.number.textContent = weight === null ? restNumber(held, active, side, place) : short(weight, plan[side][place].wide)
+      word.number.textContent =
+        weight === null
+          ? restNumber(held, active, side, place)
+          : short(weight, plan[side][place].wide)
       word.number.setAttribute("fill", weight === null || weight < 0.05 ? quiet : text)
       const same = (one) => one && one.side === side && one.place === place
       word.group.classList.toggle("kept", Boolean(same(held.kept)))
@@ -233,12 +352,21 @@ function light(held) {
       word.group.setAttribute("aria-pressed", String(Boolean(same(held.kept))))
     })
   }
-  const crowded = words.columns.some(({ number }, place) => number.textContent && plan.columns[place].left < HEADING)
+  const crowded = words.columns.some(
+    ({ number }, place) => number.textContent && plan.columns[place].left < HEADING,
+  )
   held.headings.forEach((heading, place) => {
-    heading.setAttribute("visibility", !plan.vertical && (active || (place && crowded)) ? "hidden" : "visible")
+    heading.setAttribute(
+      "visibility",
+      !plan.vertical && (active || (place && crowded)) ? "hidden" : "visible",
+    )
   })
   held.swap.setAttribute("aria-pressed", String(held.swaps))
-  held.said.textContent = held.swaps ? swapSaid(held) : active ? sentenceOf(held, active) : resting(held)
+  held.said.textContent = held.swaps
+    ? swapSaid(held)
+    : active
+      ? sentenceOf(held, active)
+      : resting(held)
 }
 
 function paint(held, { box, text }, strength, special) {
@@ -246,7 +374,10 @@ function paint(held, { box, text }, strength, special) {
   const colour = mixed(shades, strength)
   box.setAttribute("fill", strength > 0.03 ? colour : "transparent")
   const plain = special ? quiet : ink
-  text.setAttribute("fill", strength > 0.03 ? (contrast(colour, ink) >= contrast(colour, page) ? ink : page) : plain)
+  text.setAttribute(
+    "fill",
+    strength > 0.03 ? (contrast(colour, ink) >= contrast(colour, page) ? ink : page) : plain,
+  )
 }
 
 // The weight between the active word and one of the other side; null for a word of its own side, or at rest.
@@ -271,16 +402,22 @@ function resting({ data, full }) {
 
 function sentenceOf({ data }, { side, place }) {
   const [own, others] = side === "rows" ? ["rows", "columns"] : ["columns", "rows"]
-  const weights = data[others].map((word, other) => [side === "rows" ? data.weights[place][other] : data.weights[other][place], word])
+  const weights = data[others].map((word, other) => [
+    side === "rows" ? data.weights[place][other] : data.weights[other][place],
+    word,
+  ])
   weights.sort((left, right) => right[0] - left[0])
   const first = weights.slice(0, 3).map(([weight, word]) => [`“${word.text}”`, percent(weight)])
   const name = `“${data[own][place].text}”`
-  if (side === "rows") return `${name} attends to ${first.map(([word, share]) => `${word} with ${share}`).join(", ")}.`
+  if (side === "rows")
+    return `${name} attends to ${first.map(([word, share]) => `${word} with ${share}`).join(", ")}.`
   return `${name} gets ${first.map(([word, share]) => `${share} of the attention of ${word}`).join(", ")}.`
 }
 
 function swapSaid({ data, taken }) {
-  return taken ? `Choose the word that changes places with “${data[taken.side][taken.place].text}”.` : "Choose two words, one after the other; or drag one onto another."
+  return taken
+    ? `Choose the word that changes places with “${data[taken.side][taken.place].text}”.`
+    : "Choose two words, one after the other; or drag one onto another."
 }
 
 // What a visitor does
@@ -291,7 +428,8 @@ function point(held, active) {
 }
 
 function rove(held, at) {
-  for (const side of SIDES) held.words[side].forEach(({ group }) => group.setAttribute("tabindex", -1))
+  for (const side of SIDES)
+    held.words[side].forEach(({ group }) => group.setAttribute("tabindex", -1))
   held.at = held.words[at.side][at.place] ? at : { side: "rows", place: 0 }
   held.words[held.at.side][held.at.place].group.setAttribute("tabindex", 0)
 }
@@ -322,7 +460,8 @@ function swap(held, one, other) {
 function press(held, event, at) {
   const from = [event.clientX, event.clientY]
   const far = (later) => Math.hypot(later.clientX - from[0], later.clientY - from[1]) > DRAGGED
-  const drags = event.pointerType === "mouse" && held.data.swaps && held.data.swappable.includes(at.side)
+  const drags =
+    event.pointerType === "mouse" && held.data.swaps && held.data.swappable.includes(at.side)
   const dragging = (later) => {
     if (!drags || !far(later) || held.taken) return
     held.taken = at
@@ -337,7 +476,8 @@ function press(held, event, at) {
     if (!drags) return
     held.taken = null
     const group = later.composedPath().find((one) => one.classList?.contains("word"))
-    const target = group && held.data.swappable.includes(group.dataset.side) ? Number(group.dataset.place) : null
+    const target =
+      group && held.data.swappable.includes(group.dataset.side) ? Number(group.dataset.place) : null
     if (target === null || target === held.data[at.side][at.place].place) return light(held)
     held.tell("swap", [held.data[at.side][at.place].place, target])
   }
@@ -351,7 +491,8 @@ const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 function move(held, event) {
   if (event.ctrlKey || event.altKey || event.metaKey) return
   if (["Enter", " "].includes(event.key)) keep(held, held.at)
-  else if (event.key === "Escape") Object.assign(held, { kept: null, pointed: null, taken: null, swaps: false })
+  else if (event.key === "Escape")
+    Object.assign(held, { kept: null, pointed: null, taken: null, swaps: false })
   else if (STEPS[event.key]) step(held, STEPS[event.key])
   else return
   event.preventDefault()
@@ -382,7 +523,14 @@ function shape(tag, attributes) {
 }
 
 function label(x, y, size, anchor, content, colour) {
-  const text = shape("text", { x, y, "font-size": size, "text-anchor": anchor, "dominant-baseline": "central", fill: colour })
+  const text = shape("text", {
+    x,
+    y,
+    "font-size": size,
+    "text-anchor": anchor,
+    "dominant-baseline": "central",
+    fill: colour,
+  })
   text.textContent = content
   return text
 }
@@ -410,7 +558,9 @@ function mixed(shades, strength) {
 }
 
 function channels(colour) {
-  return colour.startsWith("#") ? [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16)) : colour.match(/\d+/g).map(Number)
+  return colour.startsWith("#")
+    ? [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16))
+    : colour.match(/\d+/g).map(Number)
 }
 
 function contrast(one, other) {
@@ -419,6 +569,8 @@ function contrast(one, other) {
 }
 
 function luminance(colour) {
-  const [red, green, blue] = channels(colour).map((each) => (each / 255 <= 0.04045 ? each / 255 / 12.92 : ((each / 255 + 0.055) / 1.055) ** 2.4))
+  const [red, green, blue] = channels(colour).map((each) =>
+    each / 255 <= 0.04045 ? each / 255 / 12.92 : ((each / 255 + 0.055) / 1.055) ** 2.4,
+  )
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }

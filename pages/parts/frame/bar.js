@@ -40,7 +40,12 @@ class Menu {
   constructor(name, bar, fill) {
     this.list = made("div", { className: "list", role: "group", "aria-label": name })
     this.summary = made("summary", {}, name)
-    this.host = made("details", { className: `menu ${name.toLowerCase()}` }, this.summary, this.list)
+    this.host = made(
+      "details",
+      { className: `menu ${name.toLowerCase()}` },
+      this.summary,
+      this.list,
+    )
     this.host.addEventListener("toggle", () => {
       clearInterval(this.watch)
       if (!this.host.open) return
@@ -58,7 +63,12 @@ class Menu {
 
   refill(fill) {
     if (!this.host.isConnected) return clearInterval(this.watch)
-    const now = JSON.stringify([...offered(FILES), ...offered(SHARED_PICTURE)].map(({ button, label }) => [label, button.disabled]))
+    const now = JSON.stringify(
+      [...offered(FILES), ...offered(SHARED_PICTURE)].map(({ button, label }) => [
+        label,
+        button.disabled,
+      ]),
+    )
     if (now === this.offered) return
     this.offered = now
     fill(this.list)
@@ -98,11 +108,18 @@ function offered(selector) {
 class Field {
   constructor(name, label, hint, bar) {
     Object.assign(this, { name, bar, shown: null, sent: null })
-    this.input = made("textarea", { rows: 1, spellcheck: false, "aria-label": label, placeholder: label, title: hint })
+    this.input = made("textarea", {
+      rows: 1,
+      spellcheck: false,
+      "aria-label": label,
+      placeholder: label,
+      title: hint,
+    })
     this.more = made("span", { className: "more", textContent: "…", "aria-hidden": "true" })
     this.host = made("div", { className: "field" }, this.input, this.more)
     this.input.addEventListener("input", () => this.typed())
-    for (const moved of ["focus", "blur", "pointerdown"]) this.input.addEventListener(moved, () => this.unfold())
+    for (const moved of ["focus", "blur", "pointerdown"])
+      this.input.addEventListener(moved, () => this.unfold())
     this.input.addEventListener("keydown", (event) => this.press(event))
   }
 
@@ -170,22 +187,62 @@ class Bar {
   constructor(root) {
     this.root = root
     this.text = new Field("text", "Text", "Enter shows it, Shift + Enter begins a new line.", this)
-    this.pair = new Field("pair", "Second text", "Read after the first, as a segment of its own; it may be empty.", this)
-    this.go = made("button", { type: "button", className: "go", textContent: "Show", onclick: () => this.show() })
+    this.pair = new Field(
+      "pair",
+      "Second text",
+      "Read after the first, as a segment of its own; it may be empty.",
+      this,
+    )
+    this.go = made("button", {
+      type: "button",
+      className: "go",
+      textContent: "Show",
+      onclick: () => this.show(),
+    })
     this.status = made("span", { className: "status", role: "status" })
-    this.model = made("select", { "aria-label": "Model", onchange: () => this.tell("model", this.model.value) })
-    this.device = made("select", { "aria-label": "Device", className: "device", onchange: () => this.tell("device", this.device.value) })
-    this.examples = new Menu("Examples", this, (list) => list.replaceChildren(...this.texts.map((text) => this.example(text))))
+    this.model = made("select", {
+      "aria-label": "Model",
+      onchange: () => this.tell("model", this.model.value),
+    })
+    this.device = made("select", {
+      "aria-label": "Device",
+      className: "device",
+      onchange: () => this.tell("device", this.device.value),
+    })
+    this.examples = new Menu("Examples", this, (list) =>
+      list.replaceChildren(...this.texts.map((text) => this.example(text))),
+    )
     this.share = new Menu("Share", this, (list) => list.replaceChildren(...this.shared()))
     this.download = new Menu("Download", this, (list) => list.replaceChildren(...this.files(FILES)))
     this.menus = [this.examples, this.share, this.download]
     this.folded = made("div", { className: "folded" }, ...this.menus.map((menu) => menu.host))
-    this.more = made("button", { type: "button", className: "others", textContent: "⋯", "aria-label": "More", "aria-expanded": "false" })
+    this.more = made("button", {
+      type: "button",
+      className: "others",
+      textContent: "⋯",
+      "aria-label": "More",
+      "aria-expanded": "false",
+    })
     this.more.onclick = () => this.unfold(!this.folded.classList.contains("open"))
-    this.folded.addEventListener("keydown", (event) => event.key === "Escape" && this.unfold(false) + this.more.focus())
+    this.folded.addEventListener(
+      "keydown",
+      (event) => event.key === "Escape" && this.unfold(false) + this.more.focus(),
+    )
     // A press outside the bar closes the list; one that opens a page has to be seen before it is gone.
-    this.closeFromOutside = (event) => event.composedPath().includes(this.folded) || event.composedPath().includes(this.more) || this.close(false)
-    const row = made("div", { className: "row" }, this.text.host, this.go, this.model, this.device, this.folded, this.more)
+    this.closeFromOutside = (event) =>
+      event.composedPath().includes(this.folded) ||
+      event.composedPath().includes(this.more) ||
+      this.close(false)
+    const row = made(
+      "div",
+      { className: "row" },
+      this.text.host,
+      this.go,
+      this.model,
+      this.device,
+      this.folded,
+      this.more,
+    )
     root.replaceChildren(row, this.pair.host, this.status)
   }
 
@@ -206,7 +263,9 @@ class Bar {
   fill(select, options, chosen) {
     const written = JSON.stringify(options)
     if (select.written !== written) {
-      select.replaceChildren(...options.map(([value, label]) => made("option", { value, textContent: label })))
+      select.replaceChildren(
+        ...options.map(([value, label]) => made("option", { value, textContent: label })),
+      )
       select.written = written
     }
     select.value = chosen
@@ -222,7 +281,9 @@ class Bar {
   files(selector) {
     return offered(selector).map(({ button, label, explained }) => {
       const entry = this.entry(label, explained, () => {
-        offered(selector).find((file) => file.label === label)?.button.click()
+        offered(selector)
+          .find((file) => file.label === label)
+          ?.button.click()
         this.say("The file is being made.")
       })
       entry.querySelector("button").disabled = button.disabled
@@ -234,8 +295,14 @@ class Bar {
     const alone = new URL(window.location.href)
     alone.searchParams.set(...ALONE)
     return [
-      this.entry("Copy the address", "It opens this page with all that is chosen on it.", () => this.copy(window.location.href)),
-      this.entry("Copy the address of the picture alone", "For a slide or a frame of another page.", () => this.copy(alone.href)),
+      this.entry("Copy the address", "It opens this page with all that is chosen on it.", () =>
+        this.copy(window.location.href),
+      ),
+      this.entry(
+        "Copy the address of the picture alone",
+        "For a slide or a frame of another page.",
+        () => this.copy(alone.href),
+      ),
       ...this.files(SHARED_PICTURE),
     ]
   }
@@ -248,7 +315,11 @@ class Bar {
     }
     const button = made("button", { type: "button", textContent: label, onclick: choose })
     if (!explained) return made("div", { className: "entry" }, button)
-    const note = made("span", { className: "note", id: `note-${(this.notes = (this.notes ?? 0) + 1)}`, textContent: explained })
+    const note = made("span", {
+      className: "note",
+      id: `note-${(this.notes = (this.notes ?? 0) + 1)}`,
+      textContent: explained,
+    })
     button.setAttribute("aria-describedby", note.id)
     return made("div", { className: "entry" }, button, note)
   }
@@ -277,12 +348,19 @@ class Bar {
 
   // The count stands under the field that is typed in, which lies over the rest of the bar.
   putStatus() {
-    const field = this.counted() ? [this.text, this.pair].find(({ host }) => host.classList.contains("open")) : undefined
+    const field = this.counted()
+      ? [this.text, this.pair].find(({ host }) => host.classList.contains("open"))
+      : undefined
     this.status.classList.toggle("under", field !== undefined)
     this.status.classList.toggle("refused", this.tooLong)
     const { offsetLeft, offsetTop, offsetWidth } = field?.host ?? {}
-    const place = field && { left: offsetLeft, top: offsetTop + field.input.offsetHeight + 4, width: offsetWidth }
-    for (const side of ["left", "top", "width"]) this.status.style[side] = place ? `${place[side]}px` : ""
+    const place = field && {
+      left: offsetLeft,
+      top: offsetTop + field.input.offsetHeight + 4,
+      width: offsetWidth,
+    }
+    for (const side of ["left", "top", "width"])
+      this.status.style[side] = place ? `${place[side]}px` : ""
   }
 
   // Characters as the server counts them: one outside the first plane is two here. The longer of the texts counts.
@@ -299,13 +377,18 @@ class Bar {
     const [count, longest] = [this.characters, this.longest]
     if (count <= NEAR_THE_END * longest) return ""
     const said = `${count.toLocaleString("en")} of ${longest.toLocaleString("en")} characters`
-    return this.tooLong ? `${said}: shorten it by ${(count - longest).toLocaleString("en")} to have it shown.` : `${said}. `
+    return this.tooLong
+      ? `${said}: shorten it by ${(count - longest).toLocaleString("en")} to have it shown.`
+      : `${said}. `
   }
 
   // What is too long stays in the field, and the picture of the text before on the page.
   show() {
     if (this.tooLong) return this.mark()
-    const message = { text: this.text.input.value, pair: this.pair.host.hidden ? "" : this.pair.input.value }
+    const message = {
+      text: this.text.input.value,
+      pair: this.pair.host.hidden ? "" : this.pair.input.value,
+    }
     for (const field of [this.text, this.pair]) {
       drafts.delete(field.name)
       field.sent = message[field.name]

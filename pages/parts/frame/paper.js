@@ -2,7 +2,9 @@
 // No script runs between then and the paper, and a canvas that is drawn anew at that moment prints blank in Chromium. So
 // each figure keeps the width that it has on the screen, with all that is drawn in it, and is made smaller as a whole.
 const PRINTING = "data-printing" // on the root element: the style sheet has the sheet's width
-const FIGURES = ["stVegaLiteChart", "stPlotlyChart", "stDataFrame"].map((name) => `[data-testid=${name}]`).join(", ")
+const FIGURES = ["stVegaLiteChart", "stPlotlyChart", "stDataFrame"]
+  .map((name) => `[data-testid=${name}]`)
+  .join(", ")
 const COMPONENTS = "[data-testid^=stBidiComponent], [data-testid^=stBidiComponent] *"
 const DRAWN = ".headlight, .compared" // the pages' own figures, each in a shadow root
 const kept = new Map() // what a figure's own style was
@@ -18,7 +20,9 @@ export default function () {
 }
 
 function figures() {
-  const roots = [...document.querySelectorAll(COMPONENTS)].map((element) => element.shadowRoot?.querySelector(DRAWN))
+  const roots = [...document.querySelectorAll(COMPONENTS)].map((element) =>
+    element.shadowRoot?.querySelector(DRAWN),
+  )
   return [...document.querySelectorAll(FIGURES), ...roots].filter((figure) => figure?.clientWidth)
 }
 

@@ -5,7 +5,9 @@ const LEAVING = 3000 // milliseconds at most from a link to the page that it lea
 const listening = new WeakMap()
 
 export default function ({ parentElement, data }) {
-  const sidebar = parentElement.getRootNode().host?.closest("[data-testid=stSidebar]") ?? document.querySelector("[data-testid=stSidebar]")
+  const sidebar =
+    parentElement.getRootNode().host?.closest("[data-testid=stSidebar]") ??
+    document.querySelector("[data-testid=stSidebar]")
   const chosen = (event) => {
     if (window.innerWidth > WIDEST_PHONE || !event.target.closest?.("a")) return
     sidebar.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
@@ -25,8 +27,11 @@ function scrollButton() {
   if (window.headlightScrolls) return
   window.headlightScrolls = true
   const scrolled = ({ target }) => {
-    const header = target.dataset?.testid === "stMain" && document.querySelector("[data-testid=stHeader]")
-    if (header) header.style.transform = window.innerWidth > WIDEST_PHONE ? "" : `translateY(${-target.scrollTop}px)`
+    const header =
+      target.dataset?.testid === "stMain" && document.querySelector("[data-testid=stHeader]")
+    if (header)
+      header.style.transform =
+        window.innerWidth > WIDEST_PHONE ? "" : `translateY(${-target.scrollTop}px)`
   }
   document.addEventListener("scroll", scrolled, { capture: true, passive: true })
 }
@@ -59,7 +64,8 @@ function followLinks() {
   let [since, from] = [-Infinity, ""]
   const press = (event) => {
     const link = linkOf(event)
-    if (link && event.type === "click") [since, from] = leads(link) ? [performance.now(), location.pathname] : [-Infinity, ""]
+    if (link && event.type === "click")
+      [since, from] = leads(link) ? [performance.now(), location.pathname] : [-Infinity, ""]
     const leaving = location.pathname === from && performance.now() - since < LEAVING
     if (link || !leaving || !event.target.closest?.("[data-testid=stMain]")) return
     event.preventDefault()
@@ -81,7 +87,8 @@ function linkOf(event) {
 
 // Whether a press on a link leads to another page, here.
 function leads(link) {
-  const here = link.target !== "_blank" && !link.hasAttribute("download") && link.origin === location.origin
+  const here =
+    link.target !== "_blank" && !link.hasAttribute("download") && link.origin === location.origin
   return here && link.pathname !== location.pathname
 }
 

@@ -3,7 +3,9 @@ const seen = new WeakMap()
 
 export default function ({ parentElement, setTriggerValue }) {
   const before = seen.get(parentElement)
-  const now = getComputedStyle(parentElement.querySelector("span")).getPropertyValue("--st-background-color")
+  const now = getComputedStyle(parentElement.querySelector("span")).getPropertyValue(
+    "--st-background-color",
+  )
   seen.set(parentElement, now)
   if (before !== undefined && before !== now) setTriggerValue("changed", true)
 }

@@ -12,7 +12,8 @@ const RAMP = { top: 42, width: 140, height: 10 }
 const drawn = new WeakMap()
 
 export default function ({ data, parentElement }) {
-  if (!drawn.has(parentElement)) drawn.set(parentElement, new Comparison(parentElement.querySelector(".compared")))
+  if (!drawn.has(parentElement))
+    drawn.set(parentElement, new Comparison(parentElement.querySelector(".compared")))
   drawn.get(parentElement).receive(data) // called for a change of theme as well
 }
 
@@ -21,21 +22,51 @@ class Comparison {
     this.root = root
     this.panels = Object.keys(PANELS).map((name) => this.panel(name))
     this.said = el("div", { className: "said", role: "status", hidden: true })
-    this.table = el("div", { className: "numbers", tabIndex: 0, role: "region", "aria-label": "All numbers" })
-    this.details = el("details", { ontoggle: () => this.fill() }, el("summary", {}, "All numbers as a table"), this.table)
+    this.table = el("div", {
+      className: "numbers",
+      tabIndex: 0,
+      role: "region",
+      "aria-label": "All numbers",
+    })
+    this.details = el(
+      "details",
+      { ontoggle: () => this.fill() },
+      el("summary", {}, "All numbers as a table"),
+      this.table,
+    )
     const button = (label, onclick) => el("button", { type: "button", onclick }, label)
-    const tools = el("div", { className: "tools" },
+    const tools = el(
+      "div",
+      { className: "tools" },
       button("Copy the numbers", ({ target }) => this.copy(target)),
       button("Download as PNG", () => this.download()),
-      button("Full screen", () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen())))
-    root.replaceChildren(el("div", { className: "panels" }, ...this.panels.map(({ host }) => host)), this.said, this.details, tools)
+      button("Full screen", () =>
+        document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen(),
+      ),
+    )
+    root.replaceChildren(
+      el("div", { className: "panels" }, ...this.panels.map(({ host }) => host)),
+      this.said,
+      this.details,
+      tools,
+    )
     new ResizeObserver(() => this.draw()).observe(root)
   }
 
   panel(name) {
-    const panel = { name, canvas: el("canvas"), mark: el("div", { className: "mark", hidden: true }) }
-    panel.host = el("div", { className: "panel", role: "img", tabIndex: 0 }, panel.canvas, panel.mark)
-    panel.host.onpointermove = panel.host.onpointerdown = (event) => this.point(panel, this.at(panel, event))
+    const panel = {
+      name,
+      canvas: el("canvas"),
+      mark: el("div", { className: "mark", hidden: true }),
+    }
+    panel.host = el(
+      "div",
+      { className: "panel", role: "img", tabIndex: 0 },
+      panel.canvas,
+      panel.mark,
+    )
+    panel.host.onpointermove = panel.host.onpointerdown = (event) =>
+      this.point(panel, this.at(panel, event))
     panel.host.onpointerleave = panel.host.onblur = () => this.point(panel, null)
     panel.host.onkeydown = (event) => this.walk(panel, event)
     return panel
@@ -44,7 +75,10 @@ class Comparison {
   receive(data) {
     this.data = data
     for (const { name, host } of this.panels) {
-      host.setAttribute("aria-label", `${PANELS[name]}: ${data.said}. Arrow keys go from cell to cell.`)
+      host.setAttribute(
+        "aria-label",
+        `${PANELS[name]}: ${data.said}. Arrow keys go from cell to cell.`,
+      )
     }
     this.cell = null
     this.width = 0
@@ -54,11 +88,16 @@ class Comparison {
 
   // Only where something is different: the observer calls for heights as well. Full screen alone bounds the height.
   draw() {
-    const [width, height] = [this.panels[0].host.clientWidth, this.root.matches(":fullscreen") ? innerHeight - UNDER : 0]
+    const [width, height] = [
+      this.panels[0].host.clientWidth,
+      this.root.matches(":fullscreen") ? innerHeight - UNDER : 0,
+    ]
     if (!this.data || !width || (width === this.width && height === this.height)) return
     Object.assign(this, { width, height })
     this.theme = themeOf(this.root)
-    this.shades = Object.fromEntries(["blue", "above", "below"].map((name) => [name, shadesOf(this.theme, name)]))
+    this.shades = Object.fromEntries(
+      ["blue", "above", "below"].map((name) => [name, shadesOf(this.theme, name)]),
+    )
     for (const panel of this.panels) this.drawPanel(panel)
     this.point(null, null)
   }
@@ -67,9 +106,16 @@ class Comparison {
     const { queries, keys } = this.data
     const measure = canvas.getContext("2d")
     measure.font = `${COMPARED_TYPE}px ${this.theme.font}`
-    const room = (names) => Math.min(Math.max(...names.map((one) => measure.measureText(one).width)), LONGEST_NAME, this.width / 3) + 8
+    const room = (names) =>
+      Math.min(
+        Math.max(...names.map((one) => measure.measureText(one).width)),
+        LONGEST_NAME,
+        this.width / 3,
+      ) + 8
     const [left, below] = [room(queries) + 16, room(keys) + 20]
-    const largest = this.height ? Math.max((this.height - HEAD - below) / queries.length, LOWEST_CELL) : LARGEST_SIDE
+    const largest = this.height
+      ? Math.max((this.height - HEAD - below) / queries.length, LOWEST_CELL)
+      : LARGEST_SIDE
     const across = Math.min((this.width - left - 2) / keys.length, largest)
     this.inner = { left, across, down: Math.max(across, LOWEST_CELL) }
     const context = prepared(canvas, this.width, HEAD + this.inner.down * queries.length + below)
@@ -82,7 +128,8 @@ class Comparison {
 
   // Weights end at 1, differences at the largest of them; colour follows the root, so that small ones can be seen.
   colour(name, number) {
-    const [most, scale] = name === "change" ? [this.data.largest, number < 0 ? "below" : "above"] : [1, "blue"]
+    const [most, scale] =
+      name === "change" ? [this.data.largest, number < 0 ? "below" : "above"] : [1, "blue"]
     return [this.shades[scale], Math.sqrt(Math.min(Math.abs(number) / most, 1))]
   }
 
@@ -92,18 +139,29 @@ class Comparison {
     context.font = `bold ${COMPARED_TYPE}px ${this.theme.font}`
     context.textAlign = "center"
     context.textBaseline = "middle"
-    this.data[name].forEach((row, query) => row.forEach((number, key) => {
-      if (number === null) return
-      const [x, y] = [edge(left, across, key), edge(HEAD, down, query)]
-      const colour = this.colour(name, number)
-      context.fillStyle = shade(...colour)
-      context.fillRect(x, y, edge(left, across, key + 1) - x, edge(HEAD, down, query + 1) - y)
-      if (name !== "change" || !this.data.signs[query][key]) return
-      context.fillStyle = inkOn(this.theme, ...colour)
-      context.fillText(this.data.signs[query][key], left + across * (key + 0.5), HEAD + down * (query + 0.5))
-    }))
+    this.data[name].forEach((row, query) =>
+      row.forEach((number, key) => {
+        if (number === null) return
+        const [x, y] = [edge(left, across, key), edge(HEAD, down, query)]
+        const colour = this.colour(name, number)
+        context.fillStyle = shade(...colour)
+        context.fillRect(x, y, edge(left, across, key + 1) - x, edge(HEAD, down, query + 1) - y)
+        if (name !== "change" || !this.data.signs[query][key]) return
+        context.fillStyle = inkOn(this.theme, ...colour)
+        context.fillText(
+          this.data.signs[query][key],
+          left + across * (key + 0.5),
+          HEAD + down * (query + 0.5),
+        )
+      }),
+    )
     context.strokeStyle = this.theme.grid
-    context.strokeRect(Math.round(left) - 0.5, HEAD - 0.5, Math.round(across * this.data.keys.length) + 1, Math.round(down * this.data.queries.length) + 1)
+    context.strokeRect(
+      Math.round(left) - 0.5,
+      HEAD - 0.5,
+      Math.round(across * this.data.keys.length) + 1,
+      Math.round(down * this.data.queries.length) + 1,
+    )
   }
 
   // As many keys as fit without touching; the rest are named when they are pointed at.
@@ -115,9 +173,14 @@ class Comparison {
     context.font = `${COMPARED_TYPE - 1}px ${this.theme.font}`
     context.fillStyle = this.theme.quiet
     context.textAlign = "right"
-    queries.forEach((query, row) => context.fillText(fitted(context, query, left - 20), left - 5, HEAD + down * (row + 0.5)))
+    queries.forEach((query, row) =>
+      context.fillText(fitted(context, query, left - 20), left - 5, HEAD + down * (row + 0.5)),
+    )
     keys.forEach((key, column) => {
-      if (column % every === 0) turned(context, left + across * (column + 0.5), bottom + 5, () => context.fillText(fitted(context, key, LONGEST_NAME), 0, 0))
+      if (column % every === 0)
+        turned(context, left + across * (column + 0.5), bottom + 5, () =>
+          context.fillText(fitted(context, key, LONGEST_NAME), 0, 0),
+        )
     })
     context.textAlign = "center"
     context.font = `${COMPARED_TYPE}px ${this.theme.font}`
@@ -145,24 +208,37 @@ class Comparison {
     context.font = `${COMPARED_TYPE}px ${this.theme.font}`
     context.fillText(name === "change" ? "after − before" : "weight", left, RAMP.top - 10)
     context.textAlign = "center"
-    for (const end of ends) context.fillText(name === "change" && end ? rounded(end) : String(end), toX(end), RAMP.top + RAMP.height + 9)
+    for (const end of ends)
+      context.fillText(
+        name === "change" && end ? rounded(end) : String(end),
+        toX(end),
+        RAMP.top + RAMP.height + 9,
+      )
   }
 
   at({ host }, event) {
     const box = host.getBoundingClientRect()
     const { left, across, down } = this.inner
-    const [column, row] = [Math.floor((event.clientX - box.left - left) / across), Math.floor((event.clientY - box.top - HEAD) / down)]
+    const [column, row] = [
+      Math.floor((event.clientX - box.left - left) / across),
+      Math.floor((event.clientY - box.top - HEAD) / down),
+    ]
     return row in this.data.queries && column in this.data.keys ? { row, column } : null
   }
 
   walk(panel, event) {
-    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key]
+    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[
+      event.key
+    ]
     if (event.key === "Escape") this.point(panel, null)
     if (!step) return
     event.preventDefault()
     const within = (place, names) => Math.min(Math.max(place, 0), names.length - 1)
     const { row, column } = this.cell ?? { row: -step[0], column: -step[1] }
-    this.point(panel, { row: within(row + step[0], this.data.queries), column: within(column + step[1], this.data.keys) })
+    this.point(panel, {
+      row: within(row + step[0], this.data.queries),
+      column: within(column + step[1], this.data.keys),
+    })
   }
 
   // Marks the cell in all pictures and says its numbers beside it.
@@ -173,10 +249,17 @@ class Comparison {
     if (!cell) return
     const { row, column } = cell
     const { left, across, down } = this.inner
-    const box = { left: Math.round(left + across * column), top: Math.round(HEAD + down * row), width: across, height: down }
+    const box = {
+      left: Math.round(left + across * column),
+      top: Math.round(HEAD + down * row),
+      width: across,
+      height: down,
+    }
     for (const { mark } of this.panels) mark.style.outlineColor = this.theme.second
-    for (const { mark } of this.panels) for (const [side, size] of Object.entries(box)) mark.style[side] = `${size}px`
-    const number = (name, show) => (this.data[name][row][column] === null ? "not a number" : show(this.data[name][row][column], 4))
+    for (const { mark } of this.panels)
+      for (const [side, size] of Object.entries(box)) mark.style[side] = `${size}px`
+    const number = (name, show) =>
+      this.data[name][row][column] === null ? "not a number" : show(this.data[name][row][column], 4)
     this.said.textContent =
       `query ${this.data.queries[row]}\nattends to key ${this.data.keys[column]}\nbefore ${number("before", plain)}\n` +
       `after ${number("after", plain)}\nchange ${number("change", signed)}`
@@ -189,7 +272,15 @@ class Comparison {
 
   lines() {
     const { queries, keys, before, after, change } = this.data
-    const cells = queries.flatMap((query, row) => keys.map((key, column) => [query, key, before[row][column], after[row][column], change[row][column]]))
+    const cells = queries.flatMap((query, row) =>
+      keys.map((key, column) => [
+        query,
+        key,
+        before[row][column],
+        after[row][column],
+        change[row][column],
+      ]),
+    )
     return [["query", "key", "before", "after", "change"], ...cells]
   }
 
@@ -197,13 +288,25 @@ class Comparison {
   fill() {
     if (!this.details.open) return this.table.replaceChildren()
     const [names, ...cells] = this.lines()
-    const line = (tag, texts) => el("tr", {}, ...texts.map((text) => el(tag, {}, String(text ?? "not a number"))))
-    this.table.replaceChildren(el("table", {}, el("thead", {}, line("th", names)), el("tbody", {}, ...cells.map((texts) => line("td", texts)))))
+    const line = (tag, texts) =>
+      el("tr", {}, ...texts.map((text) => el(tag, {}, String(text ?? "not a number"))))
+    this.table.replaceChildren(
+      el(
+        "table",
+        {},
+        el("thead", {}, line("th", names)),
+        el("tbody", {}, ...cells.map((texts) => line("td", texts))),
+      ),
+    )
   }
 
   async copy(button) {
     try {
-      await navigator.clipboard.writeText(this.lines().map((line) => line.join("\t")).join("\n"))
+      await navigator.clipboard.writeText(
+        this.lines()
+          .map((line) => line.join("\t"))
+          .join("\n"),
+      )
       button.textContent = "Copied"
     } catch {
       this.details.open = true // without a clipboard, an insecure origin say, by hand
@@ -216,7 +319,10 @@ class Comparison {
 
   download() {
     const canvases = this.panels.map(({ canvas }) => canvas)
-    const whole = el("canvas", { width: canvases.reduce((sum, { width }) => sum + width, 0), height: canvases[0].height })
+    const whole = el("canvas", {
+      width: canvases.reduce((sum, { width }) => sum + width, 0),
+      height: canvases[0].height,
+    })
     const context = whole.getContext("2d")
     canvases.reduce((x, canvas) => (context.drawImage(canvas, x, 0), x + canvas.width), 0)
     el("a", { href: whole.toDataURL(), download: "attention.png" }).click()

@@ -2,11 +2,27 @@
 import { MANY_KEYS, MOST_LINES } from "./layout.js"
 import { el } from "./paint.js"
 
-export const SHOWS = { all: "All", grid: "Grid", lines: "Lines", matrix: "Matrix", text: "Text", table: "Table" }
-const SPECIAL = { shown: "shown", hidden: "hidden, rows as they are", renormalised: "hidden, rows add up to 1 again" }
+export const SHOWS = {
+  all: "All",
+  grid: "Grid",
+  lines: "Lines",
+  matrix: "Matrix",
+  text: "Text",
+  table: "Table",
+}
+const SPECIAL = {
+  shown: "shown",
+  hidden: "hidden, rows as they are",
+  renormalised: "hidden, rows add up to 1 again",
+}
 const SEGMENTS = { all: "all", AA: "A → A", AB: "A → B", BA: "B → A", BB: "B → B" }
 const SCALES = { root: "square root", linear: "linear", log: "logarithm" }
-const MAXIMA = { auto: "by the length of the text", one: "weight 1", shared: "largest of these heads", head: "largest of each head" }
+const MAXIMA = {
+  auto: "by the length of the text",
+  one: "weight 1",
+  shared: "largest of these heads",
+  head: "largest of each head",
+}
 const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
 export const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
 const KEYS = [
@@ -16,7 +32,10 @@ const KEYS = [
   ["A N I O", "all heads, none, the others, only the current one"],
   ["L", "switch the whole layer on or off"],
   ["1 – 6", "all views, grid, lines, matrix, text, table"],
-  ["Tab", "to the next control, and into the tokens; ← → there go from token to token, Enter keeps one as the query"],
+  [
+    "Tab",
+    "to the next control, and into the tokens; ← → there go from token to token, Enter keeps one as the query",
+  ],
   ["Shift Enter", "keeps the token as the key of the query that is kept"],
   ["S W", "special tokens, word pieces, where there are any"],
   ["+ − 0", "zoom in, out, back"],
@@ -33,37 +52,93 @@ export class Controls {
     this.layers = el("div", { className: "choices", role: "group", "aria-label": "Layer" })
     this.heads = el("div", { className: "choices", role: "group", "aria-label": "Heads" })
     this.kindRow = row("Attention", this.kinds)
-    this.layers.onpointerover = this.layers.onfocusin = (event) => this.actions.near(Number(event.target.dataset.name))
+    this.layers.onpointerover = this.layers.onfocusin = (event) =>
+      this.actions.near(Number(event.target.dataset.name))
     this.layers.onpointerleave = () => this.actions.near()
-    this.top = el("div", { className: "top" }, row("Views", this.shows), this.kindRow, row("Layer", this.layers), row("Heads", this.heads))
-    this.side = el("div", { className: "side", role: "group", "aria-label": "Settings of the picture" })
+    this.top = el(
+      "div",
+      { className: "top" },
+      row("Views", this.shows),
+      this.kindRow,
+      row("Layer", this.layers),
+      row("Heads", this.heads),
+    )
+    this.side = el("div", {
+      className: "side",
+      role: "group",
+      "aria-label": "Settings of the picture",
+    })
     this.settings = new Map()
     this.note = el("p", { className: "note" })
   }
 
   // What can be chosen depends on the model and the kind of attention alone; built anew, the controls would lose the focus.
   fitTo(model, kind) {
-    const facts = [kind.queryText, kind.keyText].map((text) => [text.special?.some(Boolean), Boolean(text.words), Boolean(text.segments)])
-    const key = JSON.stringify([[...model.kinds.keys()], kind.layers, kind.heads, kind.shape[1], facts])
+    const facts = [kind.queryText, kind.keyText].map((text) => [
+      text.special?.some(Boolean),
+      Boolean(text.words),
+      Boolean(text.segments),
+    ])
+    const key = JSON.stringify([
+      [...model.kinds.keys()],
+      kind.layers,
+      kind.heads,
+      kind.shape[1],
+      facts,
+    ])
     if (key === this.fitted) return
     const focused = this.top.getRootNode().activeElement?.dataset?.name
     const group = this.top.getRootNode().activeElement?.parentElement
     this.fitted = key
     this.build(model, kind)
-    if (focused) [...(group?.querySelectorAll("button") ?? [])].find((button) => button.dataset.name === focused)?.focus()
+    if (focused)
+      [...(group?.querySelectorAll("button") ?? [])]
+        .find((button) => button.dataset.name === focused)
+        ?.focus()
   }
 
   build(model, kind) {
-    this.buttons(this.shows, Object.entries(SHOWS).map(([name, label]) => [name, label, () => this.actions.change({ show: name })]))
-    this.buttons(this.kinds, [...model.kinds.keys()].map((name) => [name, KINDS[name], () => this.actions.kind(name)]))
+    this.buttons(
+      this.shows,
+      Object.entries(SHOWS).map(([name, label]) => [
+        name,
+        label,
+        () => this.actions.change({ show: name }),
+      ]),
+    )
+    this.buttons(
+      this.kinds,
+      [...model.kinds.keys()].map((name) => [name, KINDS[name], () => this.actions.kind(name)]),
+    )
     this.kindRow.hidden = model.kinds.size < 2
-    this.buttons(this.layers, counted(kind.layers).map((layer) => [layer, String(layer + 1), () => this.actions.change({ layer })]))
-    const tools = [["every", "All"], ["none", "None"], ["only", "Only head 1"], ["invert", "Invert"], ["layer", "Layer off"]]
-    this.buttons(this.heads, counted(kind.heads).map((head) => [head, String(head + 1), () => this.actions.toggle(head)]))
-    this.buttons(this.heads, tools.map(([name, label]) => [name, label, () => this.actions.heads(name)]), true)
+    this.buttons(
+      this.layers,
+      counted(kind.layers).map((layer) => [
+        layer,
+        String(layer + 1),
+        () => this.actions.change({ layer }),
+      ]),
+    )
+    const tools = [
+      ["every", "All"],
+      ["none", "None"],
+      ["only", "Only head 1"],
+      ["invert", "Invert"],
+      ["layer", "Layer off"],
+    ]
+    this.buttons(
+      this.heads,
+      counted(kind.heads).map((head) => [head, String(head + 1), () => this.actions.toggle(head)]),
+    )
+    this.buttons(
+      this.heads,
+      tools.map(([name, label]) => [name, label, () => this.actions.heads(name)]),
+      true,
+    )
     this.heads.querySelector('[data-name="every"]').setAttribute("aria-label", "All heads")
     this.buildSide(kind)
-    for (const chosen of [this.layers, this.heads]) for (const button of chosen.children) this.explain(button)
+    for (const chosen of [this.layers, this.heads])
+      for (const button of chosen.children) this.explain(button)
   }
 
   explain(button) {
@@ -95,38 +170,106 @@ export class Controls {
     // The first option is what nobody has chosen.
     const pick = (name, label, options, help) => {
       const input = el("select", { onchange: () => this.actions.change({ [name]: input.value }) })
-      input.append(...Object.entries(options).map(([value, text]) => el("option", { value, textContent: text })))
+      input.append(
+        ...Object.entries(options).map(([value, text]) =>
+          el("option", { value, textContent: text }),
+        ),
+      )
       add(folded, name, label, input, help)
     }
     this.settings.clear()
-    const least = el("input", { type: "range", min: 0, max: 1, step: 0.01, oninput: () => this.actions.change({ threshold: clamped(least) }) })
+    const least = el("input", {
+      type: "range",
+      min: 0,
+      max: 1,
+      step: 0.01,
+      oninput: () => this.actions.change({ threshold: clamped(least) }),
+    })
     this.least = el("b") // no output: the slider itself says its number to screen-reader users
-    add(rows, "threshold", "Draw weights from", least, "Smaller weights are left out of the picture; no number changes.", this.least)
-    const most = el("input", { type: "number", min: 0, max: kind.shape[1], step: 1, onchange: () => this.actions.change({ top: clamped(most) }) })
-    add(rows, "top", "Largest per query", most, "Only so many keys of each query are drawn; 0 draws all.")
+    add(
+      rows,
+      "threshold",
+      "Draw weights from",
+      least,
+      "Smaller weights are left out of the picture; no number changes.",
+      this.least,
+    )
+    const most = el("input", {
+      type: "number",
+      min: 0,
+      max: kind.shape[1],
+      step: 1,
+      onchange: () => this.actions.change({ top: clamped(most) }),
+    })
+    add(
+      rows,
+      "top",
+      "Largest per query",
+      most,
+      "Only so many keys of each query are drawn; 0 draws all.",
+    )
     if (has("words")) this.wordsBox(rows, explained)
-    if (texts.some((text) => text.special?.some(Boolean))) pick("special", "Special tokens", SPECIAL, "Tokens that the tokenizer added.")
-    if (kind.queryText.segments && kind.keyText.segments) pick("segments", "Sentence", SEGMENTS, "Queries of the one sentence, keys of the other.")
+    if (texts.some((text) => text.special?.some(Boolean)))
+      pick("special", "Special tokens", SPECIAL, "Tokens that the tokenizer added.")
+    if (kind.queryText.segments && kind.keyText.segments)
+      pick("segments", "Sentence", SEGMENTS, "Queries of the one sentence, keys of the other.")
     pick("scale", "Scale", SCALES, "How colour and width grow with the weight.")
-    pick("maximum", "Full colour", MAXIMA, `The weight that is drawn at full strength: of up to ${MANY_KEYS} tokens weight 1, of more the largest of each head, unless you choose.`)
+    pick(
+      "maximum",
+      "Full colour",
+      MAXIMA,
+      `The weight that is drawn at full strength: of up to ${MANY_KEYS} tokens weight 1, of more the largest of each head, unless you choose.`,
+    )
     pick("colours", "Colours", COLOURS, "From the page's background, weight 0, to full strength.")
-    this.more = el("details", { className: "list more" }, el("summary", {}, "More settings"), ...folded)
+    this.more = el(
+      "details",
+      { className: "list more" },
+      el("summary", {}, "More settings"),
+      ...folded,
+    )
     this.built = true
-    this.side.replaceChildren(...rows, this.more, this.zoomRow(), this.note, listOf("What these settings do", explained), this.keyList())
+    this.side.replaceChildren(
+      ...rows,
+      this.more,
+      this.zoomRow(),
+      this.note,
+      listOf("What these settings do", explained),
+      this.keyList(),
+    )
   }
 
   wordsBox(rows, explained) {
-    const input = el("input", { type: "checkbox", onchange: () => this.actions.change({ words: input.checked }) })
+    const input = el("input", {
+      type: "checkbox",
+      onchange: () => this.actions.change({ words: input.checked }),
+    })
     this.settings.set("words", input)
-    const help = "Pieces of a word become one: a key's weight is the sum over its pieces, a query's the mean."
+    const help =
+      "Pieces of a word become one: a key's weight is the sum over its pieces, a query's the mean."
     explained.push(["Whole words", help])
     rows.push(el("label", { title: help }, el("span", {}, "Whole words"), input))
   }
 
   zoomRow() {
-    const zoom = (label, text, name) => el("button", { type: "button", textContent: text, title: label, "aria-label": label, onclick: () => this.actions.zoom(name) })
-    const buttons = [zoom("Zoom in", "+", "zoomIn"), zoom("Zoom out", "−", "zoomOut"), zoom("Reset zoom", "Reset", "zoomReset")]
-    return el("div", { className: "zoom", role: "group", "aria-label": "Zoom of lines and matrix" }, el("span", {}, "Zoom"), ...buttons)
+    const zoom = (label, text, name) =>
+      el("button", {
+        type: "button",
+        textContent: text,
+        title: label,
+        "aria-label": label,
+        onclick: () => this.actions.zoom(name),
+      })
+    const buttons = [
+      zoom("Zoom in", "+", "zoomIn"),
+      zoom("Zoom out", "−", "zoomOut"),
+      zoom("Reset zoom", "Reset", "zoomReset"),
+    ]
+    return el(
+      "div",
+      { className: "zoom", role: "group", "aria-label": "Zoom of lines and matrix" },
+      el("span", {}, "Zoom"),
+      ...buttons,
+    )
   }
 
   keyList() {
@@ -141,7 +284,8 @@ export class Controls {
   show(scene) {
     const { view, kind, off, current, theme } = scene
     const press = (host, on) => {
-      for (const button of host.querySelectorAll("button")) button.setAttribute("aria-pressed", String(on(button.dataset.name)))
+      for (const button of host.querySelectorAll("button"))
+        button.setAttribute("aria-pressed", String(on(button.dataset.name)))
     }
     press(this.shows, (name) => name === view.show)
     press(this.kinds, (name) => name === view.attention)
@@ -160,7 +304,9 @@ export class Controls {
       layer.setAttribute("aria-label", `Layer ${number + 1}`)
     }
     this.heads.querySelector('[data-name="only"]').textContent = `Only head ${current + 1}`
-    this.heads.querySelector('[data-name="layer"]').textContent = scene.heads.length ? "Layer off" : "Layer on"
+    this.heads.querySelector('[data-name="layer"]').textContent = scene.heads.length
+      ? "Layer off"
+      : "Layer on"
     this.showSettings({ ...view, maximum: scene.maximum })
   }
 
@@ -175,7 +321,10 @@ export class Controls {
     }
     this.least.textContent = view.threshold
     // What is not as it would be without anybody's choice is seen from the start; after that the fold is the visitor's.
-    if (this.built) this.more.open = [...this.more.querySelectorAll("select")].some((select) => select.selectedIndex > 0)
+    if (this.built)
+      this.more.open = [...this.more.querySelectorAll("select")].some(
+        (select) => select.selectedIndex > 0,
+      )
     this.built = false
   }
 }
@@ -187,29 +336,62 @@ function listOf(title, entries) {
   return el("details", { className: "list" }, el("summary", {}, title), el("dl", {}, ...rows))
 }
 
-const row = (label, content) => el("div", { className: "row" }, el("span", { className: "name", "aria-hidden": "true" }, label), content)
+const row = (label, content) =>
+  el(
+    "div",
+    { className: "row" },
+    el("span", { className: "name", "aria-hidden": "true" }, label),
+    content,
+  )
 
-const headsOff = (off, layer, kind) => [...off].filter((site) => site.startsWith(`${layer}.`)).length
+const headsOff = (off, layer, kind) =>
+  [...off].filter((site) => site.startsWith(`${layer}.`)).length
 
 function clamped(input) {
   const value = Number(input.value)
   const places = input.step === "1" ? 0 : 4 // as many as an address carries
-  return Number.isFinite(value) ? Number(Math.min(Math.max(value, Number(input.min)), Number(input.max)).toFixed(places)) : 0
+  return Number.isFinite(value)
+    ? Number(Math.min(Math.max(value, Number(input.min)), Number(input.max)).toFixed(places))
+    : 0
 }
 
 // What was done to the numbers, in words, whenever something was.
 function noteOf({ view, maximum, kind, frame, tilesPlain }, more) {
   const notes = []
-  const hides = view.special !== "shown" && [kind.queryText, kind.keyText].some((text) => text.special?.some(Boolean))
-  if (hides && view.special === "hidden") notes.push("Special tokens are hidden: rows add up to less than 1.")
-  if (hides && view.special === "renormalised") notes.push("Special tokens are hidden, and each row is divided by what is left of it, so that it adds up to 1.")
-  if (view.words && (kind.queryText.words || kind.keyText.words)) notes.push("Word pieces are merged: the sum over the pieces of a key, the mean over those of a query.")
-  if (frame.key !== "plain" && view.segments !== "all") notes.push(`Only ${view.segments[0]} → ${view.segments[1]}: ${frame.renormalised ? "rows add up to 1 again." : "rows add up to less than 1."}`)
-  if (maximum === "auto" && view.maximum === "head") notes.push("Among so many tokens most weights are small: full colour is the largest weight of each head.")
-  if (view.maximum === "one" && view.scale !== "log" && frame.columns.length > MANY_KEYS) notes.push("Among so many tokens most weights are small: “Full colour” and the logarithm under “Scale” bring them out.")
-  if (view.threshold > 0 || view.top > 0) notes.push("Weights below the limit are not drawn; the numbers are those of all.")
-  if (more) notes.push(`The ${MOST_LINES.toLocaleString("en")} strongest lines are drawn; of a token that is pointed at, all.`)
-  if (frame.key !== "plain" && tilesPlain) notes.push("The thumbnails show every token: not all layers are in the browser.")
-  if (Math.max(...kind.thumb_shape) < Math.max(...kind.shape)) notes.push("A cell of a thumbnail is the largest weight of the block that it stands for.")
+  const hides =
+    view.special !== "shown" &&
+    [kind.queryText, kind.keyText].some((text) => text.special?.some(Boolean))
+  if (hides && view.special === "hidden")
+    notes.push("Special tokens are hidden: rows add up to less than 1.")
+  if (hides && view.special === "renormalised")
+    notes.push(
+      "Special tokens are hidden, and each row is divided by what is left of it, so that it adds up to 1.",
+    )
+  if (view.words && (kind.queryText.words || kind.keyText.words))
+    notes.push(
+      "Word pieces are merged: the sum over the pieces of a key, the mean over those of a query.",
+    )
+  if (frame.key !== "plain" && view.segments !== "all")
+    notes.push(
+      `Only ${view.segments[0]} → ${view.segments[1]}: ${frame.renormalised ? "rows add up to 1 again." : "rows add up to less than 1."}`,
+    )
+  if (maximum === "auto" && view.maximum === "head")
+    notes.push(
+      "Among so many tokens most weights are small: full colour is the largest weight of each head.",
+    )
+  if (view.maximum === "one" && view.scale !== "log" && frame.columns.length > MANY_KEYS)
+    notes.push(
+      "Among so many tokens most weights are small: “Full colour” and the logarithm under “Scale” bring them out.",
+    )
+  if (view.threshold > 0 || view.top > 0)
+    notes.push("Weights below the limit are not drawn; the numbers are those of all.")
+  if (more)
+    notes.push(
+      `The ${MOST_LINES.toLocaleString("en")} strongest lines are drawn; of a token that is pointed at, all.`,
+    )
+  if (frame.key !== "plain" && tilesPlain)
+    notes.push("The thumbnails show every token: not all layers are in the browser.")
+  if (Math.max(...kind.thumb_shape) < Math.max(...kind.shape))
+    notes.push("A cell of a thumbnail is the largest weight of the block that it stands for.")
   return notes.join(" ")
 }

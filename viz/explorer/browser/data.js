@@ -9,7 +9,9 @@ export class Model {
     const { header, body } = opened(packed)
     this.header = header
     this.body = body
-    this.kinds = new Map(header.kinds.map((kind) => [kind.name, { ...kind, ...sides(header.texts, kind) }]))
+    this.kinds = new Map(
+      header.kinds.map((kind) => [kind.name, { ...kind, ...sides(header.texts, kind) }]),
+    )
     this.inflated = new Map()
     this.inflating = new Map()
     this.extra = new Map() // layers that came later, still compressed
@@ -38,9 +40,14 @@ export class Model {
   async layer(kind, layer) {
     const key = `${kind.name} ${layer}`
     if (this.inflated.has(key)) return this.inflated.get(key)
-    const stream = this.extra.get(key) ?? (kind.layers_at[layer] && slice(this.body, kind.layers_at[layer]))
+    const stream =
+      this.extra.get(key) ?? (kind.layers_at[layer] && slice(this.body, kind.layers_at[layer]))
     if (!stream) return null
-    if (!this.inflating.has(key)) this.inflating.set(key, inflate(stream).then((bytes) => this.keep(key, bytes)))
+    if (!this.inflating.has(key))
+      this.inflating.set(
+        key,
+        inflate(stream).then((bytes) => this.keep(key, bytes)),
+      )
     return this.inflating.get(key)
   }
 
@@ -56,7 +63,8 @@ export class Model {
   }
 
   async thumbnails(kind) {
-    if (!this.thumbs.has(kind.name)) this.thumbs.set(kind.name, await inflate(slice(this.body, kind.thumbs)))
+    if (!this.thumbs.has(kind.name))
+      this.thumbs.set(kind.name, await inflate(slice(this.body, kind.thumbs)))
     return this.thumbs.get(kind.name)
   }
 
@@ -119,16 +127,21 @@ export function frameOf(kind, view) {
   const rows = groupsOf(kind.queryText, view.words, queries)
   const columns = groupsOf(kind.keyText, view.words, keys)
   const plain = rows.length === kind.shape[0] && columns.length === kind.shape[1]
-  const renormalised = view.special === "renormalised" && !(queries.length === kind.shape[0] && keys.length === kind.shape[1])
+  const renormalised =
+    view.special === "renormalised" &&
+    !(queries.length === kind.shape[0] && keys.length === kind.shape[1])
   const key = plain ? "plain" : `${view.special} ${view.words} ${view.segments}`
   return { queries, keys, rows, columns, renormalised, plain, key }
 }
 
 function positionsOf(text, view, side) {
-  const wanted = view.segments === "all" || !text.segments ? null : "AB".indexOf(view.segments[side])
+  const wanted =
+    view.segments === "all" || !text.segments ? null : "AB".indexOf(view.segments[side])
   const hidden = view.special !== "shown" && text.special
   return [...text.tokens.keys()].filter(
-    (position) => !(hidden && text.special[position]) && (wanted === null || text.segments[position] === wanted),
+    (position) =>
+      !(hidden && text.special[position]) &&
+      (wanted === null || text.segments[position] === wanted),
   )
 }
 
@@ -149,10 +162,12 @@ function framed(weights, width, frame) {
   const found = new Float64Array(rows.length * columns.length)
   for (const query of queries) {
     let sum = 1
-    if (frame.renormalised) sum = keys.reduce((total, key) => total + weights[query * width + key], 0) || 1
+    if (frame.renormalised)
+      sum = keys.reduce((total, key) => total + weights[query * width + key], 0) || 1
     const row = rowOf.get(query)
     const share = 1 / (sum * (rows[row].last - rows[row].first + 1))
-    for (const key of keys) found[row * columns.length + columnOf.get(key)] += weights[query * width + key] * share
+    for (const key of keys)
+      found[row * columns.length + columnOf.get(key)] += weights[query * width + key] * share
   }
   return Float32Array.from(found)
 }
@@ -169,14 +184,16 @@ export function placesOf(groups) {
 export function meanOf(matrices) {
   if (matrices.length === 1) return matrices[0]
   const mean = new Float32Array(matrices[0]?.length ?? 0)
-  for (const matrix of matrices) for (let cell = 0; cell < mean.length; cell++) mean[cell] += matrix[cell]
+  for (const matrix of matrices)
+    for (let cell = 0; cell < mean.length; cell++) mean[cell] += matrix[cell]
   for (let cell = 0; cell < mean.length; cell++) mean[cell] /= matrices.length
   return mean
 }
 
 export function largestIn(matrix) {
   let largest = 0
-  for (let cell = 0; cell < matrix.length; cell++) if (matrix[cell] > largest) largest = matrix[cell]
+  for (let cell = 0; cell < matrix.length; cell++)
+    if (matrix[cell] > largest) largest = matrix[cell]
   return largest
 }
 
@@ -198,7 +215,8 @@ export function drawnOf(matrix, width, view) {
 export function strengthOf(weight, largest, scale) {
   const share = largest > 0 ? Math.min(weight / largest, 1) : 0
   if (scale === "root") return Math.sqrt(share)
-  if (scale === "log") return Math.max(0, 1 - Math.log10(Math.max(share, LOWEST)) / Math.log10(LOWEST))
+  if (scale === "log")
+    return Math.max(0, 1 - Math.log10(Math.max(share, LOWEST)) / Math.log10(LOWEST))
   return share
 }
 

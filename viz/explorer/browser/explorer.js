@@ -1,6 +1,16 @@
 // The explorer: one model's attention, one view of it, and all pictures of that view.
 import { Controls, KINDS, SHOWS, counted } from "./controls.js"
-import { Model, blockOf, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled, valuesOf } from "./data.js"
+import {
+  Model,
+  blockOf,
+  drawnOf,
+  frameOf,
+  largestIn,
+  meanOf,
+  placesOf,
+  pooled,
+  valuesOf,
+} from "./data.js"
 import { Grid, standsBeside } from "./grid.js"
 import { MANY_KEYS, THUMB_SIDE, TITLES } from "./layout.js"
 import { Lines } from "./lines.js"
@@ -14,8 +24,20 @@ const MOST_ANSWERS = 300
 const PANELS = ["text", "grid", "lines", "matrix", "table"]
 const SHOWN = { all: ["text", "grid", "lines", "matrix"], table: ["text", "table"] }
 export const PLAIN = {
-  attention: "encoder", layer: 0, off: [], show: "all", query: null, key: null, special: "shown", words: false,
-  segments: "all", threshold: 0, top: 0, scale: "root", maximum: "auto", colours: "blue",
+  attention: "encoder",
+  layer: 0,
+  off: [],
+  show: "all",
+  query: null,
+  key: null,
+  special: "shown",
+  words: false,
+  segments: "all",
+  threshold: 0,
+  top: 0,
+  scale: "root",
+  maximum: "auto",
+  colours: "blue",
 }
 
 export class Explorer {
@@ -36,8 +58,18 @@ export class Explorer {
 
   build() {
     const hover = (place) => this.hover(place)
-    const picked = { hover, choose: (place) => this.keep(place), chooseKey: (key) => this.keepKey(key), redraw: () => this.schedule() }
-    const tiles = { hover, redraw: picked.redraw, choose: (place, event) => this.chooseTile(place, event), open: (place) => this.openTile(place) }
+    const picked = {
+      hover,
+      choose: (place) => this.keep(place),
+      chooseKey: (key) => this.keepKey(key),
+      redraw: () => this.schedule(),
+    }
+    const tiles = {
+      hover,
+      redraw: picked.redraw,
+      choose: (place, event) => this.chooseTile(place, event),
+      open: (place) => this.openTile(place),
+    }
     this.controls = new Controls({
       change: (changes) => this.change(changes),
       kind: (name) => this.changeKind(name),
@@ -53,24 +85,48 @@ export class Explorer {
     this.table = new Table()
     this.said = el("span", { className: "said" })
     this.exact = el("code", { className: "exact" })
-    this.copy = el("button", { type: "button", className: "copy", textContent: "Copy", hidden: true, onclick: () => this.copyExact() })
+    this.copy = el("button", {
+      type: "button",
+      className: "copy",
+      textContent: "Copy",
+      hidden: true,
+      onclick: () => this.copyExact(),
+    })
     this.live = el("div", { className: "live", role: "status", "aria-live": "polite" })
     this.panels = new Map(PANELS.map((name) => [name, this.panel(name)]))
     this.views = el("div", { className: "views" }, ...this.panels.values())
     this.readout = el("div", { className: "readout" }, this.said, this.exact, this.copy)
     // It can be focused, by a click: whoever has clicked into a picture may go on with the keys.
-    this.frameElement = el("div", { className: "explorer", tabIndex: -1, onkeydown: (event) => this.press(event) },
-      this.controls.top, this.readout, el("div", { className: "body" }, this.views, this.controls.side), this.live)
+    this.frameElement = el(
+      "div",
+      { className: "explorer", tabIndex: -1, onkeydown: (event) => this.press(event) },
+      this.controls.top,
+      this.readout,
+      el("div", { className: "body" }, this.views, this.controls.side),
+      this.live,
+    )
     this.root.replaceChildren(this.frameElement)
     this.observer = new ResizeObserver(() => this.schedule())
     this.observer.observe(this.views)
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule())
-    this.frameElement.onfocusout = (event) => this.frameElement.contains(event.relatedTarget) || this.flush()
+    this.frameElement.onfocusout = (event) =>
+      this.frameElement.contains(event.relatedTarget) || this.flush()
   }
 
   panel(name) {
-    const host = { text: this.words, grid: this.grid, lines: this.lines, matrix: this.matrix, table: this.table }[name].host
-    return el("section", { className: `panel ${name}-panel`, "aria-label": `${TITLES[name]} view` }, el("p", { className: "title", "aria-hidden": "true" }, TITLES[name]), host)
+    const host = {
+      text: this.words,
+      grid: this.grid,
+      lines: this.lines,
+      matrix: this.matrix,
+      table: this.table,
+    }[name].host
+    return el(
+      "section",
+      { className: `panel ${name}-panel`, "aria-label": `${TITLES[name]} view` },
+      el("p", { className: "title", "aria-hidden": "true" }, TITLES[name]),
+      host,
+    )
   }
 
   get kind() {
@@ -97,7 +153,11 @@ export class Explorer {
 
   // A view from outside, for these numbers: the address, the charts beside the explorer.
   steer(view, packed) {
-    this.view = { ...PLAIN, ...view, off: new Set((view.off ?? []).map(([layer, head]) => `${layer}.${head}`)) }
+    this.view = {
+      ...PLAIN,
+      ...view,
+      off: new Set((view.off ?? []).map(([layer, head]) => `${layer}.${head}`)),
+    }
     return this.receive(packed)
   }
 
@@ -115,7 +175,13 @@ export class Explorer {
   // A view that this model has no place for goes back to what every model has.
   fit() {
     const { view, model } = this
-    if (!model.kinds.has(view.attention)) Object.assign(view, { attention: model.header.kinds[0].name, off: new Set(), query: null, key: null })
+    if (!model.kinds.has(view.attention))
+      Object.assign(view, {
+        attention: model.header.kinds[0].name,
+        off: new Set(),
+        query: null,
+        key: null,
+      })
     const { kind } = this
     view.layer = Math.min(view.layer, kind.layers - 1)
     if (!(view.query < kind.shape[0])) view.query = null
@@ -166,13 +232,21 @@ export class Explorer {
   commit() {
     clearTimeout(this.commitTimer)
     this.commitTimer = null
-    this.server.commit({ ...this.view, off: [...this.view.off].map((site) => site.split(".").map(Number)).sort(bySite) })
+    this.server.commit({
+      ...this.view,
+      off: [...this.view.off].map((site) => site.split(".").map(Number)).sort(bySite),
+    })
   }
 
   // Heads that are off are those of one attention: each gets its own back.
   changeKind(attention) {
     this.offOf.set(this.view.attention, this.view.off)
-    Object.assign(this.view, { attention, off: this.offOf.get(attention) ?? new Set(), query: null, key: null })
+    Object.assign(this.view, {
+      attention,
+      off: this.offOf.get(attention) ?? new Set(),
+      query: null,
+      key: null,
+    })
     this.fit()
     this.changed()
   }
@@ -200,7 +274,13 @@ export class Explorer {
     const { kind } = this
     const all = counted(kind.heads)
     const on = this.headsOn(kind)
-    const chosen = { every: all, none: [], only: [this.current], invert: all.filter((head) => !on.includes(head)), layer: on.length ? [] : all }
+    const chosen = {
+      every: all,
+      none: [],
+      only: [this.current],
+      invert: all.filter((head) => !on.includes(head)),
+      layer: on.length ? [] : all,
+    }
     this.setHeads(this.view.layer, chosen[name])
     this.changed()
   }
@@ -209,7 +289,8 @@ export class Explorer {
   solo(layer, head) {
     const { kind } = this
     const all = counted(kind.heads)
-    for (let other = 0; other < kind.layers; other++) if (this.headsOn(kind, other).length === 1) this.setHeads(other, all)
+    for (let other = 0; other < kind.layers; other++)
+      if (this.headsOn(kind, other).length === 1) this.setHeads(other, all)
     this.setHeads(layer, [head])
     this.view.layer = layer
     this.current = head
@@ -242,7 +323,9 @@ export class Explorer {
   keep(place) {
     if (!place) return
     const sides = Object.keys(place)
-    const same = sides.every((side) => this.view[side] === place[side]) && ["query", "key"].every((side) => sides.includes(side) || this.view[side] === null)
+    const same =
+      sides.every((side) => this.view[side] === place[side]) &&
+      ["query", "key"].every((side) => sides.includes(side) || this.view[side] === null)
     this.view.query = same ? null : (place.query ?? null)
     this.view.key = same ? null : (place.key ?? null)
     this.changed()
@@ -284,7 +367,9 @@ export class Explorer {
     }
     const changed = Object.keys(around).filter((what) => !(what in this.around))
     this.around = around
-    return [...changed.map((what) => around[what]), this.said.textContent, this.exact.textContent].filter(Boolean).join(" ")
+    return [...changed.map((what) => around[what]), this.said.textContent, this.exact.textContent]
+      .filter(Boolean)
+      .join(" ")
   }
 
   press(event) {
@@ -293,7 +378,11 @@ export class Explorer {
     const { kind } = this
     const wrapped = (index, step, count) => (index + step + count) % count
     const onButton = ["BUTTON", "SUMMARY"].includes(event.composedPath()[0]?.tagName)
-    if (event.composedPath().includes(this.table.host) && (event.key === " " || event.key.startsWith("Arrow"))) return // it scrolls
+    if (
+      event.composedPath().includes(this.table.host) &&
+      (event.key === " " || event.key.startsWith("Arrow"))
+    )
+      return // it scrolls
     const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[event.key]
     if (event.shiftKey && step) return this.pan(event, step)
     const has = (setting) => this.controls.settings.has(setting)
@@ -355,7 +444,12 @@ export class Explorer {
       this.said.textContent = `Layer ${view.layer + 1} is on its way.`
       return
     }
-    if (this.model !== model || model.kinds.get(this.view.attention) !== kind || !model.ready(kind, this.view.layer)) return
+    if (
+      this.model !== model ||
+      model.kinds.get(this.view.attention) !== kind ||
+      !model.ready(kind, this.view.layer)
+    )
+      return
     if (this.scene && this.scene.model !== model) this.speak()
     this.scene = { ...this.sceneOf(kind, thumbs), ...this.chosen() }
     this.dirty = true
@@ -366,7 +460,13 @@ export class Explorer {
   // A copy of what is chosen: a scene shows the numbers of its own layer, whatever is chosen while the next is awaited.
   chosen() {
     const view = { ...this.view, maximum: this.maximumOf(this.kind), off: new Set(this.view.off) }
-    return { view, maximum: this.view.maximum, off: view.off, heads: this.headsOn(this.kind), current: this.current }
+    return {
+      view,
+      maximum: this.view.maximum,
+      off: view.off,
+      heads: this.headsOn(this.kind),
+      current: this.current,
+    }
   }
 
   // What full colour stands for, where nobody chose it: as View.scaled_for has it.
@@ -379,15 +479,24 @@ export class Explorer {
     const { model, view } = this
     const frame = frameOf(kind, view)
     const heads = this.headsOn(kind)
-    const matrices = new Map(heads.map((head) => [head, model.matrix(kind, view.layer, head, frame)]))
+    const matrices = new Map(
+      heads.map((head) => [head, model.matrix(kind, view.layer, head, frame)]),
+    )
     const width = frame.columns.length
     const mean = meanOf([...matrices.values()])
     const maximum = this.maximumOf(kind)
     // Once a head and not once a line: to look through every weight of a long text takes a millisecond.
-    const largest = new Map([...matrices].map(([head, matrix]) => [head, maximum === "one" ? 1 : largestIn(matrix)]))
+    const largest = new Map(
+      [...matrices].map(([head, matrix]) => [head, maximum === "one" ? 1 : largestIn(matrix)]),
+    )
     const shared = maximum === "shared" ? Math.max(0, ...largest.values()) : null
     return {
-      model, kind, frame, matrices, mean, thumbs,
+      model,
+      kind,
+      frame,
+      matrices,
+      mean,
+      thumbs,
       numbers: new Map([...matrices].map(([head, matrix]) => [head, drawnOf(matrix, width, view)])),
       drawnMean: drawnOf(mean, width, view),
       full: (head) => shared ?? largest.get(head),
@@ -429,7 +538,8 @@ export class Explorer {
     this.buildWords(scene)
     if (shown.includes("grid")) this.drawGrid(scene)
     if (shown.includes("matrix")) this.matrix.setNumbers(scene)
-    for (const name of ["lines", "matrix"]) if (shown.includes(name)) this[name].draw(scene, this[name].host.clientWidth)
+    for (const name of ["lines", "matrix"])
+      if (shown.includes(name)) this[name].draw(scene, this[name].host.clientWidth)
     this.controls.tell(scene, shown.includes("lines") && this.lines.more)
   }
 
@@ -443,7 +553,14 @@ export class Explorer {
 
   drawGrid(scene) {
     const { view, kind, frame, theme } = scene
-    const key = [kind.name, scene.tilesPlain ? "plain" : frame.key, view.scale, view.maximum, view.colours, theme.dark].join(" ")
+    const key = [
+      kind.name,
+      scene.tilesPlain ? "plain" : frame.key,
+      view.scale,
+      view.maximum,
+      view.colours,
+      theme.dark,
+    ].join(" ")
     if (this.tilesOf !== scene.model || this.tilesKey !== key) {
       if (this.tilesOf !== scene.model) this.grid.forget()
       this.tilesOf = scene.model
@@ -468,7 +585,8 @@ export class Explorer {
       layerMeans.push(tileOf(meanOf(matrices)))
       matrices.forEach((matrix, head) => {
         sums[head] ??= new Float32Array(matrix.length)
-        for (let cell = 0; cell < matrix.length; cell++) sums[head][cell] += matrix[cell] / kind.layers
+        for (let cell = 0; cell < matrix.length; cell++)
+          sums[head][cell] += matrix[cell] / kind.layers
       })
     }
     this.grid.setTiles([...heads, ...layerMeans, ...sums.map(tileOf)], scene)
@@ -478,14 +596,20 @@ export class Explorer {
   get active() {
     const { scene, view } = this
     const place = this.hovered ?? { query: view.query, key: view.key }
-    const where = (places, position) => (position === null || position === undefined ? -1 : (places.get(position) ?? -1))
-    return { ...place, row: where(scene.rowOf, place.query), column: where(scene.columnOf, place.key) }
+    const where = (places, position) =>
+      position === null || position === undefined ? -1 : (places.get(position) ?? -1)
+    return {
+      ...place,
+      row: where(scene.rowOf, place.query),
+      column: where(scene.columnOf, place.key),
+    }
   }
 
   drawOverlays() {
     const { scene, active } = this
     const { shown } = this
-    for (const name of ["grid", "lines", "matrix"]) if (shown.includes(name)) this[name].drawOverlay(scene, active)
+    for (const name of ["grid", "lines", "matrix"])
+      if (shown.includes(name)) this[name].drawOverlay(scene, active)
     this.showWords()
   }
 
@@ -494,7 +618,8 @@ export class Explorer {
     const { scene, active } = this
     const { shown } = this
     if (shown.includes("text")) this.words.show(scene, active)
-    if (shown.includes("table")) this.table.show(scene, active, this.answers.get(this.requestOf(Math.max(active.row, 0))))
+    if (shown.includes("table"))
+      this.table.show(scene, active, this.answers.get(this.requestOf(Math.max(active.row, 0))))
     const { text, value } = this.sentence(active)
     this.said.textContent = text
     this.exact.textContent = value ?? ""
@@ -507,15 +632,22 @@ export class Explorer {
     if (this.waiting !== null) return { text: `Layer ${this.waiting + 1} is on its way.` }
     const { frame, heads, mean, view } = scene
     if (active.layer !== undefined) return this.tileSentence(active)
-    if (!heads.length) return { text: `No head of layer ${view.layer + 1} is on: press All, or switch one on.` }
-    const who = heads.length === 1 ? `Layer ${view.layer + 1}, head ${heads[0] + 1}` : `Layer ${view.layer + 1}, mean of ${heads.length} heads`
+    if (!heads.length)
+      return { text: `No head of layer ${view.layer + 1} is on: press All, or switch one on.` }
+    const who =
+      heads.length === 1
+        ? `Layer ${view.layer + 1}, head ${heads[0] + 1}`
+        : `Layer ${view.layer + 1}, mean of ${heads.length} heads`
     const [query, key] = [frame.rows[active.row], frame.columns[active.column]]
     const columns = frame.columns.length
     if (!frame.rows.length || !columns) return { text: `${who}. No token is left to look at.` }
-    if (!query && !key) return { text: `${who}. Point at a token or a cell to read its weights, click to keep it.` }
+    if (!query && !key)
+      return { text: `${who}. Point at a token or a cell to read its weights, click to keep it.` }
     if (query) {
       const exact = this.answers.get(this.requestOf(active.row))
-      const row = exact ? exact.mean.map(Number) : [...mean.subarray(active.row * columns, (active.row + 1) * columns)]
+      const row = exact
+        ? exact.mean.map(Number)
+        : [...mean.subarray(active.row * columns, (active.row + 1) * columns)]
       const place = key ? active.column : row.indexOf(Math.max(...row))
       const text = `${who}: query ${named(query)} attends ${key ? "to" : "most to"} key ${named(frame.columns[place])}:`
       return withValue(text, exact?.mean[place], row[place])
@@ -530,23 +662,40 @@ export class Explorer {
   tileSentence(active) {
     const { layer, head, block } = active
     const { kind, frame } = this.scene
-    const who = [layer < kind.layers ? `layer ${layer + 1}` : "mean over the layers", head === undefined ? "" : head < kind.heads ? `head ${head + 1}` : "mean of its heads"].filter(Boolean).join(", ")
+    const who = [
+      layer < kind.layers ? `layer ${layer + 1}` : "mean over the layers",
+      head === undefined ? "" : head < kind.heads ? `head ${head + 1}` : "mean of its heads",
+    ]
+      .filter(Boolean)
+      .join(", ")
     if (!block) return { text: `${who}: click to see all of its heads.` }
     const range = (groups, place, blocks) => {
       const inside = groups.filter((_, index) => blockOf(index, groups.length, blocks) === place)
-      return inside.length > 1 ? `tokens ${inside[0].first + 1} to ${inside.at(-1).last + 1}` : inside.length ? named(inside[0]) : ""
+      return inside.length > 1
+        ? `tokens ${inside[0].first + 1} to ${inside.at(-1).last + 1}`
+        : inside.length
+          ? named(inside[0])
+          : ""
     }
     if (this.scene.tilesPlain && !frame.plain) return { text: `${who}.` }
     const { rows, columns } = frame
     const text = `${who}: query ${range(rows, block.row, block.rows)} attends to key ${range(columns, block.column, block.columns)}:`
     if (!this.isCell(block)) return { text: `${text} at most ≈ ${approximately(block.weight)}` }
-    return withValue(text, this.answers.get(this.tileRequest(active))?.mean[block.column], block.weight)
+    return withValue(
+      text,
+      this.answers.get(this.tileRequest(active))?.mean[block.column],
+      block.weight,
+    )
   }
 
   // Whether a block of a thumbnail is one query and one key.
   isCell(block) {
     const { frame, tilesPlain } = this.scene
-    return (frame.plain || !tilesPlain) && block.rows === frame.rows.length && block.columns === frame.columns.length
+    return (
+      (frame.plain || !tilesPlain) &&
+      block.rows === frame.rows.length &&
+      block.columns === frame.columns.length
+    )
   }
 
   // ---- exact numbers
@@ -564,7 +713,10 @@ export class Explorer {
 
   offHere() {
     const { view } = this.scene
-    return [...view.off].map((site) => site.split(".").map(Number)).filter(([of]) => of === view.layer).sort(bySite)
+    return [...view.off]
+      .map((site) => site.split(".").map(Number))
+      .filter(([of]) => of === view.layer)
+      .sort(bySite)
   }
 
   // The row that a cell of a thumbnail lies in, of its head alone, or of the mean of the heads of its layer.
@@ -572,14 +724,27 @@ export class Explorer {
     const { kind } = this.scene
     if (!block || !this.isCell(block) || layer >= kind.layers) return null
     const others = head < kind.heads ? counted(kind.heads).filter((other) => other !== head) : []
-    return this.requestFor(layer, others.map((other) => [layer, other]), this.scene.frame.rows[block.row])
+    return this.requestFor(
+      layer,
+      others.map((other) => [layer, other]),
+      this.scene.frame.rows[block.row],
+    )
   }
 
   requestFor(layer, off, query, key = null) {
     if (!query && !key) return null
     const { attention, special, words, segments } = this.scene.view
     const asked = key ? { query: null, key: key.first } : { query: query.first }
-    return JSON.stringify({ name: this.model.header.name, attention, layer, off, special, words, segments, ...asked })
+    return JSON.stringify({
+      name: this.model.header.name,
+      attention,
+      layer,
+      off,
+      special,
+      words,
+      segments,
+      ...asked,
+    })
   }
 
   // What has to be known in full for what is said, and in the table for what is shown.
@@ -587,7 +752,8 @@ export class Explorer {
     const { active, scene } = this
     if (active.layer !== undefined) return this.tileRequest(active)
     if (!scene.heads.length) return null
-    if (active.row >= 0 || scene.view.show === "table") return this.requestOf(Math.max(active.row, 0))
+    if (active.row >= 0 || scene.view.show === "table")
+      return this.requestOf(Math.max(active.row, 0))
     return active.column >= 0 ? this.giverOf(active.column) : null
   }
 
@@ -608,13 +774,16 @@ export class Explorer {
   }
 }
 
-const shapeOf = ({ kinds }) => [...kinds.values()].map(({ name, layers, heads }) => `${name} ${layers} ${heads}`).join()
+const shapeOf = ({ kinds }) =>
+  [...kinds.values()].map(({ name, layers, heads }) => `${name} ${layers} ${heads}`).join()
 
 const bySite = (left, right) => left[0] - right[0] || left[1] - right[1]
 
-const withValue = (text, exact, weight) => (exact ? { text, value: exact } : { text: `${text} ≈ ${approximately(weight)}` })
+const withValue = (text, exact, weight) =>
+  exact ? { text, value: exact } : { text: `${text} ≈ ${approximately(weight)}` }
 
-const approximately = (weight) => (weight >= 0.0005 || weight === 0 ? weight.toFixed(3) : weight.toExponential(0))
+const approximately = (weight) =>
+  weight >= 0.0005 || weight === 0 ? weight.toFixed(3) : weight.toExponential(0)
 
 const withLargest = (found) => ({ ...found, largest: largestIn(found.tile) })
 
@@ -622,5 +791,7 @@ function plainTiles({ kind, thumbs }) {
   const [height, width] = kind.thumb_shape
   const count = kind.layers * kind.heads + kind.layers + kind.heads
   const size = height * width
-  return Array.from({ length: count }, (_, number) => withLargest({ tile: valuesOf(thumbs, number * size, size), height, width }))
+  return Array.from({ length: count }, (_, number) =>
+    withLargest({ tile: valuesOf(thumbs, number * size, size), height, width }),
+  )
 }

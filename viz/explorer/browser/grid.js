@@ -1,7 +1,28 @@
 // All heads of all layers as thumbnails, with the mean of each layer and of each head over the layers.
 import { blockOf, strengthOf } from "./data.js"
-import { GRID_APART, GRID_DIMMED, GRID_GAP, GRID_LEFT, GRID_NAME_X, GRID_SMALL_TYPE, GRID_TOP, GRID_TYPE, GRID_VEIL } from "./layout.js"
-import { BETWEEN, LARGEST_TILE, MARK_WIDTH, NARROWEST_ROW, SHARES, SMALLEST_TILE, SMALL_TILE, SPARSE_TILE, TALLEST_GRID, TARGET_TILE } from "./layout.js"
+import {
+  GRID_APART,
+  GRID_DIMMED,
+  GRID_GAP,
+  GRID_LEFT,
+  GRID_NAME_X,
+  GRID_SMALL_TYPE,
+  GRID_TOP,
+  GRID_TYPE,
+  GRID_VEIL,
+} from "./layout.js"
+import {
+  BETWEEN,
+  LARGEST_TILE,
+  MARK_WIDTH,
+  NARROWEST_ROW,
+  SHARES,
+  SMALLEST_TILE,
+  SMALL_TILE,
+  SPARSE_TILE,
+  TALLEST_GRID,
+  TARGET_TILE,
+} from "./layout.js"
 import { picture } from "./paint.js"
 import { Stack } from "./stack.js"
 
@@ -25,7 +46,11 @@ export class Grid extends Stack {
       const column = cell % across
       const found = tiles[this.number(Math.floor(row / height), Math.floor(column / width))]
       if (!found) return 0
-      return strengthOf(found.tile[(row % height) * width + (column % width)], maximum === "head" ? found.largest : shared, scale)
+      return strengthOf(
+        found.tile[(row % height) * width + (column % width)],
+        maximum === "head" ? found.largest : shared,
+        scale,
+      )
     })
   }
 
@@ -63,13 +88,15 @@ export class Grid extends Stack {
     for (let head = 0; head <= kind.heads; head++) {
       context.fillStyle = head === current ? theme.text : theme.quiet
       const name = head === kind.heads ? "mean" : String(head + 1)
-      if (head === kind.heads || head % every === 0) context.fillText(name, this.corner(0, head).x + this.tile / 2, GRID_TOP / 2)
+      if (head === kind.heads || head % every === 0)
+        context.fillText(name, this.corner(0, head).x + this.tile / 2, GRID_TOP / 2)
     }
     context.textAlign = "right"
     for (let layer = 0; layer <= kind.layers; layer++) {
       context.fillStyle = layer === view.layer ? theme.text : theme.quiet
       const name = layer === kind.layers ? "mean" : String(layer + 1)
-      if (layer === kind.layers || layer % every === 0) context.fillText(name, GRID_LEFT - GRID_APART, this.corner(layer, 0).y + this.tile / 2)
+      if (layer === kind.layers || layer % every === 0)
+        context.fillText(name, GRID_LEFT - GRID_APART, this.corner(layer, 0).y + this.tile / 2)
     }
     context.save()
     context.translate(GRID_NAME_X, GRID_TOP + (kind.layers * this.step) / 2)
@@ -92,7 +119,17 @@ export class Grid extends Stack {
     context.imageSmoothingEnabled = width > this.tile
     context.fillStyle = theme.background
     context.fillRect(x, y, this.tile, this.tile)
-    context.drawImage(this.sheet, head * width, layer * height, width, height, x, y, this.tile, this.tile)
+    context.drawImage(
+      this.sheet,
+      head * width,
+      layer * height,
+      width,
+      height,
+      x,
+      y,
+      this.tile,
+      this.tile,
+    )
     context.strokeStyle = theme.grid
     context.lineWidth = 1
     context.strokeRect(x - 0.5, y - 0.5, this.tile + 1, this.tile + 1)
@@ -124,7 +161,8 @@ export class Grid extends Stack {
         const rows = this.part(active.row, frame.rows.length, found.height)
         const columns = this.part(active.column, frame.columns.length, found.width)
         if (rows) this.veil(rows, (from, size) => context.fillRect(x, y + from, this.tile, size))
-        else if (columns) this.veil(columns, (from, size) => context.fillRect(x + from, y, size, this.tile))
+        else if (columns)
+          this.veil(columns, (from, size) => context.fillRect(x + from, y, size, this.tile))
       }
     }
     context.globalAlpha = 1
@@ -150,13 +188,17 @@ export class Grid extends Stack {
 
   at(x, y) {
     if (!this.kind) return null
-    const [head, layer] = [Math.floor((x - GRID_LEFT) / this.step), Math.floor((y - GRID_TOP) / this.step)]
+    const [head, layer] = [
+      Math.floor((x - GRID_LEFT) / this.step),
+      Math.floor((y - GRID_TOP) / this.step),
+    ]
     if (layer < 0 || layer > this.kind.layers) return null
     if (x < GRID_LEFT) return layer < this.kind.layers ? { layer } : null
     const found = this.tiles?.[this.number(layer, head)]
     if (head < 0 || head > this.kind.heads || !found) return null
     const corner = this.corner(layer, head)
-    const inside = (offset, blocks) => Math.min(Math.max(Math.floor((offset / this.tile) * blocks), 0), blocks - 1)
+    const inside = (offset, blocks) =>
+      Math.min(Math.max(Math.floor((offset / this.tile) * blocks), 0), blocks - 1)
     const [row, column] = [inside(y - corner.y, found.height), inside(x - corner.x, found.width)]
     const weight = found.tile[row * found.width + column]
     return { layer, head, block: { row, column, weight, rows: found.height, columns: found.width } }
@@ -167,12 +209,17 @@ export class Grid extends Stack {
 export function tileOf({ heads, layers }, width, tallest) {
   const across = (width - GRID_LEFT - GRID_GAP) / (heads + 1)
   const down = (tallest - GRID_TOP - GRID_GAP) / (layers + 1)
-  return Math.min(Math.max(Math.floor(Math.min(across, down)) - GRID_GAP, SMALLEST_TILE), LARGEST_TILE)
+  return Math.min(
+    Math.max(Math.floor(Math.min(across, down)) - GRID_GAP, SMALLEST_TILE),
+    LARGEST_TILE,
+  )
 }
 
 // Whether the thumbnails stand beside lines and matrix: where they can be pointed at in their share of the width.
 export function standsBeside(kind, width) {
   const shares = Object.values(SHARES)
-  const room = (width - BETWEEN * (shares.length - 1)) * (SHARES.grid / shares.reduce((sum, share) => sum + share))
+  const room =
+    (width - BETWEEN * (shares.length - 1)) *
+    (SHARES.grid / shares.reduce((sum, share) => sum + share))
   return width >= NARROWEST_ROW && tileOf(kind, room, Infinity) >= TARGET_TILE
 }

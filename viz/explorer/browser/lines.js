@@ -1,14 +1,40 @@
 // Tokens left and right, and a line for every weight: from the query that looks to the key that it looks at.
 import { strengthOf } from "./data.js"
-import { DASHES, LINES_APART, LINES_AROUND, LINES_BAR, LINES_BELOW, LINES_BENDS, LINES_EDGE, LINES_FADED, LINES_FRAME, LINES_HEADING } from "./layout.js"
-import { LINES_ROW, LINES_SIDE, LINES_TOP, LINES_TYPE, MARK_WIDTH, MOST_LINES, SHORTEST_LINES, SMALLEST_ROW, TALLEST_LINES, WIDEST_SIDE } from "./layout.js"
+import {
+  DASHES,
+  LINES_APART,
+  LINES_AROUND,
+  LINES_BAR,
+  LINES_BELOW,
+  LINES_BENDS,
+  LINES_EDGE,
+  LINES_FADED,
+  LINES_FRAME,
+  LINES_HEADING,
+} from "./layout.js"
+import {
+  LINES_ROW,
+  LINES_SIDE,
+  LINES_TOP,
+  LINES_TYPE,
+  MARK_WIDTH,
+  MOST_LINES,
+  SHORTEST_LINES,
+  SMALLEST_ROW,
+  TALLEST_LINES,
+  WIDEST_SIDE,
+} from "./layout.js"
 import { FAINTEST_LINE, LINE_GROWS, THINNEST_LINE } from "./layout.js"
 import { fitted, inkOn, shade } from "./paint.js"
 import { Stack } from "./stack.js"
 
 export class Lines extends Stack {
   constructor(actions) {
-    super("lines", "Lines from each query, on the left, to the keys that it attends to, on the right", actions)
+    super(
+      "lines",
+      "Lines from each query, on the left, to the keys that it attends to, on the right",
+      actions,
+    )
   }
 
   draw(scene, width) {
@@ -32,14 +58,25 @@ export class Lines extends Stack {
     context.textBaseline = "middle"
     context.fillStyle = theme.quiet
     context.textAlign = "left"
-    context.fillText("query attends", Math.max(0, this.inner.left - LINES_EDGE - context.measureText("query attends").width), LINES_HEADING)
+    context.fillText(
+      "query attends",
+      Math.max(0, this.inner.left - LINES_EDGE - context.measureText("query attends").width),
+      LINES_HEADING,
+    )
     context.fillText("to key", width - this.inner.left + LINES_EDGE, LINES_HEADING)
   }
 
   // The strongest lines of all heads that are on; each head remembers its own, so that toggling one sorts little.
   strongest() {
     const { heads, numbers, full } = this.scene
-    const found = heads.flatMap((head) => strongestOf(numbers.get(head)).map(([cell, weight]) => ({ head, cell, weight, full: full(head) })))
+    const found = heads.flatMap((head) =>
+      strongestOf(numbers.get(head)).map(([cell, weight]) => ({
+        head,
+        cell,
+        weight,
+        full: full(head),
+      })),
+    )
     found.sort((left, right) => left.weight - right.weight)
     this.more = found.length > MOST_LINES
     return found.slice(-MOST_LINES)
@@ -82,9 +119,16 @@ export class Lines extends Stack {
 
   tokens(context, theme, frame) {
     context.fillStyle = theme.text
-    for (const [groups, side] of [[frame.rows, "left"], [frame.columns, "right"]]) {
-      const every = Math.max(1, Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)))
-      for (let place = 0; place < groups.length; place += every) this.token(context, groups, place, side)
+    for (const [groups, side] of [
+      [frame.rows, "left"],
+      [frame.columns, "right"],
+    ]) {
+      const every = Math.max(
+        1,
+        Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)),
+      )
+      for (let place = 0; place < groups.length; place += every)
+        this.token(context, groups, place, side)
     }
   }
 
@@ -93,7 +137,11 @@ export class Lines extends Stack {
     if (y < LINES_TOP || y > LINES_TOP + this.inner.height) return
     const [room, x] = [this.inner.left - LINES_AROUND, this.inner.left - LINES_APART]
     context.textAlign = side === "left" ? "right" : "left"
-    context.fillText(fitted(context, groups[place].label, room), side === "left" ? x : this.size.width - x, y)
+    context.fillText(
+      fitted(context, groups[place].label, room),
+      side === "left" ? x : this.size.width - x,
+      y,
+    )
   }
 
   drawOverlay(scene, active) {
@@ -117,8 +165,12 @@ export class Lines extends Stack {
     if (row >= 0 && column >= 0) cells.push(row * width + column)
     else if (row >= 0) for (let key = 0; key < width; key++) cells.push(row * width + key)
     else for (let query = 0; query < frame.rows.length; query++) cells.push(query * width + column)
-    const found = heads.flatMap((head) => cells.map((cell) => ({ head, cell, weight: numbers.get(head)[cell], full: full(head) })))
-    return found.filter(({ weight }) => weight > 0).sort((left, right) => left.weight - right.weight)
+    const found = heads.flatMap((head) =>
+      cells.map((cell) => ({ head, cell, weight: numbers.get(head)[cell], full: full(head) })),
+    )
+    return found
+      .filter(({ weight }) => weight > 0)
+      .sort((left, right) => left.weight - right.weight)
   }
 
   // The labels again, each with the mean weight between it and the token in question as its shade; where rows are thinner
@@ -126,23 +178,46 @@ export class Lines extends Stack {
   sides(context, scene, { row, column }) {
     const { frame, drawnMean } = scene
     const width = frame.columns.length
-    const keys = (place) => (row >= 0 && (column < 0 || place === column) ? drawnMean[row * width + place] : null)
-    const queries = (place) => (column >= 0 && (row < 0 || place === row) ? drawnMean[place * width + column] : null)
-    this.shadedTokens(context, scene, frame.rows, "left", row, column >= 0 && row < 0 ? queries : null)
-    this.shadedTokens(context, scene, frame.columns, "right", column, row >= 0 && column < 0 ? keys : null)
+    const keys = (place) =>
+      row >= 0 && (column < 0 || place === column) ? drawnMean[row * width + place] : null
+    const queries = (place) =>
+      column >= 0 && (row < 0 || place === row) ? drawnMean[place * width + column] : null
+    this.shadedTokens(
+      context,
+      scene,
+      frame.rows,
+      "left",
+      row,
+      column >= 0 && row < 0 ? queries : null,
+    )
+    this.shadedTokens(
+      context,
+      scene,
+      frame.columns,
+      "right",
+      column,
+      row >= 0 && column < 0 ? keys : null,
+    )
   }
 
   shadedTokens(context, scene, groups, side, chosen, weightOf) {
     const { theme, shades, view, fullMean } = scene
-    const every = Math.max(1, Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)))
+    const every = Math.max(
+      1,
+      Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)),
+    )
     const row = (this.inner.height * this.zoom) / groups.length
     const [room, thin] = [this.inner.left - LINES_EDGE, row < SMALLEST_ROW]
     const [wide, tall] = thin ? [LINES_BAR, Math.max(row, 1)] : [room, Math.min(row, LINES_ROW) - 2]
     const frameHeight = Math.min(Math.max(row, SMALLEST_ROW), LINES_FRAME)
     const start = (width) => (side === "left" ? room - width : this.size.width - room)
     const y = (place) => this.rowY(place, groups)
-    const seen = groups.map((_, place) => place).filter((place) => y(place) >= LINES_TOP && y(place) <= LINES_TOP + this.inner.height)
-    const strengths = groups.map((_, place) => (weightOf ? strengthOf(weightOf(place), fullMean, view.scale) : 0))
+    const seen = groups
+      .map((_, place) => place)
+      .filter((place) => y(place) >= LINES_TOP && y(place) <= LINES_TOP + this.inner.height)
+    const strengths = groups.map((_, place) =>
+      weightOf ? strengthOf(weightOf(place), fullMean, view.scale) : 0,
+    )
     for (const place of seen) {
       if (!(strengths[place] > 0)) continue
       context.fillStyle = shade(shades, strengths[place])
@@ -151,10 +226,16 @@ export class Lines extends Stack {
     const framed = seen.includes(chosen)
     const clear = (place) => !framed || Math.abs(y(place) - y(chosen)) > frameHeight - 1
     for (const place of seen.filter((place) => place % every === 0 && clear(place))) {
-      context.fillStyle = strengths[place] > 0 && !thin ? inkOn(theme, shades, strengths[place]) : theme.text
+      context.fillStyle =
+        strengths[place] > 0 && !thin ? inkOn(theme, shades, strengths[place]) : theme.text
       this.token(context, groups, place, side)
     }
-    if (framed) this.chosenToken(context, scene, groups, chosen, side, { x: start(room), wide: room, tall: frameHeight })
+    if (framed)
+      this.chosenToken(context, scene, groups, chosen, side, {
+        x: start(room),
+        wide: room,
+        tall: frameHeight,
+      })
   }
 
   chosenToken(context, { theme }, groups, place, side, { x, wide, tall }) {
@@ -193,9 +274,13 @@ function strongestOf(weights) {
     const cells = []
     for (let cell = 0; cell < bits.length; cell++) {
       const bucket = bits[cell] >>> 15
-      if (bits[cell] > 0 && (bucket > last || (bucket === last && room-- > 0))) cells.push([cell, weights[cell]])
+      if (bits[cell] > 0 && (bucket > last || (bucket === last && room-- > 0)))
+        cells.push([cell, weights[cell]])
     }
-    remembered.set(weights, cells.sort((left, right) => right[1] - left[1]))
+    remembered.set(
+      weights,
+      cells.sort((left, right) => right[1] - left[1]),
+    )
   }
   return remembered.get(weights)
 }

@@ -1,7 +1,28 @@
 // One layer's heads that are on, as a heatmap: query rows, key columns.
 import { strengthOf } from "./data.js"
-import { LABEL_SHARE, LARGEST_CELL, MARK_WIDTH, MATRIX_APART, MATRIX_AROUND, MATRIX_BELOW, MATRIX_ROOM, MATRIX_TYPE, MATRIX_VEIL, MATRIX_WEIGHT } from "./layout.js"
-import { LONGEST_RAMP, RAMP_BESIDE, RAMP_HEIGHT, RAMP_LEFT, RAMP_STEPS, RAMP_TOP, SHORTEST_RAMP, TALLEST_MATRIX, WIDEST_LABEL } from "./layout.js"
+import {
+  LABEL_SHARE,
+  LARGEST_CELL,
+  MARK_WIDTH,
+  MATRIX_APART,
+  MATRIX_AROUND,
+  MATRIX_BELOW,
+  MATRIX_ROOM,
+  MATRIX_TYPE,
+  MATRIX_VEIL,
+  MATRIX_WEIGHT,
+} from "./layout.js"
+import {
+  LONGEST_RAMP,
+  RAMP_BESIDE,
+  RAMP_HEIGHT,
+  RAMP_LEFT,
+  RAMP_STEPS,
+  RAMP_TOP,
+  SHORTEST_RAMP,
+  TALLEST_MATRIX,
+  WIDEST_LABEL,
+} from "./layout.js"
 import { fitted, picture } from "./paint.js"
 import { Stack } from "./stack.js"
 
@@ -14,20 +35,30 @@ export class Matrix extends Stack {
 
   setNumbers(scene) {
     const { drawnMean, frame, view, shades, fullMean } = scene
-    this.small = picture(frame.rows.length, frame.columns.length, shades, (cell) => strengthOf(drawnMean[cell], fullMean, view.scale))
+    this.small = picture(frame.rows.length, frame.columns.length, shades, (cell) =>
+      strengthOf(drawnMean[cell], fullMean, view.scale),
+    )
   }
 
   draw(scene, width) {
     const { frame, theme, view } = scene
     const [rows, columns] = [frame.rows.length, frame.columns.length]
-    const tallest = view.show === "matrix" ? Math.max(TALLEST_MATRIX, TALLEST_ALONE * window.innerHeight) : TALLEST_MATRIX
+    const tallest =
+      view.show === "matrix"
+        ? Math.max(TALLEST_MATRIX, TALLEST_ALONE * window.innerHeight)
+        : TALLEST_MATRIX
     this.scene = scene
     const measure = this.base.getContext("2d")
     measure.font = `${MATRIX_TYPE}px ${theme.font}`
-    const longest = (groups) => groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)
+    const longest = (groups) =>
+      groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)
     const left = Math.min(longest(frame.rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
     const top = Math.min(longest(frame.columns), WIDEST_LABEL) + MATRIX_ROOM
-    const cell = Math.min((width - left - 2) / columns, LARGEST_CELL, Math.max((tallest - top) / rows, 1))
+    const cell = Math.min(
+      (width - left - 2) / columns,
+      LARGEST_CELL,
+      Math.max((tallest - top) / rows, 1),
+    )
     this.inner = { left, top, width: cell * columns, height: cell * rows }
     const context = this.contexts(width, top + this.inner.height + MATRIX_BELOW)
     this.cells(context, theme)
@@ -56,11 +87,13 @@ export class Matrix extends Stack {
     context.textAlign = "right"
     for (const row of this.fittingPlaces(rows.length, this.inner.height)) {
       const y = this.toY((row + 0.5) / rows.length)
-      if (this.between(y, this.inner.top, this.inner.height)) this.rowLabel(context, rows[row].label, y)
+      if (this.between(y, this.inner.top, this.inner.height))
+        this.rowLabel(context, rows[row].label, y)
     }
     for (const column of this.fittingPlaces(columns.length, this.inner.width)) {
       const x = this.toX((column + 0.5) / columns.length)
-      if (this.between(x, this.inner.left, this.inner.width)) this.columnLabel(context, columns[column].label, x)
+      if (this.between(x, this.inner.left, this.inner.width))
+        this.columnLabel(context, columns[column].label, x)
     }
   }
 
@@ -75,7 +108,11 @@ export class Matrix extends Stack {
 
   rowLabel(context, label, y) {
     context.textAlign = "right"
-    context.fillText(fitted(context, label, this.inner.left - MATRIX_AROUND), this.inner.left - MATRIX_APART, y)
+    context.fillText(
+      fitted(context, label, this.inner.left - MATRIX_AROUND),
+      this.inner.left - MATRIX_APART,
+      y,
+    )
   }
 
   columnLabel(context, label, x) {
@@ -89,9 +126,14 @@ export class Matrix extends Stack {
 
   legend(context, { theme, shades, view, fullMean }, width) {
     const { left, top, height } = this.inner
-    const [y, length] = [top + height + RAMP_TOP, Math.max(Math.min(LONGEST_RAMP, width - left - RAMP_BESIDE), SHORTEST_RAMP)]
+    const [y, length] = [
+      top + height + RAMP_TOP,
+      Math.max(Math.min(LONGEST_RAMP, width - left - RAMP_BESIDE), SHORTEST_RAMP),
+    ]
     const [x, middle] = [left + RAMP_LEFT, y + RAMP_HEIGHT / 2]
-    const ramp = picture(1, RAMP_STEPS, shades, (cell) => strengthOf((cell / (RAMP_STEPS - 1)) * fullMean, fullMean, view.scale))
+    const ramp = picture(1, RAMP_STEPS, shades, (cell) =>
+      strengthOf((cell / (RAMP_STEPS - 1)) * fullMean, fullMean, view.scale),
+    )
     context.imageSmoothingEnabled = true
     context.fillStyle = theme.quiet
     context.textAlign = "left"
@@ -99,7 +141,11 @@ export class Matrix extends Stack {
     context.drawImage(ramp, x, y, length, RAMP_HEIGHT)
     context.strokeStyle = theme.grid
     context.strokeRect(x - 0.5, y - 0.5, length + 1, RAMP_HEIGHT + 1)
-    context.fillText(`${fullMean === 1 ? "1" : fullMean.toPrecision(3)}  weight`, x + length + MATRIX_APART, middle)
+    context.fillText(
+      `${fullMean === 1 ? "1" : fullMean.toPrecision(3)}  weight`,
+      x + length + MATRIX_APART,
+      middle,
+    )
   }
 
   drawOverlay({ frame, theme }, active) {
@@ -114,8 +160,20 @@ export class Matrix extends Stack {
     this.veil(context, theme, [active.row, rows], [active.column, columns])
     context.strokeStyle = theme.second
     context.lineWidth = MARK_WIDTH
-    if (active.row >= 0) context.strokeRect(this.toX(0), this.toY(active.row / rows), width * this.zoom, Math.max(tall, 1))
-    if (active.column >= 0) context.strokeRect(this.toX(active.column / columns), this.toY(0), Math.max(wide, 1), height * this.zoom)
+    if (active.row >= 0)
+      context.strokeRect(
+        this.toX(0),
+        this.toY(active.row / rows),
+        width * this.zoom,
+        Math.max(tall, 1),
+      )
+    if (active.column >= 0)
+      context.strokeRect(
+        this.toX(active.column / columns),
+        this.toY(0),
+        Math.max(wide, 1),
+        height * this.zoom,
+      )
     context.restore()
     this.namedLabels(context, theme, frame, active)
   }
@@ -123,12 +181,23 @@ export class Matrix extends Stack {
   // Everything but the row and the column in question steps back, so that what a token attends to is seen alone.
   veil(context, theme, [row, rows], [column, columns]) {
     if (row < 0 && column < 0) return
-    const others = (place, count) => (place < 0 ? [[0, 1]] : [[0, place / count], [(place + 1) / count, 1]])
+    const others = (place, count) =>
+      place < 0
+        ? [[0, 1]]
+        : [
+            [0, place / count],
+            [(place + 1) / count, 1],
+          ]
     context.globalAlpha = MATRIX_VEIL
     context.fillStyle = theme.background
     for (const [top, bottom] of others(row, rows)) {
       for (const [left, right] of others(column, columns)) {
-        context.fillRect(this.toX(left), this.toY(top), this.toX(right) - this.toX(left), this.toY(bottom) - this.toY(top))
+        context.fillRect(
+          this.toX(left),
+          this.toY(top),
+          this.toX(right) - this.toX(left),
+          this.toY(bottom) - this.toY(top),
+        )
       }
     }
     context.globalAlpha = 1
@@ -139,12 +208,18 @@ export class Matrix extends Stack {
     context.font = `${MATRIX_WEIGHT} ${MATRIX_TYPE}px ${theme.font}`
     context.textBaseline = "middle"
     if (active.row >= 0) {
-      const y = Math.min(Math.max(this.toY((active.row + 0.5) / rows.length), this.inner.top + 6), this.inner.top + this.inner.height - 6)
+      const y = Math.min(
+        Math.max(this.toY((active.row + 0.5) / rows.length), this.inner.top + 6),
+        this.inner.top + this.inner.height - 6,
+      )
       this.plate(context, theme, 0, y - 8, this.inner.left - 2, 16)
       this.rowLabel(context, rows[active.row].label, y)
     }
     if (active.column >= 0) {
-      const x = Math.min(Math.max(this.toX((active.column + 0.5) / columns.length), this.inner.left + 6), this.inner.left + this.inner.width - 6)
+      const x = Math.min(
+        Math.max(this.toX((active.column + 0.5) / columns.length), this.inner.left + 6),
+        this.inner.left + this.inner.width - 6,
+      )
       this.plate(context, theme, x - 8, 0, 16, this.inner.top - 2)
       this.columnLabel(context, columns[active.column].label, x)
     }
@@ -162,8 +237,12 @@ export class Matrix extends Stack {
     const within = (share, count) => (share >= 0 && share < 1 ? Math.floor(share * count) : -1)
     const row = y < this.inner.top ? -1 : within(this.fromY(y), rows.length)
     const column = x < this.inner.left ? -1 : within(this.fromX(x), columns.length)
-    if (y > this.inner.top + this.inner.height || x > this.inner.left + this.inner.width) return null
+    if (y > this.inner.top + this.inner.height || x > this.inner.left + this.inner.width)
+      return null
     if (row < 0 && column < 0) return null
-    return { ...(row >= 0 && { query: rows[row].first }), ...(column >= 0 && { key: columns[column].first }) }
+    return {
+      ...(row >= 0 && { query: rows[row].first }),
+      ...(column >= 0 && { key: columns[column].first }),
+    }
   }
 }

@@ -5,13 +5,22 @@ import { READABLE, SHADES, THEMES } from "./layout.js"
 export function themeOf(element) {
   const style = getComputedStyle(element)
   const background = style.getPropertyValue("--st-background-color").trim()
-  const dark = background ? brightness(rgb(background)) < 0.2 : matchMedia("(prefers-color-scheme: dark)").matches
-  return { ...(dark ? THEMES.dark : THEMES.light), dark, font: style.getPropertyValue("--st-font") || THEMES.font }
+  const dark = background
+    ? brightness(rgb(background)) < 0.2
+    : matchMedia("(prefers-color-scheme: dark)").matches
+  return {
+    ...(dark ? THEMES.dark : THEMES.light),
+    dark,
+    font: style.getPropertyValue("--st-font") || THEMES.font,
+  }
 }
 
 function rgb(colour) {
   if (colour.startsWith("#")) {
-    const digits = colour.length === 4 ? [...colour.slice(1)].map((digit) => digit + digit).join("") : colour.slice(1)
+    const digits =
+      colour.length === 4
+        ? [...colour.slice(1)].map((digit) => digit + digit).join("")
+        : colour.slice(1)
     return [0, 2, 4].map((start) => parseInt(digits.slice(start, start + 2), 16))
   }
   return colour.match(/[\d.]+/g).map(Number)
@@ -73,7 +82,8 @@ export function picture(height, width, shades, strengthAt) {
   const image = context.createImageData(canvas.width, canvas.height)
   const colours = packedColours(shades)
   const pixels = new Uint32Array(image.data.buffer)
-  for (let cell = 0; cell < width * height; cell++) pixels[cell] = colours[Math.round(strengthAt(cell) * (SHADES - 1))]
+  for (let cell = 0; cell < width * height; cell++)
+    pixels[cell] = colours[Math.round(strengthAt(cell) * (SHADES - 1))]
   context.putImageData(image, 0, 0)
   return canvas
 }

@@ -11,7 +11,12 @@ export class Stack {
   constructor(name, label, actions) {
     this.base = el("canvas", { className: "base" })
     this.over = el("canvas", { className: "over" })
-    this.host = el("div", { className: `stack ${name}`, role: "img", "aria-label": label }, this.base, this.over)
+    this.host = el(
+      "div",
+      { className: `stack ${name}`, role: "img", "aria-label": label },
+      this.base,
+      this.over,
+    )
     this.actions = actions
     this.zoom = 1
     this.shift = { x: 0, y: 0 } // of the upper left corner, as a share of the whole picture
@@ -26,7 +31,13 @@ export class Stack {
     }
     this.host.onpointerleave = () => this.actions.hover(null)
     this.host.onpointerdown = (event) => {
-      this.held = { x: event.clientX, y: event.clientY, slipped: false, shiftX: this.shift.x, shiftY: this.shift.y }
+      this.held = {
+        x: event.clientX,
+        y: event.clientY,
+        slipped: false,
+        shiftX: this.shift.x,
+        shiftY: this.shift.y,
+      }
       if (this.zoom > 1) this.host.setPointerCapture(event.pointerId)
     }
     this.host.onpointerup = this.host.onpointercancel = () => {
@@ -48,10 +59,15 @@ export class Stack {
 
   // Two fingers: what lies between them stays there, as large as they are far apart.
   pinch(event) {
-    if (event.targetTouches.length !== 2 || !(this.inner?.width > 0 && this.inner.height > 0)) return
+    if (event.targetTouches.length !== 2 || !(this.inner?.width > 0 && this.inner.height > 0))
+      return
     if (event.cancelable) event.preventDefault()
     const [one, other] = [...event.targetTouches].map((touch) => this.point(touch))
-    const now = { apart: Math.hypot(one.x - other.x, one.y - other.y), x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 }
+    const now = {
+      apart: Math.hypot(one.x - other.x, one.y - other.y),
+      x: (one.x + other.x) / 2,
+      y: (one.y + other.y) / 2,
+    }
     if (this.fingers) {
       this.shift.x -= (now.x - this.fingers.x) / (this.inner.width * this.zoom)
       this.shift.y -= (now.y - this.fingers.y) / (this.inner.height * this.zoom)
@@ -87,7 +103,10 @@ export class Stack {
     if (!(width > 0 && height > 0)) return // every token may be hidden
     const zoom = Math.min(Math.max(this.zoom * factor, 1), CLOSEST)
     const middle = point ?? { x: left + width / 2, y: top + height / 2 }
-    for (const [axis, start, size] of [["x", left, width], ["y", top, height]]) {
+    for (const [axis, start, size] of [
+      ["x", left, width],
+      ["y", top, height],
+    ]) {
       const part = (middle[axis] - start) / size
       this.shift[axis] += part / this.zoom - part / zoom
     }

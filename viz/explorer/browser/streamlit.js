@@ -22,7 +22,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   held.name = opened(data).header.name
   // Streamlit calls this again for new data, without a call of what it was given to clean up with.
   clearTimeout(held.timer)
-  held.timer = setTimeout(() => held.started === held.data || held.explorer.receive(held.data), PATIENCE)
+  held.timer = setTimeout(
+    () => held.started === held.data || held.explorer.receive(held.data),
+    PATIENCE,
+  )
   window.addEventListener(EVENT, held.read)
   held.read()
   requestAnimationFrame(() => held.explorer.schedule()) // it is called for a change of theme as well
@@ -35,7 +38,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 }
 
 function mount(parentElement) {
-  const held = { applied: -1, left: -Infinity, committed: -Infinity, pressed: -Infinity, rested: -Infinity }
+  const held = {
+    applied: -1,
+    left: -Infinity,
+    committed: -Infinity,
+    pressed: -Infinity,
+    rested: -Infinity,
+  }
   setTimeout(() => server.drawn(), UNSEEN)
   // The revision says which of the server's views the visitor's own was made on.
   const server = {
@@ -50,13 +59,18 @@ function mount(parentElement) {
       insist(held, () => afterRun(held, () => Math.max(held.pressed, held.committed), ask), done)
     },
     layer: (request) => {
-      const ask = () => window.headlight.ask?.("layer", JSON.stringify({ name: held.name, ...request }))
+      const ask = () =>
+        window.headlight.ask?.("layer", JSON.stringify({ name: held.name, ...request }))
       afterRun(held, () => held.pressed, ask)
     },
     drawn: () => {
       if (!held.awaited || held.told === held.data) return
       const seen = (held.told = held.data)
-      insist(held, () => held.trigger("drawn", true), () => !held.awaited || held.data !== seen)
+      insist(
+        held,
+        () => held.trigger("drawn", true),
+        () => !held.awaited || held.data !== seen,
+      )
     },
   }
   held.explorer = new Explorer(parentElement.querySelector(".headlight"), server)
@@ -65,11 +79,18 @@ function mount(parentElement) {
   const outside = (event) => !event.composedPath().includes(parentElement)
   window.addEventListener("pointerdown", (event) => outside(event) && held.explorer.flush(), true)
   for (const press of ["pointerdown", "keydown"]) {
-    window.addEventListener(press, (event) => outside(event) && (held.pressed = performance.now()), true)
+    window.addEventListener(
+      press,
+      (event) => outside(event) && (held.pressed = performance.now()),
+      true,
+    )
   }
   window.addEventListener("click", (event) => leave(held, event), true)
   const page = location.pathname
-  window.addEventListener("popstate", () => location.pathname !== page && (held.left = performance.now()))
+  window.addEventListener(
+    "popstate",
+    () => location.pathname !== page && (held.left = performance.now()),
+  )
   mounted.set(parentElement, held)
   return held
 }

@@ -6,7 +6,8 @@ export default function ({ data, parentElement }) {
   const theme = themeOf(root)
   const said = el("p", { className: "said", role: "status" }, data.hint)
   const tables = data.matrices.map((matrix) => tableOf(matrix, theme))
-  root.onpointerover = root.onpointerdown = ({ target }) => (said.textContent = target.title || data.hint)
+  root.onpointerover = root.onpointerdown = ({ target }) =>
+    (said.textContent = target.title || data.hint)
   root.onpointerleave = () => (said.textContent = data.hint)
   root.replaceChildren(el("div", { className: "panels" }, ...tables), said)
 }
@@ -14,7 +15,14 @@ export default function ({ data, parentElement }) {
 function tableOf({ title, columns, rows, most, signed }, theme) {
   const shadesFor = (number) => shadesOf(theme, signed ? (number < 0 ? "below" : "above") : "blue")
   const head = el("tr", {}, el("td"), ...columns.map((name) => el("th", { scope: "col" }, name)))
-  const body = rows.map(({ name, cells }) => el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => cellOf(cell, most, theme, shadesFor(cell.number)))))
+  const body = rows.map(({ name, cells }) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, name),
+      ...cells.map((cell) => cellOf(cell, most, theme, shadesFor(cell.number))),
+    ),
+  )
   return el("table", {}, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, ...body))
 }
 

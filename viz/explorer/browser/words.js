@@ -12,12 +12,19 @@ export class Words {
   }
 
   build({ kind, frame }) {
-    const alike = frame.rows.length === frame.columns.length && frame.rows.every(({ first }, place) => first === frame.columns[place].first)
+    const alike =
+      frame.rows.length === frame.columns.length &&
+      frame.rows.every(({ first }, place) => first === frame.columns[place].first)
     const one = kind.queries === kind.keys && alike // of a pair of sentences, rows and columns may be different ones
     this.one = one
     const focused = this.focused()
-    this.sides = one ? [this.strip("both", "Tokens", frame.rows)] : [this.strip("query", "Queries", frame.rows), this.strip("key", "Keys", frame.columns)]
-    this.host.replaceChildren(...this.sides.flatMap(({ title, strip }) => (one ? [strip] : [title, strip])), this.said)
+    this.sides = one
+      ? [this.strip("both", "Tokens", frame.rows)]
+      : [this.strip("query", "Queries", frame.rows), this.strip("key", "Keys", frame.columns)]
+    this.host.replaceChildren(
+      ...this.sides.flatMap(({ title, strip }) => (one ? [strip] : [title, strip])),
+      this.said,
+    )
     const groups = focused && this.sides.find(({ side }) => side === focused.side)
     groups?.buttons[Math.min(focused.place, groups.buttons.length - 1)]?.focus()
   }
@@ -37,10 +44,18 @@ export class Words {
     const strip = el("div", { className: "tokens", role: "group", "aria-label": name })
     const buttons = groups.map((group, place) => {
       const where = side === "key" ? { key: group.first } : { query: group.first }
-      const button = el("button", { type: "button", tabIndex: place ? -1 : 0, textContent: group.label, dir: "auto" })
+      const button = el("button", {
+        type: "button",
+        tabIndex: place ? -1 : 0,
+        textContent: group.label,
+        dir: "auto",
+      })
       button.onpointerenter = button.onfocus = () => this.actions.hover(where)
       button.onpointerleave = button.onblur = () => this.actions.hover(null)
-      button.onclick = (event) => (event.shiftKey && side !== "query" ? this.actions.chooseKey(group.first) : this.actions.choose(where))
+      button.onclick = (event) =>
+        event.shiftKey && side !== "query"
+          ? this.actions.chooseKey(group.first)
+          : this.actions.choose(where)
       button.onkeydown = (event) => this.walk(event, buttons, place)
       return button
     })
@@ -49,7 +64,9 @@ export class Words {
   }
 
   walk(event, buttons, place) {
-    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -place, End: buttons.length - 1 - place }[event.key]
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -place, End: buttons.length - 1 - place }[
+      event.key
+    ]
     if (step === undefined || event.shiftKey) return
     event.preventDefault()
     event.stopPropagation()
@@ -64,11 +81,20 @@ export class Words {
     const columns = frame.columns.length
     const looks = active.row >= 0
     const lit = looks || active.column >= 0
-    const received = looks ? null : lit ? (place) => drawnMean[place * columns + active.column] : null
+    const received = looks
+      ? null
+      : lit
+        ? (place) => drawnMean[place * columns + active.column]
+        : null
     for (const { side, buttons } of this.sides) {
       const shadesQueries = lit && !looks && (side === "query" || this.one)
-      const weight = shadesQueries ? received : side === "query" ? () => 0 : this.keyWeight(scene, active)
-      const chosen = side === "key" ? active.column : looks ? active.row : this.one ? active.column : active.row
+      const weight = shadesQueries
+        ? received
+        : side === "query"
+          ? () => 0
+          : this.keyWeight(scene, active)
+      const chosen =
+        side === "key" ? active.column : looks ? active.row : this.one ? active.column : active.row
       buttons.forEach((button, place) => this.paint(scene, button, weight(place), place === chosen))
     }
     const none = `${AT_REST} Point at a token, or tab to it, to see only what it attends to.`
@@ -79,7 +105,8 @@ export class Words {
     const [rows, columns] = [frame.rows.length, frame.columns.length]
     if (row >= 0) return (place) => drawnMean[row * columns + place] ?? 0
     const sums = new Float64Array(columns)
-    for (let cell = 0; cell < drawnMean.length; cell++) sums[cell % columns] += drawnMean[cell] / rows
+    for (let cell = 0; cell < drawnMean.length; cell++)
+      sums[cell % columns] += drawnMean[cell] / rows
     return (place) => sums[place] ?? 0
   }
 
@@ -95,30 +122,50 @@ export class Words {
 // One query: every key with the weight of each head that is on, and their mean.
 export class Table {
   constructor() {
-    this.host = el("div", { className: "table", tabIndex: 0, role: "region", "aria-label": "Weights of one query" })
+    this.host = el("div", {
+      className: "table",
+      tabIndex: 0,
+      role: "region",
+      "aria-label": "Weights of one query",
+    })
   }
 
   show(scene, active, exact) {
     const { frame, heads, matrices, mean } = scene
     const row = Math.max(active.row ?? 0, 0)
     const columns = frame.columns.length
-    if (!frame.rows.length || !columns || !heads.length) return this.host.replaceChildren("No head is on, or no token is left to show.")
+    if (!frame.rows.length || !columns || !heads.length)
+      return this.host.replaceChildren("No head is on, or no token is left to show.")
     const many = heads.length > 1
     const names = ["key", ...(many ? ["mean"] : []), ...heads.map((head) => `head ${head + 1}`)]
     const cells = (place) => {
       const approximate = (matrix) => `≈ ${matrix[row * columns + place].toFixed(4)}`
-      if (exact) return [...(many ? [exact.mean[place]] : []), ...heads.map((head) => exact.heads[head][place])]
-      return [...(many ? [approximate(mean)] : []), ...heads.map((head) => approximate(matrices.get(head)))]
+      if (exact)
+        return [
+          ...(many ? [exact.mean[place]] : []),
+          ...heads.map((head) => exact.heads[head][place]),
+        ]
+      return [
+        ...(many ? [approximate(mean)] : []),
+        ...heads.map((head) => approximate(matrices.get(head))),
+      ]
     }
     const head = el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)))
     const body = frame.columns.map((group, place) =>
-      el("tr", {}, el("th", { scope: "row" }, named(group)), ...cells(place).map((cell) => el("td", {}, cell))),
+      el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, named(group)),
+        ...cells(place).map((cell) => el("td", {}, cell)),
+      ),
     )
     const caption = el("caption", {}, `Query ${named(frame.rows[row])} attends to:`)
-    this.host.replaceChildren(el("table", {}, caption, el("thead", {}, head), el("tbody", {}, ...body)))
+    this.host.replaceChildren(
+      el("table", {}, caption, el("thead", {}, head), el("tbody", {}, ...body)),
+    )
   }
 }
 
 // "5 · slow": positions are counted from 1 on the screen; the number tells repeated tokens apart.
-export const named = ({ first, last, label }) => `${first + 1}${last > first ? `–${last + 1}` : ""} · ${label}`
-
+export const named = ({ first, last, label }) =>
+  `${first + 1}${last > first ? `–${last + 1}` : ""} · ${label}`
