@@ -10,15 +10,19 @@ from tqdm import tqdm
 
 from model.config import Config
 from model.tokenizer import Tokenizer
-from model.training.data import everyday, unseen
 from model.training.data.batches import pad
 from model.training.data.corpora import Corpus, Example
+from model.training.data.list_files import Lists, read_lists
 from model.training.data.preparation import label_corpus
 from model.transformer import Transformer
 
 LENGTHS = ((1, 128), (129, 256), (257, 512), (513, 1 << 30))
 BEGINNINGS = (32, 128)
 BATCH_TOKENS = 8192
+EVERYDAY = {  # files of lists/ by what the card calls them
+    "everyday sentences written for this project": "everyday",
+    "everyday sentences that training had no eye on": "unseen",
+}
 
 
 def in_order_of_length(corpus: Corpus, limit: int) -> Iterator[np.ndarray]:
@@ -72,18 +76,14 @@ def figures(model: Transformer, tokenizer: Tokenizer, examples: list[Example], w
             found = right(model, corpus, beginning)
             yield accuracy(f"accuracy, only the first {beginning} tokens of {what}", found)
     if set(config.labels) == {"negative", "positive"}:
-        for name, sentences in {
-            "everyday sentences written for this project": everyday,
-            "everyday sentences that training had no eye on": unseen,
-        }.items():
-            corpus = everyday_corpus(tokenizer, config, sentences.NEGATIVE, sentences.POSITIVE)
+        for name, file in EVERYDAY.items():
+            corpus = everyday_corpus(tokenizer, config, read_lists(file))
             yield accuracy(f"accuracy, {name}", right(model, corpus, config.max_length))
 
 
-def everyday_corpus(tokenizer: Tokenizer, config: Config, negative: list[str], positive: list[str]) -> Corpus:
-    """Sentences with these two labels."""
-    pairs = [(text, "negative") for text in negative] + [(text, "positive") for text in positive]
-    examples = [Example(text=text, label=label, group=text) for text, label in pairs]
+def everyday_corpus(tokenizer: Tokenizer, config: Config, sentences: Lists) -> Corpus:
+    """Sentences that stand under their labels."""
+    examples = [Example(text=text, label=label, group=text) for label in sentences for text in sentences[label]]
     return label_corpus(tokenizer, examples, config.labels)
 
 

@@ -11,10 +11,9 @@ import torch
 from model import InputError, load_checkpoint
 from model.tokenizer import Tokenizer
 from model.training import loop, sentiment
-from model.training.data import everyday, unseen
 from model.training.data.batches import Batches, Mixture, pad
 from model.training.data.corpora import Corpus, held_out, read_examples, sentences
-from model.training.data.phrases import BAD, BAD_NEGATED, GOOD, GOOD_NEGATED, SLOT, WORDS, phrases
+from model.training.data.list_files import read_lists
 from model.training.data.preparation import clean, label_corpus
 from model.training.evaluation.classification import in_order_of_length, predict
 from model.training.teacher import Teacher, probabilities
@@ -243,15 +242,6 @@ def test_probabilities_of_two_labels_are_the_logistic_function() -> None:
     assert probabilities(np.array([[-2.0, 2.0]], np.float32))[0, 1] == pytest.approx(1 / (1 + np.exp(-2)), abs=1e-6)
 
 
-def test_phrases_fill_every_slot_and_are_reproducible() -> None:
-    found = list(phrases(2000, seed=1))
-    assert found == list(phrases(2000, seed=1))
-    assert not any("{" in text or "  " in text for text, _ in found)
-    assert 0.45 < np.mean([good for _, good in found]) < 0.55
-    for pattern in GOOD + BAD + GOOD_NEGATED + BAD_NEGATED:
-        assert set(SLOT.findall(pattern)) <= set(WORDS)
-
-
 def test_schedule_warms_up_and_ends_at_zero() -> None:
     schedule = loop.Schedule(steps=100, peak_rate=1.0, warm_up=10)
     rates = [schedule.rate(step) for step in range(101)]
@@ -275,9 +265,9 @@ def test_the_bundled_checkpoint_knows_the_example_and_negation() -> None:
 def test_the_bundled_checkpoint_gets_as_many_everyday_sentences_right_as_its_card_says() -> None:
     checkpoint = load_checkpoint("sentiment")
     found = []
-    for written in (everyday, unseen):
-        right = [checkpoint.classify(text)["positive"] > 0.5 for text in written.POSITIVE]
-        right += [checkpoint.classify(text)["positive"] < 0.5 for text in written.NEGATIVE]
+    for lists in map(read_lists, ("everyday", "unseen")):
+        right = [checkpoint.classify(text)["positive"] > 0.5 for text in lists["positive"]]
+        right += [checkpoint.classify(text)["positive"] < 0.5 for text in lists["negative"]]
         found.append(round(100 * float(np.mean(right)), 2))
     assert found == [row["value"] for row in checkpoint.card["evaluations"] if "everyday" in row["what"]]
 
