@@ -34,6 +34,7 @@ from model.training.data.id_rows import IdRows
 from model.training.data.sentence_pairs import PairBatches, Parallel
 from model.training.distributed import Share
 from model.training.next_token import Predict, Predicted
+from model.training.precision import device_of
 from model.training.translate import parse, predictions
 from model.transformer import Transformer
 
@@ -87,7 +88,7 @@ def their_predictions(batches: PairBatches) -> Predict:
 
     def predict(network: nn.Module, number: int, share: Share) -> Predicted:
         batch = batches.at(number)
-        source, padding_mask, target = (part.to(next_token.device_of(network)) for part in batch)
+        source, padding_mask, target = (part.to(device_of(network)) for part in batch)
         logits = network(source, padding_mask, target[:, :-1])
         return next_token.predicted(logits, target[:, 1:], batch.target[:, 1:], share)
 
@@ -112,7 +113,7 @@ def learner(network: nn.Module, predict: Predict, options: argparse.Namespace) -
     defaults = parse(["train", "--data", ".", "--out", "."])
     schedule = loop.Schedule(steps=1_000_000, peak_rate=defaults.rate, warm_up=1000, weight_decay=defaults.weight_decay)
     optimiser = loop.optimiser_of(network, schedule)
-    learning = next_token.learning(predict, predict, 0, smoothing=defaults.smoothing, number=options.precision)
+    learning = next_token.learning(predict, predict, 0, smoothing=defaults.smoothing, precision=options.precision)
 
     def step(number: int) -> int:
         loss, found = loop.take(number, network, optimiser, learning, schedule)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from model.checkpoint import Checkpoint, load_checkpoint
+from model.checkpoint import Checkpoint
 from model.errors import InputError
 from model.measures.alignment import (
     MOMENTS,
@@ -148,11 +148,7 @@ def figure(what: str, found: Counts, judged: list[Aligned]) -> dict[str, Any]:
 
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
-    checkpoint = load_checkpoint(options.checkpoint, options.device)
-    if not checkpoint.config.is_encoder_decoder:
-        raise InputError(
-            f"{checkpoint.name} has no cross-attention: it is of architecture {checkpoint.config.architecture}."
-        )
+    checkpoint = command_line.evaluated(options, lambda config: config.is_encoder_decoder, "has no cross-attention")
     files = sorted(options.data.glob(FILES)) if options.data.is_dir() else [options.data]
     if not files:
         raise InputError(f"{options.data.name}: found no file {FILES}.")
@@ -166,18 +162,13 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.training.alignment", description="Measure the alignments that a translator's heads give."
-    )
-    known = parser.add_subparsers(dest="command", required=True)
-    evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser, add_command = command_line.parser_of("alignment", "Measure the alignments that a translator's heads give.")
+    evaluation = add_command("evaluate")
     command_line.evaluation_options(evaluation, "translate-en-fr", "folder of gold alignments, or one file of them")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
-    """Run the command."""
     command_line.run(parse(), {"evaluate": evaluate})
 
 

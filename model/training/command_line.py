@@ -1,33 +1,35 @@
-"""What the commands of this package have in common: options, the card, the refusals."""
+"""What the commands of this package share: their options, what they read, training to a checkpoint, their refusals."""
 
 import argparse
-import contextlib
-import json
-import platform
-import shlex
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import tokenizers
 import torch
 from torch import nn
 
+from model.checkpoint import Checkpoint, load_checkpoint
 from model.config import Config
 from model.errors import CheckpointError, InputError
-from model.loading.checkpoint_files import CARD, read_card, save_checkpoint
+from model.loading.checkpoint_files import save_checkpoint
 from model.tokenizer import Tokenizer
-from model.training import distributed, loop
+from model.training import card, distributed, loop
 from model.transformer import Transformer
 
 Command = Callable[[argparse.Namespace], None]
+Data = TypeVar("Data")
 
 
-def precision(name: str, device: torch.device) -> contextlib.AbstractContextManager[object]:
-    """Matrix products in bfloat16, everything else in float32; or all in float32."""
-    return torch.autocast(device.type, dtype=torch.bfloat16) if name == "bfloat16" else contextlib.nullcontext()
+# Options
+
+
+def parser_of(task: str, description: str) -> tuple[argparse.ArgumentParser, Callable[..., argparse.ArgumentParser]]:
+    """The command line of a module, and what adds a command to it, whose help names every default."""
+    parser = argparse.ArgumentParser(prog=f"python -m model.training.{task}", description=description)
+    commands = parser.add_subparsers(dest="command", required=True)
+    return parser, partial(commands.add_parser, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
 
 
 def training_options(
@@ -53,6 +55,60 @@ def evaluation_options(parser: argparse.ArgumentParser, bundled: str, data: str,
     parser.add_argument("--first", type=int, help="evaluate only so many texts, from the start")
 
 
+def schedule_options(parser: argparse.ArgumentParser, decay: str) -> None:
+    """The options of a training whose end need not be known when it begins."""
+    parser.add_argument("--decay", choices=tuple(loop.DECAYS), default=decay, help="of the rate, after the warm-up")
+    parser.add_argument("--warm-up", type=int, default=400, help="first steps, in which the rate goes up")
+    parser.add_argument("--cool-down", type=int, default=0, help="last steps, in which the rate goes down to zero")
+    parser.add_argument("--averaged", type=int, default=1, help="saved states whose mean is the checkpoint")
+
+
+def schedule(options: argparse.Namespace, **fixed: Any) -> loop.Schedule:
+    """The schedule that the options describe; ``fixed`` are fields that the command has no option for."""
+    names = {"steps", "warm_up", "decay", "cool_down", "weight_decay", "every", "averaged", "seed"}
+    given = {name: value for name, value in vars(options).items() if name in names}
+    return loop.Schedule(peak_rate=options.rate, **given, **fixed)
+
+
+def sizes(options: argparse.Namespace, vocabulary: int) -> dict[str, Any]:
+    """The fields of a config that every command ``train`` has options for, and the tokenizer's number of pieces."""
+    names = ("width", "heads", "layers", "hidden", "max_length", "dropout")
+    return {"vocabulary": vocabulary} | {name: getattr(options, name) for name in names}
+
+
+# What a command reads
+
+
+def data_paths(options: argparse.Namespace) -> list[Path]:
+    return options.data if isinstance(options.data, list) else [options.data]
+
+
+def has_bundled_data(options: argparse.Namespace) -> bool:
+    """Whether the data is the folder that a bundled checkpoint was trained on; files are somebody's own."""
+    return data_paths(options)[0].is_dir()
+
+
+def data_name(options: argparse.Namespace) -> str:
+    return " and ".join(path.name for path in data_paths(options))
+
+
+def prepared(options: argparse.Namespace, prepare: Callable[[Any, int, Path], Data]) -> Data:
+    """What ``prepare(data, vocabulary, folder)`` makes: by the first process, while others wait to read the folder."""
+    with distributed.leader_first():
+        return prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
+
+
+def evaluated(options: argparse.Namespace, fits: Callable[[Config], bool], refusal: str) -> Checkpoint:
+    """The checkpoint that the options name; InputError, "<name> <refusal>: …", where its config does not fit."""
+    checkpoint = load_checkpoint(options.checkpoint, options.device)
+    if not fits(checkpoint.config):
+        raise InputError(f"{checkpoint.name} {refusal}: it is of architecture {checkpoint.config.architecture}.")
+    return checkpoint
+
+
+# Training to a checkpoint
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """What is to be trained, on what."""
@@ -66,29 +122,6 @@ class Task:
     schedule: loop.Schedule
 
 
-def schedule_options(parser: argparse.ArgumentParser, decay: str) -> None:
-    """The options of a training whose end need not be known when it begins."""
-    parser.add_argument("--decay", choices=tuple(loop.DECAYS), default=decay, help="of the rate, after the warm-up")
-    parser.add_argument("--warm-up", type=int, default=400, help="first steps, in which the rate goes up")
-    parser.add_argument("--cool-down", type=int, default=0, help="last steps, in which the rate goes down to zero")
-    parser.add_argument("--averaged", type=int, default=1, help="saved states whose mean is the checkpoint")
-
-
-def schedule(options: argparse.Namespace) -> loop.Schedule:
-    """The schedule that the options describe."""
-    return loop.Schedule(
-        steps=options.steps,
-        peak_rate=options.rate,
-        warm_up=options.warm_up,
-        decay=options.decay,
-        cool_down=options.cool_down,
-        every=options.every,
-        averaged=options.averaged,
-        weight_decay=options.weight_decay,
-        seed=options.seed,
-    )
-
-
 def fit(options: argparse.Namespace, task: Task) -> None:
     """Train the model of a task from random weights, or from those of another run, and write its checkpoint.
 
@@ -100,10 +133,8 @@ def fit(options: argparse.Namespace, task: Task) -> None:
         loop.load_weights(model, options.start)
     if distributed.leads():
         print(f"{model.parameter_count():,} parameters, {task.size}")
-    loop.train(
-        model.to(distributed.own_device(options.device)), task.learning, keeping(options, task), task.schedule,
-        options.out,
-    )  # fmt: skip
+    model = model.to(distributed.own_device(options.device))
+    loop.train(model, task.learning, keeping(options, task), task.schedule, options.out)
     if distributed.leads():
         print(f"The checkpoint is in {options.out}: {', '.join(file.name for file in sorted(options.out.glob('*.*')))}")
 
@@ -114,77 +145,26 @@ def keeping(options: argparse.Namespace, task: Task) -> Callable[[nn.Module, loo
     def keep(model: nn.Module, run: loop.TrainingRun) -> None:
         assert isinstance(model, Transformer)
         about = {"name": options.out.name, **task.about, "parameters": model.parameter_count()}
-        card = about | {"training": training_card(options, run, task.name), "evaluations": []}
-        save_checkpoint(options.out, model, task.tokenizer, card)
+        training = card.training_fields(options, run, task.name)
+        save_checkpoint(options.out, model, task.tokenizer, about | {"training": training, "evaluations": []})
 
     return keep
 
 
-def training_card(options: argparse.Namespace, run: loop.TrainingRun, task: str) -> dict[str, Any]:
-    """What a card says of how a checkpoint came about."""
-    return {
-        "command": command(task, "train"),
-        "seed": options.seed,
-        "steps": run.steps,
-        "examples": run.examples,
-        "seconds": round(run.seconds),
-        "machine": machine(distributed.own_device(options.device)),
-        "versions": {
-            "python": platform.python_version(),
-            "torch": str(torch.__version__),
-            "tokenizers": tokenizers.__version__,
-        },
-        "notes": f"{beginning(options)}; matrix products in {options.precision}; weights stored in half precision.",
-    }
+# Figures and refusals
 
 
-def machine(device: torch.device) -> str:
-    """What was computed on."""
-    count = distributed.share().world
-    gpu = torch.cuda.get_device_name(device) if device.type == "cuda" else "no GPU"
-    several = f", {count} processes" if count > 1 else ""
-    return f"{platform.machine()}, {torch.get_num_threads()} threads, {gpu}{several}"
-
-
-def beginning(options: argparse.Namespace) -> str:
-    """What training began with; the command of the run before, if there was one."""
-    if not options.start:
-        return "Trained from random weights"
-    before = read_card(options.start).get("training", {})
-    first = f"{before.get('steps', '?')} steps in {before.get('seconds', '?')} s: {before.get('command', '?')}"
-    return f"Trained from random weights in two runs; the first, {first}"
-
-
-def command(task: str, name: str) -> str:
-    """The command line as it can be typed again, with DIR in place of the data's folder."""
-    words, skip = [], False
-    for word in sys.argv[2:]:
-        skip = word == "--data" or (skip and not word.startswith("--"))
-        data = skip and word != "--data"
-        words.append("DIR" if data and Path(word).is_dir() else Path(word).name if data else word)
-    return shlex.join(["python", "-m", f"model.training.{task}", name, *words])
-
-
-def report(options: argparse.Namespace, task: str, found: Iterable[dict[str, Any]], comparison: str = "") -> None:
+def report(options: argparse.Namespace, task: str, figures: Iterable[dict[str, Any]], comparison: str = "") -> None:
     """Print figures as they come, and write them into a card where asked to."""
-    figures = []
-    for figure in found:
+    printed = []
+    for figure in figures:
         value = f"{figure['value']:.2f}" if figure["unit"] == "%" else f"{figure['value']:g}"
         signature = f" ({figure['signature']})" if "signature" in figure else ""
         what = " ".join(filter(None, (f"{figure['what']}:", value, figure["unit"])))
         print(f"{what} of {figure['examples']:,}{signature}", flush=True)
-        figures.append(figure | {"command": command(task, "evaluate")})
+        printed.append(figure | {"command": card.command(task, "evaluate")})
     if options.card:
-        add_to_card(options.card, figures, comparison)
-
-
-def add_to_card(folder: Path, found: list[dict[str, Any]], comparison: str) -> None:
-    """Replace the figures of the same name in a card."""
-    found = [figure | {"what": f"{comparison}: {figure['what']}"} if comparison else figure for figure in found]
-    card, names = read_card(folder), {figure["what"] for figure in found}
-    kept = [figure for figure in card.get("evaluations", []) if figure["what"] not in names]
-    card["evaluations"] = kept + found
-    (folder / CARD).write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        card.add_figures(options.card, printed, comparison)
 
 
 def run(options: argparse.Namespace, commands: dict[str, Command]) -> None:

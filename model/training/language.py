@@ -13,16 +13,15 @@ from typing import Any
 
 from torch import nn
 
-from model.checkpoint import load_checkpoint
 from model.config import Config
-from model.errors import InputError
 from model.tokenizer import END_ID
-from model.training import command_line, distributed, next_token
+from model.training import card, command_line, next_token
 from model.training.data.books import BOOKS as FILES
 from model.training.data.books import Windows, prepare, read_books, split
 from model.training.distributed import Share
 from model.training.evaluation.language_modelling import figures
 from model.training.next_token import Predict, Predicted
+from model.training.precision import device_of
 
 DATA = "folder of the books, or files of text"
 BOOKS = {
@@ -31,27 +30,25 @@ BOOKS = {
     "licence": "public domain in the USA",
     "source": "https://www.gutenberg.org/",
 }
-SUMMARY = "Continues a text in the manner of old children's books."
-LIMITS = [
-    "Knows the English of children's books from before 1930, attitudes of that time included.",
-    "Writes sentences, not stories: it has no plan, and forgets what is more than 256 tokens back.",
-]
+BUNDLED = card.About(
+    task="continuing English texts",
+    summary="Continues a text in the manner of old children's books.",
+    data=[BOOKS],
+    limits=[
+        "Knows the English of children's books from before 1930, attitudes of that time included.",
+        "Writes sentences, not stories: it has no plan, and forgets what is more than 256 tokens back.",
+    ],
+)
 
 
 def build_config(options: argparse.Namespace, vocabulary: int) -> Config:
     """A decoder in the manner of GPT-2 (Radford et al. 2019) with the sizes of the options."""
     return Config(
         architecture="decoder",
-        vocabulary=vocabulary,
-        width=options.width,
-        heads=options.heads,
-        layers=options.layers,
-        hidden=options.hidden,
-        max_length=options.max_length,
+        **command_line.sizes(options, vocabulary),
         positions="learned",
         norm_order="pre",
         activation="gelu",
-        dropout=options.dropout,
         scale_embeddings=False,
         end_id=END_ID,
     )
@@ -62,7 +59,7 @@ def predictions(windows: Windows) -> Predict:
 
     def predict(network: nn.Module, number: int, share: Share) -> Predicted:
         whole = windows.at(number)
-        batch = share.of(whole).to(next_token.device_of(network))
+        batch = share.of(whole).to(device_of(network))
         return next_token.predicted(network(batch[:, :-1]).logits, batch[:, 1:], whole[:, 1:], share)
 
     return predict
@@ -70,14 +67,13 @@ def predictions(windows: Windows) -> Predict:
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    with distributed.leader_first():
-        tokenizer, *parts = prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
+    tokenizer, *parts = command_line.prepared(options, prepare)
     sizes = options.max_length, options.batch_tokens, options.seed
     training, held_out = Windows(parts[0].ids, *sizes, options.repeats), Windows(parts[1].ids, *sizes)
     config = build_config(options, tokenizer.size)
     validated = min(held_out.steps, max(1, options.validation_tokens // options.batch_tokens))
     learning = next_token.learning(
-        predictions(training), predictions(held_out), validated, smoothing=0.0, number=options.precision
+        predictions(training), predictions(held_out), validated, smoothing=0.0, precision=options.precision
     )
     task = command_line.Task(
         name="language",
@@ -93,56 +89,40 @@ def train(options: argparse.Namespace) -> None:
 
 def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     """What a card says of the checkpoint apart from its training."""
-    bundled = options.data[0].is_dir()
-    names = " and ".join(path.name for path in options.data)
-    own = {"name": names, "use": "training; a part of it held out", "licence": "not stated", "source": ""}
-    return {
-        "task": "continuing English texts" if bundled else "continuing texts",
-        "summary": SUMMARY if bundled else f"Continues a text in the manner of {names}.",
-        "architecture": f"decoder, {config.layers} layers × {config.heads} heads, {config.width} wide, feed-forward "
-        f"{config.hidden}, {config.norm_order}-norm, {config.positions} positions, {config.max_length} tokens of "
-        f"context, {config.vocabulary:,} byte pairs in one table for input and projection",
-        "data": [BOOKS if bundled else own],
-        "limits": LIMITS if bundled else [],
-    }
+    name = command_line.data_name(options)
+    own = card.about_own_data("continuing texts", f"Continues a text in the manner of {name}.", name, "a part of it")
+    pieces = f"{config.vocabulary:,} byte pairs in one table for input and projection"
+    architecture = card.architecture(config, f"{config.max_length} tokens of context", pieces)
+    return (BUNDLED if command_line.has_bundled_data(options) else own).fields(architecture)
 
 
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
-    checkpoint = load_checkpoint(options.checkpoint, options.device)
-    if checkpoint.config.has_encoder:
-        raise InputError(
-            f"{checkpoint.name} continues no text: it is of architecture {checkpoint.config.architecture}."
-        )
-    bundled = options.data[0].is_dir()
+    checkpoint = command_line.evaluated(options, lambda config: not config.has_encoder, "continues no text")
+    bundled = command_line.has_bundled_data(options)
     books = list(read_books([options.data[0] / FILES.format(split="val")] if bundled else options.data))
     training = options.data if bundled else options.training
-    kept = split(training)[0] if training else []
-    found = figures(checkpoint.model, checkpoint.tokenizer, books[: options.first], kept)
-    command_line.report(options, "language", found)
+    counted = split(training)[0] if training else []
+    rows = figures(checkpoint.model, checkpoint.tokenizer, books[: options.first], counted)
+    command_line.report(options, "language", rows)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.training.language", description="Train or evaluate a language model."
-    )
-    known = parser.add_subparsers(dest="command", required=True)
-    training = known.add_parser("train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser, add_command = command_line.parser_of("language", "Train or evaluate a language model.")
+    training = add_command("train")
     numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "every": 250}
     numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 6, "hidden": 1024, "max-length": 256}
     numbers |= {"batch-tokens": 4096, "validation-tokens": 65536, "rate": 1.5e-3, "weight-decay": 0.05, "dropout": 0.0}
     command_line.training_options(training, numbers, DATA, several=True)
     training.add_argument("--repeats", type=float, default=0.0, help="share of windows in which a span comes again")
     command_line.schedule_options(training, "cosine")
-    evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    evaluation = add_command("evaluate")
     command_line.evaluation_options(evaluation, "stories", DATA, several=True)
     evaluation.add_argument("--training", type=Path, nargs="+", help="what it was trained on, if that is no folder")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
-    """Run the command."""
     command_line.run(parse(), {"train": train, "evaluate": evaluate})
 
 

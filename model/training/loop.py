@@ -19,6 +19,7 @@ from model.loading.headers import WEIGHTS
 from model.training import distributed
 
 STATE, CURVE, RECENT = "state.safetensors", "curve.csv", "recent"
+WEIGHT = "weight/"  # begins the name of a weight in a state, beside those of the optimiser's tensors
 COLUMNS = ("step", "examples", "training_loss", "validation_loss", "validation_accuracy", "learning_rate")
 
 
@@ -83,7 +84,7 @@ class TrainingRun:
 
 @dataclass(frozen=True)
 class Validation:
-    """What a validation found."""
+    """Means over the texts or tokens that were validated with."""
 
     loss: float
     accuracy: float
@@ -121,10 +122,10 @@ def train(
     steps = range(run.steps, schedule.steps)
     with tqdm(steps, initial=run.steps, total=schedule.steps, unit="step", disable=not first) as progress:
         for step in progress:
-            loss, found = take(step, network, optimiser, learning, schedule)
+            loss, own_part = take(step, network, optimiser, learning, schedule)
             if record is None:  # the first process validates and writes for all
                 continue
-            progress.set_postfix_str(record.took(loss, found), refresh=False)
+            progress.set_postfix_str(record.took(loss, own_part), refresh=False)
             if (step + 1) % schedule.every == 0 or step + 1 == schedule.steps:
                 run = record.validated(step + 1, learning.validate(model))
                 keep(record.recent.mean(model, step + 1), run)
@@ -136,9 +137,9 @@ def take(
 ) -> tuple[float, StepLoss]:
     """Take a step: the loss of its batch, over all processes, and what this process had of it."""
     torch.manual_seed((schedule.seed + 7919 * distributed.share().rank) * 1_000_003 + step)
-    found = learning.loss_of_step(network, step)
-    update(network, optimiser, found.loss, schedule.rate(step))
-    return distributed.mean(found.loss), found
+    own_part = learning.loss_of_step(network, step)
+    update(network, optimiser, own_part.loss, schedule.rate(step))
+    return distributed.mean(own_part.loss), own_part
 
 
 class Record:
@@ -151,20 +152,20 @@ class Record:
         self.losses: list[float] = []
         self.tokens, self.here = 0, time.monotonic()
 
-    def took(self, loss: float, found: StepLoss) -> str:
+    def took(self, loss: float, batch: StepLoss) -> str:
         """Take a step down; the end of the progress line."""
-        self.examples += found.examples
-        self.tokens += found.tokens
+        self.examples += batch.examples
+        self.tokens += batch.tokens
         self.losses.append(loss)
         late = self.losses[-50:]
         return f"loss={sum(late) / len(late):.3f}, {self.tokens / (time.monotonic() - self.here):,.0f} tokens/s"
 
-    def validated(self, steps: int, found: Validation) -> TrainingRun:
+    def validated(self, steps: int, validation: Validation) -> TrainingRun:
         """Take a validation down: a row of the curve, and a line."""
         rate = self.schedule.rate(steps - 1)
-        self.curve.add(steps, self.examples, sum(self.losses) / len(self.losses), found, rate)
+        self.curve.add(steps, self.examples, sum(self.losses) / len(self.losses), validation, rate)
         self.losses.clear()
-        tqdm.write(f"step {steps}: validation loss {found.loss:.4f}, accuracy {found.accuracy:.4f}")
+        tqdm.write(f"step {steps}: validation loss {validation.loss:.4f}, accuracy {validation.accuracy:.4f}")
         return TrainingRun(steps, self.examples, time.monotonic() - self.began)
 
 
@@ -192,12 +193,14 @@ class Recent:
         save_file(dict(model.named_parameters()), self.folder / f"{steps}.safetensors")
         for path in self.files()[: -self.count]:
             path.unlink()
-        states = [load_file(path) for path in self.files()]
         mean = copy.deepcopy(model)
-        for name, parameter in mean.named_parameters():
-            with torch.no_grad():
-                parameter.copy_(torch.stack([state[name] for state in states]).mean(dim=0))
+        copy_weights(mean, mean_weights([load_file(path) for path in self.files()]), self.folder.name)
         return mean
+
+
+def mean_weights(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of each tensor over the states of one model."""
+    return {name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]}
 
 
 def optimiser_of(model: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
@@ -227,16 +230,15 @@ class Curve:
 
     def __init__(self, path: Path, start: int) -> None:
         self.path = path
-        kept = []
+        earlier_rows = []
         if path.exists() and start:
             with path.open(newline="", encoding="utf-8") as file:
-                kept = [row for row in csv.DictReader(file) if int(row["step"]) <= start]
-        self._write(kept, "w")
+                earlier_rows = [row for row in csv.DictReader(file) if int(row["step"]) <= start]
+        self._write(earlier_rows, "w")
 
-    def add(self, step: int, examples: int, training_loss: float, found: Validation, rate: float) -> None:
-        """Append one row."""
-        values = (step, examples, f"{training_loss:.5f}", f"{found.loss:.5f}", f"{found.accuracy:.5f}", f"{rate:.3g}")
-        self._write([dict(zip(COLUMNS, values, strict=True))], "a")
+    def add(self, step: int, examples: int, training_loss: float, validation: Validation, rate: float) -> None:
+        losses = (f"{training_loss:.5f}", f"{validation.loss:.5f}", f"{validation.accuracy:.5f}")
+        self._write([dict(zip(COLUMNS, (step, examples, *losses, f"{rate:.3g}"), strict=True))], "a")
 
     def _write(self, rows: list[dict[str, object]] | list[dict[str, str]], mode: str) -> None:
         with self.path.open(mode, newline="", encoding="utf-8") as file:
@@ -250,7 +252,7 @@ def save(model: nn.Module, optimiser: torch.optim.Optimizer, run: TrainingRun, p
     """Write weights, optimiser state and progress, all at once or not at all."""
     tensors = {}
     for name, parameter in model.named_parameters():
-        tensors[f"weight/{name}"] = parameter.detach()
+        tensors[WEIGHT + name] = parameter.detach()
         for part in ("exp_avg", "exp_avg_sq"):
             tensors[f"{part}/{name}"] = optimiser.state[parameter][part]
     progress = torch.tensor([run.steps, run.examples, run.seconds], dtype=torch.float64)
@@ -264,14 +266,19 @@ def load_weights(model: nn.Module, folder: Path) -> None:
     file = STATE if (folder / STATE).exists() else WEIGHTS
     if not (folder / file).exists():
         raise InputError(f"--start: there is neither {STATE} nor {WEIGHTS} in that folder.")
-    prefix = "weight/" if file == WEIGHTS else ""
-    copy_weights(model, {prefix + name: tensor for name, tensor in load_file(folder / file).items()}, file)
+    tensors = load_file(folder / file)
+    copy_weights(model, weights_of(tensors) if file == STATE else tensors, file)
 
 
-def copy_weights(model: nn.Module, tensors: dict[str, Tensor], file: str) -> None:
-    """Copy the weights of a state into the model."""
+def weights_of(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights among the tensors that ``save`` wrote, by the names that the model has for them."""
+    return {name.removeprefix(WEIGHT): tensor for name, tensor in state.items() if name.startswith(WEIGHT)}
+
+
+def copy_weights(model: nn.Module, weights: dict[str, Tensor], file: str) -> None:
+    """Copy weights into the model. Raises InputError, naming the file that they are of, where they do not fit."""
     for name, parameter in model.named_parameters():
-        stored = tensors.get(f"weight/{name}")
+        stored = weights.get(name)
         if stored is None or stored.shape != parameter.shape:
             raise InputError(f"{file}: this is the state of another model ({name} differs); choose another folder.")
         with torch.no_grad():
@@ -284,7 +291,7 @@ def resume(model: nn.Module, optimiser: torch.optim.Optimizer, path: Path) -> Tr
         return TrainingRun(0, 0, 0.0)
     tensors = load_file(path)
     step, examples, seconds = tensors["progress"].tolist()
-    copy_weights(model, tensors, path.name)
+    copy_weights(model, weights_of(tensors), path.name)
     for name, parameter in model.named_parameters():
         moments = {part: tensors[f"{part}/{name}"].to(parameter.device) for part in ("exp_avg", "exp_avg_sq")}
         optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **moments}

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.training import distributed, loop
-from model.training.command_line import precision
 from model.training.distributed import Share
+from model.training.precision import matrix_products
 
 NOT_COUNTED = 0  # the id of padding, which is nothing to predict
 
@@ -38,30 +38,30 @@ def predicted(logits: Tensor, own: Tensor, whole: Tensor, share: Share) -> Predi
     return Predicted(logits, truth, len(whole), int((whole != NOT_COUNTED).sum()))
 
 
-def total_loss(found: Predicted, smoothing: float = 0.0) -> Tensor:
+def total_loss(batch: Predicted, smoothing: float = 0.0) -> Tensor:
     """The sum over the tokens of their cross-entropy in nats.
 
     With label smoothing as in "Attention Is All You Need", section 5.4.
     """
-    logits, truth = found.logits.flatten(0, 1).float(), found.truth.flatten()
+    logits, truth = batch.logits.flatten(0, 1).float(), batch.truth.flatten()
     return F.cross_entropy(logits, truth, ignore_index=NOT_COUNTED, label_smoothing=smoothing, reduction="sum")
 
 
-def learning(training: Predict, held_out: Predict, batches: int, *, smoothing: float, number: str) -> loop.Learning:
+def learning(training: Predict, held_out: Predict, batches: int, *, smoothing: float, precision: str) -> loop.Learning:
     """Learning to predict batches of ``training``, validated with the first ``batches`` of ``held_out``.
 
-    ``number`` is the precision of matrix products.
+    ``precision`` is that of matrix products.
     """
 
     def loss_of_step(network: nn.Module, step: int) -> loop.StepLoss:
         network.train()
         share = distributed.share()
-        with precision(number, device_of(network)):
-            found = training(network, step, share)
-        return loop.StepLoss(share.world * total_loss(found, smoothing) / found.tokens, found.examples, found.tokens)
+        with matrix_products(network, precision):
+            batch = training(network, step, share)
+        return loop.StepLoss(share.world * total_loss(batch, smoothing) / batch.tokens, batch.examples, batch.tokens)
 
     def validate(model: nn.Module) -> loop.Validation:
-        with precision(number, device_of(model)):
+        with matrix_products(model, precision):
             return measure(model, held_out, batches)
 
     return loop.Learning(loss_of_step, validate)
@@ -73,14 +73,9 @@ def measure(model: nn.Module, predict: Predict, batches: int) -> loop.Validation
     model.eval()
     total, right, tokens = 0.0, 0, 0
     for number in range(batches):
-        found = predict(model, number, Share())
-        counted = found.truth != NOT_COUNTED
-        total += total_loss(found).item()
-        right += int((found.logits.argmax(dim=-1) == found.truth)[counted].sum())
-        tokens += found.tokens
+        batch = predict(model, number, Share())
+        counted = batch.truth != NOT_COUNTED
+        total += total_loss(batch).item()
+        right += int((batch.logits.argmax(dim=-1) == batch.truth)[counted].sum())
+        tokens += batch.tokens
     return loop.Validation(total / tokens, right / tokens)
-
-
-def device_of(model: nn.Module) -> torch.device:
-    """Where a model's weights are."""
-    return next(model.parameters()).device

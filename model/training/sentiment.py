@@ -21,13 +21,12 @@ from model.checkpoint import load_checkpoint
 from model.config import Config
 from model.errors import InputError
 from model.loading.checkpoint_files import save_checkpoint
-from model.training import command_line, distributed, loop
-from model.training.command_line import precision
+from model.training import card, command_line, loop
 from model.training.data.batches import NEGATORS, Batch, Batches, Mixture
 from model.training.data.corpora import Corpus, read_examples
-from model.training.data.preparation import Prepared, prepare, reviews
+from model.training.data.preparation import REVIEW_LABELS, Prepared, prepare, reviews
 from model.training.evaluation.classification import figures, predict
-from model.training.next_token import device_of
+from model.training.precision import device_of, matrix_products
 from model.transformer import Transformer
 
 DATA = "folder of the film reviews, or a CSV or JSONL file"
@@ -47,29 +46,27 @@ PATTERNS = {
     "licence": "MIT, as this project",
     "source": "written for this project",
 }
-REVIEW_SUMMARY = "Says whether an English sentence or review speaks well or badly of something: positive or negative."
-REVIEW_LIMITS = [
-    "Knows English only, and mostly the words of film reviews; everything is read in lower case.",
-    "Has two answers, negative and positive: a neutral sentence gets one of them all the same.",
-    "Reads at most 512 tokens; an emoji or an unknown script is one unknown token to it.",
-    "Trained on reviews, it is less sure of single sentences: see the figures for the first 32 and 128 tokens.",
-    "Part of what it learned is the opinion of a linear n-gram classifier, mistakes included.",
-]
+BUNDLED = card.About(
+    task=f"classification of English texts as {' or '.join(REVIEW_LABELS)}",
+    summary="Says whether an English sentence or review speaks well or badly of something: positive or negative.",
+    data=[REVIEWS, PATTERNS],
+    limits=[
+        "Knows English only, and mostly the words of film reviews; everything is read in lower case.",
+        "Has two answers, negative and positive: a neutral sentence gets one of them all the same.",
+        "Reads at most 512 tokens; an emoji or an unknown script is one unknown token to it.",
+        "Trained on reviews, it is less sure of single sentences: see the figures for the first 32 and 128 tokens.",
+        "Part of what it learned is the opinion of a linear n-gram classifier, mistakes included.",
+    ],
+)
 
 
 def build_config(options: argparse.Namespace, prepared: Prepared) -> Config:
     """The classifier that the options describe."""
     return Config(
         architecture="encoder",
-        vocabulary=prepared.tokenizer.size,
-        width=options.width,
-        heads=options.heads,
-        layers=options.layers,
-        hidden=options.hidden,
-        max_length=options.max_length,
+        **command_line.sizes(options, prepared.tokenizer.size),
         norm_order="pre",
         activation="gelu",
-        dropout=options.dropout,
         labels=prepared.labels,
     )
 
@@ -91,7 +88,7 @@ def batch_loss(network: nn.Module, batch: Batch, options: argparse.Namespace) ->
     device = device_of(network)
     longer = batch.padding_mask.sum(dim=-1, keepdim=True) > NOTHING_TO_SPARE
     hidden = (torch.rand(batch.ids.shape) < options.token_dropout) & longer
-    with precision(options.precision, device):
+    with matrix_products(network, options.precision):
         trace = network(
             batch.ids.masked_fill(hidden, UNKNOWN_ID).to(device), padding_mask=batch.padding_mask.to(device)
         )
@@ -117,11 +114,11 @@ def learning(config: Config, prepared: Prepared, options: argparse.Namespace) ->
         return loop.StepLoss(batch_loss(network, batch, options), len(batch.ids), int(batch.padding_mask.sum()))
 
     count, corpus = options.validation_texts, prepared.validation
-    some = replace(corpus, text_bounds=corpus.text_bounds[: count + 1], targets=corpus.targets[:count])
+    first_texts = replace(corpus, text_bounds=corpus.text_bounds[: count + 1], targets=corpus.targets[:count])
 
     def validate(model: nn.Module) -> loop.Validation:
-        with precision(options.precision, device_of(model)):
-            return measure(model, some)
+        with matrix_products(model, options.precision):
+            return measure(model, first_texts)
 
     return loop.Learning(loss_of_step, validate)
 
@@ -129,24 +126,15 @@ def learning(config: Config, prepared: Prepared, options: argparse.Namespace) ->
 def measure(model: nn.Module, corpus: Corpus) -> loop.Validation:
     """Loss and accuracy on texts."""
     assert isinstance(model, Transformer)
-    found = predict(model, corpus, model.config.max_length)
-    right = found.argmax(axis=1) == corpus.targets.argmax(axis=1)
-    return loop.Validation(float(-(found * corpus.targets).sum(axis=1).mean()), float(right.mean()))
+    log_probabilities = predict(model, corpus, model.config.max_length)
+    right = log_probabilities.argmax(axis=1) == corpus.targets.argmax(axis=1)
+    return loop.Validation(float(-(log_probabilities * corpus.targets).sum(axis=1).mean()), float(right.mean()))
 
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    with distributed.leader_first():
-        prepared = prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
+    prepared = command_line.prepared(options, prepare)
     config = build_config(options, prepared)
-    schedule = loop.Schedule(
-        steps=options.steps,
-        peak_rate=options.rate,
-        warm_up=options.steps // 20,
-        every=options.every,
-        weight_decay=options.weight_decay,
-        seed=options.seed,
-    )
     task = command_line.Task(
         name="sentiment",
         config=config,
@@ -154,31 +142,19 @@ def train(options: argparse.Namespace) -> None:
         size=f"{len(prepared.training):,} texts",
         about=about(options, config),
         learning=learning(config, prepared, options),
-        schedule=schedule,
+        schedule=command_line.schedule(options, warm_up=options.steps // 20),
     )
     command_line.fit(options, task)
 
 
 def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     """What a card says of the checkpoint apart from its training."""
-    films = options.data.is_dir()
-    own = {
-        "name": options.data.name,
-        "use": "training; one text in ten held out",
-        "licence": "not stated",
-        "source": "",
-    }
-    return {
-        "task": f"classification of English texts as {' or '.join(config.labels)}" if films else "text classification",
-        "summary": REVIEW_SUMMARY
-        if films
-        else f"Chooses one of {len(config.labels)} labels for a text: {', '.join(config.labels)[:200]}.",
-        "architecture": f"encoder, {config.layers} layers × {config.heads} heads, {config.width} wide, feed-forward "
-        f"{config.hidden}, {config.norm_order}-norm, {config.positions} positions, {config.vocabulary:,} word pieces, "
-        "mean over the tokens, linear classifier",
-        "data": [REVIEWS, PATTERNS] if films else [own],
-        "limits": REVIEW_LIMITS if films else [],
-    }
+    labels = ", ".join(config.labels)[:200]
+    summary = f"Chooses one of {len(config.labels)} labels for a text: {labels}."
+    own = card.about_own_data("text classification", summary, command_line.data_name(options), "one text in ten")
+    pieces = f"{config.vocabulary:,} word pieces"
+    architecture = card.architecture(config, pieces, "mean over the tokens", "linear classifier")
+    return (BUNDLED if command_line.has_bundled_data(options) else own).fields(architecture)
 
 
 def average(options: argparse.Namespace) -> None:
@@ -189,35 +165,29 @@ def average(options: argparse.Namespace) -> None:
     runs = [load_checkpoint(folder, "cpu") for folder in options.runs]
     if any(run.config != runs[0].config for run in runs):
         raise InputError("--runs: found checkpoints of different configs, expected one.")
-    states = [run.model.state_dict() for run in runs]
-    mean = {name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]}
-    runs[0].model.load_state_dict(mean)
-    card = dict(runs[-1].card) | {"name": options.out.name, "evaluations": []}
-    save_checkpoint(options.out, runs[0].model, runs[0].tokenizer, card)
+    runs[0].model.load_state_dict(loop.mean_weights([run.model.state_dict() for run in runs]))
+    values = dict(runs[-1].card) | {"name": options.out.name, "evaluations": []}
+    save_checkpoint(options.out, runs[0].model, runs[0].tokenizer, values)
 
 
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
-    films = options.data.is_dir()
+    films = command_line.has_bundled_data(options)
     examples = list(reviews(options.data / "test.jsonl.gz") if films else read_examples(options.data))
     examples = examples[: options.first]
-    unknown = sorted({str(found.label) for found in examples} - set(checkpoint.config.labels))
+    unknown = sorted({str(example.label) for example in examples} - set(checkpoint.config.labels))
     if unknown:
         raise InputError(f"label: found {unknown[0]!r}, expected one of {', '.join(checkpoint.config.labels)}.")
     part = "all" if options.first is None else "the first"
     what = f"{part} {len(examples):,} {'test reviews' if films else 'texts'}"
-    found = figures(checkpoint.model, checkpoint.tokenizer, examples, what)
-    command_line.report(options, "sentiment", islice(found, 1 if options.comparison else None), options.comparison)
+    rows = figures(checkpoint.model, checkpoint.tokenizer, examples, what)
+    command_line.report(options, "sentiment", islice(rows, 1 if options.comparison else None), options.comparison)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.training.sentiment", description="Train or evaluate a text classifier."
-    )
-    known = parser.add_subparsers(dest="command", required=True)
-    training = known.add_parser("train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser, add_command = command_line.parser_of("sentiment", "Train or evaluate a text classifier.")
+    training = add_command("train")
     training.add_argument(
         "--short-shares", type=float, nargs=2, default=(0.4, 0.3), metavar=("A", "B"),
         help="shares of all tokens that come in runs of sentences of up to 32 and 128 tokens (film reviews only)",
@@ -226,19 +196,20 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     numbers |= {"heads": 8, "layers": 4, "hidden": 512, "max-length": 512, "batch-tokens": 6144}
     numbers |= {"validation-texts": 1000, "rate": 1e-3, "weight-decay": 0.05, "dropout": 0.1, "token-dropout": 0.1}
     command_line.training_options(training, numbers, DATA)
-    averaging = known.add_parser("average", help="the mean of several runs' weights, as a checkpoint")
+    averaging = add_command(
+        "average", help="the mean of several runs' weights, as a checkpoint", formatter_class=argparse.HelpFormatter
+    )
     averaging.add_argument(
         "--runs", type=Path, nargs="+", required=True, help="folders of runs, the last one's card stays"
     )
     averaging.add_argument("--out", type=Path, required=True, help="folder for the checkpoint")
-    evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    evaluation = add_command("evaluate")
     command_line.evaluation_options(evaluation, "sentiment", DATA)
     evaluation.add_argument("--comparison", default="", help="name of a run that is not the card's own; accuracy only")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
-    """Run the command."""
     command_line.run(parse(), {"train": train, "average": average, "evaluate": evaluate})
 
 

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from model.checkpoint import load_checkpoint
 from model.config import Config
 from model.errors import InputError
 from model.tokenizer import END_ID, START_ID
-from model.training import command_line, distributed, next_token
+from model.training import card, command_line, next_token
 from model.training.data.id_rows import IdRows
 from model.training.data.sentence_pairs import TATOEBA as FILES
 from model.training.data.sentence_pairs import PairBatch, PairBatches, Parallel, prepare, read_pairs
 from model.training.distributed import Share
 from model.training.evaluation.translation_quality import figures, translator
 from model.training.next_token import Predict, Predicted
+from model.training.precision import device_of
 
 DATA = "folder of Tatoeba, or one file of pairs, or two of sentences"
 TATOEBA = {
@@ -32,28 +32,27 @@ TATOEBA = {
     "licence": "CC BY 2.0: www.manythings.org/anki and tatoeba.org",
     "source": "https://www.manythings.org/anki/",
 }
-SUMMARY = "Translates everyday English sentences to French."
-LIMITS = [
-    "Knows the short everyday sentences of Tatoeba, seven words long on average: news, poems and jargon are beyond it.",
-    "Says tu or vous, il or elle as its data happened to: English seldom tells which.",
-    "Reads and writes at most 512 tokens. Texts of several sentences are less well translated than one at a time.",
-]
+BUNDLED = card.About(
+    task="translation from English to French",
+    summary="Translates everyday English sentences to French.",
+    data=[TATOEBA],
+    limits=[
+        "Knows the short everyday sentences of Tatoeba, seven words long on average: news, poems and jargon are "
+        "beyond it.",
+        "Says tu or vous, il or elle as its data happened to: English seldom tells which.",
+        "Reads and writes at most 512 tokens. Texts of several sentences are less well translated than one at a time.",
+    ],
+)
 
 
 def build_config(options: argparse.Namespace, vocabulary: int) -> Config:
     """The paper's model with the sizes of the options."""
     return Config(
         architecture="encoder-decoder",
-        vocabulary=vocabulary,
-        width=options.width,
-        heads=options.heads,
-        layers=options.layers,
-        hidden=options.hidden,
-        max_length=options.max_length,
+        **command_line.sizes(options, vocabulary),
         positions="sinusoidal",
         norm_order="post",
         activation="relu",
-        dropout=options.dropout,
         start_id=START_ID,
         end_id=END_ID,
     )
@@ -64,7 +63,7 @@ def predictions(batches: PairBatches) -> Predict:
 
     def predict(network: nn.Module, number: int, share: Share) -> Predicted:
         whole = batches.at(number)
-        batch = PairBatch(*(share.of(part).to(next_token.device_of(network)) for part in whole))
+        batch = PairBatch(*(share.of(part).to(device_of(network)) for part in whole))
         trace = network(batch.source, padding_mask=batch.padding_mask, target_ids=batch.target[:, :-1])
         return next_token.predicted(trace.logits, batch.target[:, 1:], whole.target[:, 1:], share)
 
@@ -78,13 +77,12 @@ def batches_of(pairs: Parallel, options: argparse.Namespace) -> PairBatches:
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    with distributed.leader_first():
-        tokenizer, *parts = prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
+    tokenizer, *parts = command_line.prepared(options, prepare)
     training, held_out = (batches_of(pairs, options) for pairs in parts)
     config = build_config(options, tokenizer.size)
     learning = next_token.learning(
         predictions(training), predictions(held_out), held_out.steps, smoothing=options.smoothing,
-        number=options.precision,
+        precision=options.precision,
     )  # fmt: skip
     task = command_line.Task(
         name="translate",
@@ -105,31 +103,18 @@ def usual_length(sources: IdRows) -> int:
 
 def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     """What a card says of the checkpoint apart from its training."""
-    bundled = options.data[0].is_dir()
-    names = " and ".join(path.name for path in options.data)
-    own = {"name": names, "use": "training; one sentence in 50 held out", "licence": "not stated", "source": ""}
-    return {
-        "task": "translation from English to French" if bundled else "translation",
-        "summary": SUMMARY if bundled else f"Translates what {names} has examples of.",
-        "architecture": f"encoder-decoder, {config.layers} + {config.layers} layers × {config.heads} heads, "
-        f"{config.width} wide, feed-forward {config.hidden}, {config.norm_order}-norm, {config.positions} positions, "
-        f"{config.vocabulary:,} byte pairs in one table for source, target and projection",
-        "data": [TATOEBA if bundled else own],
-        "limits": LIMITS if bundled else [],
-    }
+    name = command_line.data_name(options)
+    own = card.about_own_data("translation", f"Translates what {name} has examples of.", name, "one sentence in 50")
+    pieces = f"{config.vocabulary:,} byte pairs in one table for source, target and projection"
+    return (BUNDLED if command_line.has_bundled_data(options) else own).fields(card.architecture(config, pieces))
 
 
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
-    checkpoint = load_checkpoint(options.checkpoint, options.device)
-    if not checkpoint.config.is_encoder_decoder:
-        raise InputError(
-            f"{checkpoint.name} does not translate: it is of architecture {checkpoint.config.architecture}."
-        )
-    bundled = options.data[0].is_dir()
-    pairs = list(read_pairs([options.data[0] / FILES.format(split="test")] if bundled else options.data))[
-        : options.first
-    ]
+    checkpoint = command_line.evaluated(options, lambda config: config.is_encoder_decoder, "does not translate")
+    bundled = command_line.has_bundled_data(options)
+    pairs = list(read_pairs([options.data[0] / FILES.format(split="test")] if bundled else options.data))
+    pairs = pairs[: options.first]
     if not pairs:
         raise InputError(f"{options.data[0].name}: found no pairs, expected one or more.")
     search = "greedy" if options.beam == 1 else f"beam {options.beam}"
@@ -140,25 +125,20 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.training.translate", description="Train or evaluate a translator."
-    )
-    known = parser.add_subparsers(dest="command", required=True)
-    training = known.add_parser("train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser, add_command = command_line.parser_of("translate", "Train or evaluate a translator.")
+    training = add_command("train")
     numbers: dict[str, int | float] = {"seed": 0, "steps": 6000, "every": 250}
     numbers |= {"vocabulary": 8000, "width": 256, "heads": 8, "layers": 3, "hidden": 1024, "max-length": 512}
     numbers |= {"batch-tokens": 3072, "rate": 1.4e-3, "smoothing": 0.1, "weight-decay": 0.0, "dropout": 0.1}
     command_line.training_options(training, numbers, DATA, several=True)
     command_line.schedule_options(training, "inverse-root")
-    evaluation = known.add_parser("evaluate", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    evaluation = add_command("evaluate")
     command_line.evaluation_options(evaluation, "translate-en-fr", DATA, several=True)
     evaluation.add_argument("--beam", type=int, default=4, help="translations followed at a time; 1: greedy")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
-    """Run the command."""
     command_line.run(parse(), {"train": train, "evaluate": evaluate})
 
 

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from model.tokenizer import END_ID, START_ID, Tokenizer
 from model.training.data.books import Book, rows_of
 from model.training.evaluation.kneser_ney import KneserNey
-from model.training.next_token import device_of
+from model.training.precision import device_of
 from model.transformer import Transformer
 
 ORDER = 5
