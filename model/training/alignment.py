@@ -101,36 +101,36 @@ def found_links(checkpoint: Checkpoint, pair: Aligned) -> dict[tuple[str, Readin
     keys, queries = words_of(trace.encoder, sources), words_of(trace.decoder, targets)
     weights = trace.decoder.cross_weights().numpy()
     sizes = len(pair.target), len(pair.source)
-    found = {}
+    links = {}
     for moment, words in {"produced": producing(queries), "read": queries}.items():
         of_words = word_weights(weights, words, keys, sizes).astype(np.float32)
         for reading in readings(*weights.shape[:2]):
-            found[moment, reading] = aligned(read(of_words, reading))
-    return found
+            links[moment, reading] = aligned(read(of_words, reading))
+    return links
 
 
 def measured(checkpoint: Checkpoint, pairs: list[Aligned]) -> Places:
     """What the error rates of all readings come from."""
-    found: Places = defaultdict(Counts)
+    totals: Places = defaultdict(Counts)
     for pair in tqdm(pairs, desc="aligning", leave=False):
         for place, links in found_links(checkpoint, pair).items():
-            found[place] += counts(links, pair.sure, pair.possible)
-    return found
+            totals[place] += counts(links, pair.sure, pair.possible)
+    return totals
 
 
 def figures(checkpoint: Checkpoint, pairs: list[Aligned], name: str) -> Iterator[dict[str, Any]]:
     """Every figure as it stands in a card, but for the command."""
     chosen_by, judged = measured(checkpoint, pairs[0::2]), pairs[1::2]
-    found = measured(checkpoint, judged)
+    totals = measured(checkpoint, judged)
     guess = sum((counts(diagonal(len(p.target), len(p.source)), p.sure, p.possible) for p in judged), Counts())
     yield figure(f"{name}, the diagonal", guess, judged)
     for moment in MOMENTS:
-        heads = [place for place in found if place[0] == moment and len(place[1]) == 2]
+        heads = [place for place in totals if place[0] == moment and len(place[1]) == 2]
         best = min(heads, key=lambda place: chosen_by[place].error_rate)
         for what, (_, reading) in {"best head, chosen on other sentences: ": best, "": (moment, ())}.items():
-            yield figure(f"{name}, {what}{reading_name(reading)}, {SAID[moment]}", found[moment, reading], judged)
-        for place in [place for place in found if place[0] == moment and len(place[1]) == 1]:
-            yield figure(f"{name}, {reading_name(place[1])}, {SAID[moment]}", found[place], judged)
+            yield figure(f"{name}, {what}{reading_name(reading)}, {SAID[moment]}", totals[moment, reading], judged)
+        for place in [place for place in totals if place[0] == moment and len(place[1]) == 1]:
+            yield figure(f"{name}, {reading_name(place[1])}, {SAID[moment]}", totals[place], judged)
 
 
 def reading_name(reading: Reading) -> str:
@@ -140,9 +140,9 @@ def reading_name(reading: Reading) -> str:
     return f"mean of layer {reading[0] + 1}" if reading else "mean of all heads"
 
 
-def figure(what: str, found: Counts, judged: list[Aligned]) -> dict[str, Any]:
+def figure(what: str, total: Counts, judged: list[Aligned]) -> dict[str, Any]:
     """One row of a card."""
-    value = round(100 * found.error_rate, 2)
+    value = round(100 * total.error_rate, 2)
     return {"what": f"alignment error rate, {what}", "value": value, "unit": "%", "examples": len(judged)}
 
 

@@ -67,9 +67,9 @@ def leader_first() -> Iterator[None]:
 
 def own_device(name: str) -> torch.device:
     """The device of a name; on a machine of several GPUs, "auto" and "cuda" are this process's own."""
-    found = choose_device(name)
+    device = choose_device(name)
     local = os.environ.get("LOCAL_RANK")
-    return torch.device(f"cuda:{local}") if found == torch.device("cuda") and local is not None else found
+    return torch.device(f"cuda:{local}") if device == torch.device("cuda") and local is not None else device
 
 
 def spread(model: nn.Module) -> nn.Module:

@@ -109,9 +109,9 @@ class Batches:
 
     def _target(self, text: int, first: int, last: int) -> np.ndarray:
         """What is to be predicted of a run of sentences: its text's label, blended with the teacher's opinion of it."""
-        known = self.corpus.targets[text]
+        label = self.corpus.targets[text]
         if self.corpus.evidence is None:
-            return known
+            return label
         start, end = self._sentences(text)
         share = (last - first) / (end - start)
         trust = LEAST_TRUST + MORE_TRUST * share
@@ -119,4 +119,4 @@ class Batches:
             trust = NEGATED_TRUST
         sharpness = SENTENCE_SHARPNESS + (1 - SENTENCE_SHARPNESS) * share
         opinion = probabilities(sharpness * self.corpus.evidence[first:last].sum(axis=0))
-        return trust * known + (1 - trust) * opinion
+        return trust * label + (1 - trust) * opinion

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from model.errors import InputError
 from model.tokenizer import END, Tokenizer
-from model.training.data.corpora import held_out, lines, read_examples
-from model.training.data.id_rows import IdRows, Made, kept_in
+from model.training.data.corpora import lines, read_examples, split_groups
+from model.training.data.id_rows import IdRows, PreparedRows, kept_in
 
 BOOKS = "{split}.jsonl.xz"
 HELD_OUT = 20  # one book in so many validates
@@ -37,9 +37,10 @@ def read_books(paths: list[Path]) -> Iterator[Book]:
     """
     for path in paths:
         if {".csv", ".jsonl", ".json"} & set(path.suffixes):
-            yield from (Book(found.group, found.text) for found in read_examples(path, labelled=False, group="title"))
-            continue
-        yield Book(path.name, "\n".join(lines(path)))
+            examples = read_examples(path, labelled=False, group="title")
+            yield from (Book(example.group, example.text) for example in examples)
+        else:
+            yield Book(path.name, "\n".join(lines(path)))
 
 
 def split(data: list[Path]) -> tuple[list[Book], list[Book]]:
@@ -47,8 +48,7 @@ def split(data: list[Path]) -> tuple[list[Book], list[Book]]:
     books = list(read_books([data[0] / BOOKS.format(split="train")] if data[0].is_dir() else data))
     if sum(len(book.text) for book in books) < SAFE * FEWEST_BOOKS:
         raise InputError(f"{data[0].name}: found too little text, expected {SAFE * FEWEST_BOOKS:,} characters or more.")
-    kept = [book for book in books if not held_out(book.title, HELD_OUT)]
-    out = [book for book in books if held_out(book.title, HELD_OUT)]
+    kept, out = split_groups(books, lambda book: book.title, HELD_OUT)
     if len(books) >= FEWEST_BOOKS and kept and out:
         return kept, out
     ends = [len(book.text) * 19 // 20 for book in books]
@@ -71,13 +71,13 @@ def rows_of(tokenizer: Tokenizer, books: list[Book]) -> IdRows:
 def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer, IdRows, IdRows]:
     """Tokenizer, and books to train on and to validate with; kept in ``folder``, and read from there if they are."""
 
-    def make() -> Made:
+    def make() -> PreparedRows:
         kept, out = split(data)
         tokenizer = Tokenizer.train_byte_pairs(paragraphs(kept), vocabulary, ended=False)
-        return Made(tokenizer, {"books": rows_of(tokenizer, kept)}, {"books": rows_of(tokenizer, out)})
+        return PreparedRows(tokenizer, {"books": rows_of(tokenizer, kept)}, {"books": rows_of(tokenizer, out)})
 
-    made = kept_in(folder, make)
-    return made.tokenizer, made.training["books"], made.validation["books"]
+    rows = kept_in(folder, make)
+    return rows.tokenizer, rows.training["books"], rows.validation["books"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +119,8 @@ class Windows:
         """The batch of one step: windows, and the token after each."""
         number, place = divmod(step, self.steps)
         starts = starts_of_pass(self, number)[place * self.rows : (place + 1) * self.rows]
-        found = self.ids[starts[:, None] + np.arange(self.context + 1)].astype(np.int64)
-        return torch.from_numpy(with_repeats(found, self.repeats, np.random.default_rng((self.seed, 1, step))))
+        windows = self.ids[starts[:, None] + np.arange(self.context + 1)].astype(np.int64)
+        return torch.from_numpy(with_repeats(windows, self.repeats, np.random.default_rng((self.seed, 1, step))))
 
 
 @lru_cache(maxsize=4)

@@ -7,10 +7,10 @@ import io
 import json
 import lzma
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 from jaxtyping import Float32, Int32, Int64
@@ -20,6 +20,8 @@ from model.tokenizer import Tokenizer
 
 SENTENCE = re.compile(r"[^.!?\n]+[.!?]*\s*|[.!?]+\s*")
 MISREAD = re.compile("[\x80-\x9f]")
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +108,12 @@ def example(row: dict[str, Any], where: str, labelled: bool, group: str) -> Exam
 def held_out(group: str, parts: int) -> bool:
     """Whether a group belongs to the one part in ``parts`` kept for validation; depends on its name alone."""
     return int(hashlib.sha256(group.encode("utf-8", "replace")).hexdigest(), 16) % parts == 0
+
+
+def split_groups(items: list[Item], group: Callable[[Item], str], parts: int) -> tuple[list[Item], list[Item]]:
+    """The items to train on, and those of the one part in ``parts`` that is held out, each group on one side."""
+    kept = [item for item in items if not held_out(group(item), parts)]
+    return kept, [item for item in items if held_out(group(item), parts)]
 
 
 def sentences(text: str) -> list[str]:

@@ -43,7 +43,7 @@ class IdRows:
         return self.ids[self.bounds[number] : self.bounds[number + 1]]
 
 
-class Made(NamedTuple):
+class PreparedRows(NamedTuple):
     """What training reads: rows by their names, to train on and to validate with."""
 
     tokenizer: Tokenizer
@@ -51,18 +51,18 @@ class Made(NamedTuple):
     validation: dict[str, IdRows]
 
 
-def kept_in(folder: Path, make: Callable[[], Made]) -> Made:
+def kept_in(folder: Path, make: Callable[[], PreparedRows]) -> PreparedRows:
     """What ``make`` makes, kept in a folder, and read from there if it has been made before."""
     training, validation = (folder / f"{name}.safetensors" for name in ("training", "validation"))
     tokenizer = folder / "tokenizer.json"
     if not training.exists():
-        made = make()
+        rows = make()
         folder.mkdir(parents=True, exist_ok=True)
-        made.tokenizer.save(tokenizer)
-        save_rows(validation, made.validation)
-        save_rows(training, made.training)  # the last, as the sign that all is there
-    found = Tokenizer.from_json(tokenizer.read_text(encoding="utf-8"))
-    return Made(found, load_rows(training), load_rows(validation))
+        rows.tokenizer.save(tokenizer)
+        save_rows(validation, rows.validation)
+        save_rows(training, rows.training)  # the last, as the sign that all is there
+    stored = Tokenizer.from_json(tokenizer.read_text(encoding="utf-8"))
+    return PreparedRows(stored, load_rows(training), load_rows(validation))
 
 
 def save_rows(path: Path, rows: dict[str, IdRows]) -> None:

@@ -34,10 +34,10 @@ def parse_lists(path: Path) -> Lists:
             raise InputError(f"{where}: found an entry, expected a [heading] before the first one.")
         else:
             entries.append("" if line == NOTHING else line)
-    for heading, found in lists.items():
-        if not found:
+    for heading, entries in lists.items():
+        if not entries:
             raise InputError(f"{path.name}: found no entry under [{printable(heading)}], expected one or more.")
-    return MappingProxyType({heading: tuple(found) for heading, found in lists.items()})
+    return MappingProxyType({heading: tuple(entries) for heading, entries in lists.items()})
 
 
 def content_lines(path: Path) -> Iterator[tuple[str, str]]:

@@ -9,12 +9,13 @@ from safetensors.numpy import load_file, save_file
 
 from model.errors import InputError
 from model.tokenizer import Tokenizer
-from model.training.data.corpora import MISREAD, Corpus, Example, held_out, read_examples, sentences
+from model.training.data.corpora import MISREAD, Corpus, Example, read_examples, sentences, split_groups
 from model.training.data.phrases import phrases
 from model.training.teacher import Teacher, probabilities
 
 REVIEW_LABELS = ("negative", "positive")
 PHRASES = 200_000
+HELD_OUT = 10  # one group in so many validates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +37,9 @@ def clean(text: str) -> str:
 
 def reviews(path: Path, *, labelled: bool = True) -> Iterator[Example]:
     """The reviews of one file of the data set; all reviews of a film are one group."""
-    for found in read_examples(path, labelled=labelled, group="movie"):
-        label = REVIEW_LABELS[int(found.label)] if found.label is not None else None
-        yield replace(found, text=clean(found.text), label=label)
+    for example in read_examples(path, labelled=labelled, group="movie"):
+        label = REVIEW_LABELS[int(example.label)] if example.label is not None else None
+        yield replace(example, text=clean(example.text), label=label)
 
 
 def prepare(data: Path, vocabulary: int, folder: Path) -> Prepared:
@@ -62,29 +63,27 @@ def prepare(data: Path, vocabulary: int, folder: Path) -> Prepared:
 def prepare_file(data: Path, vocabulary: int, folder: Path) -> None:
     """One file of labelled texts: one in ten groups is held out, every text is taken whole."""
     examples = list(read_examples(data))
-    labels = tuple(sorted({found.label for found in examples if found.label is not None}))
+    labels = tuple(sorted({example.label for example in examples if example.label is not None}))
     if len(labels) < 2:
         raise InputError(f"{data.name}: found {len(labels)} label, expected two or more.")
-    kept = [found for found in examples if not held_out(found.group, 10)]
-    out = [found for found in examples if held_out(found.group, 10)]
+    kept, out = split_groups(examples, lambda example: example.group, HELD_OUT)
     if not kept or not out:
         raise InputError(f"{data.name}: found {len(examples)} texts, too few to hold some out; 50 is a start.")
-    tokenizer = Tokenizer.train_word_pieces((found.text for found in kept), vocabulary)
+    tokenizer = Tokenizer.train_word_pieces((example.text for example in kept), vocabulary)
     write(folder, tokenizer, labels, label_corpus(tokenizer, kept, labels), label_corpus(tokenizer, out, labels))
 
 
 def prepare_reviews(data: Path, vocabulary: int, folder: Path) -> None:
     """The film reviews: one film in ten is held out; a teacher labels the unlabelled part and every sentence."""
     examples = list(reviews(data / "train.jsonl.gz"))
-    kept = [found for found in examples if not held_out(found.group, 10)]
-    out = [found for found in examples if held_out(found.group, 10)]
-    films = {found.group for found in out}
-    more = [found for found in reviews(data / "unsup.jsonl.xz", labelled=False) if found.group not in films]
-    everything = [found.text for found in kept + more]
+    kept, out = split_groups(examples, lambda example: example.group, HELD_OUT)
+    films = {example.group for example in out}
+    more = [example for example in reviews(data / "unsup.jsonl.xz", labelled=False) if example.group not in films]
+    everything = [example.text for example in kept + more]
     tokenizer = Tokenizer.train_word_pieces(iter(everything), vocabulary)
-    truth = [REVIEW_LABELS.index(str(found.label)) for found in kept]
-    teacher = Teacher([found.text for found in kept], truth, len(REVIEW_LABELS))
-    targets = np.concatenate([one_hot(truth, 2), probabilities(teacher.evidence([found.text for found in more]))])
+    truth = [REVIEW_LABELS.index(str(example.label)) for example in kept]
+    teacher = Teacher([example.text for example in kept], truth, len(REVIEW_LABELS))
+    targets = np.concatenate([one_hot(truth, 2), probabilities(teacher.evidence([example.text for example in more]))])
     cut = [sentences(text) for text in everything]
     evidence = teacher.evidence([sentence for text in cut for sentence in text])
     training = Corpus.build(tokenizer, cut, targets, evidence)
@@ -100,8 +99,8 @@ def one_hot(labels: list[int], count: int) -> np.ndarray:
 
 def label_corpus(tokenizer: Tokenizer, examples: list[Example], labels: tuple[str, ...]) -> Corpus:
     """Labelled texts, each one sentence to the corpus."""
-    truth = [labels.index(str(found.label)) for found in examples]
-    return Corpus.build(tokenizer, ([found.text] for found in examples), one_hot(truth, len(labels)))
+    truth = [labels.index(str(example.label)) for example in examples]
+    return Corpus.build(tokenizer, ([example.text] for example in examples), one_hot(truth, len(labels)))
 
 
 def write(

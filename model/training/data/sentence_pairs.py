@@ -14,8 +14,8 @@ from torch import Tensor
 
 from model.errors import InputError
 from model.tokenizer import START_ID, Tokenizer
-from model.training.data.corpora import held_out, lines
-from model.training.data.id_rows import IdRows, Made, kept_in, padded
+from model.training.data.corpora import lines, split_groups
+from model.training.data.id_rows import IdRows, PreparedRows, kept_in, padded
 
 TATOEBA = "{split}.en-fr.tsv.gz"
 # So that a text of several sentences is translated to its end, some pairs are joined to longer ones (Kondo et al. 2021,
@@ -42,10 +42,10 @@ def read_pairs(paths: list[Path]) -> Iterator[Pair]:
         raise InputError(f"--data: found {len(paths)} files, expected one of pairs or two of sentences.")
     rows = (line.split("\t") for line in lines(paths[0])) if len(paths) == 1 else zip_lines(*paths)
     for number, row in enumerate(rows, start=1):
-        found = [clean(part) for part in row[:2]]
-        if len(found) < 2 or not all(found):
+        sentences = [clean(part) for part in row[:2]]
+        if len(sentences) < 2 or not all(sentences):
             raise InputError(f"{paths[0].name}: line {number}: expected two sentences, neither of them empty.")
-        yield Pair(*found)
+        yield Pair(*sentences)
 
 
 def zip_lines(source: Path, target: Path) -> Iterator[list[str]]:
@@ -94,13 +94,13 @@ def parallel(tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, IdRows]:
 def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer, Parallel, Parallel]:
     """Tokenizer, and pairs to train on and to validate with; kept in ``folder``, and read from there if they are."""
 
-    def make() -> Made:
+    def make() -> PreparedRows:
         kept, out = split(data)
         tokenizer = Tokenizer.train_byte_pairs((text for pair in kept for text in pair), vocabulary, ended=True)
-        return Made(tokenizer, parallel(tokenizer, augmented(kept)), parallel(tokenizer, out))
+        return PreparedRows(tokenizer, parallel(tokenizer, augmented(kept)), parallel(tokenizer, out))
 
-    made = kept_in(folder, make)
-    return made.tokenizer, Parallel(**made.training), Parallel(**made.validation)
+    rows = kept_in(folder, make)
+    return rows.tokenizer, Parallel(**rows.training), Parallel(**rows.validation)
 
 
 def split(data: list[Path]) -> tuple[list[Pair], list[Pair]]:
@@ -109,8 +109,7 @@ def split(data: list[Path]) -> tuple[list[Pair], list[Pair]]:
         training, validation = (list(read_pairs([data[0] / TATOEBA.format(split=part)])) for part in ("train", "val"))
         return training, validation
     pairs = list(read_pairs(data))
-    kept = [pair for pair in pairs if not held_out(pair.source, 50)]
-    out = [pair for pair in pairs if held_out(pair.source, 50)]
+    kept, out = split_groups(pairs, lambda pair: pair.source, 50)
     if not kept or not out:
         raise InputError(f"{data[0].name}: found {len(pairs)} pairs, too few to hold some out; 500 is a start.")
     return kept, out
@@ -175,5 +174,5 @@ def order_of_pass(batches: PairBatches, number: int) -> list[Int64[np.ndarray, "
         if position > start and longest * (position + 1 - start) > batches.tokens:
             cuts.append(position)
             longest, start = length, position
-    found = np.split(order, cuts)
-    return [found[place] for place in rng.permutation(len(found)).tolist()]
+    batches_in_order = np.split(order, cuts)
+    return [batches_in_order[place] for place in rng.permutation(len(batches_in_order)).tolist()]

@@ -43,7 +43,7 @@ def predict(model: Transformer, corpus: Corpus, limit: int) -> Float32[np.ndarra
 
     A text without a single token is given to the model as the unknown token.
     """
-    found = np.empty_like(corpus.targets)
+    log_probabilities = np.empty_like(corpus.targets)
     device = model.embedding.weight.device
     model.eval()
     for chosen in tqdm(list(in_order_of_length(corpus, limit)), desc="predicting", unit="batch", leave=False):
@@ -51,8 +51,8 @@ def predict(model: Transformer, corpus: Corpus, limit: int) -> Float32[np.ndarra
         rows = [row if len(row) else np.array([1], np.int32) for row in rows]
         batch = pad(rows, corpus.targets[chosen], model.config.pad_id)
         logits = model(batch.ids.to(device), padding_mask=batch.padding_mask.to(device)).logits
-        found[chosen] = logits.float().log_softmax(dim=-1).cpu().numpy()
-    return found
+        log_probabilities[chosen] = logits.float().log_softmax(dim=-1).cpu().numpy()
+    return log_probabilities
 
 
 def right(model: Transformer, corpus: Corpus, limit: int) -> np.ndarray:
@@ -73,8 +73,8 @@ def figures(model: Transformer, tokenizer: Tokenizer, examples: list[Example], w
             yield accuracy(f"accuracy, {what}, those {name}", chosen)
     for beginning in BEGINNINGS:
         if beginning < config.max_length:
-            found = right(model, corpus, beginning)
-            yield accuracy(f"accuracy, only the first {beginning} tokens of {what}", found)
+            name = f"accuracy, only the first {beginning} tokens of {what}"
+            yield accuracy(name, right(model, corpus, beginning))
     if set(config.labels) == {"negative", "positive"}:
         for name, file in EVERYDAY.items():
             corpus = everyday_corpus(tokenizer, config, read_lists(file))

@@ -62,22 +62,22 @@ class KneserNey:
     def log_probabilities(self, ids: np.ndarray) -> Float64[np.ndarray, "token"]:
         """The natural logarithm of every token's probability given those before it, at most ``order`` - 1 of them."""
         text = ids.astype(np.int64)
-        found, contexts = np.full(len(text), 1 / self.vocabulary), np.zeros(len(text), np.int64)
+        probabilities, contexts = np.full(len(text), 1 / self.vocabulary), np.zeros(len(text), np.int64)
         for level in self.levels:
             numbers = np.where(contexts >= 0, level.find(contexts * self.vocabulary + text), -1)
-            found = blended(level, found, contexts, numbers)
+            probabilities = blended(level, probabilities, contexts, numbers)
             contexts = np.concatenate([[-1], numbers[:-1]])  # of the n-gram that ends before each token
-        return np.log(found)
+        return np.log(probabilities)
 
 
 def blended(
     level: Level, below: Float64[np.ndarray, "token"], contexts: Ids, numbers: Ids
 ) -> Float64[np.ndarray, "token"]:
     """The probabilities of one level where the context is known, those of the level below elsewhere."""
-    known: Bool[np.ndarray, "token"] = contexts >= 0
-    known &= level.rest[contexts.clip(min=0)] > 0
+    has_context: Bool[np.ndarray, "token"] = contexts >= 0
+    has_context &= level.rest[contexts.clip(min=0)] > 0
     own = np.where(numbers >= 0, level.weights[numbers.clip(min=0)], 0)
-    return np.where(known, own + level.rest[contexts.clip(min=0)] * below, below)
+    return np.where(has_context, own + level.rest[contexts.clip(min=0)] * below, below)
 
 
 def places(keys: Int64[np.ndarray, "position"]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -88,11 +88,11 @@ def places(keys: Int64[np.ndarray, "position"]) -> tuple[np.ndarray, np.ndarray,
 
 def continued(grams: list[Places]) -> list[Int64[np.ndarray, "gram"]]:
     """How often the n-grams of each level came: of all but the longest, after how many different tokens."""
-    found = []
+    counts = []
     for gram, longer in pairwise(grams):
         endings = gram.numbers[longer.first + 1]
-        found.append(np.bincount(endings, minlength=len(gram.keys)).clip(min=1))
-    return [*found, grams[-1].counts]
+        counts.append(np.bincount(endings, minlength=len(gram.keys)).clip(min=1))
+    return [*counts, grams[-1].counts]
 
 
 def level(
@@ -112,5 +112,5 @@ def discounts(counts: Int64[np.ndarray, "gram"]) -> Float64[np.ndarray, "4"]:
     if not all(often):
         return np.array([0.0, 0.5, 0.5, 0.5])
     share = often[0] / (often[0] + 2 * often[1])
-    found = [number - (number + 1) * share * often[number] / often[number - 1] for number in range(1, MOST + 1)]
-    return np.array([0.0, *(min(max(value, 0.05), number) for number, value in enumerate(found, start=1))])
+    values = [number - (number + 1) * share * often[number] / often[number - 1] for number in range(1, MOST + 1)]
+    return np.array([0.0, *(min(max(value, 0.05), number) for number, value in enumerate(values, start=1))])

@@ -37,7 +37,7 @@ def log_probabilities(model: Transformer, ids: Int[np.ndarray, "token_and_1"]) -
     model.eval()
     size = min(model.config.max_length, len(ids) - 1)
     starts = [*range(0, len(ids) - 1 - size, max(1, size // 2)), len(ids) - 1 - size]
-    found, text = np.empty(len(ids) - 1), torch.from_numpy(ids.astype(np.int64))
+    logs, text = np.empty(len(ids) - 1), torch.from_numpy(ids.astype(np.int64))
     for first in tqdm(range(0, len(starts), BATCH), desc="predicting", unit="batch", leave=False):
         chosen = starts[first : first + BATCH]
         windows = torch.stack([text[start : start + size + 1] for start in chosen]).to(device_of(model))
@@ -45,8 +45,8 @@ def log_probabilities(model: Transformer, ids: Int[np.ndarray, "token_and_1"]) -
         losses = F.cross_entropy(logits.flatten(0, 1).float(), windows[:, 1:].flatten(), reduction="none")
         for start, row in zip(chosen, losses.unflatten(0, (-1, size)).cpu().numpy(), strict=True):
             seen = 0 if start == 0 else size // 2
-            found[start + seen : start + size] = -row[seen:]
-    return found
+            logs[start + seen : start + size] = -row[seen:]
+    return logs
 
 
 def figures(
@@ -103,7 +103,7 @@ def repeated(length: int, vocabulary: int, seed: int) -> Int[Tensor, "phrase pos
 def best_head(blocks: Any, length: int) -> tuple[float, int, int]:
     """The highest prefix-matching score, and the layer and head that have it, counted from 0."""
     query = torch.arange(length + 1, 2 * length)
-    found = [block.self_attention.weights[..., query, query - length + 1].mean(dim=(0, 2)) for block in blocks]
-    scores = torch.stack(found)
+    weights = (block.self_attention.weights[..., query, query - length + 1] for block in blocks)
+    scores = torch.stack([weight.mean(dim=(0, 2)) for weight in weights])
     best = int(scores.argmax())
     return float(scores.flatten()[best]), best // scores.shape[1], best % scores.shape[1]

@@ -30,12 +30,12 @@ def translator(model: Transformer, tokenizer: Tokenizer, width: int) -> Translat
 
     def translate(texts: list[str]) -> list[Ids]:
         rows = [np.array(ids, np.int32)[-model.config.max_length :] for ids in tokenizer.encode_many(texts)]
-        found: dict[int, Ids] = {}
+        translations: dict[int, Ids] = {}
         order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
         for chosen in tqdm(list(grouped(order, [len(row) for row in rows])), desc="translating", leave=False):
             source, padding_mask = padded([rows[number] for number in chosen])
-            found |= dict(zip(chosen, best_of_beams(model, source, padding_mask, width), strict=True))
-        return [found[number] for number in range(len(rows))]
+            translations |= dict(zip(chosen, best_of_beams(model, source, padding_mask, width), strict=True))
+        return [translations[number] for number in range(len(rows))]
 
     return translate
 
@@ -70,10 +70,10 @@ def best_of_beams(
 
 def grouped_references(pairs: list[Pair]) -> dict[str, list[str]]:
     """All translations of every source sentence."""
-    found: dict[str, list[str]] = {}
+    references: dict[str, list[str]] = {}
     for pair in pairs:
-        found.setdefault(pair.source, []).append(pair.target)
-    return found
+        references.setdefault(pair.source, []).append(pair.target)
+    return references
 
 
 def figures(translate: Translate, tokenizer: Tokenizer, pairs: list[Pair], search: str) -> Iterator[dict[str, Any]]:
