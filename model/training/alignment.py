@@ -40,7 +40,7 @@ from model.training.data.corpora import lines
 
 FILES = "*_en-fr.dev.jsonl*"
 NO_SPACE_BEFORE, NO_SPACE_AFTER = tuple(".,)]}%…-'’"), tuple("([{-'’")
-SAID = {"produced": "while a word is produced", "read": "while a word is read"}
+MOMENT_NAMES = {"produced": "while a word is produced", "read": "while a word is read"}
 
 Places = dict[tuple[str, Reading], Counts]  # by moment and reading
 
@@ -128,9 +128,11 @@ def figures(checkpoint: Checkpoint, pairs: list[Aligned], name: str) -> Iterator
         heads = [place for place in totals if place[0] == moment and len(place[1]) == 2]
         best = min(heads, key=lambda place: chosen_by[place].error_rate)
         for what, (_, reading) in {"best head, chosen on other sentences: ": best, "": (moment, ())}.items():
-            yield figure(f"{name}, {what}{reading_name(reading)}, {SAID[moment]}", totals[moment, reading], judged)
+            yield figure(
+                f"{name}, {what}{reading_name(reading)}, {MOMENT_NAMES[moment]}", totals[moment, reading], judged
+            )
         for place in [place for place in totals if place[0] == moment and len(place[1]) == 1]:
-            yield figure(f"{name}, {reading_name(place[1])}, {SAID[moment]}", totals[place], judged)
+            yield figure(f"{name}, {reading_name(place[1])}, {MOMENT_NAMES[moment]}", totals[place], judged)
 
 
 def reading_name(reading: Reading) -> str:
@@ -141,7 +143,6 @@ def reading_name(reading: Reading) -> str:
 
 
 def figure(what: str, total: Counts, judged: list[Aligned]) -> dict[str, Any]:
-    """One row of a card."""
     value = round(100 * total.error_rate, 2)
     return {"what": f"alignment error rate, {what}", "value": value, "unit": "%", "examples": len(judged)}
 

@@ -24,8 +24,6 @@ SHORTEST, LONGEST = 16, 3  # a span that comes again: from one sixteenth of a wi
 
 
 class Book(NamedTuple):
-    """One text."""
-
     title: str
     text: str
 
