@@ -53,7 +53,7 @@ Layers = Annotated[int, between(1, LARGEST_LAYERS, f"1 to {LARGEST_LAYERS}")]
 Dropout = Annotated[float, Rule(lambda share: 0 <= share < 1, "at least 0 and below 1")]
 Epsilon = Annotated[float, Rule(lambda value: 0 < value <= 0.1, "above 0 and at most 0.1")]
 Positive = Annotated[float, between(LEAST_NUMBER, LARGEST_NUMBER, f"{LEAST_NUMBER:g} to {LARGEST_NUMBER:g}")]
-RULED_TYPES = (
+RULED_TYPES: tuple[Any, ...] = (
     Architecture, PositionScheme, Norm, NormOrder, Activation, Pooling, RotaryScaling, Size, PartSize, Count, Layers,
     Dropout, Epsilon, Positive,
 )  # fmt: skip

@@ -19,10 +19,10 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_phrases_are_reproducible_leave_no_slot_and_are_good_as_often_as_bad() -> None:
-    found = list(phrases(2000, seed=1))
-    assert found == list(phrases(2000, seed=1))
-    assert not any("{" in text or "  " in text for text, _ in found)
-    assert 0.45 < np.mean([good for _, good in found]) < 0.55
+    labelled = list(phrases(2000, seed=1))
+    assert labelled == list(phrases(2000, seed=1))
+    assert not any("{" in text or "  " in text for text, _ in labelled)
+    assert 0.45 < np.mean([good for _, good in labelled]) < 0.55
 
 
 def test_a_seed_gives_the_sentences_that_it_always_gave() -> None:

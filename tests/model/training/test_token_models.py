@@ -109,7 +109,7 @@ def test_a_run_can_start_from_a_finished_checkpoint(task: ModuleType, data, tmp_
     first = train(task, data[task], tmp_path / "first", "--steps", "8", "--rate", "0.01")
     (first / loop.STATE).unlink()
     on = train(task, data[task], tmp_path / "on", "--steps", "1", "--rate", "1e-9", "--start", str(first))
-    assert all(torch.allclose(weights(on)[name], found, atol=1e-3) for name, found in weights(first).items())
+    assert all(torch.allclose(weights(on)[name], weight, atol=1e-3) for name, weight in weights(first).items())
     assert "8 steps" in load_checkpoint(on).card["training"]["notes"]
 
 
@@ -129,8 +129,10 @@ def test_two_processes_give_the_curve_of_one(task: ModuleType, data, tmp_path: P
         "-m",
         task.__name__,
     ]
-    found = subprocess.run([*launch, *map(str, words)], env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True)
-    assert found.returncode == 0, found.stderr.decode()
+    process = subprocess.run(
+        [*launch, *map(str, words)], env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True
+    )
+    assert process.returncode == 0, process.stderr.decode()
     for row, other in zip(curve(one), curve(two), strict=True):
         assert {name: float(value) for name, value in row.items()} == pytest.approx(
             {name: float(value) for name, value in other.items()}, rel=1e-3
@@ -222,10 +224,10 @@ def test_byte_pairs_give_back_every_text_and_keep_elisions_and_contractions_apar
 
 def test_hurried_and_joined_pairs_come_on_top_of_the_others() -> None:
     pairs = [Pair(f"Is it {n}?", f"Est-ce {n} ?") for n in range(100)]
-    found = augmented(pairs)
-    assert found[:100] == pairs
-    assert {pair.source for pair in found[100:104]} <= {casual(pair.source) for pair in pairs}
-    assert all(pair.source.count("?") == pair.target.count("?") > 1 for pair in found[104:])
+    more = augmented(pairs)
+    assert more[:100] == pairs
+    assert {pair.source for pair in more[100:104]} <= {casual(pair.source) for pair in pairs}
+    assert all(pair.source.count("?") == pair.target.count("?") > 1 for pair in more[104:])
     assert casual("Well... I DO!") == "well... i do"
 
 
@@ -240,8 +242,8 @@ def pair_batches(seed: int = 0, tokens: int = 64) -> PairBatches:
 
 
 def test_every_pair_comes_once_in_every_pass_each_in_another_order() -> None:
-    found = pair_batches()
-    passes = [[found.at(number * found.steps + step) for step in range(found.steps)] for number in (0, 1)]
+    batches = pair_batches()
+    passes = [[batches.at(number * batches.steps + step) for step in range(batches.steps)] for number in (0, 1)]
     counts = [Counter(tuple(row) for batch in one for row in batch.target.tolist()) for one in passes]
     assert sum(counts[0].values()) == 90
     lengths = [
@@ -252,11 +254,11 @@ def test_every_pair_comes_once_in_every_pass_each_in_another_order() -> None:
 
 
 def test_a_batch_of_pairs_depends_on_its_step_and_seed_alone_and_is_bounded() -> None:
-    found = pair_batches()
-    assert all(torch.equal(one, other) for one, other in zip(found.at(30), pair_batches().at(30), strict=True))
-    assert any(found.at(step).source.shape != pair_batches(seed=1).at(step).source.shape for step in range(9))
-    for step in range(found.steps):
-        batch = found.at(step)
+    batches = pair_batches()
+    assert all(torch.equal(one, other) for one, other in zip(batches.at(30), pair_batches().at(30), strict=True))
+    assert any(batches.at(step).source.shape != pair_batches(seed=1).at(step).source.shape for step in range(9))
+    for step in range(batches.steps):
+        batch = batches.at(step)
         assert max(batch.source.numel(), batch.target[:, 1:].numel()) <= 64
         assert (batch.target[:, 0] == START_ID).all()
         assert all(row[row != 0][-1] == END_ID for row in batch.target)
@@ -268,10 +270,10 @@ def test_windows_of_a_pass_follow_one_another_and_next_pass_cuts_elsewhere() -> 
     rows = [
         [row for step in range(windows.steps) for row in windows.at(windows.steps * n + step).tolist()] for n in (0, 1)
     ]
-    for found in rows:
-        assert all(row == list(range(row[0], row[0] + 11)) for row in found)
-        assert len({row[0] for row in found}) == len(found) == 4 * windows.steps
-        assert len({row[0] % 10 for row in found}) == 1
+    for of_pass in rows:
+        assert all(row == list(range(row[0], row[0] + 11)) for row in of_pass)
+        assert len({row[0] for row in of_pass}) == len(of_pass) == 4 * windows.steps
+        assert len({row[0] % 10 for row in of_pass}) == 1
     assert rows[0][0][0] % 10 != rows[1][0][0] % 10
     assert torch.equal(windows.at(3), Windows(windows.ids, context=10, tokens=40, seed=0).at(3))
 
@@ -299,10 +301,10 @@ def test_shares_make_up_the_batch() -> None:
     assert sorted(int(row) for share in shares for row in share.of(rows)) == [0, 1, 2, 3, 4]
     idle = distributed.Share(2, 3)
     assert idle.idle(2)
-    found = next_token.predicted(
+    nothing = next_token.predicted(
         torch.zeros(1, 2, 9), idle.of(torch.ones(2, 2, dtype=torch.int64)), torch.ones(2, 2), idle
     )
-    assert (next_token.total_loss(found).item(), found.tokens) == (0.0, 4)
+    assert (next_token.total_loss(nothing).item(), nothing.tokens) == (0.0, 4)
 
 
 def test_the_loss_of_a_batch_is_that_of_its_pairs_whatever_the_padding() -> None:
@@ -317,10 +319,10 @@ def test_the_loss_of_a_batch_is_that_of_its_pairs_whatever_the_padding() -> None
 
 def test_label_smoothing_spreads_a_tenth_over_the_vocabulary() -> None:
     logits, truth = torch.randn(1, 3, 5, generator=torch.Generator().manual_seed(0)), torch.tensor([[4, 2, 0]])
-    found = next_token.Predicted(logits, truth, 1, 2)
+    batch = next_token.Predicted(logits, truth, 1, 2)
     logs = logits[0, :2].log_softmax(dim=-1)
-    wanted = -0.9 * (logs[0, 4] + logs[1, 2]) - 0.1 * logs.mean(dim=-1).sum()
-    assert next_token.total_loss(found, 0.1).item() == pytest.approx(float(wanted), rel=1e-5)
+    expected = -0.9 * (logs[0, 4] + logs[1, 2]) - 0.1 * logs.mean(dim=-1).sum()
+    assert next_token.total_loss(batch, 0.1).item() == pytest.approx(float(expected), rel=1e-5)
 
 
 # Figures of translators.
@@ -331,8 +333,8 @@ def test_a_beam_of_one_is_greedy_and_a_text_alone_is_translated_as_in_a_batch(da
     texts = ["I have 5 dogs.", "I have cats.", "dogs"]
     greedy = translation_quality.translator(checkpoint.model, checkpoint.tokenizer, 1)(texts)
     for text, ids in zip(texts, greedy, strict=True):
-        wanted = checkpoint.generate(text, max_tokens=23).token_ids
-        assert ids == wanted[: len(ids)]
+        expected = checkpoint.generate(text, max_tokens=23).token_ids
+        assert ids == expected[: len(ids)]
     beam = translation_quality.translator(checkpoint.model, checkpoint.tokenizer, 3)
     assert beam(texts) == [beam([text])[0] for text in texts]
 
@@ -349,10 +351,10 @@ def test_references_of_one_sentence_are_grouped_and_each_of_them_counts() -> Non
     }
     references = list(translation_quality.grouped_references(pairs).values())
     for texts in (["Va tout de suite !", "Vas-y tout de suite."], ["Allez-y tout de suite !", "Vas-y tout de suite."]):
-        found = {name: (value, signature) for name, value, signature in translation_quality.scores(texts, references)}
-        assert found["BLEU"][0] == pytest.approx(100)
-        assert found["chrF"][0] == pytest.approx(100)
-        assert "nrefs:var|case:mixed" in found["BLEU"][1]
+        scores = {name: (value, signature) for name, value, signature in translation_quality.scores(texts, references)}
+        assert scores["BLEU"][0] == pytest.approx(100)
+        assert scores["chrF"][0] == pytest.approx(100)
+        assert "nrefs:var|case:mixed" in scores["BLEU"][1]
     worse = {name: value for name, value, _ in translation_quality.scores(["Va !", "Vas-y."], references)}
     assert worse["BLEU"] < 50
 
@@ -383,13 +385,13 @@ def test_windows_predict_a_text_as_one_pass_does_where_it_fits() -> None:
     with torch.no_grad():
         for length in (2, 20, 33):
             logs = model(ids[: length - 1]).logits.log_softmax(dim=-1)
-            wanted = logs.gather(1, ids[1:length, None])[:, 0]
-            assert np.allclose(log_probabilities(model, ids[:length].numpy()), wanted, atol=1e-5)
+            expected = logs.gather(1, ids[1:length, None])[:, 0]
+            assert np.allclose(log_probabilities(model, ids[:length].numpy()), expected, atol=1e-5)
         long = log_probabilities(model, ids.numpy())
         for start in (16, 67):
             logs = model(ids[start : start + 32]).logits.log_softmax(dim=-1)
-            wanted = logs.gather(1, ids[start + 1 : start + 33, None])[16:, 0]
-            assert np.allclose(long[start + 16 : start + 32], wanted, atol=1e-5)
+            expected = logs.gather(1, ids[start + 1 : start + 33, None])[16:, 0]
+            assert np.allclose(long[start + 16 : start + 32], expected, atol=1e-5)
     assert len(long) == 99
 
 
@@ -423,9 +425,9 @@ def test_bigrams_are_smoothed_as_the_formula_written_out_says() -> None:
         own = max(0, row.get(word, 0) - second[min(3, row.get(word, 0))])
         return float((own + left * unigram(word)) / sum(row.values()))
 
-    found = model.log_probabilities(np.array([3, 4, 1, 8, 3]))
-    wanted = [unigram(3), bigram(3, 4), bigram(4, 1), bigram(1, 8), unigram(3)]
-    assert np.exp(found) == pytest.approx(wanted)
+    logs = model.log_probabilities(np.array([3, 4, 1, 8, 3]))
+    expected = [unigram(3), bigram(3, 4), bigram(4, 1), bigram(1, 8), unigram(3)]
+    assert np.exp(logs) == pytest.approx(expected)
 
 
 def test_evaluating_a_language_model_prints_what_a_count_by_hand_gives(data, tmp_path: Path, capsys) -> None:
@@ -452,7 +454,9 @@ def test_a_head_that_looks_after_the_first_occurrence_is_found() -> None:
     blocks = [block.self_attention.weights.detach().clone() for block in model(ids).decoder.blocks]
     for query in range(length + 1, 2 * length):
         blocks[1][:, 1, query] = F.one_hot(torch.tensor(query - length + 1), 2 * length + 1).float()
-    stand_ins = [type("Block", (), {"self_attention": type("Attention", (), {"weights": found})}) for found in blocks]
+    stand_ins = [
+        type("Block", (), {"self_attention": type("Attention", (), {"weights": weights})}) for weights in blocks
+    ]
     assert best_head(stand_ins, length) == (1.0, 1, 1)
 
 

@@ -133,8 +133,10 @@ def test_evaluation_prints_what_an_independent_count_gives(
     )
     checkpoint = load_checkpoint(out)
     examples = list(read_examples(opinions))
-    found = [checkpoint.classify(example.text) for example in examples]
-    right = sum(max(odds, key=odds.__getitem__) == example.label for odds, example in zip(found, examples, strict=True))
+    answers = [checkpoint.classify(example.text) for example in examples]
+    right = sum(
+        max(odds, key=odds.__getitem__) == example.label for odds, example in zip(answers, examples, strict=True)
+    )
     value = round(100 * right / len(examples), 2)
     assert f"accuracy, all 81 texts: {value:.2f} % of 81" in capsys.readouterr().out
     assert json.loads((out / "card.json").read_text(encoding="utf-8"))["evaluations"][0]["value"] == value
@@ -165,32 +167,32 @@ def corpus() -> tuple[Tokenizer, Corpus]:
     return tokenizer, Corpus.build(tokenizer, texts, targets, evidence)
 
 
-def batches(found: Corpus, seed: int = 0) -> Batches:
+def batches(texts: Corpus, seed: int = 0) -> Batches:
     """Batches of runs and whole texts."""
     mixture = Mixture(lengths=(8, 64), shares=(0.5, 0.5))
-    return Batches(corpus=found, phrases=None, mixture=mixture, max_length=64, tokens=128, pad_id=0, seed=seed)
+    return Batches(corpus=texts, phrases=None, mixture=mixture, max_length=64, tokens=128, pad_id=0, seed=seed)
 
 
 def test_a_corpus_gives_back_its_texts() -> None:
-    tokenizer, found = corpus()
+    tokenizer, texts = corpus()
     for number in (0, 5):
         text = "".join(f"word{number} is number {k}. " for k in range(1 + number))
-        assert found.whole(number).tolist() == list(tokenizer.encode(text).ids)
-    assert found.text_lengths().tolist() == [len(found.whole(n)) for n in range(len(found))]
+        assert texts.whole(number).tolist() == list(tokenizer.encode(text).ids)
+    assert texts.text_lengths().tolist() == [len(texts.whole(n)) for n in range(len(texts))]
 
 
 def test_a_batch_depends_on_its_step_and_seed_alone() -> None:
-    _, found = corpus()
-    first, again, other = batches(found).at(3), batches(found).at(3), batches(found, seed=1).at(3)
+    _, texts = corpus()
+    first, again, other = batches(texts).at(3), batches(texts).at(3), batches(texts, seed=1).at(3)
     assert torch.equal(first.ids, again.ids)
     assert torch.equal(first.targets, again.targets)
     assert first.ids.shape != other.ids.shape or not torch.equal(first.ids, other.ids)
 
 
 def test_batches_are_bounded_and_their_targets_are_probabilities() -> None:
-    _, found = corpus()
+    _, texts = corpus()
     for step in range(40):
-        batch = batches(found).at(step)
+        batch = batches(texts).at(step)
         assert batch.ids.shape[1] <= 64
         assert batch.padding_mask.any(dim=1).all()
         assert torch.allclose(batch.targets.sum(dim=1), torch.ones(len(batch.targets)))
@@ -198,15 +200,17 @@ def test_batches_are_bounded_and_their_targets_are_probabilities() -> None:
 
 
 def test_every_text_is_evaluated_exactly_once() -> None:
-    _, found = corpus()
-    assert sorted(np.concatenate(list(in_order_of_length(found, 64)))) == list(range(40))
+    _, texts = corpus()
+    assert sorted(np.concatenate(list(in_order_of_length(texts, 64)))) == list(range(40))
 
 
 def test_prediction_in_batches_equals_one_text_at_a_time(opinions: Path, tmp_path: Path) -> None:
     checkpoint = load_checkpoint(train(opinions, tmp_path / "out", "--steps", "4"), device="cpu")
     examples = list(read_examples(opinions))[:9]
-    found = predict(checkpoint.model, label_corpus(checkpoint.tokenizer, examples, checkpoint.config.labels), 32)
-    for row, example in zip(found, examples, strict=True):
+    log_probabilities = predict(
+        checkpoint.model, label_corpus(checkpoint.tokenizer, examples, checkpoint.config.labels), 32
+    )
+    for row, example in zip(log_probabilities, examples, strict=True):
         assert np.exp(row) == pytest.approx(list(checkpoint.classify(example.text).values()), abs=1e-5)
 
 
@@ -216,11 +220,11 @@ def test_an_average_has_the_mean_of_the_weights_and_can_be_started_from(opinions
     mean = tmp_path / "mean"
     sentiment.average(sentiment.parse(["average", "--runs", *map(str, runs), "--out", str(mean)]))
     one, two = map(weights, runs)
-    for name, found in weights(mean).items():
-        assert torch.allclose(found, (one[name] + two[name]) / 2, atol=1e-3)
+    for name, weight in weights(mean).items():
+        assert torch.allclose(weight, (one[name] + two[name]) / 2, atol=1e-3)
         assert not torch.equal(one[name], two[name]) or "norm" in name or "bias" in name
     on = train(opinions, tmp_path / "on", "--steps", "1", "--rate", "1e-9", "--start", str(mean), *prepared)
-    assert all(torch.allclose(weights(on)[name], found, atol=1e-3) for name, found in weights(mean).items())
+    assert all(torch.allclose(weights(on)[name], weight, atol=1e-3) for name, weight in weights(mean).items())
 
 
 def test_rows_are_padded_at_the_end() -> None:
@@ -264,12 +268,12 @@ def test_the_bundled_checkpoint_knows_the_example_and_negation() -> None:
 
 def test_the_bundled_checkpoint_gets_as_many_everyday_sentences_right_as_its_card_says() -> None:
     checkpoint = load_checkpoint("sentiment")
-    found = []
+    accuracies = []
     for lists in map(read_lists, ("everyday", "unseen")):
         right = [checkpoint.classify(text)["positive"] > 0.5 for text in lists["positive"]]
         right += [checkpoint.classify(text)["positive"] < 0.5 for text in lists["negative"]]
-        found.append(round(100 * float(np.mean(right)), 2))
-    assert found == [row["value"] for row in checkpoint.card["evaluations"] if "everyday" in row["what"]]
+        accuracies.append(round(100 * float(np.mean(right)), 2))
+    assert accuracies == [row["value"] for row in checkpoint.card["evaluations"] if "everyday" in row["what"]]
 
 
 def test_the_bundled_checkpoint_is_as_large_as_its_card_says_and_at_most_3_million() -> None:
