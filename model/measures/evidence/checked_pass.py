@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from model.checkpoint import Checkpoint, on_cpu
+from model.checkpoint import Checkpoint
 from model.edits import NO_EDITS, Edits, HeadSite
 from model.measures.numpy_reference import Numbers
 from model.trace import AttentionTrace, StackTrace, Trace, map_tensors
+from model.tracing.forward_pass import on_cpu
 
 PLACED_BY_DISTANCE = ("rotary", "relative", "alibi")
 ON_WEIGHTS = ("uniform", "overwritten")
