@@ -20,12 +20,12 @@ from model.trace import AttentionTrace, BlockTrace
 class Block(nn.Module):
     """Self-attention, cross-attention where there is a memory to look at, feed-forward."""
 
-    def __init__(self, config: Config, *, cross: bool) -> None:
+    def __init__(self, config: Config, layer: int, *, cross: bool) -> None:
         super().__init__()
         residual = RESIDUALS[config.norm_order]
-        self.self_attention = MultiHeadAttention(config)
+        self.self_attention = MultiHeadAttention(config, layer)
         self.self_residual = residual(config)
-        self.cross_attention: Any = MultiHeadAttention(config) if cross else None
+        self.cross_attention: Any = MultiHeadAttention(config, layer) if cross else None
         self.cross_residual = residual(config) if cross else None
         self.feed_forward = feed_forward(config)
         self.feed_forward_residual = residual(config)
@@ -85,6 +85,6 @@ class ParallelBlock(Block):
         )
 
 
-def make_block(config: Config, *, cross: bool) -> Block:
+def make_block(config: Config, layer: int, *, cross: bool) -> Block:
     """The block that the config's order of norms asks for."""
-    return (ParallelBlock if config.norm_order == "parallel" else Block)(config, cross=cross)
+    return (ParallelBlock if config.norm_order == "parallel" else Block)(config, layer, cross=cross)

@@ -33,7 +33,7 @@ class Stack(nn.Module):
         self.segments = Embedding(config.segments, config.width) if config.segments else None
         self.norm_embedding = make_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(make_block(config, cross=cross) for _ in range(config.layers))
+        self.blocks = nn.ModuleList(make_block(config, layer, cross=cross) for layer in range(config.layers))
         self.norm = nn.Identity() if config.norm_order == "post" else make_norm(config)
 
     def forward(

@@ -222,7 +222,7 @@ class Numbers:
         if kind == "self" and self.config.positions == "rotary" and stack not in self.edits.unpositioned:
             places, windowed = self.places(stack, len(x)), layer in self.config.windowed_layers
             query, key = (self.rotated(each, places, windowed=windowed) for each in (query, key))
-        group, scale = len(query) // len(key), self.scale(query.shape[-1])
+        group, scale = len(query) // len(key), self.scale(query.shape[-1], layer)
         products = query @ key.repeat(group, axis=0).transpose(0, 2, 1)
         bias = (
             self.bias(stack, x.shape[0], len(query))
@@ -246,9 +246,10 @@ class Numbers:
         cap = self.config.score_cap
         return scores if cap is None else cap * np.tanh(scores / cap)
 
-    def scale(self, head_width: int) -> float:
-        """What products are multiplied by."""
+    def scale(self, head_width: int, layer: int) -> float:
+        """What products are multiplied by in a layer, counted from 0."""
         own = self.config.score_scale or 1 / math.sqrt(head_width)
+        own = own / (layer + 1) if self.config.score_scale_by_layer else own
         return (own if self.edits.scale is None else self.edits.scale) / self.edits.temperature
 
     def overwritten(

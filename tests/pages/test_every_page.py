@@ -71,7 +71,7 @@ def bar(app: AppTest) -> dict[str, Any]:
 
 KEPT = Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
 NOT_HERE = (
-    "Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions. "
+    "Kept broken on the page Break the formula: q·k × 1 in place of the model's scale, no positions. "
     "This page shows the whole model."
 )
 

@@ -71,7 +71,7 @@ def why_not(config: Config) -> str | None:
         f"{config.positions} positions inside attention": config.positions in ("rotary", "relative", "alibi"),
         "keys that heads share": config.kv_heads not in (None, config.heads),
         "heads of a width of their own": any(one.head_width * one.heads != one.width for one in sizes),
-        "another scale than 1/√d_k": config.score_scale is not None,
+        "another scale than 1/√d_k": config.score_scale is not None or config.score_scale_by_layer,
         "capped scores": config.score_cap is not None,
         "normed queries and keys": config.query_key_norm,
     }
