@@ -168,7 +168,7 @@ class MultiHeadAttention(nn.Module):
         steps = scaled_dot_product_attention(
             *heads, mask, scale, self.dropout, bias=bias, cap=self.cap, interventions=interventions
         )
-        context = mean_ablate(steps.context, interventions.padding_mask, interventions.mean_ablated)
+        context = mean_ablate(steps.context, interventions.mean_ablated)
         context = zero_ablate(context, interventions.zero_ablated)
         output = self.output(join(context))
         return AttentionTrace(

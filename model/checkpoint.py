@@ -225,8 +225,8 @@ def architecture_of(folder: Path) -> str:
             states = {entry.name: entry.stat(follow_symlinks=entry.is_file()) for entry in entries}
     except OSError:
         return ""
-    found = frozenset((name, state.st_ino, state.st_size, state.st_mtime_ns) for name, state in states.items())
-    return _architecture_in(folder, found)
+    file_states = frozenset((name, state.st_ino, state.st_size, state.st_mtime_ns) for name, state in states.items())
+    return _architecture_in(folder, file_states)
 
 
 @lru_cache(maxsize=256)
@@ -247,8 +247,8 @@ def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
     chosen = choose_device(device)
     folder = CHECKPOINTS / name if str(name) in available_checkpoints() else Path(name)
     if not is_folder(folder):
-        known = ", ".join(available_checkpoints())
-        raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {known}.")
+        names = ", ".join(available_checkpoints())
+        raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {names}.")
     values = checkpoint_files.read_config(folder)
     model = checkpoint_files.read_model(folder, values)
     tokenizer = checkpoint_files.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))

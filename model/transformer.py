@@ -62,8 +62,8 @@ class Stack(nn.Module):
         x, blocks = self.dropout(embedding.total), list[BlockTrace]()
         for layer, block in enumerate(self.blocks):
             seen = in_window if layer in self.windowed else mask_and_bias
-            known = None if past is None else past.blocks[layer]
-            blocks.append(block(x, seen, memory, memory_mask, interventions.layers[layer], known))
+            block_past = None if past is None else past.blocks[layer]
+            blocks.append(block(x, seen, memory, memory_mask, interventions.layers[layer], block_past))
             x = blocks[-1].stream_out
         final = normed(self.norm, x, interventions.final_norm)
         return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=final)

@@ -65,7 +65,7 @@ def written_trace(
     read = (*started, *(chosen.token_id for chosen in written))
     read = read[: max(1, len(read) - 1)] if both else read
     if decoder.passes:
-        said = [chosen.logits for chosen in written] if logits else None
-        return map_tensors(decoder.trace(read, said, rows or [0] * len(decoder.passes)), on_cpu)
+        step_logits = [chosen.logits for chosen in written] if logits else None
+        return map_tensors(decoder.trace(read, step_logits, rows or [0] * len(decoder.passes)), on_cpu)
     source, target = (ids, read) if both else (read, None)
     return forward_pass(decoder.model, source, target, edits=decoder.edits, logits=logits, name=name)

@@ -75,8 +75,8 @@ def why_not(config: Config) -> str | None:
         "capped scores": config.score_cap is not None,
         "normed queries and keys": config.query_key_norm,
     }
-    found = [part for part, there in missing.items() if there]
-    return f"This model has what torch's layer has not: {', '.join(found)}." if found else None
+    parts = [part for part, there in missing.items() if there]
+    return f"This model has what torch's layer has not: {', '.join(parts)}." if parts else None
 
 
 def through(layer: Any, block: BlockTrace, memory: Tensor | None) -> Tensor:
@@ -91,8 +91,8 @@ def through(layer: Any, block: BlockTrace, memory: Tensor | None) -> Tensor:
 def torch_layer(ours: Block, config: Config) -> nn.Module:
     """Torch's own layer with the weights of our block, in float32 on the CPU; a bias that ours has not is 0."""
     cross = ours.cross_attention is not None
-    made = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
-    theirs: Any = made(
+    layer_class = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
+    theirs: Any = layer_class(
         config.width,
         config.heads,
         config.hidden,
