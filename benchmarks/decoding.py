@@ -26,6 +26,7 @@ from benchmarks.trace import CLOCKS, add_clock, machine, seconds, spread
 from model import Checkpoint, load_checkpoint
 from model.decoding.beam import search
 from model.decoding.logits_processors import NO_PROCESSORS
+from model.decoding.prompt import decoder_of, start_ids, written_trace
 from model.decoding.steps import likeliest, write
 from model.edits import NO_EDITS
 
@@ -41,17 +42,19 @@ SOURCE = 16  # tokens that are there at the start
 
 def our_call(ours: Checkpoint, ids: tuple[int, ...], tokens: int, width: int) -> Callable[[], list[int]]:
     """Our decoding of ids, and the trace of what it wrote."""
-    start = ours._start(ids)
+    start = start_ids(ours.config, ids)
     most = len(start) + tokens
 
     def call() -> list[int]:
-        decoder = ours._decoder(ids, NO_EDITS, None if width == 1 else width, most)
+        decoder = decoder_of(
+            ours.model, ids, NO_EDITS, name=ours.name, rows=None if width == 1 else width, longest=most
+        )
         if width == 1:
             found, rows = list(write(decoder, start, most, likeliest, NO_PROCESSORS)), []
         else:
             *_, beams = search(decoder, torch.tensor([start]), width, 0.0, most, recorded=True)
             found, rows = beams.chosen(0, start), beams.rows(0)
-        ours._trace_written(decoder, ids, start, found, rows)
+        written_trace(decoder, ids, start, found, rows, name=ours.name)
         return [chosen.token_id for chosen in found]
 
     return call

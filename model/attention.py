@@ -132,7 +132,7 @@ class MultiHeadAttention(nn.Module):
     Where keys and values have fewer heads, one serves a group of neighbouring query heads (Ainslie et al. 2023).
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, layer: int = 0) -> None:
         super().__init__()
         width, head_width = config.width, config.head_width
         self.heads, self.kv_heads = config.heads, config.kv_heads or config.heads
@@ -145,6 +145,8 @@ class MultiHeadAttention(nn.Module):
         self.key_norm = nn.RMSNorm(head_width, eps=config.norm_epsilon) if normed else nn.Identity()
         self.dropout = nn.Dropout(config.attention_dropout)
         self.scale = 1 / math.sqrt(head_width) if config.score_scale is None else config.score_scale
+        if config.score_scale_by_layer:
+            self.scale /= layer + 1
         self.cap = config.score_cap
 
     def forward(
@@ -166,7 +168,7 @@ class MultiHeadAttention(nn.Module):
         steps = scaled_dot_product_attention(
             *heads, mask, scale, self.dropout, bias=bias, cap=self.cap, interventions=interventions
         )
-        context = mean_ablate(steps.context, interventions.padding_mask, interventions.mean_ablated)
+        context = mean_ablate(steps.context, interventions.mean_ablated)
         context = zero_ablate(context, interventions.zero_ablated)
         output = self.output(join(context))
         return AttentionTrace(

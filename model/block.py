@@ -20,12 +20,12 @@ from model.trace import AttentionTrace, BlockTrace
 class Block(nn.Module):
     """Self-attention, cross-attention where there is a memory to look at, feed-forward."""
 
-    def __init__(self, config: Config, *, cross: bool) -> None:
+    def __init__(self, config: Config, layer: int, *, cross: bool) -> None:
         super().__init__()
         residual = RESIDUALS[config.norm_order]
-        self.self_attention = MultiHeadAttention(config)
+        self.self_attention = MultiHeadAttention(config, layer)
         self.self_residual = residual(config)
-        self.cross_attention: Any = MultiHeadAttention(config) if cross else None
+        self.cross_attention: Any = MultiHeadAttention(config, layer) if cross else None
         self.cross_residual = residual(config) if cross else None
         self.feed_forward = feed_forward(config)
         self.feed_forward_residual = residual(config)
@@ -45,19 +45,31 @@ class Block(nn.Module):
         """
         at, cross = interventions, None
 
-        def attend(x: Tensor) -> AttentionTrace:
-            return self.self_attention(x, x, mask_and_bias, at.self_attention, past and past.self_attention)
-
         def attend_to_memory(x: Tensor) -> AttentionTrace:
             return self.cross_attention(x, memory, memory_mask, at.cross_attention, past and past.cross_attention)
 
-        attention, stream = self.self_residual(x, attend, at.self_residual)
+        attention, stream = self.attend(x, mask_and_bias, at, past)
         if self.cross_residual is not None:
             cross, stream = self.cross_residual(stream, attend_to_memory, at.cross_residual)
         hidden, stream = self.feed_forward_residual(stream, self.feed_forward, at.feed_forward_residual)
         return BlockTrace(
             stream_in=x, self_attention=attention, cross_attention=cross, feed_forward=hidden, stream_out=stream
         )
+
+    def attend(
+        self,
+        x: Float[Tensor, "*batch position width"],
+        mask_and_bias: MaskAndBias,
+        interventions: LayerInterventions,
+        past: BlockCache | None,
+    ) -> tuple[AttentionTrace, Float[Tensor, "*batch position width"]]:
+        """What self-attention computed, and the stream after its residual connection."""
+        at = interventions
+
+        def attend_to_itself(x: Tensor) -> AttentionTrace:
+            return self.self_attention(x, x, mask_and_bias, at.self_attention, past and past.self_attention)
+
+        return self.self_residual(x, attend_to_itself, at.self_residual)
 
 
 class ParallelBlock(Block):
@@ -74,17 +86,13 @@ class ParallelBlock(Block):
     ) -> BlockTrace:
         """Both updates of what comes in; there is no cross-attention."""
         at = interventions
-
-        def attend(x: Tensor) -> AttentionTrace:
-            return self.self_attention(x, x, mask_and_bias, at.self_attention, past and past.self_attention)
-
-        attention, stream = self.self_residual(x, attend, at.self_residual)
+        attention, stream = self.attend(x, mask_and_bias, at, past)
         hidden, stream = self.feed_forward_residual(stream, self.feed_forward, at.feed_forward_residual, source=x)
         return BlockTrace(
             stream_in=x, self_attention=attention, cross_attention=None, feed_forward=hidden, stream_out=stream
         )
 
 
-def make_block(config: Config, *, cross: bool) -> Block:
+def make_block(config: Config, layer: int, *, cross: bool) -> Block:
     """The block that the config's order of norms asks for."""
-    return (ParallelBlock if config.norm_order == "parallel" else Block)(config, cross=cross)
+    return (ParallelBlock if config.norm_order == "parallel" else Block)(config, layer, cross=cross)

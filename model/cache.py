@@ -13,7 +13,7 @@ from model.trace import AttentionTrace, StackTrace
 class KeysValues:
     """What one attention can look at without computing it again."""
 
-    key: Float[Tensor, "*batch kv_head key head_width"]  # turned by its position, where positions turn
+    key: Float[Tensor, "*batch kv_head key head_width"]  # rotated by its position, where positions rotate
     value: Float[Tensor, "*batch kv_head key head_width"]
 
     @classmethod

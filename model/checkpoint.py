@@ -2,32 +2,31 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from model import families
 from model.config import Config
 from model.decoding.generation import Writer, make_settings
 from model.decoding.logits_processors import NO_PROCESSORS
-from model.decoding.steps import Chosen, Decoder, Generation, likeliest, most_written, write
-from model.decoding.stitched_trace import DecoderPass
+from model.decoding.prompt import decoder_of, most_ids, start_ids, written_trace
+from model.decoding.steps import Chosen, Generation, likeliest, write
 from model.device import choose_device
 from model.edits import NO_EDITS, Edits
-from model.edits.checks import complaints, room
 from model.errors import CheckpointError, InputError, printable
 from model.loading import checkpoint_files
-from model.tokenizer import Encoding, Tokenizer
-from model.trace import StackTrace, Trace, map_tensors
+from model.tokenizer import Tokenizer
+from model.trace import Trace
+from model.tracing.description import CutText, cut, produced_target, typed_target, with_texts, with_tokens
+from model.tracing.forward_pass import checked_ids, forward_pass
+from model.tracing.limits import MOST_TOKENS, longest_trace
 from model.transformer import Transformer
 
 CHECKPOINTS = Path(__file__).resolve().parent.parent / "checkpoints"
-MOST_TOKENS = 512
-TRACE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,41 +51,42 @@ class Checkpoint:
     @property
     def longest(self) -> int:
         """How many tokens a trace may have: the model's own limit, 512, or what fits the memory for a trace."""
-        longest = min(self.config.max_length, MOST_TOKENS)
-        while trace_bytes(self.config, longest) > TRACE_BYTES:
-            longest //= 2
-        return max(1, longest)
+        return longest_trace(self.config)
 
     def trace(
         self,
         text: str,
         pair: str | None = None,
-        target: str | None = None,
+        target: str | tuple[int, ...] | None = None,
         edits: Edits = NO_EDITS,
         *,
         logits: bool = True,
     ) -> Trace:
         """Everything the model computes for a text, without gradients, as float32 on the CPU.
 
-        target: the decoder's text in an encoder-decoder; None: what greedy decoding says. A text that is too long
-        is cut; ``dropped`` in the stack's trace says by how many tokens. Raises InputError for a text that cannot
-        be used, for a pair, target or edit that this architecture has no place for.
+        target: the decoder's text in an encoder-decoder, or the ids of one that it produced, the last of which it does
+        not read; None: what greedy decoding says. A text that is too long is cut; ``dropped`` in the stack's trace says
+        by how many tokens. Raises InputError for a text that cannot be used, for a pair, target or edit that this
+        architecture has no place for.
         """
         if pair is not None and not self.config.segments:
             raise InputError(f"{self.name} reads one text, not a pair: leave the second text out.")
-        source = self.tokenizer.encode(text, pair)
-        kept = source.cut(self.longest)
-        dropped = len(source.ids) - len(kept.ids)
+        source = cut(self.tokenizer.encode(text, pair), self.longest)
+        ids = source.encoding.ids
         if not self.config.is_encoder_decoder:
             if target is not None:
                 raise InputError(f"{self.name} has no decoder beside its encoder: leave the target out.")
-            return self._described(self._of_encoding(kept, edits, logits), kept, dropped)
+            types = source.encoding.segments if self.config.segments > 1 else None
+            return with_texts(self.trace_ids(ids, type_ids=types, edits=edits, logits=logits), source)
+        if isinstance(target, str):
+            typed = cut(typed_target(target, self.tokenizer, self.config), self.longest)
+            trace = self.trace_ids(ids, typed.encoding.ids, edits=edits, logits=logits)
+            return with_texts(trace, source, typed)
         if target is None:
-            return self._described(self._of_greedy(kept.ids, edits, logits), kept, dropped)
-        wanted = self._target(target)
-        decoded = wanted.cut(self.longest)
-        trace = self.trace_ids(kept.ids, decoded.ids, edits=edits, logits=logits)
-        return self._described(trace, kept, dropped, decoded, len(wanted.ids) - len(decoded.ids))
+            trace = self._greedy_trace(ids, edits, logits=logits)
+        else:
+            trace = self.trace_ids(ids, (*start_ids(self.config, ids), *target[:-1]), edits=edits, logits=logits)
+        return self._with_produced(trace, source)
 
     def trace_ids(
         self,
@@ -102,33 +102,29 @@ class Checkpoint:
         Raises InputError for ids outside the vocabulary, too many of them, or none; for type_ids (the segment of
         every id; None: 0) where the model has no segments.
         """
-        both = self.config.is_encoder_decoder
-        if both != (target_ids is not None):
-            wanted = "ids for its decoder" if both else "none, for it has no second stack"
-            raise InputError(f"target_ids: {self.name} expects {wanted}.")
-        source, target = self._ids(ids, "ids"), None if target_ids is None else self._ids(target_ids, "target_ids")
-        self._check_edits(edits, **self._lengths(source, target))
-        with torch.no_grad():
-            trace = self.model(
-                source,
-                segments=None if type_ids is None else self._segments(type_ids, len(ids)),
-                target_ids=target,
-                edits=edits,
-                logits=logits,
-            )
-        return self._named(map_tensors(trace, on_cpu))
+        trace = forward_pass(self.model, ids, target_ids, type_ids, edits, logits=logits, name=self.name)
+        return with_tokens(trace, self.tokenizer)
 
-    def _of_encoding(self, source: Encoding, edits: Edits, logits: bool) -> Trace:
-        """The trace of a text's ids, each in its segment where the model knows two or more."""
-        types = source.segments if self.config.segments > 1 else None
-        return self.trace_ids(source.ids, type_ids=types, edits=edits, logits=logits)
+    def trace_again(self, trace: Trace, edits: Edits = NO_EDITS) -> Trace:
+        """The tokens of a trace through the model once more; the decoder of a pair reads what it read before."""
+        ids, *target = [stack.ids.tolist() for stack in (trace.encoder, trace.decoder) if stack is not None]
+        types = trace.encoder.segments if trace.encoder is not None and self.config.segments > 1 else None
+        return self.trace_ids(ids, target[0] if target else None, type_ids=types, edits=edits)
 
-    def _of_greedy(self, ids: tuple[int, ...], edits: Edits, logits: bool) -> Trace:
+    def _greedy_trace(self, ids: tuple[int, ...], edits: Edits, *, logits: bool) -> Trace:
         """The trace of a pair whose target is what greedy decoding says: of one pass, the same to the bit each time."""
-        start, most = self._start(ids), self._most(ids, 0, MOST_TOKENS, edits)
-        decoder = self._decoder(ids, edits)
-        found = list(write(decoder, start, most, likeliest, NO_PROCESSORS))
-        return self._trace_written(decoder, ids, start, found, logits=logits)
+        start, most = start_ids(self.config, ids), most_ids(self.config, ids, edits, MOST_TOKENS)
+        decoder = decoder_of(self.model, ids, edits, name=self.name)
+        written = list(write(decoder, start, most, likeliest, NO_PROCESSORS))
+        trace = written_trace(decoder, ids, start, written, name=self.name, logits=logits)
+        return with_tokens(trace, self.tokenizer)
+
+    def _with_produced(self, trace: Trace, source: CutText) -> Trace:
+        """The trace with the facts of its text and, in a pair, of what its decoder produced."""
+        if not self.config.is_encoder_decoder or trace.decoder is None:
+            return with_texts(trace, source)
+        target = produced_target(trace.decoder.ids.tolist(), self.tokenizer, self.config)
+        return with_texts(trace, source, CutText(encoding=target))
 
     def classify(self, text: str, edits: Edits = NO_EDITS) -> dict[str, float]:
         """The probability of every label. Raises InputError where the model has no classifier."""
@@ -187,18 +183,18 @@ class Checkpoint:
         settings = make_settings(max_tokens=max_tokens, method=method, **options)
         if not self.config.has_decoder:
             raise InputError(f"{self.name} is an encoder: it reads text and cannot write any.")
-        source = self.tokenizer.encode(text)
-        kept = source.cut(self.longest)
-        started = (*self._start(kept.ids), *written)
-        for ids in (tuple(written), started):
-            self._ids(ids or started, "written")
-        width = settings.width if settings.method == "beam" else None
-        longest = self._most(kept.ids, len(written), max_tokens, edits)
-        decoder = self._decoder(kept.ids, edits, width, longest)
+        source = cut(self.tokenizer.encode(text), self.longest)
+        ids = source.encoding.ids
+        started = (*start_ids(self.config, ids), *written)
+        for read in (tuple(written) or started, started):
+            checked_ids(self.model, read, "written")
+        longest = most_ids(self.config, ids, edits, len(written) + max_tokens)
+        rows = settings.width if settings.method == "beam" else None
+        decoder = decoder_of(self.model, ids, edits, name=self.name, rows=rows, longest=longest)
 
-        def traced(found: Sequence[Chosen], rows: Sequence[int]) -> Trace:
-            trace = self._trace_written(decoder, kept.ids, started, found, rows)
-            return self._described(trace, kept, len(source.ids) - len(kept.ids))
+        def to_trace(chosen: Sequence[Chosen], rows: Sequence[int]) -> Trace:
+            trace = written_trace(decoder, ids, started, chosen, rows, name=self.name)
+            return self._with_produced(with_tokens(trace, self.tokenizer), source)
 
         return Writer(
             decoder=decoder,
@@ -206,167 +202,9 @@ class Checkpoint:
             settings=settings,
             started=started,
             longest=longest,
-            to_trace=traced,
+            to_trace=to_trace,
             earlier=len(written),
         ).stream()
-
-    def _start(self, ids: tuple[int, ...]) -> tuple[int, ...]:
-        """What a decoder reads before it produces anything: the text itself, or in a pair the start token."""
-        return (int(self.config.start_id or 0),) if self.config.is_encoder_decoder else ids
-
-    def _decoder(self, ids: tuple[int, ...], edits: Edits, rows: int | None = None, longest: int = 0) -> Decoder:
-        """The decoder, in a pair with the memory of these ids, in so many rows of a batch or in none.
-
-        longest: how many ids it may read and keep what it computes of them, where there is the memory for it.
-        """
-        both = self.config.is_encoder_decoder
-        self._check_edits(edits, **({"encoder": len(ids)} if both else {}))
-        encoder = memory = None
-        if both:
-            with torch.no_grad():
-                encoder = self.model.encode(self._ids(ids, "ids"), edits=edits)
-            memory = encoder.final if rows is None else encoder.final.expand(rows, -1, -1)
-        taken = (rows or 1) * trace_bytes(self.config, max(longest, len(ids)))
-        passes = list[DecoderPass]() if longest and taken <= TRACE_BYTES else None
-        return Decoder(model=self.model, memory=memory, edits=edits, encoder=encoder, passes=passes)
-
-    def _most(self, ids: tuple[int, ...], written: int, max_tokens: int, edits: Edits) -> int:
-        """How many ids the decoder may have in all, ``written`` of which are there beside its start."""
-        asked = len(self._start(ids)) + most_written(self.config, len(ids), written + max_tokens)
-        return min(self.longest, asked, room(edits, self.config, "decoder"))
-
-    def _trace_written(
-        self,
-        decoder: Decoder,
-        ids: tuple[int, ...],
-        started: tuple[int, ...],
-        found: Sequence[Chosen],
-        rows: Sequence[int] = (),
-        *,
-        logits: bool = True,
-    ) -> Trace:
-        """The trace of a decoder that has read its start and what it produced; in a pair all but the last of it.
-
-        From what the decoder kept, in these rows of its passes where it made them in rows; else of a pass anew.
-        """
-        both = self.config.is_encoder_decoder
-        read = (*started, *(chosen.token_id for chosen in found))
-        read = read[: max(1, len(read) - 1)] if both else read
-        if decoder.passes:
-            said = [chosen.logits for chosen in found] if logits else None
-            return self._named(map_tensors(decoder.trace(read, said, rows or [0] * len(decoder.passes)), on_cpu))
-        source, target = (ids, read) if both else (read, None)
-        return self.trace_ids(source, target, edits=decoder.edits, logits=logits)
-
-    def _target(self, text: str) -> Encoding:
-        """A target text as the decoder reads it: the start token, then the text, without the end that it predicts."""
-        typed = self.tokenizer.encode(text)
-        if typed.ids[-1] == self.config.end_id:
-            typed = Encoding(**{name: values[:-1] for name, values in vars(typed).items()})
-        start = int(self.config.start_id or 0)
-        added = Encoding(
-            ids=(start,),
-            tokens=self.tokenizer.pieces([start]),
-            spans=(None,),
-            words=(None,),
-            special=(True,),
-            segments=(0,),
-        )
-        return Encoding(**{name: values + getattr(typed, name) for name, values in vars(added).items()})
-
-    def _ids(self, ids: list[int] | tuple[int, ...], name: str) -> Tensor:
-        """Checked ids as a tensor on the device."""
-        values = list(ids)
-        if not values:
-            raise InputError(f"{name}: found none, expected one or more.")
-        if len(values) > self.longest:
-            raise InputError(f"{name}: found {len(values)}, expected at most {self.longest}.")
-        for position, value in enumerate(values):
-            if type(value) is not int or not 0 <= value < self.config.vocabulary:
-                shown = printable(value, 20)
-                raise InputError(f"{name}[{position}]: found {shown}, expected 0 to {self.config.vocabulary - 1}.")
-        return torch.tensor(values, device=self.device)
-
-    def _lengths(self, ids: Tensor, target: Tensor | None) -> dict[str, int]:
-        """How many positions every stack has."""
-        if target is not None:
-            return {"encoder": len(ids), "decoder": len(target)}
-        return {self.config.architecture: len(ids)}
-
-    def _segments(self, type_ids: list[int] | tuple[int, ...], count: int) -> Tensor:
-        """Checked segments as a tensor on the device."""
-        known = self.config.segments
-        if not known:
-            raise InputError(f"{self.name} has no segments: leave type_ids out.")
-        if len(type_ids) != count or any(type(one) is not int or not 0 <= one < known for one in type_ids):
-            raise InputError(f"type_ids: expected {count} numbers from 0 to {known - 1}, one for every id.")
-        return torch.tensor(type_ids, device=self.device)
-
-    def _check_edits(self, edits: Edits, **lengths: int) -> None:
-        """InputError where an edit names what the model does not have, or a position beyond these lengths of stacks."""
-        for complaint in complaints(edits, self.config, lengths):
-            raise InputError(f"edits: {self.name} {complaint}.")
-
-    def _named(self, trace: Trace) -> Trace:
-        """The trace with display pieces for its ids."""
-
-        def named(stack: StackTrace | None) -> StackTrace | None:
-            return None if stack is None else replace(stack, tokens=self.tokenizer.pieces(stack.ids.tolist()))
-
-        return replace(trace, encoder=named(trace.encoder), decoder=named(trace.decoder))
-
-    def _described(
-        self, trace: Trace, source: Encoding, dropped: int, target: Encoding | None = None, target_dropped: int = 0
-    ) -> Trace:
-        """The trace with what is known of the text that its ids came from."""
-        if trace.encoder is not None:
-            trace = replace(trace, encoder=describe(trace.encoder, source, dropped))
-        elif trace.decoder is not None and len(source.ids) == len(trace.decoder.ids):
-            trace = replace(trace, decoder=describe(trace.decoder, source, dropped))
-        if trace.encoder is not None and trace.decoder is not None:
-            target = target or self.produced(trace.decoder.ids.tolist())
-            trace = replace(trace, decoder=describe(trace.decoder, target, target_dropped))
-        return trace
-
-    def produced(self, ids: Sequence[int]) -> Encoding:
-        """What is known of ids that the decoder of a pair has read: the start, then what it produced itself.
-
-        The words are known where the text of the ids is cut into the same tokens again; else every token is its own.
-        """
-        start, *rest = ids
-        text = self.tokenizer.decode(rest)
-        again = self.tokenizer.encode(text) if text.strip() else None
-        same = again is not None and list(again.ids[: len(rest)]) == rest
-        return Encoding(
-            ids=(start, *rest),
-            tokens=self.tokenizer.pieces(list(ids)),
-            spans=(None,) * len(ids),
-            words=(None, *(again.words[: len(rest)] if again is not None and same else range(len(rest)))),
-            special=(True, *(token_id == self.config.end_id for token_id in rest)),
-            segments=(0,) * len(ids),
-        )
-
-
-def describe(stack: StackTrace, encoding: Encoding, dropped: int) -> StackTrace:
-    """A stack's trace with the tokens, spans, words, special marks and segments of its text."""
-    facts = {name: value for name, value in vars(encoding).items() if name != "ids"}
-    return replace(stack, dropped=dropped, **facts)
-
-
-def on_cpu(tensor: Tensor) -> Tensor:
-    """The tensor on the CPU, in float32 if it is of floats."""
-    tensor = tensor.detach()
-    return (tensor.float() if tensor.is_floating_point() else tensor).cpu()
-
-
-def trace_bytes(config: Config, length: int) -> int:
-    """About how much memory a trace of so many tokens takes, in bytes of float32."""
-    both = config.is_encoder_decoder
-    sizes = [config, config.of_decoder(), config.of_decoder()] if both else [config]  # the third: cross-attention
-    squares = sum(3 * one.layers * one.heads for one in sizes) * length**2  # products, scores, weights
-    joined = config.heads * config.head_width
-    rows = sum(one.layers * (4 * config.width + 4 * joined + one.hidden) for one in sizes) * length
-    return 4 * (squares + rows + config.vocabulary * length)
 
 
 def available_checkpoints(architecture: str | None = None) -> list[str]:
@@ -387,8 +225,8 @@ def architecture_of(folder: Path) -> str:
             states = {entry.name: entry.stat(follow_symlinks=entry.is_file()) for entry in entries}
     except OSError:
         return ""
-    found = frozenset((name, state.st_ino, state.st_size, state.st_mtime_ns) for name, state in states.items())
-    return _architecture_in(folder, found)
+    file_states = frozenset((name, state.st_ino, state.st_size, state.st_mtime_ns) for name, state in states.items())
+    return _architecture_in(folder, file_states)
 
 
 @lru_cache(maxsize=256)
@@ -409,8 +247,8 @@ def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
     chosen = choose_device(device)
     folder = CHECKPOINTS / name if str(name) in available_checkpoints() else Path(name)
     if not is_folder(folder):
-        known = ", ".join(available_checkpoints())
-        raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {known}.")
+        names = ", ".join(available_checkpoints())
+        raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {names}.")
     values = checkpoint_files.read_config(folder)
     model = checkpoint_files.read_model(folder, values)
     tokenizer = checkpoint_files.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))

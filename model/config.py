@@ -108,6 +108,7 @@ class AttentionFields(DecoderFields):
     kv_heads: PartSize | None = None  # heads of keys and values, shared by groups of query heads; None: one each
     head_size: PartSize | None = None  # None: width / heads
     score_scale: Positive | None = None  # what q·k is multiplied by; None: 1/√head_width
+    score_scale_by_layer: bool = False  # beside that by 1 / (layer + 1), as GPT-2's scale_attn_by_inverse_layer_idx
     score_cap: Positive | None = None  # scores are cap · tanh(score / cap)
     query_key_norm: bool = False  # an RMS norm over each head's queries and keys
     projection_bias: bool = True  # of queries, keys and values

@@ -49,8 +49,8 @@ def product(
     if rows > 1 and len(weight) < weight.shape[-1]:  # a wide row is read fast enough
         return F.linear(x, weight, bias)
     if rows == 1:  # a dot product for every row of W
-        found = torch.bmm(weight.unsqueeze(1), x.reshape(1, 1, -1).expand(len(weight), -1, -1).mT)
+        result = torch.bmm(weight.unsqueeze(1), x.reshape(1, 1, -1).expand(len(weight), -1, -1).mT)
     else:
-        found = (weight @ x.reshape(rows, -1).T).T.contiguous()  # what comes after reads it row by row
-    found = found.reshape(*x.shape[:-1], len(weight))
-    return found if bias is None else found + bias
+        result = (weight @ x.reshape(rows, -1).T).T.contiguous()  # what comes after reads it row by row
+    result = result.reshape(*x.shape[:-1], len(weight))
+    return result if bias is None else result + bias

@@ -61,7 +61,6 @@ class MaskedLMHead(nn.Module):
         self.norm = make_norm(config)
 
     def forward(self, x: Float[Tensor, "*batch position width"]) -> Float[Tensor, "*batch position width"]:
-        """What is projected."""
         return self.norm(self.activation(self.dense(x)))
 
 

@@ -178,11 +178,11 @@ class RotaryPositions(Positions):
         base = self.config.rotary_base
         if windowed:
             base = self.config.rotary_window_base or base
-        found = 1.0 / base ** (torch.arange(0, self.width, 2, dtype=torch.float32) / self.width)
+        frequencies = 1.0 / base ** (torch.arange(0, self.width, 2, dtype=torch.float32) / self.width)
         return (
-            found
+            frequencies
             if windowed and self.config.rotary_window_base
-            else SCALINGS[self.config.rotary_scaling](found, self.config)
+            else SCALINGS[self.config.rotary_scaling](frequencies, self.config)
         )
 
 

@@ -33,7 +33,7 @@ class Stack(nn.Module):
         self.segments = Embedding(config.segments, config.width) if config.segments else None
         self.norm_embedding = make_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(make_block(config, cross=cross) for _ in range(config.layers))
+        self.blocks = nn.ModuleList(make_block(config, layer, cross=cross) for layer in range(config.layers))
         self.norm = nn.Identity() if config.norm_order == "post" else make_norm(config)
 
     def forward(
@@ -62,8 +62,8 @@ class Stack(nn.Module):
         x, blocks = self.dropout(embedding.total), list[BlockTrace]()
         for layer, block in enumerate(self.blocks):
             seen = in_window if layer in self.windowed else mask_and_bias
-            known = None if past is None else past.blocks[layer]
-            blocks.append(block(x, seen, memory, memory_mask, interventions.layers[layer], known))
+            block_past = None if past is None else past.blocks[layer]
+            blocks.append(block(x, seen, memory, memory_mask, interventions.layers[layer], block_past))
             x = blocks[-1].stream_out
         final = normed(self.norm, x, interventions.final_norm)
         return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=final)

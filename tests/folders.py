@@ -9,6 +9,7 @@ from tests.kinds import BART, BERT, DISTILBERT, GEMMA, GPT2, LLAMA, MARIAN, NEO,
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "gpt2": ("GPT2LMHeadModel", GPT2),
+    "gpt2-by-layer": ("GPT2LMHeadModel", GPT2 | {"scale_attn_by_inverse_layer_idx": True}),
     "bert": ("BertForMaskedLM", BERT),
     "bert-classifier": ("BertForSequenceClassification", BERT | {"id2label": {0: "<b>bad</b>", 1: "good"}}),
     "bert-bare": ("BertModel", BERT),

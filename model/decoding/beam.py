@@ -69,9 +69,9 @@ class Beams:
 
     def path(self, beam: int, text: int = 0) -> list[Float[Tensor, "vocabulary"]]:
         """What the model said before each of these tokens; of beams that were recorded."""
-        said = [level.logits for level in self.levels()[1:]]
+        level_logits = [level.logits for level in self.levels()[1:]]
         rows = self.rows(beam, text)[: int(self.lengths[text, beam])]
-        return [logits[text, row].cpu() for logits, row in zip(said, rows, strict=False) if logits is not None]
+        return [logits[text, row].cpu() for logits, row in zip(level_logits, rows, strict=False) if logits is not None]
 
     def chosen(self, beam: int, started: tuple[int, ...], text: int = 0) -> list[Chosen]:
         """The tokens that were added after ``started``; of beams that were recorded."""
@@ -81,18 +81,18 @@ class Beams:
 
     def rows(self, beam: int, text: int = 0) -> list[int]:
         """Which of the beams it was before each token, one that it is filled up with among them, and which it is."""
-        found = [beam]
+        ancestors = [beam]
         for level in self.levels()[:0:-1]:
             assert level.parents is not None
-            found.append(int(level.parents[text, found[-1]]))
-        return found[::-1]
+            ancestors.append(int(level.parents[text, ancestors[-1]]))
+        return ancestors[::-1]
 
     def levels(self) -> list["Beams"]:
         """These and all that they came from, the first beams first."""
-        found = [self]
-        while found[-1].before is not None:
-            found.append(found[-1].before)
-        return found[::-1]
+        levels = [self]
+        while levels[-1].before is not None:
+            levels.append(levels[-1].before)
+        return levels[::-1]
 
 
 Pieces = Callable[[list[int]], Sequence[str]]  # how tokens are shown

@@ -45,9 +45,9 @@ def make_settings(**options: Any) -> Settings:
     for name in RULES.keys() & options.keys():
         right, expected = RULES[name]
         if not right(options[name]):
-            found = options[name]
-            shown = repr(printable(found)) if isinstance(found, str) else printable(found)
-            raise InputError(f"{name}: found {shown}, expected {expected}.")
+            value = options[name]
+            printed = repr(printable(value)) if isinstance(value, str) else printable(value)
+            raise InputError(f"{name}: found {printed}, expected {expected}.")
     options = {name: float(value) if name in REAL else value for name, value in options.items()}
     logits_processors = LogitsProcessors(**{name: options.pop(name) for name in PROCESSOR_FIELDS & options.keys()})
     if options.get("method") == "beam" and logits_processors != NO_PROCESSORS:
@@ -76,10 +76,10 @@ class Writer:
     def taken(self) -> Iterator[Generation]:
         """Greedy decoding or sampling."""
         take = taking(self.settings, self.earlier)
-        found = list[Chosen]()
+        written = list[Chosen]()
         for chosen in write(self.decoder, self.started, self.longest, take, self.settings.logits_processors):
-            found.append(chosen)
-            yield self.generation(found)
+            written.append(chosen)
+            yield self.generation(written)
 
     def followed(self) -> Iterator[Generation]:
         """Beam search."""
@@ -92,23 +92,22 @@ class Writer:
             yield Generation(**vars(best) | {"alternatives": tuple(others), "tree": nodes})
 
     def beam(self, beams: Beams, beam: int) -> Generation:
-        """One of the beams."""
         score = ranked(beams.scores[0, beam], beams.lengths[0, beam], self.settings.length_penalty)
         return self.generation(beams.chosen(beam, self.started), float(score), beams.rows(beam))
 
-    def generation(self, found: list[Chosen], score: float | None = None, rows: Sequence[int] = ()) -> Generation:
+    def generation(self, written: list[Chosen], score: float | None = None, rows: Sequence[int] = ()) -> Generation:
         """What these tokens come to, which were read in these rows; there are none but in a beam search."""
-        ids = tuple(chosen.token_id for chosen in found)
+        ids = tuple(chosen.token_id for chosen in written)
         pieces = self.tokenizer.pieces(ids)
         steps = tuple(
             Step(**chosen._asdict(), token=piece, logits_processors=self.settings.logits_processors)
-            for chosen, piece in zip(found, pieces, strict=True)
+            for chosen, piece in zip(written, pieces, strict=True)
         )
         return Generation(
             text=self.tokenizer.decode(ids),
             token_ids=ids,
             steps=steps,
             ended=bool(ids) and ids[-1] == self.decoder.model.config.end_id,
-            to_trace=partial(self.to_trace, tuple(found), rows),
+            to_trace=partial(self.to_trace, tuple(written), rows),
             score=score,
         )

@@ -50,8 +50,8 @@ class LogitsProcessors:
 def penalise_repetition(logits: Logits, ids: Sequence[int], penalty: float) -> Logits:
     """The logits with those of ``ids`` made smaller by a penalty above 1."""
     seen = torch.tensor(sorted(set(ids)), dtype=torch.long)
-    found = logits[seen]
-    return logits.index_copy(0, seen, torch.where(found < 0, found * penalty, found / penalty))
+    seen_logits = logits[seen]
+    return logits.index_copy(0, seen, torch.where(seen_logits < 0, seen_logits * penalty, seen_logits / penalty))
 
 
 def scale_by_temperature(logits: Logits, temperature: float) -> Logits:

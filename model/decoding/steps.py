@@ -71,8 +71,8 @@ class Step:
 
     def alternatives(self, count: int = 10) -> tuple[tuple[int, float], ...]:
         """The likeliest tokens, as the model has it, and their probabilities."""
-        found = self.before.topk(min(count, len(self.logits)))
-        return tuple(zip(found.indices.tolist(), found.values.tolist(), strict=True))
+        top = self.before.topk(min(count, len(self.logits)))
+        return tuple(zip(top.indices.tolist(), top.values.tolist(), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,11 +151,11 @@ class Decoder:
         return logits, Cache.of(stack)
 
     @torch.no_grad()
-    def trace(self, ids: Sequence[int], said: Sequence[Logits] | None, rows: Iterable[int]) -> Trace:
+    def trace(self, ids: Sequence[int], step_logits: Sequence[Logits] | None, rows: Iterable[int]) -> Trace:
         """The trace of one pass over these ids, the first of which it has read in passes that were kept.
 
-        rows: in which row of each pass. said: what it said after the first pass and after each that followed, which
-        is not computed again; None: without logits.
+        rows: in which row of each pass. step_logits: what it said after the first pass and after each that followed,
+        which is not computed again; None: without logits.
         """
         passes, length = list[DecoderPass](), 0
         for each, row in zip(self.passes or [], rows, strict=False):
@@ -167,16 +167,16 @@ class Decoder:
             passes.append(DecoderPass.of(self.model.decode(rest, edits=self.edits, past=cache_of(passes))))
         assert self.model.decoder is not None
         stack = stitched(self.model.decoder, passes, self.edits)
-        logits = None if said is None else self.predictions(stack.final, len(passes[0].ids) - 1, said)
+        logits = None if step_logits is None else self.predictions(stack.final, len(passes[0].ids) - 1, step_logits)
         return Trace(encoder=self.encoder, decoder=stack, pooled=None, logits=logits)
 
     def predictions(
-        self, final: Float[Tensor, "position width"], first: int, said: Sequence[Logits]
+        self, final: Float[Tensor, "position width"], first: int, step_logits: Sequence[Logits]
     ) -> Float[Tensor, "position vocabulary"]:
         """What the model says at every position, where from ``first`` on it is known."""
-        around = (final[:first], final[first + len(said) :])
+        around = (final[:first], final[first + len(step_logits) :])
         before, after = (self.model.predict(some).float().cpu() for some in around)
-        return torch.cat([before, *(one[None] for one in said), after])
+        return torch.cat([before, *(one[None] for one in step_logits), after])
 
 
 def write(
@@ -194,9 +194,9 @@ def write(
     written, cache, device = list(ids), None, decoder.model.embedding.weight.device
     while len(written) < longest:
         logits, cache = decoder.read(torch.tensor(written, device=device), cache)
-        said = logits.cpu()
-        chosen = take(logits_processors.applied(said, written))
-        yield Chosen(chosen, said, tuple(written))
+        next_logits = logits.cpu()
+        chosen = take(logits_processors.applied(next_logits, written))
+        yield Chosen(chosen, next_logits, tuple(written))
         written.append(chosen)
         if chosen == decoder.model.config.end_id:
             return

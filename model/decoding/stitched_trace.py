@@ -35,11 +35,11 @@ class AttentionPass:
     output: Float[Tensor, "*batch query width"]
 
     @classmethod
-    def of(cls, attention: AttentionTrace, known: int) -> "AttentionPass":
-        """Of an attention whose first ``known`` keys an earlier pass has."""
+    def of(cls, attention: AttentionTrace, past_length: int) -> "AttentionPass":
+        """Of an attention whose first ``past_length`` keys an earlier pass has."""
         kept = {field.name: getattr(attention, field.name) for field in fields(cls)}
         # Copies, for a window would keep the keys of all passes before from being freed.
-        new = {name: kept[name][..., known:, :].clone() for name in ("key", "value")}
+        new = {name: kept[name][..., past_length:, :].clone() for name in ("key", "value")}
         return cls(**kept | new)
 
 
@@ -53,12 +53,12 @@ class BlockPass:
     stream_out: Float[Tensor, "*batch position width"]
 
     @classmethod
-    def of(cls, block: BlockTrace, known: int) -> "BlockPass":
-        """Of a layer after ``known`` positions; the first pass is the one that has the memory's keys."""
+    def of(cls, block: BlockTrace, past_length: int) -> "BlockPass":
+        """Of a layer after ``past_length`` positions; the first pass is the one that has the memory's keys."""
         cross = block.cross_attention
-        seen = 0 if cross is None or not known else cross.key.shape[-2]
+        seen = 0 if cross is None or not past_length else cross.key.shape[-2]
         return cls(
-            self_attention=AttentionPass.of(block.self_attention, known),
+            self_attention=AttentionPass.of(block.self_attention, past_length),
             cross_attention=None if cross is None else AttentionPass.of(cross, seen),
             feed_forward=block.feed_forward,
             stream_out=block.stream_out,
@@ -77,8 +77,8 @@ class DecoderPass:
     @classmethod
     def of(cls, stack: StackTrace) -> "DecoderPass":
         """Of a pass, which may have gone on from a cache."""
-        known = stack.blocks[0].self_attention.key.shape[-2] - stack.ids.shape[-1]
-        blocks = tuple(BlockPass.of(block, known) for block in stack.blocks)
+        past_length = stack.blocks[0].self_attention.key.shape[-2] - stack.ids.shape[-1]
+        blocks = tuple(BlockPass.of(block, past_length) for block in stack.blocks)
         return cls(ids=stack.ids, embedding=stack.embedding, blocks=blocks, final=stack.final)
 
     def row(self, row: int) -> "DecoderPass":
@@ -89,14 +89,14 @@ class DecoderPass:
 def cache_of(passes: Sequence[DecoderPass]) -> Cache:
     """What these passes, one after the other, leave to the next one."""
 
-    def known(attentions: Sequence[AttentionPass]) -> KeysValues:
+    def keys_values(attentions: Sequence[AttentionPass]) -> KeysValues:
         return KeysValues(key=rows(attentions, "key"), value=rows(attentions, "value"))
 
     blocks = []
     for of_layer in zip(*(each.blocks for each in passes), strict=True):
         cross = cross_passes(of_layer)
-        own = known([block.self_attention for block in of_layer])
-        blocks.append(BlockCache(self_attention=own, cross_attention=known(cross) if cross else None))
+        own = keys_values([block.self_attention for block in of_layer])
+        blocks.append(BlockCache(self_attention=own, cross_attention=keys_values(cross) if cross else None))
     return Cache(blocks=tuple(blocks))
 
 
@@ -167,11 +167,11 @@ def cross_passes(blocks: Sequence[BlockPass]) -> list[AttentionPass]:
 
 def joined(records: Sequence[T]) -> T:
     """One record with the lines of all of them."""
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         field.name: None if getattr(records[0], field.name) is None else rows(records, field.name)
         for field in fields(records[0])
     }
-    return type(records[0])(**found)
+    return type(records[0])(**values)
 
 
 def rows(records: Sequence[Any], name: str) -> Float[Tensor, "*batch position width"]:

@@ -31,9 +31,9 @@ INDEX = r"(\d{1,6})"
 NUMBER = r"([0-9.e-]{1,30})"
 
 
-def letter(names: dict[str, Any], wanted: object) -> str:
+def letter(names: dict[str, Any], full_name: object) -> str:
     """The letter that stands for a stack or an attention; "?", which no pattern allows, where there is none."""
-    return next((short for short, name in names.items() if name == wanted), "?")
+    return next((short for short, name in names.items() if name == full_name), "?")
 
 
 def short_number(value: float) -> str:

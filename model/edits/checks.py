@@ -56,7 +56,6 @@ def head_complaints(edits: Edits, config: Config) -> Iterator[str]:
 
 
 def has_head(config: Config, site: HeadSite) -> bool:
-    """Whether a head is there."""
     sizes, there = sizes_of(config, site.stack), has_layer(config, site.stack, site.layer, site.attention)
     return sizes is not None and there and site.attention != "feed-forward" and 0 <= site.head < sizes.heads
 
@@ -79,7 +78,6 @@ def has_residual(config: Config, site: SublayerSite) -> bool:
 
 
 def has_norm(config: Config, site: NormSite) -> bool:
-    """Whether a norm is there."""
     if site.layer is not None:
         there = site.side in SIDES[config.norm_order]
         return there and has_layer(config, site.stack, site.layer, site.sublayer)

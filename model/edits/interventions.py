@@ -23,14 +23,19 @@ AnyMask = Bool[Tensor, "query key"] | Bool[Tensor, "row 1 query key"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttentionInterventions:
-    """In one attention; ``padding_mask`` tells the positions that ``mean_ablated`` takes its mean over."""
+class MeanAblation:
+    """The heads whose context becomes its mean over the positions that ``padding_mask`` has; None: over all."""
 
+    heads: Heads
+    padding_mask: Bool[Tensor, "*batch query"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionInterventions:
     scale: Scale | None = None
     uniform: Heads | None = None
     overwritten: tuple[tuple[int | None, Overwrite], ...] = ()  # each with its row
-    mean_ablated: Heads | None = None
-    padding_mask: Bool[Tensor, "*batch query"] | None = None
+    mean_ablated: MeanAblation | None = None
     zero_ablated: Heads | None = None
 
 
@@ -131,18 +136,17 @@ def overwrite(
 
 
 def mean_ablate(
-    context: Float[Tensor, "*batch head query head_width"],
-    padding_mask: Bool[Tensor, "*batch query"] | None,
-    heads: Heads | None,
+    context: Float[Tensor, "*batch head query head_width"], ablation: MeanAblation | None
 ) -> Float[Tensor, "*batch head query head_width"]:
-    """The context, in these heads its mean over the positions that are no padding."""
-    if heads is None:
+    """The context, in some heads its mean over the positions that are no padding."""
+    if ablation is None:
         return context
+    padding_mask = ablation.padding_mask
     if padding_mask is None:
         padding_mask = torch.ones(context.shape[-2:-1], dtype=torch.bool, device=context.device)
     counted = padding_mask[..., None, :, None].to(context)
     mean = (context * counted).sum(dim=-2, keepdim=True) / counted.sum(dim=-2, keepdim=True).clamp(min=1)
-    return torch.where(heads, mean, context)
+    return torch.where(ablation.heads, mean, context)
 
 
 def zero_ablate(

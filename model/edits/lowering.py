@@ -16,6 +16,7 @@ from model.edits.interventions import (
     Heads,
     LayerInterventions,
     MaskInterventions,
+    MeanAblation,
     PastPositionIds,
     PositionIds,
     ResidualInterventions,
@@ -75,7 +76,6 @@ def in_rows(edits: AnyEdits, axes: int, of: Callable[[Edits], Any], device: torc
 
 
 def lower_layer(edits: AnyEdits, read: StackPass, layer: int) -> LayerInterventions:
-    """The interventions in one layer."""
     attentions = {kind: lower_attention(edits, read, layer, kind) for kind in ("self", "cross")}
     kinds = ("self", "cross", "feed-forward")
     residuals = {kind: lower_residual(edits, SublayerSite(read.stack, layer, kind), read.device) for kind in kinds}
@@ -89,7 +89,6 @@ def lower_layer(edits: AnyEdits, read: StackPass, layer: int) -> LayerInterventi
 
 
 def lower_attention(edits: AnyEdits, read: StackPass, layer: int, kind: str) -> AttentionInterventions:
-    """The interventions in one attention."""
     whole = SublayerSite(read.stack, layer, kind)
     sites = [HeadSite(read.stack, layer, head, kind) for head in range(read.heads)]
 
@@ -98,13 +97,13 @@ def lower_attention(edits: AnyEdits, read: StackPass, layer: int, kind: str) -> 
         return None if chosen is None else chosen[..., None, None]
 
     rows = [(None, edits)] if isinstance(edits, Edits) else list(enumerate(edits))
-    padding_mask = read.padding_mask
+    padding_mask = None if read.padding_mask is None else read.padding_mask[..., read.past_length :]
+    averaged = heads(lambda one, site: site in one.averaged)
     return AttentionInterventions(
         scale=lower_scale(edits, read.scales[layer], read.like),
         uniform=heads(lambda one, site: site in one.uniform),
         overwritten=tuple((row, cell) for row, one in rows for cell in one.overwritten if cell.site in sites),
-        mean_ablated=heads(lambda one, site: site in one.averaged),
-        padding_mask=None if padding_mask is None else padding_mask[..., read.past_length :],
+        mean_ablated=None if averaged is None else MeanAblation(heads=averaged, padding_mask=padding_mask),
         zero_ablated=heads(lambda one, site: site in one.muted or whole in one.muted_layers),
     )
 

@@ -89,5 +89,5 @@ class HiddenKey:
 def expect(right: bool, what: str, found: object, expected: str) -> None:
     """InputError "edits: what: found …, expected …" unless it is right."""
     if not right:
-        shown = repr(printable(found)) if isinstance(found, str) else printable(found)
-        raise InputError(f"edits: {what}: found {shown}, expected {expected}.")
+        printed = repr(printable(found)) if isinstance(found, str) else printable(found)
+        raise InputError(f"edits: {what}: found {printed}, expected {expected}.")

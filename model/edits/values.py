@@ -19,7 +19,7 @@ class Edits:
     In the order in which they act:
 
     unpositioned, shuffled, shifted: stacks without positions (vectors and biases are 0, nothing is rotated), with the
-    same positions in another order, or with later ones. A shuffle gives tokens the places 0 to n - 1, a shift moves
+    same positions in another order, or with later ones. A shuffle gives tokens the positions 0 to n - 1, a shift moves
     these.
 
     unmasked, causal: stacks in whose self-attention a query sees every key, or none after it. Where a stack is both,
@@ -120,15 +120,15 @@ class Edits:
     @classmethod
     def from_text(cls, text: str) -> "Edits":
         """The value that ``to_text`` made a text of. Raises InputError for any other text."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for word, *items in (part.split("_") for part in text.split("~") if text):
             form = FORMS.get(word)
             matches = [form.pattern.fullmatch(item) for item in items] if form else []
-            if form is None or form.field in found or not matches or None in matches:
+            if form is None or form.field in values or not matches or None in matches:
                 break
             read = [form.read(*match.groups()) for match in matches if match]
-            found[form.field] = frozenset(read) if form.many else read[0]
-        edits = cls(**found)
+            values[form.field] = frozenset(read) if form.many else read[0]
+        edits = cls(**values)
         expect(edits.to_text() == text, "text", text, "one that Edits.to_text gives")
         return edits
 

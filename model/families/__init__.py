@@ -33,5 +33,5 @@ def family_of(values: dict[str, Any]) -> Family:
     for family in FOREIGN:
         if values["model_type"] in family.model_types:
             return family
-    shown = printable(values["model_type"])
-    raise CheckpointError(f"config.json: model_type: found {shown}, expected one of {', '.join(supported())}.")
+    kind = printable(values["model_type"])
+    raise CheckpointError(f"config.json: model_type: found {kind}, expected one of {', '.join(supported())}.")

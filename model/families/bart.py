@@ -36,10 +36,10 @@ def sizes(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
     }
 
 
-def refuse(fields: Fields, **known: object) -> None:
+def refuse(fields: Fields, **allowed: object) -> None:
     """Refuse what neither family follows: other norms, and two spellings of one field that say two things."""
-    known |= {"normalize_before": False, "add_final_layer_norm": False, "is_encoder_decoder": True}
-    for name, value in known.items():
+    allowed |= {"normalize_before": False, "add_final_layer_norm": False, "is_encoder_decoder": True}
+    for name, value in allowed.items():
         fields.only(name, value)
 
 
@@ -58,27 +58,27 @@ def one_table(fields: Fields, stored: frozenset[str]) -> bool:
 def read_bart(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of BartForConditionalGeneration and BartModel."""
     refuse(fields, normalize_embedding=True, static_position_embeddings=False, extra_pos_embeddings=2)
-    found = sizes(fields, stored)
+    values = sizes(fields, stored)
     return Config(
-        **found,
-        **ends(fields, found["vocabulary"]),
+        **values,
+        **ends(fields, values["vocabulary"]),
         positions="learned",
         position_offset=2,
         embedding_norm=True,
         share_embeddings=one_table(fields, stored),
-        pad_id=fields.token_id("pad_token_id", vocabulary=found["vocabulary"], default=1) or 0,
+        pad_id=fields.token_id("pad_token_id", vocabulary=values["vocabulary"], default=1) or 0,
     )
 
 
 def read_marian(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of MarianMTModel and MarianModel: fixed positions, no norm of the embeddings."""
     refuse(fields, normalize_embedding=False, static_position_embeddings=True)
-    found = sizes(fields, stored)
-    vocabulary = found["vocabulary"]
+    values = sizes(fields, stored)
+    vocabulary = values["vocabulary"]
     fields.only("decoder_vocab_size", vocabulary, why="both sides need one size")
     shared = fields.flag("share_encoder_decoder_embeddings", default=True)
     return Config(
-        **found,
+        **values,
         **marian_ends(fields, vocabulary),
         positions="sinusoidal-halves",
         share_embeddings=shared and one_table(fields, stored),
@@ -105,7 +105,7 @@ def side(name: str) -> dict[str, str]:
     """The names of one stack."""
     block, layer = f"{name}.blocks.{{}}", f"{name}.layers.{{}}"
     kinds = {"self": "self_attn", "cross": "encoder_attn"} if name == "decoder" else {"self": "self_attn"}
-    found = {
+    names = {
         f"{name}.positions.table": f"{name}.embed_positions",
         f"{name}.norm_embedding": f"{name}.layernorm_embedding",
         f"{block}.feed_forward.inner": f"{layer}.fc1",
@@ -114,9 +114,9 @@ def side(name: str) -> dict[str, str]:
     }
     for ours, theirs in kinds.items():
         for part, short in {"query": "q", "key": "k", "value": "v", "output": "out"}.items():
-            found[f"{block}.{ours}_attention.{part}"] = f"{layer}.{theirs}.{short}_proj"
-        found[f"{block}.{ours}_residual.norm"] = f"{layer}.{theirs}_layer_norm"
-    return found
+            names[f"{block}.{ours}_attention.{part}"] = f"{layer}.{theirs}.{short}_proj"
+        names[f"{block}.{ours}_residual.norm"] = f"{layer}.{theirs}_layer_norm"
+    return names
 
 
 def table(config: Config, stored: frozenset[str]) -> Table:

@@ -70,8 +70,8 @@ class Fields:
         """What one of the known words means to us."""
         name, value = self.find(*names)
         value = default if value is None else value
-        known = isinstance(value, str) and value in choices
-        expect(known, name, value, "one of " + ", ".join(sorted(choices)))
+        is_choice = isinstance(value, str) and value in choices
+        expect(is_choice, name, value, "one of " + ", ".join(sorted(choices)))
         return choices[value]
 
     def token_id(self, *names: str, vocabulary: int, default: int | None = None) -> int | None:
@@ -91,14 +91,14 @@ class Fields:
 
     def labels(self) -> tuple[str, ...]:
         """The names in ``id2label`` in the order of their numbers; LABEL_0, LABEL_1 … where there are none."""
-        found = self.values.get("id2label")
-        if found is None:
+        names = self.values.get("id2label")
+        if names is None:
             count = self.size("num_labels", default=2, largest=10_000)
             return tuple(f"LABEL_{number}" for number in range(count))
-        wanted = 'an object like {"0": "label", …}'
-        expect(isinstance(found, dict) and len(found) <= 10_000, "id2label", found, wanted)
-        expect(set(found) == {str(number) for number in range(len(found))}, "id2label", found, wanted)
-        return tuple(str(found[str(number)]) for number in range(len(found)))
+        expected = 'an object like {"0": "label", …}'
+        expect(isinstance(names, dict) and len(names) <= 10_000, "id2label", names, expected)
+        expect(set(names) == {str(number) for number in range(len(names))}, "id2label", names, expected)
+        return tuple(str(names[str(number)]) for number in range(len(names)))
 
 
 ACTIVATIONS = {
@@ -168,15 +168,15 @@ class Family:
             if names.setdefault(self.bare(name), name) != name:
                 raise CheckpointError(f"{file}: {printable(name, 120)}: found twice, with and without its prefix.")
         table = None if self.table is None else self.table(config, frozenset(names))
-        found = {ours: Source(ours) if table is None else locate(ours, table) for ours in parameters}
-        for source in found.values():
+        sources = {ours: Source(ours) if table is None else locate(ours, table) for ours in parameters}
+        for source in sources.values():
             if source.name not in names:
                 raise CheckpointError(f"{file}: {printable(source.name, 120)}: found nothing, expected a tensor.")
-        unused = set(names) - {source.name for source in found.values()}
+        unused = set(names) - {source.name for source in sources.values()}
         if useless := sorted(name for name in unused if not self.ignores(name)):
-            shown = printable(names[useless[0]], 120)
-            raise CheckpointError(f"{file}: {shown}: found a tensor that this kind of model has no use for.")
-        return {ours: Source(names[source.name], source.change) for ours, source in found.items()}
+            printed = printable(names[useless[0]], 120)
+            raise CheckpointError(f"{file}: {printed}: found a tensor that this kind of model has no use for.")
+        return {ours: Source(names[source.name], source.change) for ours, source in sources.items()}
 
     def ignores(self, name: str) -> bool:
         """Whether a stored tensor that is not used is known not to be needed."""
@@ -185,8 +185,8 @@ class Family:
     def copied(self, sources: Mapping[str, Source], stored: list[str]) -> dict[str, str]:
         """The stored tensors that are not used because they are another one again, and which."""
         used = {source.name for source in sources.values()}
-        found = [name for name in stored if name not in used and matches(self.bare(name), self.copies)]
-        return dict.fromkeys(found, sources["embedding.weight"].name)
+        unused = [name for name in stored if name not in used and matches(self.bare(name), self.copies)]
+        return dict.fromkeys(unused, sources["embedding.weight"].name)
 
 
 def matches(name: str, patterns: tuple[str, ...]) -> bool:

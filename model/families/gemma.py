@@ -31,22 +31,22 @@ def common(fields: Fields, stored: frozenset[str], kv_heads: int) -> dict[str, A
 
 def read_gemma(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of GemmaForCausalLM."""
-    found = common(fields, stored, kv_heads=16)
+    values = common(fields, stored, kv_heads=16)
     activation = fields.choice("hidden_act", choices=GELU, default=DEFAULT)
     if (other := fields.values.get("hidden_activation")) is not None:  # the library followed it once, and no more
         same = fields.choice("hidden_activation", choices=ACTIVATIONS, default=DEFAULT) == activation
         expect(same, "hidden_activation", other, f"what hidden_act says, {activation}")
-    alike(fields, found["layers"], FULL)
-    turned = rotary(fields, found["head_size"], base=fields.number("rope_theta", default=BASE))
-    return Config(**found | turned | {"activation": activation})
+    alike(fields, values["layers"], FULL)
+    rotation = rotary(fields, values["head_size"], base=fields.number("rope_theta", default=BASE))
+    return Config(**values | rotation | {"activation": activation})
 
 
 def later(fields: Fields, stored: frozenset[str], every: int) -> dict[str, Any]:
     """What Gemma 2 and 3 have in common; one layer in ``every`` sees all, unless the config says which."""
-    found = common(fields, stored, kv_heads=4)
-    types = [SLIDING if (layer + 1) % every else FULL for layer in range(found["layers"])]
+    values = common(fields, stored, kv_heads=4)
+    types = [SLIDING if (layer + 1) % every else FULL for layer in range(values["layers"])]
     return (
-        found
+        values
         | windows(fields, types, sliding_window(fields))
         | {
             "activation": fields.choice("hidden_activation", choices=ACTIVATIONS, default=DEFAULT),
@@ -63,27 +63,27 @@ def cap(fields: Fields, name: str, default: float | None) -> float | None:
 
 def read_gemma2(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of Gemma2ForCausalLM."""
-    found = later(fields, stored, every=2)
+    values = later(fields, stored, every=2)
     caps = {
         "score_cap": cap(fields, "attn_logit_softcapping", 50.0),
         "logit_cap": cap(fields, "final_logit_softcapping", 30.0),
     }
-    return Config(**found | rotary(fields, found["head_size"], base=fields.number("rope_theta", default=BASE)) | caps)
+    return Config(**values | rotary(fields, values["head_size"], base=fields.number("rope_theta", default=BASE)) | caps)
 
 
 def read_gemma3(fields: Fields, stored: frozenset[str]) -> Config:
-    """The config of Gemma3ForCausalLM: windowed layers turn by a base of their own, and without scaling."""
+    """The config of Gemma3ForCausalLM: windowed layers rotate by a base of their own, and without scaling."""
     capped = fields.values.get("attn_logit_softcapping")
     expect(capped is None, "attn_logit_softcapping", capped, "nothing: models of this kind have none")
-    found = later(fields, stored, every=fields.size("sliding_window_pattern", default=6))
+    values = later(fields, stored, every=fields.size("sliding_window_pattern", default=6))
     wide, local = of_kind(fields, FULL), of_kind(fields, SLIDING)
     local_base = fields.number("rope_local_base_freq", default=BASE)
-    near = rotary(local, found["head_size"], base=local_base)
-    scaled = near["rotary_scaling"] != "none" and "window" in found
+    near = rotary(local, values["head_size"], base=local_base)
+    scaled = near["rotary_scaling"] != "none" and "window" in values
     expect(not scaled, f"rope_parameters: {SLIDING}", near["rotary_scaling"], "no scaling in windowed layers")
     return Config(
-        **found
-        | rotary(wide, found["head_size"], base=fields.number("rope_theta", default=1_000_000.0))
+        **values
+        | rotary(wide, values["head_size"], base=fields.number("rope_theta", default=1_000_000.0))
         | {
             "rotary_window_base": near["rotary_base"],
             "query_key_norm": True,

@@ -10,9 +10,9 @@ from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, ti
 
 def read(fields: Fields, stored: frozenset[str]) -> Config:
     """The config of GPT2LMHeadModel or GPT2Model."""
-    fields.only("scale_attn_by_inverse_layer_idx", False)
     fields.only("add_cross_attention", False)
     fields.only("is_causal", True)
+    fields.flag("reorder_and_upcast_attn", default=False)  # scores in float32, which ours are in any case
     width, vocabulary = fields.size("n_embd", "hidden_size"), fields.size("vocab_size")
     return Config(
         architecture="decoder",
@@ -23,6 +23,7 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         hidden=fields.size("n_inner", default=4 * width),
         max_length=fields.size("n_positions", "max_position_embeddings", "n_ctx", default=1024),
         score_scale=None if fields.flag("scale_attn_weights", default=True) else 1.0,
+        score_scale_by_layer=fields.flag("scale_attn_by_inverse_layer_idx", default=False),
         positions="learned",
         norm_order="pre",
         norm_epsilon=fields.number("layer_norm_epsilon", default=1e-5),

@@ -38,9 +38,9 @@ def layer_kinds(fields: Fields, layers: int) -> list[str]:
     """Whether each layer is "global" or "local", from ``attention_layers`` or, where there is none, the types."""
     types, listed = fields.values.get("attention_types"), fields.values.get("attention_layers")
     if types is not None or listed is None:
-        found = repeated(DEFAULT if types is None else types, layers)
-        expect(listed in (None, found), "attention_layers", listed, "what attention_types says")
-        return found
+        kinds = repeated(DEFAULT if types is None else types, layers)
+        expect(listed in (None, kinds), "attention_layers", listed, "what attention_types says")
+        return kinds
     right = isinstance(listed, list) and len(listed) == layers and all(kind in KINDS for kind in listed)
     expect(right, "attention_layers", listed, f"a list of {layers}, each global or local")
     return listed
@@ -49,14 +49,14 @@ def layer_kinds(fields: Fields, layers: int) -> list[str]:
 def repeated(types: Any, layers: int) -> list[str]:
     """The kinds in ``attention_types``: [[kinds, how often], …]."""
     right = isinstance(types, list) and len(types) <= layers
-    found: list[str] = []
+    kinds: list[str] = []
     for entry in types if right else ():
         right = isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], list) and type(entry[1]) is int
         right = right and 0 < len(entry[0]) * entry[1] <= layers and all(kind in KINDS for kind in entry[0])
         expect(right, "attention_types", types, f"{layers} layers as {DEFAULT}")
-        found += entry[0] * entry[1]
-    expect(len(found) == layers, "attention_types", types, f"{layers} layers as {DEFAULT}")
-    return found
+        kinds += entry[0] * entry[1]
+    expect(len(kinds) == layers, "attention_types", types, f"{layers} layers as {DEFAULT}")
+    return kinds
 
 
 KINDS, DEFAULT = ("global", "local"), [[["global", "local"], 12]]

@@ -33,11 +33,11 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         tie_embeddings=tied(stored, "embed_out") and tied(stored, "lm_head"),
         start_id=fields.token_id("bos_token_id", vocabulary=vocabulary),
         end_id=fields.token_id("eos_token_id", vocabulary=vocabulary),
-        **turned(fields, max(1, width // heads)),
+        **rotation(fields, max(1, width // heads)),
     )
 
 
-def turned(fields: Fields, head_width: int) -> dict[str, Any]:
+def rotation(fields: Fields, head_width: int) -> dict[str, Any]:
     """Its own names for what others call rope_theta and partial_rotary_factor; a file may have both, if they agree."""
     base, share = fields.number("rotary_emb_base", default=BASE), fields.number("rotary_pct", default=0.25)
     for name, value in (("rope_theta", base), ("partial_rotary_factor", share)):

@@ -43,8 +43,8 @@ def sizes(fields: Fields, stored: frozenset[str], *, kv_heads: int | None = None
 def parts(fields: Fields, stored: frozenset[str], *, kv_heads: int | None = None) -> dict[str, Any]:
     """What those of this file have in common."""
     common = sizes(fields, stored, kv_heads=kv_heads)
-    turned = rotary(fields, common["head_size"], base=fields.number("rope_theta", default=BASE))
-    return common | turned | {"activation": fields.choice("hidden_act", choices=ACTIVATIONS, default="silu")}
+    rotation = rotary(fields, common["head_size"], base=fields.number("rope_theta", default=BASE))
+    return common | rotation | {"activation": fields.choice("hidden_act", choices=ACTIVATIONS, default="silu")}
 
 
 def read_llama(fields: Fields, stored: frozenset[str]) -> Config:

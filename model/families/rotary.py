@@ -17,7 +17,7 @@ def rotary(fields: Fields, head_width: int, *, base: float, share: float | None 
     """The config fields of rotary positions.
 
     ``base`` and ``share`` are what the config says beside the object that describes the rotation, which may say
-    otherwise. ``share`` is how much of a head turns; None: all, whatever the config says.
+    otherwise. ``share`` is how much of a head rotates; None: all, whatever the config says.
     """
     own = spelled(fields)
     scaling = own.choice("rope_type", "type", choices=SCALINGS, default="default")
@@ -32,7 +32,7 @@ def rotary(fields: Fields, head_width: int, *, base: float, share: float | None 
 
 
 def whole(fields: Fields, own: Fields, head_width: int) -> int:
-    """All of a head turns: the library does not follow what such a config may say of a part."""
+    """All of a head rotates: the library does not follow what such a config may say of a part."""
     for one in (fields, own):
         expect(one.number(PART, default=1.0) == 1, PART, one.values.get(PART), "1, or nothing")
     expect(head_width % 2 == 0, "head_dim", head_width, "an even number")
@@ -40,12 +40,12 @@ def whole(fields: Fields, own: Fields, head_width: int) -> int:
 
 
 def part(own: Fields, head_width: int, share: float) -> int:
-    """How many coordinates of a head turn; ``share`` of them, unless the config says otherwise."""
+    """How many coordinates of a head rotate; ``share`` of them, unless the config says otherwise."""
     share = own.number(PART, default=share)
-    turned = int(head_width * share)
-    right = share <= 1 and turned >= 2 and turned % 2 == 0
+    rotated = int(head_width * share)
+    right = share <= 1 and rotated >= 2 and rotated % 2 == 0
     expect(right, f"{PART} or rotary_pct", share, f"a share of a head's {head_width} coordinates that is even")
-    return turned
+    return rotated
 
 
 def llama3(fields: Fields, own: Fields) -> dict[str, Any]:

@@ -46,8 +46,8 @@ def distances(fields: Fields) -> dict[str, Any]:
     buckets = fields.size("relative_attention_num_buckets", default=32)
     expect(buckets % 4 == 0, "relative_attention_num_buckets", buckets, "a multiple of 4")
     distance = fields.size("relative_attention_max_distance", default=128)
-    wanted = f"more than half of {buckets} buckets"
-    expect(distance > buckets // 2, "relative_attention_max_distance", distance, wanted)
+    expected = f"more than half of {buckets} buckets"
+    expect(distance > buckets // 2, "relative_attention_max_distance", distance, expected)
     return {"positions": "relative", "relative_buckets": buckets, "relative_distance": distance}
 
 
@@ -85,7 +85,7 @@ def side(name: str, *, gated: bool) -> dict[str, str]:
     block, layers = f"{name}.blocks.{{}}", f"{name}.block.{{}}.layer"
     last = 2 if name == "decoder" else 1
     kinds = {"self": ("0", "SelfAttention")} | ({"cross": ("1", "EncDecAttention")} if name == "decoder" else {})
-    found = {
+    names = {
         f"{name}.positions.table": f"{name}.block.0.layer.0.SelfAttention.relative_attention_bias",
         f"{name}.norm": f"{name}.final_layer_norm",
         f"{block}.feed_forward.inner": f"{layers}.{last}.DenseReluDense.{'wi_0' if gated else 'wi'}",
@@ -95,9 +95,9 @@ def side(name: str, *, gated: bool) -> dict[str, str]:
     }
     for ours, (number, theirs) in kinds.items():
         for part in ("query", "key", "value", "output"):
-            found[f"{block}.{ours}_attention.{part}"] = f"{layers}.{number}.{theirs}.{part[0]}"
-        found[f"{block}.{ours}_residual.norm"] = f"{layers}.{number}.layer_norm"
-    return found
+            names[f"{block}.{ours}_attention.{part}"] = f"{layers}.{number}.{theirs}.{part[0]}"
+        names[f"{block}.{ours}_residual.norm"] = f"{layers}.{number}.layer_norm"
+    return names
 
 
 TOKENS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")

@@ -54,11 +54,11 @@ def strict_json(content: bytes, file: str) -> dict[str, Any]:
 
 def each_once(file: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON, whose last value of a key would hide the others."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         keys = [key for key, _ in pairs]
         refuse(file, next(key for key in keys if keys.count(key) > 1), "the key twice", "it once")
-    return found
+    return values
 
 
 def refuse_constant(file: str, name: str) -> NoReturn:

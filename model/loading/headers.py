@@ -30,7 +30,7 @@ class Stored:
 
 def read_headers(folder: Path) -> dict[str, Stored]:
     """All tensors of a folder, by name: of its one file, or of those that its index lists."""
-    found: dict[str, Stored] = {}
+    entries: dict[str, Stored] = {}
     files, total = weight_files(folder), 0
     try:
         for file in files:
@@ -39,14 +39,14 @@ def read_headers(folder: Path) -> dict[str, Stored]:
             if total > LARGEST_WEIGHTS:
                 refuse(file, "size", f"{total:,} bytes with the files before it", f"at most {LARGEST_WEIGHTS:,}")
             for name, stored in read_header(path).items():
-                if name in found:
+                if name in entries:
                     refuse(file, name, "a tensor that another file holds too", "it once")
-                found[name] = stored
+                entries[name] = stored
     except OSError as error:
         refuse(WEIGHTS, "file", error.strerror, "a file that can be read")
-    if len(found) > MOST_TENSORS:
-        refuse(INDEX, "weight_map", f"{len(found):,} tensors", f"at most {MOST_TENSORS:,}")
-    return found
+    if len(entries) > MOST_TENSORS:
+        refuse(INDEX, "weight_map", f"{len(entries):,} tensors", f"at most {MOST_TENSORS:,}")
+    return entries
 
 
 def weight_files(folder: Path) -> list[str]:

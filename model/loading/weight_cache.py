@@ -41,13 +41,13 @@ def cache_folder() -> Path:
     return Path(own) if own else (Path(user) if user else Path.home() / ".cache") / "headlight"
 
 
-def private_copy(path: Path, wanted: Mapping[str, Stored], across: Set[str]) -> Path | None:
+def private_copy(path: Path, entries: Mapping[str, Stored], across: Set[str]) -> Path | None:
     """A copy of a file in our own cache, made once for every state of the file; None where none can be written.
 
     What lies in the cache under its last name has been checked: header as found before, and numbers. The numbers of a
     matrix ``across`` are in the order of its columns, whatever the header says of its shape.
     """
-    copy = cache_folder() / f"{digest(state_of(path), sorted(wanted), sorted(across))}.safetensors"
+    copy = cache_folder() / f"{digest(state_of(path), sorted(entries), sorted(across))}.safetensors"
     if copy.exists():
         os.utime(copy)
         return copy
@@ -55,7 +55,7 @@ def private_copy(path: Path, wanted: Mapping[str, Stored], across: Set[str]) -> 
     if part is None:
         return None
     try:
-        check_copy(part, path.name, wanted)
+        check_copy(part, path.name, entries)
         transpose(part, across)
         part.replace(copy)
     finally:
@@ -91,16 +91,16 @@ def copied(path: Path, copy: Path) -> Path | None:
     return Path(name)
 
 
-def check_copy(part: Path, file: str, wanted: Mapping[str, Stored]) -> None:
+def check_copy(part: Path, file: str, entries: Mapping[str, Stored]) -> None:
     """Refuse a copy that is not what was checked before, because the file has changed, or that is not finite."""
     try:
-        found = read_header(part)
+        header = read_header(part)
     except CheckpointError:
-        found = {}
-    if any(found.get(name) != one for name, one in wanted.items()):
+        header = {}
+    if any(header.get(name) != one for name, one in entries.items()):
         refuse(file, "file", "one that changed while it was read", "one that stays as it is")
     with safe_open(part, framework="pt") as opened:
-        for name in wanted:
+        for name in entries:
             check_numbers(file, {name: opened.get_tensor(name)})
 
 

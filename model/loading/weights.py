@@ -35,8 +35,8 @@ def load(
     large = sum(state.size for state in states.values()) >= MAPPED_FROM
     tensors: dict[str, Tensor] = {}
     for path in states:
-        wanted = {name: stored[name] for name in used if stored[name].path == path}
-        tensors |= read_file(path, wanted, across & wanted.keys(), mapped=large)
+        entries = {name: stored[name] for name in used if stored[name].path == path}
+        tensors |= read_file(path, entries, across & entries.keys(), mapped=large)
     check_copies(copies, stored, lambda one, other: torch.equal(tensors[one], tensors[other]))
     changed = {name: source.change(tensors[source.name], model.config) for name, source in sources.items()}
     model.load_state_dict(
@@ -59,7 +59,7 @@ def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, f
         refuse(file, f"{source.name}: dtype", found.dtype, "one of " + ", ".join(USED))
     try:
         shape = tuple(source.change(torch.empty(found.shape, device="meta"), model.config).shape)
-    except (RuntimeError, IndexError, ValueError):  # it cannot even be cut or turned
+    except (RuntimeError, IndexError, ValueError):  # it cannot even be cut or transposed
         shape = ()
     if shape != expected:
         refuse(file, source.name, f"shape {found.shape}", f"one that gives {expected}")
@@ -71,12 +71,12 @@ def transposed(model: Transformer, sources: Mapping[str, Source], stored: Mappin
     def lies(source: Source, tensor: Tensor) -> bool:
         return source.change(tensor, model.config).is_contiguous()
 
-    found = set()
+    across = set()
     for source in sources.values():
         empty = torch.empty(stored[source.name].shape, device="meta")
         if empty.ndim == 2 and not lies(source, empty) and lies(source, empty.mT.contiguous().mT):
-            found.add(source.name)
-    return found
+            across.add(source.name)
+    return across
 
 
 def check_copies(copies: Mapping[str, str], stored: Mapping[str, Stored], same: Callable[[str, str], bool]) -> None:
@@ -86,12 +86,12 @@ def check_copies(copies: Mapping[str, str], stored: Mapping[str, Stored], same: 
             refuse(stored[name].path.name, name, f"other numbers than in {original}", "the same")
 
 
-def read_file(path: Path, wanted: Mapping[str, Stored], across: Set[str], *, mapped: bool) -> dict[str, Tensor]:
+def read_file(path: Path, entries: Mapping[str, Stored], across: Set[str], *, mapped: bool) -> dict[str, Tensor]:
     """These tensors of one file, mapped from our own copy or read into memory; those ``across``, column by column."""
     try:
-        copy = private_copy(path, wanted, across) if mapped else None
+        copy = private_copy(path, entries, across) if mapped else None
         with safe_open(copy or path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in wanted}
+            tensors = {name: file.get_tensor(name) for name in entries}
     except CheckpointError:
         raise
     except (SafetensorError, OSError, ValueError):

@@ -33,14 +33,14 @@ def mean_largest(weights: Weights) -> float:
 
 def share_later(weights: Weights) -> float:
     """Σ w where the key stands after the query, as a share of Σ w. Query and key are positions of one text."""
-    found = double(weights)
-    return float(np.triu(found, 1).sum() / found.sum())
+    numbers = double(weights)
+    return float(np.triu(numbers, 1).sum() / numbers.sum())
 
 
 def share_near(weights: Weights) -> float:
     """Σ w where the key is the query's own token or a neighbour, as a share of Σ w."""
-    found = double(weights)
-    return float((np.triu(found, -1) - np.triu(found, 2)).sum() / found.sum())
+    numbers = double(weights)
+    return float((np.triu(numbers, -1) - np.triu(numbers, 2)).sum() / numbers.sum())
 
 
 def mean_cosine(stream: Stream) -> float:
@@ -63,9 +63,9 @@ def matching(first: Sequence[int], second: Sequence[int]) -> list[int] | None:
     """Where each id of ``second`` stands in ``first``, the n-th of equal ids at the n-th; None for other ids."""
     if sorted(first) != sorted(second):
         return None
-    found = np.empty(len(second), np.int64)
-    found[np.argsort(second, kind="stable")] = np.argsort(first, kind="stable")
-    return list(map(int, found))
+    places = np.empty(len(second), np.int64)
+    places[np.argsort(second, kind="stable")] = np.argsort(first, kind="stable")
+    return list(map(int, places))
 
 
 def largest_difference(first: Stream, second: Stream, order: Sequence[int]) -> float:

@@ -38,13 +38,13 @@ def measured_reading(card: Mapping[str, object], moment: str, layers: int, heads
     rates = _rates(card)
     least = rates.pop(DIAGONAL, {})
     there = set(readings(layers, heads))
-    found = {
+    rate_of = {
         reading: _mean(by_set)
         for (at, reading), by_set in rates.items()
         if at == moment and reading in there and by_set.keys() == least.keys()
     }
-    best = min(found, key=found.__getitem__, default=None)
-    return best if best is not None and found[best] < _mean(least) else None
+    best = min(rate_of, key=rate_of.__getitem__, default=None)
+    return best if best is not None and rate_of[best] < _mean(least) else None
 
 
 def _rates(card: Mapping[str, object]) -> Rates:
@@ -66,11 +66,11 @@ def _measured(what: str) -> Place | None:
     """The moment and the heads of a figure; None for what is no figure of heads."""
     if what == "the diagonal":
         return DIAGONAL
-    found = OF_HEADS.fullmatch(what)
-    if found is None:
+    match = OF_HEADS.fullmatch(what)
+    if match is None:
         return None
-    named = [number for number in (found["layer"] or found["mean"], found["head"]) if number]
-    return found["moment"], tuple(int(number) - 1 for number in named)
+    named = [number for number in (match["layer"] or match["mean"], match["head"]) if number]
+    return match["moment"], tuple(int(number) - 1 for number in named)
 
 
 def _mean(by_set: Mapping[str, tuple[float, int]]) -> float:

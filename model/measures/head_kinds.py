@@ -309,9 +309,9 @@ def measure(weights: Weights, sides: Sides, shuffles: Iterable[Weights]) -> Meas
 
 def checked(weights: Weights, sides: Sides, heads: tuple[int, ...] | None = None) -> Weights:
     """The weights. ValueError where they are not of these queries and keys, or not of (layer, head) as the text's."""
-    wanted = (*(heads or weights.shape[:2]), *sides.counted.shape)
-    if weights.shape != wanted or 0 in wanted:
-        raise ValueError(f"weights of shape {weights.shape}, wanted {wanted}, none of them 0")
+    expected = (*(heads or weights.shape[:2]), *sides.counted.shape)
+    if weights.shape != expected or 0 in expected:
+        raise ValueError(f"weights of shape {weights.shape}, wanted {expected}, none of them 0")
     return weights
 
 
@@ -404,12 +404,12 @@ def cards(measured: Measured, opening: Finding | None, most: int = CARDS) -> tup
     pointed at is no punctuation.
     """
     chosen: list[Finding] = []
-    shown = [] if opening is None else [opening]
+    taken = [] if opening is None else [opening]
     for each in sorted(exceeding(measured), key=lambda each: -each.excess):  # stable: of equals the first
-        new = all(each.kind != one.kind and (each.layer, each.head) != (one.layer, one.head) for one in shown)
+        new = all(each.kind != one.kind and (each.layer, each.head) != (one.layer, one.head) for one in taken)
         if new and (each.kind != "points_at" or rank(each, measured) > 1):
             chosen.append(each)
-            shown.append(each)
+            taken.append(each)
     return tuple(chosen[:most])
 
 
@@ -421,35 +421,35 @@ def best_of_heads(measured: Measured) -> dict[tuple[int, int], Finding]:
     return best
 
 
-def cells_of(sides: Sides, found: Finding) -> Cells:
+def cells_of(sides: Sides, candidate: Finding) -> Cells:
     """The weights that a finding is about; none for "spreads", which is about all."""
-    if found.kind == "spreads":
+    if candidate.kind == "spreads":
         return np.zeros_like(sides.counted)
-    if found.kind == "points_at":
-        return sides.counted & (np.arange(sides.counted.shape[1]) == found.key)
-    return sides.cells[found.kind]
+    if candidate.kind == "points_at":
+        return sides.counted & (np.arange(sides.counted.shape[1]) == candidate.key)
+    return sides.cells[candidate.kind]
 
 
-def rank(found: Finding, measured: Measured) -> int:
+def rank(candidate: Finding, measured: Measured) -> int:
     """What comes before what, whatever the excess: a word to which much attention goes has the highest rank."""
-    if is_sink(found, measured):
+    if is_sink(candidate, measured):
         return 0
-    if is_about_punctuation(found, measured):
+    if is_about_punctuation(candidate, measured):
         return 1
-    return 3 if found.kind == "points_at" and found.excess >= NOTABLE else 2
+    return 3 if candidate.kind == "points_at" and candidate.excess >= NOTABLE else 2
 
 
 def exceeding(measured: Measured) -> list[Finding]:
     """Every kind and head whose score exceeds its null: by 0.05, and by three of the null's standard errors."""
-    found = []
+    findings = []
     for kind in KINDS:
         null = measured.nulls[kind]
         least = np.maximum(LEAST_EXCESS, ERRORS * measured.errors[kind])
         exceeds = measured.scores[kind] - null > least
         if kind in OF_POSITIONS:
             exceeds &= measured.shuffled[kind] - null > LEAST_EXCESS
-        found += [finding_of(measured, kind, int(layer), int(head)) for layer, head in np.argwhere(exceeds)]
-    return found
+        findings += [finding_of(measured, kind, int(layer), int(head)) for layer, head in np.argwhere(exceeds)]
+    return findings
 
 
 def finding_of(measured: Measured, kind: str, layer: int, head: int) -> Finding:
@@ -478,14 +478,15 @@ def queries_of(sides: Sides, kind: str, key: int | None) -> Bool[np.ndarray, " q
     return np.asarray(sides.cells[kind].any(axis=1))
 
 
-def is_sink(found: Finding, measured: Measured) -> bool:
+def is_sink(candidate: Finding, measured: Measured) -> bool:
     """Whether a head looks at the first token for its place: any other token gets its attention there as well."""
-    place = (found.layer, found.head)
+    place = (candidate.layer, candidate.head)
     kept = measured.shuffled["first_token"][place] - measured.nulls["first_token"][place] > LEAST_EXCESS
-    return found.kind == "first_token" or (found.kind == "points_at" and found.key == 0 and bool(kept))
+    return candidate.kind == "first_token" or (candidate.kind == "points_at" and candidate.key == 0 and bool(kept))
 
 
-def is_about_punctuation(found: Finding, measured: Measured) -> bool:
+def is_about_punctuation(candidate: Finding, measured: Measured) -> bool:
     """Whether a head looks at punctuation."""
-    pointed = found.kind == "points_at" and found.key is not None and bool(measured.sides.punctuation[found.key])
-    return pointed or found.kind == "punctuation"
+    if candidate.kind == "points_at" and candidate.key is not None:
+        return bool(measured.sides.punctuation[candidate.key])
+    return candidate.kind == "punctuation"

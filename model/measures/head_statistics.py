@@ -31,10 +31,10 @@ def head_statistics(
     not, or their numbers differ. A head without any weight is NaN. ValueError for shapes that do not fit.
     """
     groups = {"special": special, "punctuation": punctuation}
-    known = {name: list(flags) for name, flags in groups.items() if flags is not None}
-    _check(tuple(weights.shape), known)
+    flag_lists = {name: list(flags) for name, flags in groups.items() if flags is not None}
+    _check(tuple(weights.shape), flag_lists)
     # One layer at a time: in float64, 12 × 12 heads of 512 tokens would take 300 MB.
-    layers = [_of_layer(torch.from_numpy(np.array(layer, np.float64)), known) for layer in _arrays(weights)]
+    layers = [_of_layer(torch.from_numpy(np.array(layer, np.float64)), flag_lists) for layer in _arrays(weights)]
     one_text = not cross and weights.shape[-2] == weights.shape[-1]
     names = [name for name in layers[0] if one_text or name not in OF_ONE_TEXT]
     return {name: np.stack([layer[name].numpy() for layer in layers]) for name in names}
@@ -70,13 +70,13 @@ def _of_layer(
     on_keys = weights.sum(dim=1)  # (head, key)
     total = on_keys.sum(dim=1)
     queries, keys = (torch.arange(count) for count in weights.shape[1:])
-    found = {"distance": (weights * (queries[:, None] - keys).abs()).sum(dim=(1, 2))}
+    sums = {"distance": (weights * (queries[:, None] - keys).abs()).sum(dim=(1, 2))}
     for name, offset in (("self", 0), ("previous", -1), ("next", 1)):
-        found[name] = weights.diagonal(offset, dim1=1, dim2=2).sum(dim=1)
-    found["first"] = on_keys[:, 0]
+        sums[name] = weights.diagonal(offset, dim1=1, dim2=2).sum(dim=1)
+    sums["first"] = on_keys[:, 0]
     for name, flags in groups.items():
-        found[name] = on_keys[:, torch.tensor(flags)].sum(dim=1)
-    return {"entropy": _entropy(weights)} | {name: part / total for name, part in found.items()}
+        sums[name] = on_keys[:, torch.tensor(flags)].sum(dim=1)
+    return {"entropy": _entropy(weights)} | {name: part / total for name, part in sums.items()}
 
 
 def _entropy(weights: Float[Tensor, "head query key"]) -> Float[Tensor, " head"]:

@@ -32,5 +32,5 @@ def token_probabilities(
     logits: Float[Tensor, "position vocabulary"], ids: Int[Tensor, "position"], start: int
 ) -> Float[Tensor, "token"]:
     """What a decoder gave every token from position ``start`` on (1 or later), when it had read those before it."""
-    said = logits[start - 1 : len(ids) - 1].softmax(dim=-1)
-    return said.gather(-1, ids[start:, None])[:, 0]
+    probabilities = logits[start - 1 : len(ids) - 1].softmax(dim=-1)
+    return probabilities.gather(-1, ids[start:, None])[:, 0]

@@ -19,7 +19,7 @@ from model.measures.one_weight import WeightSite
 from model.trace import Trace
 from model.transformer import Transformer
 
-Places = Int[np.ndarray, "position"]
+PositionIds = Int[np.ndarray, "position"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +60,6 @@ class Fed:
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """One whole layer."""
-
     stream_in: Float[np.ndarray, "position width"]
     self_attention: ReferenceAttention
     cross_attention: ReferenceAttention | None
@@ -75,11 +73,13 @@ def recheck(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = N
     memory = numbers.encoded(trace) if trace.encoder is not None and site.stack == "decoder" else None
     layers = numbers.layers(site.stack, numbers.entering(site.stack, trace), memory)
     layer = next(islice(layers, site.layer, None))
-    found = layer.cross_attention if site.attention == "cross" else layer.self_attention
-    assert found is not None
+    attention = layer.cross_attention if site.attention == "cross" else layer.self_attention
+    assert attention is not None
     place = site.head, site.query, site.key
     return Rechecked(
-        product=float(found.products[place]), score=float(found.scores[place]), weight=float(found.weights[place])
+        product=float(attention.products[place]),
+        score=float(attention.scores[place]),
+        weight=float(attention.weights[place]),
     )
 
 
@@ -90,7 +90,6 @@ class Numbers:
         self.stored, self.config, self.edits = model.state_dict(), model.config, edits
 
     def get(self, name: str) -> np.ndarray:
-        """One parameter."""
         return self.rows(name, slice(None))
 
     def rows(self, name: str, which: np.ndarray | slice) -> np.ndarray:
@@ -116,8 +115,8 @@ class Numbers:
 
     def linear(self, name: str, x: Float[np.ndarray, "position inner"]) -> Float[np.ndarray, "position outer"]:
         """x Wᵀ + b."""
-        found = x @ self.get(f"{name}.weight").T
-        return found + self.get(f"{name}.bias") if f"{name}.bias" in self.stored else found
+        result = x @ self.get(f"{name}.weight").T
+        return result + self.get(f"{name}.bias") if f"{name}.bias" in self.stored else result
 
     def normed(self, name: str, x: np.ndarray, site: NormSite | None, *, rms: bool | None = None) -> np.ndarray:
         """The layer or RMS norm of that name, over the last axis; x itself where edits leave the norm out."""
@@ -126,8 +125,8 @@ class Numbers:
         rms = self.config.norm == "rms" if rms is None else rms
         centred = x if rms else x - x.mean(axis=-1, keepdims=True)
         spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self.config.norm_epsilon)
-        found = centred / spread * self.get(f"{name}.weight")
-        return found + self.get(f"{name}.bias") if f"{name}.bias" in self.stored else found
+        stretched = centred / spread * self.get(f"{name}.weight")
+        return stretched + self.get(f"{name}.bias") if f"{name}.bias" in self.stored else stretched
 
     def embedded(
         self, stack: str, ids: np.ndarray, segments: tuple[int, ...] | None
@@ -147,10 +146,10 @@ class Numbers:
     def token_vectors(self, stack: str, ids: np.ndarray) -> Float[np.ndarray, "position width"]:
         """Rows of the table of embeddings, scaled where the architecture scales them."""
         own = stack == "decoder" and "target_embedding.weight" in self.stored
-        found = self.rows("target_embedding.weight" if own else "embedding.weight", ids)
-        return found * math.sqrt(self.config.width) if self.config.scale_embeddings else found
+        vectors = self.rows("target_embedding.weight" if own else "embedding.weight", ids)
+        return vectors * math.sqrt(self.config.width) if self.config.scale_embeddings else vectors
 
-    def places(self, stack: str, length: int) -> Places:
+    def position_ids(self, stack: str, length: int) -> PositionIds:
         """Where each token stands: drawn lots of a shuffle rank the tokens, a shift moves all."""
         order, seed = list(range(length)), self.edits.seed(stack)
         if seed is not None:
@@ -161,16 +160,16 @@ class Numbers:
 
     def position_vectors(self, stack: str, ids: np.ndarray) -> np.ndarray | float:
         """What is added to the token vectors; 0 where positions enter otherwise, or not at all."""
-        kind, places = self.config.positions, self.places(stack, len(ids))
+        kind, position_ids = self.config.positions, self.position_ids(stack, len(ids))
         if stack in self.edits.unpositioned:
             return 0.0
         if kind.startswith("sinusoidal"):
-            return sinusoids(places, self.config.width, halves=kind.endswith("halves"))
+            return sinusoids(position_ids, self.config.width, halves=kind.endswith("halves"))
         if kind == "counted":
             typed = ids != self.config.pad_id
-            places = np.where(typed, places[np.cumsum(typed) - 1], -1)
+            position_ids = np.where(typed, position_ids[np.cumsum(typed) - 1], -1)
         if kind in ("learned", "counted"):
-            return self.get(f"{stack}.positions.table.weight")[places + self.config.position_offset]
+            return self.get(f"{stack}.positions.table.weight")[position_ids + self.config.position_offset]
         return 0.0
 
     def layers(self, stack: str, x: Float[np.ndarray, "position width"], memory: np.ndarray | None) -> Iterator[Layer]:
@@ -182,15 +181,16 @@ class Numbers:
             yield layer
 
     def layer(self, stack: str, layer: int, x: Float[np.ndarray, "position width"], memory: np.ndarray | None) -> Layer:
-        """One whole layer."""
-        looked = self.shown_attention(stack, layer, "self", x, x)
-        stream, crossed = self.after(stack, layer, "self", x, looked), None
+        attention = self.shown_attention(stack, layer, "self", x, x)
+        stream, cross_attention = self.after(stack, layer, "self", x, attention), None
         if memory is not None:
-            crossed = self.shown_attention(stack, layer, "cross", stream, memory)
-            stream = self.after(stack, layer, "cross", stream, crossed)
+            cross_attention = self.shown_attention(stack, layer, "cross", stream, memory)
+            stream = self.after(stack, layer, "cross", stream, cross_attention)
         fed = self.fed_forward(stack, layer, x if self.config.norm_order == "parallel" else stream)
         out = self.added(SublayerSite(stack, layer, "feed-forward"), stream, fed.output)
-        return Layer(stream_in=x, self_attention=looked, cross_attention=crossed, feed_forward=fed, stream_out=out)
+        return Layer(
+            stream_in=x, self_attention=attention, cross_attention=cross_attention, feed_forward=fed, stream_out=out
+        )
 
     def before(self, site: SublayerSite, x: Float[np.ndarray, "position width"]) -> Float[np.ndarray, "position width"]:
         """What a sublayer reads."""
@@ -220,9 +220,9 @@ class Numbers:
         looked_at = seen if kind == "self" or memory is None else memory
         query, key, value = self.projected(at, seen, looked_at)
         if kind == "self" and self.config.positions == "rotary" and stack not in self.edits.unpositioned:
-            places, windowed = self.places(stack, len(x)), layer in self.config.windowed_layers
-            query, key = (self.rotated(each, places, windowed=windowed) for each in (query, key))
-        group, scale = len(query) // len(key), self.scale(query.shape[-1])
+            position_ids, windowed = self.position_ids(stack, len(x)), layer in self.config.windowed_layers
+            query, key = (self.rotated(each, position_ids, windowed=windowed) for each in (query, key))
+        group, scale = len(query) // len(key), self.scale(query.shape[-1], layer)
         products = query @ key.repeat(group, axis=0).transpose(0, 2, 1)
         bias = (
             self.bias(stack, x.shape[0], len(query))
@@ -233,7 +233,7 @@ class Numbers:
         allowed = self.allowed(stack, layer, kind, scores.shape[1:])
         scores = np.where(allowed, scores, -np.inf)
         weights = self.overwritten(softmax(scores), allowed, site)
-        context = self.silenced(weights @ value.repeat(group, axis=0), site)
+        context = self.ablated(weights @ value.repeat(group, axis=0), site)
         joined = context.transpose(1, 0, 2).reshape(context.shape[1], -1)
         output = self.linear(f"{at}.output", joined)
         return ReferenceAttention(
@@ -246,9 +246,10 @@ class Numbers:
         cap = self.config.score_cap
         return scores if cap is None else cap * np.tanh(scores / cap)
 
-    def scale(self, head_width: int) -> float:
-        """What products are multiplied by."""
+    def scale(self, head_width: int, layer: int) -> float:
+        """What products are multiplied by in a layer, counted from 0."""
         own = self.config.score_scale or 1 / math.sqrt(head_width)
+        own = own / (layer + 1) if self.config.score_scale_by_layer else own
         return (own if self.edits.scale is None else self.edits.scale) / self.edits.temperature
 
     def overwritten(
@@ -268,7 +269,7 @@ class Numbers:
             weights[line] /= weights[line].sum() or 1
         return weights
 
-    def silenced(
+    def ablated(
         self, context: Float[np.ndarray, "head query head_width"], site: SublayerSite
     ) -> Float[np.ndarray, "head query head_width"]:
         """What the heads found, after those edits that replace it."""
@@ -281,7 +282,7 @@ class Numbers:
         self, at: str, seen: Float[np.ndarray, "query width"], looked_at: Float[np.ndarray, "key width"]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Queries, keys and values, each (head, position, head_width)."""
-        width, found = self.config.head_width, []
+        width, projections = self.config.head_width, []
         if at.startswith("decoder"):
             width = self.config.of_decoder().head_width
         for name, read in (("query", seen), ("key", looked_at), ("value", looked_at)):
@@ -289,46 +290,49 @@ class Numbers:
             split = joined.reshape(len(joined), -1, width).transpose(1, 0, 2)
             if self.config.query_key_norm and name != "value":
                 split = self.normed(f"{at}.{name}_norm", split, None, rms=True)
-            found.append(split)
-        return found[0], found[1], found[2]
+            projections.append(split)
+        return projections[0], projections[1], projections[2]
 
     def rotated(
-        self, x: Float[np.ndarray, "head position head_width"], places: Places, *, windowed: bool
+        self, x: Float[np.ndarray, "head position head_width"], position_ids: PositionIds, *, windowed: bool
     ) -> np.ndarray:
-        """Each pair (i, i + half) turned by place × its frequency."""
-        turned = self.config.rotary_width or self.config.head_width
-        half = turned // 2
-        frequency = self.frequencies(turned, windowed=windowed)
-        angle = np.outer(places.astype(np.float32), frequency).astype(np.float64)
-        one, other, rest = x[..., :half], x[..., half:turned], x[..., turned:]
+        """Each pair (i, i + half) rotated by position × its frequency."""
+        rotated_width = self.config.rotary_width or self.config.head_width
+        half = rotated_width // 2
+        frequency = self.frequencies(rotated_width, windowed=windowed)
+        angle = np.outer(position_ids.astype(np.float32), frequency).astype(np.float64)
+        one, other, rest = x[..., :half], x[..., half:rotated_width], x[..., rotated_width:]
         cosine, sine = np.cos(angle), np.sin(angle)
         return np.concatenate([one * cosine - other * sine, other * cosine + one * sine, rest], axis=-1)
 
-    def frequencies(self, turned: int, *, windowed: bool) -> Float[np.ndarray, "pair"]:
+    def frequencies(self, rotated_width: int, *, windowed: bool) -> Float[np.ndarray, "pair"]:
         """Radians a position, in float32."""
         config, own = self.config, windowed and self.config.rotary_window_base is not None
         base = config.rotary_window_base if own and config.rotary_window_base is not None else config.rotary_base
-        exponent = np.arange(0, turned, 2, dtype=np.float32) / np.float32(turned)
-        found = (1 / np.float32(base) ** exponent).astype(np.float32)
+        exponent = np.arange(0, rotated_width, 2, dtype=np.float32) / np.float32(rotated_width)
+        frequencies = (1 / np.float32(base) ** exponent).astype(np.float32)
         if own or config.rotary_scaling == "none":
-            return found
-        slowed = found / np.float32(config.rotary_factor)
+            return frequencies
+        slowed = frequencies / np.float32(config.rotary_factor)
         if config.rotary_scaling == "linear":
             return slowed
-        turns = config.rotary_original_length * found / (2 * math.pi)
+        turns = config.rotary_original_length * frequencies / (2 * math.pi)
         blend = np.clip((turns - config.rotary_low) / (config.rotary_high - config.rotary_low), 0, 1)
-        return ((1 - blend) * slowed + blend * found).astype(np.float32)
+        return ((1 - blend) * slowed + blend * frequencies).astype(np.float32)
 
     def bias(self, stack: str, length: int, heads: int) -> Float[np.ndarray, "head query key"] | None:
         """What is added to the scores for the distance of query and key; None where positions enter otherwise."""
-        places = self.places(stack, length).tolist()
+        position_ids = self.position_ids(stack, length).tolist()
         if self.config.positions == "alibi":
-            distance = [[abs(key - query) for key in places] for query in places]
+            distance = [[abs(key - query) for key in position_ids] for query in position_ids]
             return -np.multiply.outer(slopes(heads), np.array(distance, dtype=np.float64))
         if self.config.positions != "relative":
             return None
         table = self.get(f"{stack}.positions.table.weight")
-        rows = [[self.bucket(key - query, len(table), causal=stack == "decoder") for key in places] for query in places]
+        rows = [
+            [self.bucket(key - query, len(table), causal=stack == "decoder") for key in position_ids]
+            for query in position_ids
+        ]
         return table[np.array(rows)].transpose(2, 0, 1)
 
     def bucket(self, offset: int, count: int, *, causal: bool) -> int:
@@ -391,9 +395,9 @@ def slopes(heads: int) -> Float[np.ndarray, "head"]:
     return np.array((own + denser[::2])[:heads])
 
 
-def sinusoids(places: Places, width: int, *, halves: bool) -> Float[np.ndarray, "position width"]:
+def sinusoids(position_ids: PositionIds, width: int, *, halves: bool) -> Float[np.ndarray, "position width"]:
     """Sine and cosine in turn ("Attention Is All You Need", section 3.5), or all sines before all cosines; float32."""
-    angles = [[place / 10_000 ** (2 * (i // 2) / width) for i in range(width)] for place in places.tolist()]
+    angles = [[place / 10_000 ** (2 * (i // 2) / width) for i in range(width)] for place in position_ids.tolist()]
     table = np.where(np.arange(width) % 2 == 0, np.sin(angles), np.cos(angles)).astype(np.float32)
     return np.concatenate([table[:, 0::2], table[:, 1::2]], axis=1) if halves else table
 
@@ -401,9 +405,9 @@ def sinusoids(places: Places, width: int, *, halves: bool) -> Float[np.ndarray, 
 def softmax(scores: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "head query key"]:
     """Over the keys; a row in which everything is masked is 0."""
     largest = scores.max(axis=-1, keepdims=True)
-    found = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
-    total = found.sum(axis=-1, keepdims=True)
-    return np.divide(found, total, out=np.zeros_like(found), where=total > 0)
+    exponentials = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return np.divide(exponentials, total, out=np.zeros_like(exponentials), where=total > 0)
 
 
 def gelu(x: np.ndarray) -> np.ndarray:

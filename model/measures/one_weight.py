@@ -106,7 +106,6 @@ class WeightPath:
         return head in self.edits.uniform or (head, self.site.query) in cells
 
     def weight(self) -> float:
-        """The weight itself."""
         return float(self.attention.weights[self.site.head, self.site.query, self.site.key])
 
     def is_allowed(self) -> bool:
@@ -195,13 +194,13 @@ def embedding(path: WeightPath) -> Quantities:
 
 def position(path: WeightPath) -> Quantities:
     """What is added for position and segment, and what comes of it."""
-    found = embedding(path)
+    quantities = embedding(path)
     for name in ("position", "segment"):
         added = getattr(path.queries.embedding, name), getattr(path.keys.embedding, name)
         for side, place, rows in zip(("query", "key"), (path.site.query, path.site.key), added, strict=True):
             if rows is not None:
-                found[f"{side}_{name}"] = quantity("width", rows[place])
-    return found | of_both(path, "total", path.queries.embedding.total, path.keys.embedding.total)
+                quantities[f"{side}_{name}"] = quantity("width", rows[place])
+    return quantities | of_both(path, "total", path.queries.embedding.total, path.keys.embedding.total)
 
 
 def norm(path: WeightPath) -> Quantities:
@@ -213,20 +212,20 @@ def norm(path: WeightPath) -> Quantities:
 
 def projection(path: WeightPath) -> Quantities:
     """Query and key, with the rows of the two matrices that make them."""
-    found = of_both(path, "input", path.attention.input, key_input(path))
+    quantities = of_both(path, "input", path.attention.input, key_input(path))
     sides = (("query", path.site.head, path.site.query), ("key", path.kv_head, path.site.key))
     for name, head, place in sides:
         linear = getattr(path.module, name)
         rows = slice(head * path.head_width, (head + 1) * path.head_width)
-        found[f"{name}_matrix"] = quantity("head_width width", linear.weight[rows].float())
+        quantities[f"{name}_matrix"] = quantity("head_width width", linear.weight[rows].float())
         if linear.bias is not None:
-            found[f"{name}_bias"] = quantity("head_width", linear.bias[rows].float())
+            quantities[f"{name}_bias"] = quantity("head_width", linear.bias[rows].float())
         if path.is_rotated_or_normed:
             read = path.attention.input if name == "query" else key_input(path)
             heads = path.module.heads if name == "query" else path.module.kv_heads
             plain = split(computed(path, linear, read), heads)
-            found[f"{name}_projected"] = quantity("head_width", plain[head, place])
-    return found | query_and_key(path)
+            quantities[f"{name}_projected"] = quantity("head_width", plain[head, place])
+    return quantities | query_and_key(path)
 
 
 def query_and_key(path: WeightPath) -> Quantities:
@@ -274,13 +273,13 @@ def scale(path: WeightPath) -> Quantities:
 
 def mask(path: WeightPath) -> Quantities:
     """What is added, what may be seen, and the scores that come of it: masked ones are -inf."""
-    found = {"all_scaled": scaled_row(path)}
+    quantities = {"all_scaled": scaled_row(path)}
     if path.attention.bias is not None:
-        found["all_biases"] = row(path, path.attention.bias)
+        quantities["all_biases"] = row(path, path.attention.bias)
     if path.module.cap is not None:
-        found["cap"] = quantity("", path.module.cap)
+        quantities["cap"] = quantity("", path.module.cap)
     scores = row(path, path.attention.scores)
-    return found | {
+    return quantities | {
         "allowed": row(path, path.attention.mask),
         "all_scores": scores,
         "score": quantity("", scores.values[path.site.key]),
@@ -329,14 +328,14 @@ def output(path: WeightPath) -> Quantities:
     linear = path.module.output
     columns = slice(path.site.head * path.head_width, (path.site.head + 1) * path.head_width)
     context = path.attention.context[path.site.head, path.site.query].double()
-    found = {
+    quantities = {
         "joined": quantity("joined", join(path.attention.context)[path.site.query]),
         "output_matrix": quantity("width joined", linear.weight.float()),
     }
     if linear.bias is not None:
-        found["output_bias"] = quantity("width", linear.bias.float())
+        quantities["output_bias"] = quantity("width", linear.bias.float())
     part = linear.weight[:, columns].detach().cpu().double() @ context
-    return found | {
+    return quantities | {
         "output_of_head": quantity("width", part),
         "output": quantity("width", path.attention.output[path.site.query]),
     }

@@ -78,13 +78,13 @@ def sources(path: WeightPath, place: int) -> dict[str, Float[Tensor, "width"]]:
     """The summands of what the projections read at one position."""
     embedding = path.queries.embedding
     named = {"content": embedding.token, "segment": embedding.segment, "position": embedding.position}
-    found = {name: rows[place].double() for name, rows in named.items() if rows is not None}
-    found[CONSTANT] = torch.zeros_like(found["content"])
+    vectors = {name: rows[place].double() for name, rows in named.items() if rows is not None}
+    vectors[CONSTANT] = torch.zeros_like(vectors["content"])
     name, skipped = path.site.stack, path.edits.without_norm
     if NormSite(name, None, "embedding") not in skipped:
-        found = through(getattr(path.model, name).norm_embedding, found)
+        vectors = through(getattr(path.model, name).norm_embedding, vectors)
     left_out = path.model.config.norm_order == "post" or NormSite(name, path.site.layer, "self", "before") in skipped
-    return found if left_out else through(path.residual.norm, found)
+    return vectors if left_out else through(path.residual.norm, vectors)
 
 
 def through(norm: nn.Module, parts: dict[str, Float[Tensor, "width"]]) -> dict[str, Float[Tensor, "width"]]:
@@ -97,10 +97,10 @@ def through(norm: nn.Module, parts: dict[str, Float[Tensor, "width"]]) -> dict[s
     whole = torch.stack(list(moved.values())).sum(dim=0)
     divisor = (whole.square().mean() + float(norm.eps or 0.0)).sqrt()
     assert norm.weight is not None
-    found = {name: norm.weight.detach().cpu().double() * part / divisor for name, part in moved.items()}
+    normed = {name: norm.weight.detach().cpu().double() * part / divisor for name, part in moved.items()}
     if isinstance(norm, nn.LayerNorm) and norm.bias is not None:
-        found[CONSTANT] = found[CONSTANT] + norm.bias.detach().cpu().double()
-    return found
+        normed[CONSTANT] = normed[CONSTANT] + norm.bias.detach().cpu().double()
+    return normed
 
 
 def projected(
@@ -108,7 +108,7 @@ def projected(
 ) -> dict[str, Float[Tensor, "head_width"]]:
     """What some rows of a projection make of each summand; its bias goes to the constant part."""
     matrix = linear.weight[rows].detach().cpu().double()
-    found = {name: matrix @ part for name, part in parts.items()}
+    products = {name: matrix @ part for name, part in parts.items()}
     if linear.bias is not None:
-        found[CONSTANT] = found[CONSTANT] + linear.bias[rows].detach().cpu().double()
-    return found
+        products[CONSTANT] = products[CONSTANT] + linear.bias[rows].detach().cpu().double()
+    return products

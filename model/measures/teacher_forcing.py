@@ -28,7 +28,7 @@ def forced(logits: Float[Tensor, "position vocabulary"], ids: Sequence[int]) -> 
     """
     if len(ids) != len(logits):
         raise ValueError(f"{len(ids)} ids came with {len(logits)} positions, wanted one for each")
-    return tuple(one_forced(said, token_id) for said, token_id in zip(logits, ids, strict=True))
+    return tuple(one_forced(row, token_id) for row, token_id in zip(logits, ids, strict=True))
 
 
 def one_forced(logits: Float[Tensor, "vocabulary"], token_id: int) -> Forced:

@@ -1,17 +1,15 @@
 """The forward pass over what is selected: its text, the target of a decoder beside an encoder, and what is muted."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from model import Checkpoint, Edits, InputError
-from model.checkpoint import describe
-from model.edits import NO_EDITS, HeadSite
+from model.edits import HeadSite
 from model.tokenizer import NOTHING
 from model.trace import Trace
 from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed
-from pages.parts.translate.productions import candidate_of, candidate_target, produced_of, source_of
+from pages.parts.translate.productions import candidate_of, candidate_target, produced_of
 from pages.parts.translate.settings import Options
 from pages.parts.widgets.head_switches import muted_heads
 from viz.export.provenance import Provenance
@@ -31,8 +29,6 @@ def trace_later(selection: Selection, edits: Edits) -> Callable[[], Trace]:
     key = trace_key(selection, edits)
 
     def run() -> Trace:
-        if isinstance(target, tuple):
-            return trace_written(checkpoint, selection.text, target, edits)
         return checkpoint.trace(selection.text, pair=pair, target=target, edits=edits)
 
     def trace() -> Trace:
@@ -98,28 +94,6 @@ def provenance_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) ->
 def with_text(selection: Selection, text: str) -> Selection:
     """The selection with another text alone, whose target is the model's own."""
     return changed(selection, text=text, pair="", target="", **{"translation.method": Options().method})
-
-
-def trace_written(checkpoint: Checkpoint, text: str, ids: tuple[int, ...], edits: Edits = NO_EDITS) -> Trace:
-    """The pass in which the decoder has read its start and all but the last of these ids, with the facts of both texts.
-
-    The target's words are known where its text is cut into the same tokens again.
-    """
-    source = checkpoint.tokenizer.encode(source_of(text))
-    used = source.cut(checkpoint.longest)
-    read = (int(checkpoint.config.start_id or 0), *ids[:-1])
-    trace = checkpoint.trace_ids(used.ids, read, edits=edits)
-    assert trace.encoder is not None
-    assert trace.decoder is not None
-    encoder = describe(trace.encoder, used, len(source.ids) - len(used.ids))
-    return replace(trace, encoder=encoder, decoder=describe(trace.decoder, checkpoint.produced(read), 0))
-
-
-def trace_again(checkpoint: Checkpoint, before: Trace, edits: Edits = NO_EDITS) -> Trace:
-    """The same tokens through the model once more; a decoder beside an encoder reads what it read before."""
-    ids, *target = [stack.ids.tolist() for stack in (before.encoder, before.decoder) if stack is not None]
-    segments = before.encoder.segments if before.encoder is not None and checkpoint.config.segments > 1 else None
-    return checkpoint.trace_ids(ids, target[0] if target else None, type_ids=segments, edits=edits)
 
 
 def refuse_empty(trace: Trace) -> None:

@@ -233,7 +233,7 @@ def test_a_deep_link_on_a_fresh_server_shows_what_it_names_and_back_leaves_it(br
 
 
 def test_what_is_kept_broken_is_named_beside_the_next_verdict_and_mended_alone(browser, address):
-    scale, positions = "q·k × 1 in place of ÷ √d_k", "no positions"
+    scale, positions = "q·k × 1 in place of the model's scale", "no positions"
     with visitor(browser) as page:
         open_page(page, address, "Break the formula", text=OWN, experiment="scale")
         press(page, "Keep this broken")
@@ -262,11 +262,11 @@ def test_explore_says_what_is_kept_broken_and_shows_the_model_as_it_is(browser, 
         open_page(page, address, "Break the formula", text=OWN, experiment="scale")
         press(page, "Keep this broken")
         go_to(page, "Explore")
-        kept = "Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k."
+        kept = "Kept broken on the page Break the formula: q·k × 1 in place of the model's scale."
         expect(page.get_by_text(kept)).to_be_visible()
         has_prediction(page, sentiment.classify(OWN))
         back(page, "Break the formula")
-        expect(page.get_by_text("q·k × 1 in place of ÷ √d_k", exact=True)).to_be_visible()
+        expect(page.get_by_text("q·k × 1 in place of the model's scale", exact=True)).to_be_visible()
         press(page, "Mend")
         go_to(page, "Explore")
         expect(page.get_by_text("Kept broken on the page")).to_have_count(0)

@@ -12,6 +12,7 @@ from model import Edits, HeadSite, HiddenKey, Overwrite, Shift, Shuffle
 from model.cache import Cache
 from model.config import POSITIONS
 from model.decoding.logits_processors import NO_PROCESSORS
+from model.decoding.prompt import decoder_of, start_ids
 from model.decoding.steps import likeliest, write
 from model.edits.checks import incremental
 from model.trace import AttentionTrace
@@ -69,7 +70,8 @@ def test_reading_token_by_token_gives_the_trace_of_the_whole(case, tmp_path):
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_decoding_with_a_cache_writes_what_it_writes_without(case, tmp_path):
     checkpoint = made(case, tmp_path)
-    start, decoder = checkpoint._start((5, 9, 11, 4)), checkpoint._decoder((5, 9, 11, 4), NO_EDITS)
+    ids = (5, 9, 11, 4)
+    start, decoder = start_ids(checkpoint.config, ids), decoder_of(checkpoint.model, ids, NO_EDITS, name="tiny")
     plain = dataclasses.replace(decoder, cached=False)
     found, wanted = (list(write(one, start, 18, likeliest, NO_PROCESSORS)) for one in (decoder, plain))
     assert [one.token_id for one in found] == [one.token_id for one in wanted]

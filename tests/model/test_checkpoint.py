@@ -17,9 +17,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from benchmarks.fuzz import flipped
-from model import CheckpointError, available_checkpoints, load_checkpoint
-from model.checkpoint import trace_bytes
+from model import CheckpointError, Edits, available_checkpoints, load_checkpoint
 from model.loading import bounded_files, checkpoint_files, headers
+from model.tracing.limits import trace_bytes
 from tests import tiny
 from tests.scripts import run_script
 from tests.tiny import ARCHITECTURES, TEXT
@@ -166,6 +166,18 @@ def test_a_trace_may_be_only_as_long_as_its_memory_allows():
     with torch.device("meta"):
         heavy = tiny.checkpoint(heads=8, layers=256, max_length=512, hidden=1)
     assert trace_bytes(heavy.config, heavy.longest) <= 1 << 30 < trace_bytes(heavy.config, 2 * heavy.longest)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_tokens_of_a_trace_go_through_the_model_again(architecture):
+    checkpoint, edits = tiny.checkpoint(architecture), Edits(temperature=2.0)
+    trace = checkpoint.trace(TEXT)
+    again, changed = checkpoint.trace_again(trace), checkpoint.trace_again(trace, edits)
+    for stack in {"encoder-decoder": ("encoder", "decoder")}.get(architecture, (architecture,)):
+        before, same, other = (getattr(one, stack) for one in (trace, again, changed))
+        assert before.ids.tolist() == same.ids.tolist() == other.ids.tolist()
+        assert torch.allclose(before.final, same.final, atol=1e-5)
+        assert not torch.allclose(before.final, other.final, atol=1e-3)
 
 
 # Spoilt configs

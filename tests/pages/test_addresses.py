@@ -185,7 +185,9 @@ ADDRESSES = [
         "layer=2&edits=unplace_e~scale_1",
         {
             "layer": [Told(2), Said("the 8 heads of layer 3 ")],
-            "edits": Said("Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions."),
+            "edits": Said(
+                "Kept broken on the page Break the formula: q·k × 1 in place of the model's scale, no positions."
+            ),
         },
     ),
     # Inside a head: every step but the first, which needs no name
@@ -390,7 +392,7 @@ ADDRESSES = [
         {
             "off": Control("Head drawn", "mean of 6 heads"),
             "experiment": Control("Take out, change, or measure", "Shuffled positions"),
-            "edits": [Said("q·k × 0.125 in place of ÷ √d_k"), Said("a causal mask")],
+            "edits": [Said("q·k × 0.125 in place of the model's scale"), Said("a causal mask")],
         },
     ),
     Address(

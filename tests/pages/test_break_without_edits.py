@@ -291,7 +291,7 @@ def test_of_several_kept_parts_each_can_be_mended_alone():
     app = opened_at("positions", edits=kept.to_text())
     parts = {text.value for text in app.markdown if "muted in" in text.value or "q·k ×" in text.value}
     muted = {"head 2 muted in layer 1's attention (encoder)", "head 4 muted in layer 3's attention (encoder)"}
-    assert parts == {"q·k × 1 in place of ÷ √d_k", *muted}
+    assert parts == {"q·k × 1 in place of the model's scale", *muted}
     app.button(key="mend_1").click().run()
     assert Edits.from_text(app.query_params["edits"]) == replace(kept, muted=frozenset({HeadSite("encoder", 2, 3)}))
     app.button(key="mend").click().run()

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -16,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from pages.parts.cache import LRUCache
+from pages.parts.cache import LRUCache, bytes_of
 from pages.parts.explore.explorer_panel import ShownAttention, wanted_layer
 from pages.parts.explore.settings import Axes
 from pages.parts.state.page_fields import CODEC
@@ -71,7 +72,7 @@ def bar(app: AppTest) -> dict[str, Any]:
 
 KEPT = Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
 NOT_HERE = (
-    "Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions. "
+    "Kept broken on the page Break the formula: q·k × 1 in place of the model's scale, no positions. "
     "This page shows the whole model."
 )
 
@@ -610,6 +611,15 @@ def test_a_value_that_could_not_be_made_is_not_kept():
     with pytest.raises(ZeroDivisionError):
         cache.get("a", lambda: 1 // 0, lambda _: 1)
     assert cache.get("a", lambda: "made", lambda _: 1) == "made"
+
+
+def test_memory_that_several_layers_show_counts_once():
+    trace: Any = load_checkpoint("sentiment", device="cpu").trace("Not bad at all!")
+    first, second, *_ = trace.encoder.blocks
+    assert first.stream_out.data_ptr() == second.stream_in.data_ptr()
+    shown = replace(trace.encoder, blocks=(first, replace(first, stream_in=first.stream_out)))
+    alone = replace(shown, blocks=(first,))
+    assert bytes_of(replace(trace, encoder=shown)) == bytes_of(replace(trace, encoder=alone)) < bytes_of(trace)
 
 
 def test_the_picture_of_all_checkpoints_alone_speaks_of_nothing_below_it():

@@ -125,7 +125,7 @@ def test_families_are_checked_and_their_gaps_explained(name, folders, monkeypatc
 
 
 def test_a_difference_is_told_first_and_by_name(monkeypatch):
-    monkeypatch.setattr("model.measures.numpy_reference.Numbers.scale", lambda numbers, width: 0.3)
+    monkeypatch.setattr("model.measures.numpy_reference.Numbers.scale", lambda numbers, width, layer: 0.3)
     app = typed(opened(PAGE), "A text that no other test checks.")
     (row,) = [row for row in rows(app) if row["Quantity"] == "what products are multiplied by"]
     assert (row["Result"], row["Ours"], row["Reference"]) == ("✗ differs", "0.25", "0.3")

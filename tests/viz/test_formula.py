@@ -79,6 +79,13 @@ def test_a_model_that_never_scales_has_no_scale_to_take_out():
     assert "A=softmax(QK^T·0.1)" in written(tiny.config(score_scale=0.1))
 
 
+@pytest.mark.parametrize(("scale", "factor"), [(None, "/(√d_k·layer)"), (1.0, "/layer"), (0.1, "·0.1/layer")])
+def test_a_scale_of_its_own_in_each_layer_is_written_with_the_layer(scale, factor):
+    config = tiny.config(score_scale=scale, score_scale_by_layer=True)
+    assert f"A=softmax(QK^T{factor})" in written(config)
+    assert "scale" in parts(config)
+
+
 @pytest.mark.parametrize(
     ("order", "line"),
     [

@@ -24,7 +24,7 @@ for name in ("encoder", "decoder"):
 {prediction}'''
 SAME_TARGET = """\
 # Both runs read the decoder text that the original one {did}:
-after = checkpoint.trace_ids(before.encoder.ids.tolist(), before.decoder.ids.tolist(), edits=edits)"""
+after = checkpoint.trace_again(before, edits)"""
 PREDICTION = """
 for trace in (before, after):
     print(checkpoint.probabilities(trace))

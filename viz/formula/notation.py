@@ -196,12 +196,18 @@ def weights(config: Config, stack: str, kind: str) -> Iterator[Term]:
 
 
 def scale_of(config: Config) -> tuple[Term, ...]:
-    """What q·k is multiplied by; nothing where that is 1."""
+    """What q·k is multiplied by; nothing where that is 1. "layer" is the layer's number, counted from 1."""
     root = config.head_width**-0.5
     scale = root if config.score_scale is None else config.score_scale
+    by_layer = config.score_scale_by_layer
     if scale == 1:
+        notation = "/ layer" if by_layer else ""
+    elif math.isclose(scale, root, rel_tol=1e-6):
+        notation = "/ (√d_k · layer)" if by_layer else "/ √d_k"
+    else:
+        notation = f"· {scale:.3g} / layer" if by_layer else f"· {scale:.3g}"
+    if not notation:
         return ()
-    notation = "/ √d_k" if math.isclose(scale, root, rel_tol=1e-6) else f"· {scale:.3g}"
     return (Term(notation=notation, name="scale", part="scale", steps=("scale",)),)
 
 

@@ -1,5 +1,6 @@
 """What the steps to one weight are called, what they do in a sentence, and their formulas: words of ours alone."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -198,8 +199,8 @@ def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str
         + _turned(path),
         "product": f"Coordinate by coordinate, query and key are multiplied; the sum is {number('product')}. "
         "The more they point the same way, the larger it is.",
-        "scale": f"Every product is multiplied by {number('scale')}{_root(path)}, so that longer vectors do not give "
-        f"larger numbers: {number('scaled')}.",
+        "scale": f"Every product is multiplied by {number('scale')}{_divided(path)}, so that longer vectors do not "
+        f"give larger numbers: {number('scaled')}.",
         "softmax": _softmax(path),
         "value": f"A third matrix says what each key hands on: its value. The value of {key} is multiplied by its "
         f"weight, {weight_text(path)}, and those of all keys by theirs; their sum is what the head found: its "
@@ -260,8 +261,20 @@ def _turned(path: WeightPath) -> str:
     return normed + (rotated if path.model.config.positions == "rotary" else "")
 
 
-def _root(path: WeightPath) -> str:
-    return f" = 1 / √{path.head_width}" if np.isclose(path.attention.scale, path.head_width**-0.5) else ""
+def _divided(path: WeightPath) -> str:
+    divisor, layer = _divisor(path), counted(path.site.layer)
+    if divisor == BY_LAYER:
+        return f" = 1 / ({layer} · √{path.head_width}), for this is layer {layer}"
+    return f" = 1 / √{path.head_width}" if divisor else ""
+
+
+def _divisor(path: WeightPath) -> str:
+    """What products are divided by, as LaTeX; "" where it is no root: an edit's number, or one of the model's own."""
+    by_layer = path.model.config.score_scale_by_layer
+    number = math.sqrt(path.head_width) * (path.site.layer + 1 if by_layer else 1)
+    if not np.isclose(path.attention.scale * number, 1):
+        return ""
+    return BY_LAYER if by_layer else r"\sqrt{d_k}"
 
 
 def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
@@ -315,7 +328,8 @@ def formula(path: WeightPath, step: str) -> str:
     summands += " + s" if path.queries.embedding.segment is not None else ""
     normed = r"\mathrm{norm}" if config.norm_order != "post" else ""
     rotation = "R" if config.positions == "rotary" else ""
-    biased = r"\frac{q_i \cdot k_j}{\sqrt{d_k}}" if _root(path) else r"c\,(q_i \cdot k_j)"
+    divisor = _divisor(path)
+    biased = rf"\frac{{q_i \cdot k_j}}{{{divisor}}}" if divisor else r"c\,(q_i \cdot k_j)"
     return {
         "embedding": rf"e_i = {scaled}E_{{\mathrm{{id}}(i)}}",
         "position": rf"x_i = \mathrm{{norm}}({summands})" if config.embedding_norm else rf"x_i = {summands}",
@@ -367,6 +381,9 @@ def _feed_forward(path: WeightPath) -> str:
     return rf"f_i = W_2\,\phi(W_1 z_i{one}){two}"
 
 
+BY_LAYER = r"\ell\,\sqrt{d_k}"  # GPT-2's scale_attn_by_inverse_layer_idx
+FACTOR, LAYER = (r"c\,", "c: the factor that this model uses"), (r"\ell", "ℓ: the layer, counted from 1")
+
 # Per step: how a symbol stands in the formula, and what it is; those that do not stand in it are left out.
 SYMBOLS: dict[str, tuple[tuple[str, str], ...]] = {
     "embedding": (("E_", "E: token table"), (r"\sqrt{d}", "d: width")),
@@ -374,8 +391,8 @@ SYMBOLS: dict[str, tuple[tuple[str, str], ...]] = {
     "norm": (("x", "x: stream"), ("z", "z: what the head reads")),
     "projection": (("z", "z: what is read"), ("W", "W, b: learned"), ("R_", "R: rotation by the position")),
     "product": (("c", "c counts the coordinates of the head, d_k of them"),),
-    "scale": (("d_k", "d_k: coordinates of the head"), (r"c\,", "c: the factor that this model uses")),
-    "mask": (("b_{ij}", "b: bias"), (r"g\,", "g: cap"), (r"c\,", "c: the factor that this model uses")),
+    "scale": (("d_k", "d_k: coordinates of the head"), LAYER, FACTOR),
+    "mask": (("b_{ij}", "b: bias"), (r"g\,", "g: cap"), LAYER, FACTOR),
     "softmax": (("s", "s: score"), ("a", "a: weight"), ("m}", "m runs over all keys")),
     "value": (("a", "a: weight"), ("v", "v: value"), ("o", "o: context")),
     "heads": (("o", "o: context; the number above it is the head"),),

@@ -46,9 +46,9 @@ def evidence(
     first = HeadSite("encoder" if trace.encoder is not None else "decoder", 0, 0)
     one = Pass(checkpoint=checkpoint, trace=trace, edits=edits, head=head or first)
 
-    def said() -> Iterator[Compared | Skipped]:
+    def results() -> Iterator[Compared | Skipped]:
         for stage, compare in STAGES.items():
             tell(stage)
             yield from compare(one)
 
-    return gather(CHECKS, said())
+    return gather(CHECKS, results())

@@ -79,18 +79,18 @@ class Finding:
         return self.difference / self.allowed if self.allowed else float("inf")
 
 
-def gather(checks: Sequence[Check], said: Iterable[Compared | Skipped]) -> list[Finding]:
+def gather(checks: Sequence[Check], results: Iterable[Compared | Skipped]) -> list[Finding]:
     """One finding for every check, in their order. A check of which nothing is said has failed, too."""
-    known = {check.name: check for check in checks}
-    found: dict[str, Finding] = {}
-    for one in said:
-        check, before = known[one.check], found.get(one.check)
+    by_name = {check.name: check for check in checks}
+    findings: dict[str, Finding] = {}
+    for one in results:
+        check, before = by_name[one.check], findings.get(one.check)
         if isinstance(one, Compared):
-            found[one.check] = worse(before, judged(check, one))
+            findings[one.check] = worse(before, judged(check, one))
         elif before is None:
-            found[one.check] = Finding(check=check, passed=None, reason=one.reason)
+            findings[one.check] = Finding(check=check, passed=None, reason=one.reason)
     silent = "Nothing was compared."
-    return [found.get(check.name, Finding(check=check, passed=False, reason=silent)) for check in checks]
+    return [findings.get(check.name, Finding(check=check, passed=False, reason=silent)) for check in checks]
 
 
 def worse(before: Finding | None, now: Finding) -> Finding:

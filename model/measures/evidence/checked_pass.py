@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from model.checkpoint import Checkpoint, on_cpu
+from model.checkpoint import Checkpoint
 from model.edits import NO_EDITS, Edits, HeadSite
 from model.measures.numpy_reference import Numbers
 from model.trace import AttentionTrace, StackTrace, Trace, map_tensors
+from model.tracing.forward_pass import on_cpu
 
 PLACED_BY_DISTANCE = ("rotary", "relative", "alibi")
 ON_WEIGHTS = ("uniform", "overwritten")
@@ -35,8 +36,8 @@ class Pass:
     @property
     def stacks(self) -> dict[str, StackTrace]:
         """The stacks that the trace has, in the order in which they run."""
-        found = {"encoder": self.trace.encoder, "decoder": self.trace.decoder}
-        return {name: stack for name, stack in found.items() if stack is not None}
+        both = {"encoder": self.trace.encoder, "decoder": self.trace.decoder}
+        return {name: stack for name, stack in both.items() if stack is not None}
 
     @property
     def numbers(self) -> Numbers:
@@ -56,11 +57,11 @@ class Pass:
         """What the model is given, on its device."""
         device, both = self.checkpoint.device, len(self.stacks) > 1
         names = {"encoder": "ids", "decoder": "target_ids" if both else "ids"}
-        found = {names[name]: stack.ids.to(device) for name, stack in self.stacks.items()}
+        tensors = {names[name]: stack.ids.to(device) for name, stack in self.stacks.items()}
         segments = next(iter(self.stacks.values())).segments
         if segments is not None and self.checkpoint.config.segments > 1:
-            found["segments"] = torch.tensor(segments, device=device)
-        return found
+            tensors["segments"] = torch.tensor(segments, device=device)
+        return tensors
 
     def run(self, edits: Edits, **changes: Any) -> Trace:
         """Another pass over the same ids, or over others."""

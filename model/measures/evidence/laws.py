@@ -12,7 +12,7 @@ from model.edits import Shift
 from model.edits.checks import room
 from model.measures.evidence.agreement import Compared, Skipped
 from model.measures.evidence.checked_pass import Pass, attentions_of, named_tensors
-from model.measures.evidence.numpy_pass import logits_of, placed_by_distance, silenced
+from model.measures.evidence.numpy_pass import logits_of, placed_by_distance, without_head
 from model.trace import StackTrace, Trace
 
 PADDING, SHIFT = 3, 5
@@ -29,10 +29,10 @@ BEYOND_CAUSAL = "What is switched off or changed here lets a token depend on lat
 ONE_TOKEN = "One token has no later one."
 ABSOLUTE_PLACES = "This model is told at which place a token stands, not only how far apart two are."
 MOVED = "The positions are switched off, shuffled or shifted here already."
-Said = Iterator[Compared | Skipped]
+Results = Iterator[Compared | Skipped]
 
 
-def rows(one: Pass) -> Said:
+def rows(one: Pass) -> Results:
     """What a query gives adds up to 1, or to 0 where it may see nothing; and nothing goes where the mask forbids."""
     if one.edited("overwritten"):
         yield from (Skipped(check=name, reason=OVERWRITTEN) for name in ("rows", "forbidden"))
@@ -49,15 +49,15 @@ def rows(one: Pass) -> Said:
             yield Compared(check="forbidden", ours=hidden, expected=nothing, place=place, axes=axes)
 
 
-def sums(one: Pass) -> Said:
+def sums(one: Pass) -> Results:
     """Token + position + segment is what enters; stream + attention + feed-forward is what leaves a layer."""
     for name, stack in one.stacks.items():
-        found = stack.embedding
-        parts = [part for part in (found.token, found.position, found.segment) if part is not None]
+        embedding = stack.embedding
+        parts = [part for part in (embedding.token, embedding.position, embedding.segment) if part is not None]
         total = sum(part.double().numpy() for part in parts)
         total = one.numbers.normed_embedding(name, np.asarray(total))
         yield Compared(
-            check="sum", ours=found.total, expected=total, place={"stack": name}, axes=("position", "coordinate")
+            check="sum", ours=embedding.total, expected=total, place={"stack": name}, axes=("position", "coordinate")
         )
     order = one.checkpoint.config.norm_order
     reason = CUT if one.edited("without_residual") else NORMED_SUM.get(order)
@@ -68,7 +68,7 @@ def sums(one: Pass) -> Said:
         yield from added(name, stack)
 
 
-def added(name: str, stack: StackTrace) -> Said:
+def added(name: str, stack: StackTrace) -> Results:
     """The stream after each layer against the stream before it and what the sublayers said."""
     for layer, block in enumerate(stack.blocks):
         cross = None if block.cross_attention is None else block.cross_attention.output
@@ -79,11 +79,11 @@ def added(name: str, stack: StackTrace) -> Said:
         yield Compared(check="residual", ours=block.stream_out, expected=np.asarray(total), place=place, axes=axes)
 
 
-def same_bits(one: Pass) -> Said:
+def same_bits(one: Pass) -> Results:
     """The pass once more, with an edit that changes nothing: every bit is the same."""
     placed = [name for name in one.stacks if name not in one.edits.unpositioned]
-    known = {shift.stack for shift in one.edits.shifted}
-    still = frozenset(Shift(name, 0) for name in placed if name not in known)
+    shifted_stacks = {shift.stack for shift in one.edits.shifted}
+    still = frozenset(Shift(name, 0) for name in placed if name not in shifted_stacks)
     again = one.run(replace(one.edits, shifted=one.edits.shifted | still))
     expected = dict(named_tensors(again))
     for name, tensor in named_tensors(one.trace):
@@ -94,9 +94,9 @@ def same_bits(one: Pass) -> Said:
             )
 
 
-def batch(one: Pass) -> Said:
+def batch(one: Pass) -> Results:
     """The text in a batch with a longer one, padded to its length, against the text alone."""
-    config, known = one.checkpoint.config, one.ids()
+    config, inputs = one.checkpoint.config, one.ids()
     lengths = {name: len(stack.ids) for name, stack in one.stacks.items()}
     space = min(min(room(one.edits, config, name), config.max_length) - count for name, count in lengths.items())
     if space < 1:
@@ -104,7 +104,7 @@ def batch(one: Pass) -> Said:
         return
     count = min(PADDING, space)
     given: dict[str, Tensor] = {}
-    for name, ids in known.items():
+    for name, ids in inputs.items():
         filling = 0 if name == "segments" else config.pad_id
         given[name] = torch.stack([torch.cat([ids, ids.new_full((count,), filling)]), repeated(ids, count)])
         if name != "segments":
@@ -121,7 +121,7 @@ def repeated(ids: Tensor, count: int) -> Tensor:
     return ids.flip(0).repeat(1 + count // len(ids) + 1)[: len(ids) + count]
 
 
-def causal(one: Pass) -> Said:
+def causal(one: Pass) -> Results:
     """The first half of what the decoder reads, alone, against the same half within the whole."""
     if one.trace.decoder is None:
         yield Skipped(check="causal", reason=NOT_CAUSAL)
@@ -138,14 +138,16 @@ def causal(one: Pass) -> Said:
 
 def overlapping(
     check: str, one: Pass, other: Trace, row: tuple[int, ...] = (), stacks: tuple[str, ...] = ("encoder", "decoder")
-) -> Said:
+) -> Results:
     """Weights, streams and answers of both passes at the positions that both have."""
     for name, stack in one.stacks.items():
         if name not in stacks:
             continue
         theirs: StackTrace = getattr(other, name)
-        for (place, trace), (_, found) in zip(attentions_of(name, stack), attentions_of(name, theirs), strict=True):
-            pair = shared(trace.weights, found.weights[row])
+        for (place, trace), (_, other_trace) in zip(
+            attentions_of(name, stack), attentions_of(name, theirs), strict=True
+        ):
+            pair = shared(trace.weights, other_trace.weights[row])
             yield Compared(check=check, **pair, place=place, axes=("head", "query", "key"))
         pair = shared(stack.final, theirs.final[row])
         yield Compared(check=check, **pair, place={"stack": name}, axes=("position", "coordinate"))
@@ -160,7 +162,7 @@ def shared(first: Tensor, second: Tensor) -> dict[str, Any]:
     return {"ours": first[part], "expected": second[part]}
 
 
-def shifted(one: Pass) -> Said:
+def shifted(one: Pass) -> Results:
     """All positions moved by as much: where only distances count, nothing changes."""
     if not placed_by_distance(one):
         yield Skipped(check="shifted", reason=ABSOLUTE_PLACES)
@@ -171,10 +173,10 @@ def shifted(one: Pass) -> Said:
         yield from overlapping("shifted", one, one.run(moved))
 
 
-def muted(one: Pass) -> Said:
+def muted(one: Pass) -> Results:
     """The chosen head muted by an edit, against NumPy with its columns of the output projection set to 0."""
     edits = replace(one.edits, muted=one.edits.muted | {one.head})
-    ours, numbers, memory, final = one.run(edits), silenced(one.numbers, one), None, np.zeros(0)
+    ours, numbers, memory, final = one.run(edits), without_head(one.numbers, one), None, np.zeros(0)
     for name in one.stacks:
         x = numbers.entering(name, one.trace)
         for layer in numbers.layers(name, x, memory):

@@ -26,7 +26,7 @@ OF_ATTENTION = {
 OF_FEED_FORWARD = {"input": "fed", "hidden": "hidden", "output": "fed-forward"}
 POSITION = ("position", "coordinate")
 NOTHING_ADDED = {
-    "rotary": "Nothing is added to the token vectors: queries and keys are turned, and compared as they then are.",
+    "rotary": "Nothing is added to the token vectors: queries and keys are rotated, and compared as they then are.",
     "relative": "Nothing is added to the token vectors: a number for the distance is added to the scores.",
     "alibi": "Nothing is added to the token vectors: a number for the distance is added to the scores.",
     "none": "This model is told no positions.",
@@ -34,25 +34,25 @@ NOTHING_ADDED = {
 NO_BIAS = "This model adds nothing to its scores for the distance of query and key."
 NO_HEAD = "This model predicts nothing: it has no head."
 NOT_POOLED = "This model makes no one vector of a text: it has no classifier."
-Said = Iterator[Compared | Skipped]
+Results = Iterator[Compared | Skipped]
 Vectors = Float[np.ndarray, "position width"]
 
 
-def from_stored_weights(one: Pass) -> Said:
+def from_stored_weights(one: Pass) -> Results:
     """All stacks layer by layer, then what the model says; only one layer of the other path is kept at a time."""
     numbers, memory, final = one.numbers, None, np.zeros(0)
     for name, stack in one.stacks.items():
         yield from embedded(numbers, name, stack)
         x = numbers.entering(name, one.trace)
-        for layer, found in enumerate(numbers.layers(name, x, memory)):
-            yield from of_layer({"stack": name, "layer": layer}, stack.blocks[layer], found)
-            x = found.stream_out
+        for layer, reference in enumerate(numbers.layers(name, x, memory)):
+            yield from of_layer({"stack": name, "layer": layer}, stack.blocks[layer], reference)
+            x = reference.stream_out
         final = memory = numbers.finished(name, x)
         yield Compared(check="final", ours=stack.final, expected=final, place={"stack": name}, axes=POSITION)
     yield from predicted(one, numbers, final)
 
 
-def embedded(numbers: Numbers, name: str, stack: StackTrace) -> Said:
+def embedded(numbers: Numbers, name: str, stack: StackTrace) -> Results:
     """What enters the first layer, and what it is the sum of."""
     ids, ours, place = stack.ids.numpy(), stack.embedding, {"stack": name}
     tokens = numbers.token_vectors(name, ids)
@@ -66,7 +66,7 @@ def embedded(numbers: Numbers, name: str, stack: StackTrace) -> Said:
     yield Compared(check="entering", ours=ours.total, expected=total, place=place, axes=POSITION)
 
 
-def of_layer(place: dict[str, str | int], ours: BlockTrace, expected: Layer) -> Said:
+def of_layer(place: dict[str, str | int], ours: BlockTrace, expected: Layer) -> Results:
     """One layer: its stream, attentions and feed-forward layer."""
     for name in ("stream_in", "stream_out"):
         pair = getattr(ours, name), getattr(expected, name)
@@ -79,7 +79,7 @@ def of_layer(place: dict[str, str | int], ours: BlockTrace, expected: Layer) -> 
         yield Compared(check=check, ours=pair[0], expected=pair[1], place=place, axes=POSITION)
 
 
-def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: ReferenceAttention) -> Said:
+def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: ReferenceAttention) -> Results:
     """Every step of one attention."""
     for name, axes in OF_ATTENTION.items():
         pair = getattr(ours, name), getattr(expected, name)
@@ -93,7 +93,7 @@ def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: Re
     yield Compared(check="bias", ours=first, expected=second, place=place, axes=OF_ATTENTION["scores"])
 
 
-def predicted(one: Pass, numbers: Numbers, final: Vectors) -> Said:
+def predicted(one: Pass, numbers: Numbers, final: Vectors) -> Results:
     """What the head reads and says, as logits and as probabilities."""
     pooled = pooled_of(numbers, final)
     if one.trace.pooled is None or pooled is None:
@@ -151,7 +151,7 @@ def placed_by_distance(one: Pass) -> bool:
     return one.checkpoint.config.positions in PLACED_BY_DISTANCE
 
 
-def silenced(numbers: Numbers, one: Pass) -> Numbers:
+def without_head(numbers: Numbers, one: Pass) -> Numbers:
     """The same path with the columns of the output projection that read the chosen head's context set to 0."""
     site = one.head
     name = f"{site.stack}.blocks.{site.layer}.{site.attention}_attention.output.weight"

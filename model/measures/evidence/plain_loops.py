@@ -42,8 +42,8 @@ def statistics_of(one: Pass, place: dict[str, str | int], stack: StackTrace, key
         for statistic, by_loop in expected.items():
             if statistic in ours:
                 at = place | {"layer": layer, "head": head, "statistic": statistic}
-                found = ours[statistic][layer, head]
-                ours_here, expected_here = np.array(found), np.array(by_loop)
+                value = ours[statistic][layer, head]
+                ours_here, expected_here = np.array(value), np.array(by_loop)
                 yield Compared(check="statistics", ours=ours_here, expected=expected_here, place=at, part=part)
 
 
@@ -57,19 +57,19 @@ def shares(
     rows: Weights, special: Sequence[bool] | None, marks: Sequence[bool] | None, *, one_text: bool
 ) -> dict[str, float]:
     """What a statistic counts of each weight, over all weight; the names are those of ``head_statistics``."""
-    total, found = 0.0, dict.fromkeys(("distance", "self", "previous", "next", "first", "special", "punctuation"), 0.0)
+    total, sums = 0.0, dict.fromkeys(("distance", "self", "previous", "next", "first", "special", "punctuation"), 0.0)
     for query, row in enumerate(rows):
         for key, weight in enumerate(row):
             total += weight
-            found["distance"] += weight * abs(query - key)
-            found["self"] += weight * (key == query)
-            found["previous"] += weight * (key == query - 1)
-            found["next"] += weight * (key == query + 1)
-            found["first"] += weight * (key == 0)
-            found["special"] += weight * bool(special and special[key])
-            found["punctuation"] += weight * bool(marks and marks[key])
+            sums["distance"] += weight * abs(query - key)
+            sums["self"] += weight * (key == query)
+            sums["previous"] += weight * (key == query - 1)
+            sums["next"] += weight * (key == query + 1)
+            sums["first"] += weight * (key == 0)
+            sums["special"] += weight * bool(special and special[key])
+            sums["punctuation"] += weight * bool(marks and marks[key])
     left_out = set() if one_text else {"distance", "self", "previous", "next"}
-    return {name: part / total for name, part in found.items() if name not in left_out}
+    return {name: part / total for name, part in sums.items() if name not in left_out}
 
 
 def sinusoids(one: Pass) -> Iterator[Compared | Skipped]:
@@ -82,16 +82,16 @@ def sinusoids(one: Pass) -> Iterator[Compared | Skipped]:
         if name in one.edits.unpositioned or stack.embedding.position is None:
             yield Skipped(check="sinusoids", reason=NO_POSITIONS)
             continue
-        places = one.numbers.places(name, len(stack.ids)).tolist()
-        expected = waves(places, config.width, halves=config.positions.endswith("halves"))
+        position_ids = one.numbers.position_ids(name, len(stack.ids)).tolist()
+        expected = waves(position_ids, config.width, halves=config.positions.endswith("halves"))
         ours, axes = stack.embedding.position, ("position", "coordinate")
         yield Compared(check="sinusoids", ours=ours, expected=expected, place={"stack": name}, axes=axes)
 
 
-def waves(places: Sequence[int], width: int, *, halves: bool) -> Float[np.ndarray, "position width"]:
+def waves(position_ids: Sequence[int], width: int, *, halves: bool) -> Float[np.ndarray, "position width"]:
     """Sine and cosine in turn, or all sines before all cosines."""
     rows = []
-    for place in places:
+    for place in position_ids:
         turn = [(math.sin, math.cos)[i % 2](place / 10_000 ** (2 * (i // 2) / width)) for i in range(width)]
         rows.append(turn[0::2] + turn[1::2] if halves else turn)
     return np.array(rows)

@@ -71,12 +71,12 @@ def why_not(config: Config) -> str | None:
         f"{config.positions} positions inside attention": config.positions in ("rotary", "relative", "alibi"),
         "keys that heads share": config.kv_heads not in (None, config.heads),
         "heads of a width of their own": any(one.head_width * one.heads != one.width for one in sizes),
-        "another scale than 1/√d_k": config.score_scale is not None,
+        "another scale than 1/√d_k": config.score_scale is not None or config.score_scale_by_layer,
         "capped scores": config.score_cap is not None,
         "normed queries and keys": config.query_key_norm,
     }
-    found = [part for part, there in missing.items() if there]
-    return f"This model has what torch's layer has not: {', '.join(found)}." if found else None
+    parts = [part for part, there in missing.items() if there]
+    return f"This model has what torch's layer has not: {', '.join(parts)}." if parts else None
 
 
 def through(layer: Any, block: BlockTrace, memory: Tensor | None) -> Tensor:
@@ -91,8 +91,8 @@ def through(layer: Any, block: BlockTrace, memory: Tensor | None) -> Tensor:
 def torch_layer(ours: Block, config: Config) -> nn.Module:
     """Torch's own layer with the weights of our block, in float32 on the CPU; a bias that ours has not is 0."""
     cross = ours.cross_attention is not None
-    made = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
-    theirs: Any = made(
+    layer_class = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
+    theirs: Any = layer_class(
         config.width,
         config.heads,
         config.hidden,

@@ -38,9 +38,9 @@ def padded(model: Transformer, ids: Sequence[int], count: int) -> Padded:
     with torch.no_grad():
         passes = [read(model, text, None), read(model, both, padding_mask), read(model, both, None)]
     stacks = [trace.text_stack for trace in passes]
-    said = [None if trace.pooled is None else trace.logits for trace in passes]
+    logits = [None if trace.pooled is None else trace.logits for trace in passes]
     return Padded(
-        length=length, alone=stacks[0], masked=stacks[1], unmasked=stacks[2], logits=(said[0], said[1], said[2])
+        length=length, alone=stacks[0], masked=stacks[1], unmasked=stacks[2], logits=(logits[0], logits[1], logits[2])
     )
 
 

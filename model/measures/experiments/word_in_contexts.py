@@ -23,16 +23,16 @@ class Apart:
 
 def shared_words(first: str, second: str) -> list[str]:
     """The words that stand in both texts, whatever their case, lower-cased, in the order of the first."""
-    others = {found.group().lower() for found in WORD.finditer(second)}
-    return [word for word in dict.fromkeys(found.group().lower() for found in WORD.finditer(first)) if word in others]
+    others = {match.group().lower() for match in WORD.finditer(second)}
+    return [word for word in dict.fromkeys(match.group().lower() for match in WORD.finditer(first)) if word in others]
 
 
 def places_of(word: str, text: str, stack: StackTrace) -> list[int]:
     """The positions of the tokens that a word's first occurrence is cut into; none where the model read none of it."""
-    found = next((match for match in WORD.finditer(text) if match.group().lower() == word), None)
-    if found is None or stack.spans is None:
+    first = next((match for match in WORD.finditer(text) if match.group().lower() == word), None)
+    if first is None or stack.spans is None:
         return []
-    start, end = found.span()
+    start, end = first.span()
     return [place for place, span in enumerate(stack.spans) if span is not None and span[0] < end and span[1] > start]
 
 

@@ -37,8 +37,8 @@ def own_table(stack: Stack, config: Config, length: int) -> Table | None:
     """What the stack of a checkpoint adds at its first positions, as many as it knows; None where it adds nothing."""
     length, device = min(length, stack.positions.known or length), next(stack.parameters()).device
     with torch.no_grad():
-        found = stack.positions(_unpadded(config, length).to(device), torch.zeros(length, config.width, device=device))
-    return None if found is None else found.double().cpu().numpy()
+        rows = stack.positions(_unpadded(config, length).to(device), torch.zeros(length, config.width, device=device))
+    return None if rows is None else rows.double().cpu().numpy()
 
 
 def _unpadded(config: Config, length: int) -> Int[torch.Tensor, "position"]:
@@ -145,12 +145,12 @@ def largest_shift_difference(table: Table, shift: int) -> float:
     return max(differences)
 
 
-def unseen(table: Table, known: int) -> Float[np.ndarray, "position"]:
-    """For each position, the share of its numbers that the first ``known`` positions never come within 0.01 of.
+def unseen(table: Table, count: int) -> Float[np.ndarray, "position"]:
+    """For each position, the share of its numbers that the first ``count`` positions never come within 0.01 of.
 
     That is, which lie outside the range of their dimension there by more than 0.01.
     """
-    low, high = table[:known].min(axis=0) - MARGIN, table[:known].max(axis=0) + MARGIN
+    low, high = table[:count].min(axis=0) - MARGIN, table[:count].max(axis=0) + MARGIN
     return ((table < low) | (table > high)).mean(axis=1)
 
 
@@ -186,8 +186,8 @@ class Parts(NamedTuple):
 def parts(embedding: EmbeddingTrace) -> Parts:
     """The numbers of a trace."""
 
-    def numbers(found: torch.Tensor | None) -> Table | None:
-        return None if found is None else found.double().numpy()
+    def numbers(tensor: torch.Tensor | None) -> Table | None:
+        return None if tensor is None else tensor.double().numpy()
 
     token, total = embedding.token.double().numpy(), embedding.total.double().numpy()
     return Parts(token, numbers(embedding.position), numbers(embedding.segment), total)

@@ -7,9 +7,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.checkpoint import Checkpoint, on_cpu
+from model.checkpoint import Checkpoint
 from model.edits import NO_EDITS, Edits
 from model.trace import StackTrace, Trace
+from model.tracing.forward_pass import on_cpu
 
 MOST, FEWEST = 8, 2  # shuffles
 TOKENS = 1024  # of all shuffles together; of a long text each says more, and costs more

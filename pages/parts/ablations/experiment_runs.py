@@ -19,7 +19,7 @@ from pages.parts.ablations.subjects import short_name
 from pages.parts.cache import bytes_of, reads_pairs, traces
 from pages.parts.frame.downloads import button, download_name, files
 from pages.parts.frame.theme import theme
-from pages.parts.passes import provenance_of, target_of, target_with_origin, trace_again, trace_key, trace_of, with_text
+from pages.parts.passes import provenance_of, target_of, target_with_origin, trace_key, trace_of, with_text
 from pages.parts.prediction import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, unusable
@@ -124,7 +124,7 @@ def edited_trace(selection: Selection, checkpoint: Checkpoint, before: Trace, ed
     if before.encoder is None or before.decoder is None:
         return trace_of(selection, edits)
     key = ("aligned", *trace_key(selection, NO), edits)
-    found: Trace = traces().get(key, lambda: trace_again(checkpoint, before, edits), bytes_of)
+    found: Trace = traces().get(key, lambda: checkpoint.trace_again(before, edits), bytes_of)
     return found
 
 

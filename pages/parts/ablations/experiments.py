@@ -116,7 +116,7 @@ def edits_in_words(edits: Edits) -> str:
 
 def numbers_in_words(edits: Edits) -> dict[str, str]:
     """The numbers that edits change, in words, with the name of each."""
-    said = {} if edits.scale is None else {f"q·k × {edits.scale:g} in place of ÷ √d_k": "scale"}
+    said = {} if edits.scale is None else {f"q·k × {edits.scale:g} in place of the model's scale": "scale"}
     return said if edits.temperature == 1 else said | {f"temperature {edits.temperature:g}": "temperature"}
 
 
@@ -155,7 +155,7 @@ def kept_parts(edits: Edits) -> Iterator[tuple[str, Edits]]:
 
 def unscaled(config: Config, place: Place) -> Edits | str:
     """q·k as it is, in every attention."""
-    if config.score_scale == 1:
+    if config.score_scale == 1 and not config.score_scale_by_layer:
         return "it never divides q·k by √d_k; its weights were trained to do without."
     return Edits(scale=1.0)
 

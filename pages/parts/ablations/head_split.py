@@ -23,7 +23,7 @@ from pages.parts.ablations.experiments import ATTENTIONS, NO, NOTHING
 from pages.parts.ablations.subjects import SUBJECTS
 from pages.parts.cache import bytes_of, traces
 from pages.parts.frame.theme import theme
-from pages.parts.passes import trace_again, trace_key
+from pages.parts.passes import trace_key
 from pages.parts.prediction import prediction_of
 from pages.parts.state.selection import Selection
 from pages.parts.widgets.binding import radio, select
@@ -73,7 +73,7 @@ def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: i
     """The same ids through the same weights as so many heads."""
 
     def trace() -> Trace:
-        return trace_again(replace(checkpoint, model=with_heads(checkpoint.model, count)), before)
+        return replace(checkpoint, model=with_heads(checkpoint.model, count)).trace_again(before)
 
     key = ("heads", count, *trace_key(selection, NO))
     found: Trace = traces().get(key, trace, bytes_of)

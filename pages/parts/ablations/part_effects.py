@@ -11,7 +11,7 @@ from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outco
 from model.trace import Trace
 from pages.parts.ablations.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
 from pages.parts.cache import LRUCache, bytes_of, traces
-from pages.parts.passes import trace_again, trace_key
+from pages.parts.passes import trace_key
 from pages.parts.state.selection import Selection
 from viz.export.share_picture import Bar, plain_text
 from viz.formula import Group, Line, Site, Switch, Term, formula
@@ -145,7 +145,7 @@ def trace_with(kept: Edits, checkpoint: Checkpoint, before: Trace, key: object) 
     """The pass with what is kept broken, from memory where it was made before. key: of the pass with all parts."""
     if kept == NO:
         return before
-    found: Trace = traces().get(("again", key, kept), lambda: trace_again(checkpoint, before, kept), bytes_of)
+    found: Trace = traces().get(("again", key, kept), lambda: checkpoint.trace_again(before, kept), bytes_of)
     return found
 
 
@@ -198,7 +198,7 @@ def effect_of(
     def measure() -> Effect | None:
         try:
             before = with_kept()
-            after = trace_again(checkpoint, before, edits)
+            after = checkpoint.trace_again(before, edits)
         except InputError:
             return None
         return Effect(

@@ -9,7 +9,6 @@ import streamlit as st
 from model import Checkpoint, InputError, Trace
 from model.measures.teacher_forcing import Forced, forced
 from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, traces
-from pages.parts.passes import trace_written
 from pages.parts.state.selection import Selection
 from pages.parts.translate.productions import (
     MOST_TOKENS,
@@ -83,7 +82,7 @@ def pass_over_candidate(selection: Selection, checkpoint: Checkpoint, chosen: Ca
     if selection.target.strip():
         return pass_over_typed(selection, checkpoint)
     key = ("translated", checkpoint_key(selection.checkpoint), selection.text, chosen.ids)
-    trace: Trace = traces().get(key, lambda: trace_written(checkpoint, selection.text, chosen.ids), bytes_of)
+    trace: Trace = traces().get(key, lambda: checkpoint.trace(selection.text, target=chosen.ids), bytes_of)
     return pass_over(key, trace, chosen.ids)
 
 

@@ -8,6 +8,7 @@ from model.decoding.generation import make_settings
 from model.decoding.steps import Settings, Step, retaken, taking
 from model.measures.logit_lens import token_probabilities
 from model.trace import Trace
+from model.tracing.description import cut
 from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.explore.explorer_panel import name_under
 from pages.parts.passes import edits_of
@@ -138,8 +139,8 @@ def decoders() -> list[str]:
 def cursor_of(selection: Selection, checkpoint: Checkpoint) -> GenerationCursor:
     """Where the text stands. What of the written tokens cannot be is left out and noted; InputError for no text."""
     check_lengths(selection.text)
-    whole = checkpoint.tokenizer.encode(selection.text).ids
-    prompt = checkpoint.tokenizer.encode(selection.text).cut(checkpoint.longest).ids
+    text = cut(checkpoint.tokenizer.encode(selection.text), checkpoint.longest)
+    prompt = text.encoding.ids
     chosen = selection.of(Continuation)
     fits = len(chosen.written) <= checkpoint.longest - len(prompt)
     if not fits or any(number >= checkpoint.config.vocabulary for number in chosen.written):
@@ -156,7 +157,7 @@ def cursor_of(selection: Selection, checkpoint: Checkpoint) -> GenerationCursor:
         checkpoint_key=checkpoint_key(selection.checkpoint),
         edits=edits,
         prompt=prompt,
-        dropped=len(whole) - len(prompt),
+        dropped=text.dropped,
     )
 
 

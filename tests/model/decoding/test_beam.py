@@ -10,6 +10,7 @@ import torch
 
 from model import Edits
 from model.decoding.beam import Beams, ranked, search
+from model.decoding.prompt import decoder_of, start_ids
 from model.decoding.steps import Decoder
 from tests import reference, tiny
 from tests.kinds import BART, GPT2
@@ -103,8 +104,8 @@ def test_a_text_alone_has_the_beams_that_it_has_in_a_batch(architecture):
 def test_beams_from_a_cache_are_those_of_whole_passes(kind, tmp_path):
     checkpoint = loaded(kind, tmp_path)
     ids = tuple(checkpoint.tokenizer.encode(TEXT).ids)
-    start = torch.tensor([checkpoint._start(ids)])
-    cached = checkpoint._decoder(ids, Edits(), 4)
+    start = torch.tensor([start_ids(checkpoint.config, ids)])
+    cached = decoder_of(checkpoint.model, ids, Edits(), name=kind, rows=4)
     whole = replace(cached, cached=False)
     for ours, wanted in zip(search(cached, start, 4, 0.6, 14), search(whole, start, 4, 0.6, 14), strict=True):
         assert torch.equal(ours.written, wanted.written)

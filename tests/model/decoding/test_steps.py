@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, InputError, load_checkpoint
+from model.tracing.description import produced_target
 from tests import reference, tiny
 from tests.folders import KINDS
 from tests.tiny import TEXT
@@ -204,6 +205,6 @@ def test_what_was_produced_and_is_cut_otherwise_again_has_a_word_for_every_token
     checkpoint = load_checkpoint("translate-en-fr", device="cpu")
     config, id_of = checkpoint.config, checkpoint.tokenizer.backend.token_to_id
     ids = [int(found or 0) for found in (config.start_id, id_of("e"), id_of("s"), config.end_id)]
-    again = checkpoint.produced(ids)
+    again = produced_target(ids, checkpoint.tokenizer, config)
     assert again.words == (None, 0, 1, 2)
     assert again.special == (True, False, False, True)

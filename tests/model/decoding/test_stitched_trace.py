@@ -9,8 +9,10 @@ import torch
 
 from model import Edits
 from model.decoding.logits_processors import NO_PROCESSORS
+from model.decoding.prompt import decoder_of, start_ids, written_trace
 from model.decoding.steps import Generation, likeliest, write
 from model.trace import Trace, map_tensors
+from model.tracing.description import cut, with_texts
 from tests import tiny
 from tests.model.decoding.test_steps import DECODERS, NO_EDITS, writer
 from tests.model.test_cache import EDITED, cases, made
@@ -49,12 +51,11 @@ def same(one: Any, other: Any) -> bool:
 
 def of_a_pass(checkpoint: Any, generation: Generation, text: str, written: tuple[int, ...], edits: Edits) -> Trace:
     """The trace of one whole pass over what was read and written."""
-    source = checkpoint.tokenizer.encode(text)
-    kept, ids = source.cut(checkpoint.longest), (*written, *generation.token_ids)
-    both = checkpoint.config.architecture == "encoder-decoder"
-    target = (checkpoint.config.start_id, *ids[:-1])
-    given = {"ids": kept.ids, "target_ids": target} if both else {"ids": (*kept.ids, *ids)}
-    return checkpoint._described(checkpoint.trace_ids(**given, edits=edits), kept, len(source.ids) - len(kept.ids))
+    ids = (*written, *generation.token_ids)
+    if checkpoint.config.architecture == "encoder-decoder":
+        return checkpoint.trace(text, target=ids, edits=edits)
+    source = cut(checkpoint.tokenizer.encode(text), checkpoint.longest)
+    return with_texts(checkpoint.trace_ids((*source.encoding.ids, *ids), edits=edits), source)
 
 
 def wrong(
@@ -153,18 +154,21 @@ def test_a_trace_of_weights_in_half_precision_is_in_full():
 
 def test_beams_that_take_too_much_memory_keep_nothing(monkeypatch):
     checkpoint = writer("decoder", seed=1)
-    monkeypatch.setattr("model.checkpoint.TRACE_BYTES", 200_000)
-    assert checkpoint._decoder((1, 2), NO_EDITS, 2, 12).passes == []
-    assert checkpoint._decoder((1, 2), NO_EDITS, 9, 12).passes is None
+    monkeypatch.setattr("model.decoding.prompt.TRACE_BYTES", 200_000)
+    two, nine = (decoder_of(checkpoint.model, (1, 2), NO_EDITS, name="", rows=rows, longest=12) for rows in (2, 9))
+    assert two.passes == []
+    assert nine.passes is None
     assert wrong(checkpoint, checkpoint.generate(TEXT, 5, "beam", width=9)) == []
 
 
 @pytest.mark.parametrize("architecture", DECODERS)
 def test_what_is_kept_for_a_trace_takes_less_than_the_trace(architecture):
     checkpoint = writer(architecture, max_length=80)
-    decoder, start = checkpoint._decoder((5, 9, 11), NO_EDITS, longest=70), checkpoint._start((5, 9, 11))
+    ids = (5, 9, 11)
+    decoder = decoder_of(checkpoint.model, ids, NO_EDITS, name="", longest=70)
+    start = start_ids(checkpoint.config, ids)
     found = list(write(decoder, start, 70, likeliest, NO_PROCESSORS))
-    trace = checkpoint._trace_written(decoder, (5, 9, 11), start, found)
+    trace = written_trace(decoder, ids, start, found, name="")
     assert len(found) > 40
     assert bytes_held(*decoder.passes) < bytes_held(trace)
 

@@ -34,7 +34,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "uneven": {"architecture": "encoder-decoder", "decoder_heads": 2, "decoder_layers": 3, "norm_order": "pre"},
     "alibi": {"architecture": "decoder", "norm_order": "pre", "positions": "alibi"},
 }  # fmt: skip
-VARIANTS["gpt"]["window"] = 2
+VARIANTS["gpt"] |= {"window": 2, "score_scale_by_layer": True}
 VARIANTS["gemma"] |= {"window": 3, "score_cap": 3.0, "query_key_norm": True, "norm": "rms", "rotary_window_base": 70.0}
 ADDITIVE, ROTATING = ("sinusoidal", "sinusoidal-halves", "learned", "counted"), ("rotary",)
 BIASING = ("relative", "alibi")
@@ -295,9 +295,10 @@ def test_the_scale_is_the_number_given_divided_by_the_temperature(variant):
         (Edits(temperature=2.5), True, 1 / 2.5),
         (Edits(scale=3.0, temperature=2.0), False, 1.5),
     ):
-        for block in stack_of(run(model, edits=edits)).blocks:
+        for layer, block in enumerate(stack_of(run(model, edits=edits)).blocks):
             for attention in filter(None, (block.self_attention, block.cross_attention)):
                 usual = model.config.score_scale or 1 / math.sqrt(attention.query.shape[-1])
+                usual /= layer + 1 if model.config.score_scale_by_layer else 1
                 expected = factor * (usual if own else 1)
                 assert attention.scale == pytest.approx(expected)
                 assert close(attention.weights, weights_of(attention, model.config.score_cap, expected))

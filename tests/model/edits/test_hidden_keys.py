@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from model import Edits, HeadSite, HiddenKey, Overwrite, load_checkpoint
 from model.cache import Cache
 from model.decoding.logits_processors import NO_PROCESSORS
+from model.decoding.prompt import decoder_of, start_ids
 from model.decoding.steps import likeliest, write
 from model.measures.numpy_reference import Numbers
 from model.trace import AttentionTrace, Trace
@@ -258,13 +259,14 @@ PRODUCED = {
 @pytest.mark.parametrize("architecture", PRODUCED)
 def test_decoding_from_a_cache_is_decoding_in_whole_passes(architecture, positions):
     checkpoint, edits = writer(architecture, positions=positions), PRODUCED[architecture]
-    start, decoder = checkpoint._start((5, 9, 11, 4)), checkpoint._decoder((5, 9, 11, 4), edits)
+    ids = (5, 9, 11, 4)
+    start, decoder = start_ids(checkpoint.config, ids), decoder_of(checkpoint.model, ids, edits, name="tiny")
     plain = dataclasses.replace(decoder, cached=False)
     found, expected = (list(write(one, start, 14, likeliest, NO_PROCESSORS)) for one in (decoder, plain))
     assert decoder.read(torch.tensor(start))[1] is not None
     assert [one.token_id for one in found] == [one.token_id for one in expected]
     assert all(torch.allclose(one.logits, other.logits, atol=1e-5) for one, other in zip(found, expected, strict=True))
-    without = checkpoint._decoder((5, 9, 11, 4), Edits())
+    without = decoder_of(checkpoint.model, ids, Edits(), name="tiny")
     others = list(write(without, start, 14, likeliest, NO_PROCESSORS))
     assert any(not torch.allclose(one.logits, other.logits) for one, other in zip(found, others, strict=False))
 

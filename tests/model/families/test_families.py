@@ -49,6 +49,8 @@ DECODERS: list[tuple[str, dict[str, Any]]] = [
     ("GPT2LMHeadModel", GPT2),
     ("GPT2LMHeadModel", GPT2 | {"n_inner": 20, "activation_function": "relu", "scale_attn_weights": False}),
     ("GPT2LMHeadModel", GPT2 | {"tie_word_embeddings": False, "layer_norm_epsilon": 1e-3}),
+    ("GPT2LMHeadModel", GPT2 | {"scale_attn_by_inverse_layer_idx": True}),
+    ("GPT2LMHeadModel", GPT2 | {"scale_attn_by_inverse_layer_idx": True, "scale_attn_weights": False}),
 ]
 ENCODERS: list[tuple[str, dict[str, Any]]] = [
     ("BertModel", BERT),
@@ -113,6 +115,16 @@ def test_padding_inside_a_text_moves_the_positions_of_roberta_as_in_the_referenc
 def test_half_precision_is_computed_with_in_full(dtype, tmp_path):
     theirs = reference.make("GPT2LMHeadModel", tmp_path, dtype=dtype, **GPT2)
     reference.assert_same_model(theirs, {"input_ids": reference.ids(20, 90)})
+
+
+def test_scores_that_the_reference_upcasts_are_the_same_numbers(tmp_path):
+    fields = GPT2 | {"reorder_and_upcast_attn": True, "scale_attn_by_inverse_layer_idx": True}
+    theirs, ids = reference.make("GPT2LMHeadModel", tmp_path, **fields), reference.ids(20, 90)
+    trace: Any = load_checkpoint(tmp_path, device="cpu").trace_ids(ids)
+    output, _ = theirs.run(input_ids=ids)
+    for layer, block in enumerate(trace.decoder.blocks):
+        reference.assert_same(block.stream_in, output.hidden_states[layer][0], f"stream before layer {layer}")
+    reference.assert_same(trace.logits, output.logits[0], "logits")
 
 
 # Files as older versions wrote them
@@ -245,7 +257,8 @@ def test_a_target_is_read_without_the_end_that_it_predicts(tmp_path):
 
 
 REFUSED = [
-    ("GPT2LMHeadModel", GPT2, {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx: found"),
+    ("GPT2LMHeadModel", GPT2, {"scale_attn_by_inverse_layer_idx": 1}, "scale_attn_by_inverse_layer_idx: found '1'"),
+    ("GPT2LMHeadModel", GPT2, {"reorder_and_upcast_attn": "yes"}, "reorder_and_upcast_attn: found 'yes', expected"),
     ("GPT2LMHeadModel", GPT2, {"n_embd": "24"}, "n_embd: found '24', expected a whole number from 1"),
     ("GPT2LMHeadModel", GPT2, {"activation_function": "quick"}, "activation_function: found 'quick', expected one of"),
     ("BertModel", BERT, {"position_embedding_type": "relative_key"}, "position_embedding_type: found 'relative_key'"),

@@ -458,6 +458,24 @@ def test_the_code_of_a_step_leaves_out_what_this_model_has_not(segments):
     assert ("total = total + segment" in map(str.strip, lines)) == bool(segments)
 
 
+def test_a_scale_of_its_own_in_each_layer_is_said_written_and_scripted(folders):
+    checkpoint = load_checkpoint(folders["gpt2-by-layer"], device="cpu")
+    for layer in range(3):
+        path = path_in(checkpoint, "decoder", layer=layer)
+        found = STEPS["scale"](path)
+        assert number({"scale": found}, "scale", "scale") == pytest.approx(1 / ((layer + 1) * math.sqrt(8)))
+        sentence = steps.idea(path, "scale", found)
+        assert f" = 1 / ({layer + 1} · √8), for this is layer {layer + 1}, so that" in sentence
+        assert steps.formula(path, "scale") == r"\frac{q_i \cdot k_j}{\ell\,\sqrt{d_k}}"
+        assert r"\frac{q_i \cdot k_j}{\ell\,\sqrt{d_k}}" in steps.formula(path, "mask")
+        assert all("ℓ: the layer, counted from 1" in steps.symbols(path, step) for step in ("scale", "mask"))
+    ran = run_script(steps.script(path, checkpoint=str(folders["gpt2-by-layer"]), text=TEXT, pair=""))
+    assert ran.returncode == 0, ran.stderr
+    assert [float(line.split()[-1]) for line in ran.stdout.splitlines()] == pytest.approx([path.weight()] * 4, abs=1e-5)
+    edited = path_in(checkpoint, "decoder", Edits(scale=1.0))
+    assert steps.formula(edited, "scale") == r"c\,(q_i \cdot k_j)"
+
+
 def test_only_the_last_layer_is_called_so():
     checkpoint = tiny.checkpoint()
     for layer in range(checkpoint.config.layers):

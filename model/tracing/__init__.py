@@ -1,0 +1,1 @@
+"""From ids to a trace on the CPU, and what is known of the text that the ids came from."""
