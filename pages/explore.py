@@ -53,39 +53,41 @@ from viz.text.token_table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
 
 HOW_TO_READ = """
-- The model reads the text in **layers**, one after the other. In each, several **heads** look at the same time, each in
-  a way of its own that it learned in training; the next layer works on what they found.
-- **Large picture**: a curve runs from each query, above, to the keys that it attends to, below. Its width and strength
-  grow with the weight; curves below a hundredth of the thickest are left out. Keys are shaded by what they get.
-- A **query** is a token that looks, a **key** one that is looked at: query attends to key. The share of the query's
-  attention that goes to that key is the weight, from 0 to 1; what a query gives adds up to 1.
+- The model reads the text in **layers**, one after the other. Each layer has several **heads**, which work in parallel;
+  each learned its own way of looking in training. The next layer works on their results.
+- **Large picture**: the queries stand above, the keys below, and a curve runs from each query to the keys that it
+  attends to. A larger weight has a wider and darker curve; weights below a hundredth of the largest are not drawn. Keys
+  are shaded by the weight that they receive.
+- A **query** is a token that looks, a **key** one that is looked at: the query attends to the key. The weight, from 0
+  to 1, is the share of the query's attention that goes to that key; the weights of a query add up to 1.
 - **Grid**: every head of every layer; click one to see it alone, double-click to open it. **Lines** and **matrix** show
-  the heads of the chosen layer that are on, the matrix their mean. **Text** is shaded by the weights.
-- Point at a token in any of them and all show only what it attends to; click to keep it. "≈" marks a number read from
-  the picture; the exact one takes its place after a moment's rest, where a cell stands for one query and key.
-- ␣ stands for a space, a token that begins with ## goes on within a word, and names in brackets, such as [START] or
-  [UNK], are tokens of the model's own: a beginning, an end, what it has no token for.
+  the heads of the chosen layer that are on; the matrix shows their mean. **Text** is shaded by the weights.
+- Point at a token in any of them, and all views show only what it attends to; click to keep it. "≈" marks a number read
+  from the picture. Rest the pointer for a moment, and the exact number takes its place, where a cell stands for one
+  query and one key.
+- ␣ stands for a space, and a token that begins with ## continues a word. Names in brackets, such as [START] or [UNK],
+  are special tokens: they mark the beginning, the end, or a piece of text that the vocabulary does not contain.
 """
 MUTE_HELP = (
-    "Runs the model again without the heads that are off: their contexts, the weighted sums of the values, are set to "
-    "zero before the layer's output projection. The prediction is given before and after."
+    "Runs the model again with the heads that are off muted: the context of each, the weighted sum of its values, is "
+    "set to zero before the layer's output projection. The page then gives the prediction before and after."
 )
 INSIDE_HELP = (
-    "Every step from the words to one weight, with its numbers: that of the query and key kept in the picture, or else "
-    "the largest."
+    "Shows every step from the words to one weight, with its numbers: the weight of the query and key that are kept "
+    "in the picture, or else the largest."
 )
-MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Which of them?"
+MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Choose one of these heads:"
 MOST_LINKS = 8
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
 STATISTICS_HELP = (
-    "Of this sentence and this attention. Entropy is how widely a head spreads, in bits, the mean over its queries: 0 "
-    "where each looks at one token alone. Distance is the mean number of tokens between query and key. The others are "
-    "shares of all the weight that the head gives."
+    "The numbers are of this sentence and this attention. Entropy says how widely a head spreads its attention: in "
+    "bits, the mean over its queries; 0 where each query attends to one token alone. Distance is the mean number of "
+    "tokens between query and key. The other numbers are shares of all the weight that the head gives."
 )
 STATISTICS_NOTE = (
-    "Choose heads by clicking on them in either part: the explorer shows those and switches the others off. Another "
-    "click takes a head out of the choice again, and a double click switches all heads on. "
-    "Heads that are on are outlined as soon as one is off. In the lower part a larger mark stands for a larger number."
+    "Click a head in either part of the chart to choose it: the explorer shows the chosen heads and switches the "
+    "others off. Another click removes the head from the choice, and a double click switches all heads on. Once a "
+    "head is off, the heads that are on are outlined. In the lower part, a larger mark stands for a larger number."
 )
 ACTIONS = (226, 128)  # pixels: the widths of what acts on the heads that are on
 ACTIONS_HEIGHT = 40
@@ -94,8 +96,8 @@ PICTURE_HEIGHT, CHANGES_HEIGHT, CARDS_HEIGHT = 320, 96, 100
 QUESTION = "Which words does each head look at?"
 INTRODUCTION = "A small Transformer reads your sentence; everything here is computed as you watch."
 TOKENS_HELP = (
-    "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
-    "in the vocabulary; characters are counted from 0 in the text, end not included."
+    "The model reads tokens: words, or pieces of words that its vocabulary does not contain. The id is the token's "
+    "number in the vocabulary. Characters of the text count from 0; the end is not included."
 )
 
 
@@ -110,7 +112,7 @@ def show() -> None:
     above = st.container()
     pages.say_kept(selection)
     with pages.plain_refusals():
-        with st.spinner("Computing what every head looks at"):
+        with st.spinner("Computing the attention of every head"):
             remember(shown_attention().selection)
         address_notice(last=whole)
         read = True
@@ -145,7 +147,7 @@ def show_found(shown: ShownAttention, whole: bool) -> Opening | None:
     """The finding and the large picture of its head; None where the heads are not measured yet."""
     checkpoint = checkpoint_named(shown.selection.checkpoint)
     if not (whole or is_small(checkpoint) or picture_alone()):
-        show_finding(QUESTION, sentence="The picture comes as soon as every head is measured.")
+        show_finding(QUESTION, sentence="The picture appears when every head is measured.")
         with picture():
             st.space(PICTURE_HEIGHT)
         return None
@@ -317,18 +319,20 @@ def say_muted(selection: Selection) -> None:
     if selection.muted:
         heads = ", ".join(f"head {counted(head)} of layer {counted(layer)}" for layer, head in sorted(selection.muted))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"Muted: {heads}. A muted head still looks; what it finds is set to zero.", width="content")
-            st.button("Give back", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
+            st.markdown(
+                f"Muted: {heads}. A muted head still computes its weights; its context is set to zero.", width="content"
+            )
+            st.button("Unmute", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
 
 
 def heads_sentence(shown: ShownAttention) -> str:
     """Where the heads that are on look, in one sentence."""
     view, kind = shown.selection.view, shown.kind
     if not view.heads_on(kind.heads):
-        return "No head is on. Press All beside the heads, or switch one on, to see where it looks."
+        return "No head is on. Press All beside the heads, or switch one on."
     seen = in_view(kind, view)
     if not seen.weights.size:
-        return "No token is left to look at: all are hidden."
+        return "All tokens are hidden: no weight is left to show."
     return weight_sentences.sentence(
         seen.mean,
         [key.name for key in seen.keys],
@@ -346,8 +350,8 @@ def show_statistics(shown: ShownAttention) -> None:
     st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)
     with st.container(horizontal=True):
         axes = [
-            choose_axis("across", "Across", selection.of(Axes).across, list(statistics)),
-            choose_axis("up", "Up, and as colour", selection.of(Axes).up, list(statistics), place=1),
+            choose_axis("across", "Horizontal axis", selection.of(Axes).across, list(statistics)),
+            choose_axis("up", "Vertical axis and colour", selection.of(Axes).up, list(statistics), place=1),
         ]
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
     st.vega_lite_chart(
@@ -356,7 +360,7 @@ def show_statistics(shown: ShownAttention) -> None:
         on_select=partial(take_chosen, kind.layers, kind.heads),
         selection_mode=[CHOSEN],
         key=chart_key(selection.view.off),
-        alt=f"Scatter and strip of {kind.layers} layers with {kind.heads} heads each, by two statistics.",
+        alt=f"Scatter plot and strip: two statistics of {kind.layers} layers with {kind.heads} heads each.",
     )
     st.markdown(STATISTICS_NOTE)
 

@@ -10,7 +10,7 @@ from viz.tokens import percent
 
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
-NO_VERDICT = "This model gives no verdict that could change"
+NO_VERDICT = "This model makes no prediction that could change"
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 
 

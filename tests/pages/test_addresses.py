@@ -126,7 +126,7 @@ ADDRESSES = [
         "across=self&up=next&show=table&threshold=0.000125",
         {
             "across": Control("Across", "weight on the token itself"),
-            "up": Control("Up, and as colour", "weight on the next token"),
+            "up": Control("Vertical axis and colour", "weight on the next token"),
             "show": Told("table"),
             "threshold": Told(0.000125),
         },
@@ -137,7 +137,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Two lines\nof text, <b>bold</b> **and not**"),
             "across": Control("Across", "mean distance (tokens)"),
-            "up": Control("Up, and as colour", "weight on punctuation"),
+            "up": Control("Vertical axis and colour", "weight on punctuation"),
         },
     ),
     Address(
@@ -153,7 +153,7 @@ ADDRESSES = [
             "query": Told(1),
             "key": Told(3),
             "across": Control("Across", "weight on special tokens"),
-            "up": Control("Up, and as colour", "weight on punctuation"),
+            "up": Control("Vertical axis and colour", "weight on punctuation"),
             "special": Told("renormalised"),
         },
     ),
@@ -177,7 +177,7 @@ ADDRESSES = [
             "attention": Told("decoder"),
             "layer": [Told(5), Said("the 8 heads of layer 6 ")],
             "across": Control("Across", "weight on the first token"),
-            "up": Control("Up, and as colour", "weight on the previous token"),
+            "up": Control("Vertical axis and colour", "weight on the previous token"),
         },
     ),
     Address(

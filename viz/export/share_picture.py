@@ -221,7 +221,7 @@ def caption(view: View, seen: ShownNumbers) -> str:
         return f"Layer {view.layer + 1}: no head is on."
     heads = f"head {list_of(seen.heads)}" if len(seen.heads) == 1 else f"mean of {len(seen.heads)} heads"
     cut = "" if fits(seen, size_of(seen)) else " The text's end is left out."
-    return f"Layer {view.layer + 1}, {heads}: a word above attends to those below, most where the curve is widest.{cut}"
+    return f"Layer {view.layer + 1}, {heads}: words above attend to words below; a wider curve is a larger weight.{cut}"
 
 
 def plain_text(markdown: str) -> str:

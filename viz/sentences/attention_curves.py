@@ -88,7 +88,7 @@ def cut(kind: Kind, rows: slice, columns: slice) -> str:
     sides = [(kind.queries, rows), (kind.keys, columns)]
     parts = [part_of(text, places) for text, places in sides[: 1 if kind.queries is kind.keys else 2]]
     said = [part for part in parts if part]
-    return f"Drawn: {' and '.join(said)}. All heads, below, draw the whole text." if said else ""
+    return f"The picture shows {' and '.join(said)}. The views under “All heads” show the whole text." if said else ""
 
 
 def part_of(text: Text, places: slice) -> str:

@@ -24,13 +24,15 @@ from viz.text.swapped_spans import swapped_spans
 from viz.tokens import markdown_text
 
 MUTE_HELP = (
-    "Sets this head's context, the weighted sum of the values, to zero before the layer's output projection; all other "
-    "heads stay."
+    "Sets this head's context, the weighted sum of the values, to zero before the layer's output projection. The "
+    "other heads stay as they are."
 )
-SWAP_HELP = "Exchanges what stands before and after the “but”, or a comma, and reads that text instead."
+SWAP_HELP = (
+    "Exchanges the parts of the text before and after the word “but” or a comma; the model then reads that text."
+)
 FORBID_HELP = (
-    "Takes this token out of the keys of every head in every layer of {attention}. Opens the experiment on the page "
-    "Break the formula, with both runs side by side."
+    "Removes this token from the keys of every head in every layer of {attention}. The link opens this experiment on "
+    "the page Break the formula, with both runs side by side."
 )
 ATTENTION_NAMES = {
     "encoder": "the encoder’s own attention",
@@ -40,10 +42,10 @@ ATTENTION_NAMES = {
 SWAPPED = "_swapped"  # in the session: a text, and what it became when its halves were swapped
 LONGEST = 100  # characters of a text under its button
 MOST_DECODED = 64  # source tokens; a translation of more, made three times, would keep the page waiting
-TOO_LONG = "Press it to see: a text of this length takes a while."
-ALONE = "It is the only token there is to look at."
-NO_HALVES = "There is no “but” and no comma to swap at."
-SWAP_WORDS = " Swap two words instead: drag one onto the other."
+TOO_LONG = "Press to compute the result; a text of this length takes a while."
+ALONE = "The text has no other token to look at."
+NO_HALVES = "The text has no “but” and no comma between two halves."
+SWAP_WORDS = " To swap two words, drag one onto the other."
 
 
 def show_changes(shown: ShownAttention, opening: Opening) -> None:
@@ -59,7 +61,7 @@ def show_mute(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint) -
     selection, site = shown.selection, (opening.layer, opening.head)
     is_muted = site in muted_heads(selection)
     changes = with_mute(selection, site, shown.kind.heads, muted=not is_muted)
-    label = "Give this head back" if is_muted else "Mute this head"
+    label = "Unmute this head" if is_muted else "Mute this head"
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
     after = changed(selection, **changes)
     say_result(shown, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
@@ -125,7 +127,7 @@ def show_forbid(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint)
     say_result(shown, lambda: change(plain, checkpoint, plain, hidden))
     where = f"No head of {attention}" if both else "No head"
     muted = " Measured with no head muted." if edits_of(selection, checkpoint).muted else ""
-    st.caption(f"{where} may look at it: does the model need it?{muted}")
+    st.caption(f"{where} may look at it. Does the model need it?{muted}")
 
 
 def key_of(shown: ShownAttention, opening: Opening) -> int:
