@@ -27,14 +27,14 @@ from viz.walkthrough.steps import TITLES, arrays_of, script
 
 ORDER = tuple(STEPS)
 NAME_WIDTH = 280  # pixels: the longest name of a step, so that the buttons beside it stay where they are
-ATTENTION_HELP = "Which attention: among the words of one text, or from the words being written to those being read."
+ATTENTION_HELP = "The attention among the words of one text, or from the words being written to those being read."
 LAYER_HELP = "Layers work one after the other; counted from 1 here, from 0 in code and addresses."
 HEAD_HELP = "Heads work side by side in a layer; counted from 1 here, from 0 in code and addresses."
-QUERY_HELP = "The token that looks. Until one is chosen: that of the head's largest weight."
-KEY_HELP = "The token that is looked at. Until one is chosen: the one that the query gives most to."
-STEP_HELP = "The computation in its order. The left and right arrow keys go from step to step."
-STEP_FILE_HELP = "Every number of this step as an array, for numpy.load."
-FILE_HELP = "Every number of all steps, an array each, named by step and quantity, for numpy.load."
+QUERY_HELP = "The token that looks. At first, it is the query of the head's largest weight."
+KEY_HELP = "The token that is looked at. At first, it is the key with the query's largest weight."
+STEP_HELP = "The steps of the computation, in order. The left and right arrow keys go from step to step."
+STEP_FILE_HELP = "All numbers of this step: one array for each quantity, for numpy.load."
+FILE_HELP = "All numbers of all steps: one array for each quantity, named by step and quantity, for numpy.load."
 SCRIPT_HELP = (
     "A script that computes this weight again, by hand and from the stored weights, and asserts that both agree."
 )
