@@ -44,7 +44,7 @@ from viz.export.provenance import Provenance
 from viz.text.translation_finding import how_chosen
 from viz.tokens import markdown_text
 
-INSIDE_HELP = "Every step from the words to this weight, with its numbers."
+INSIDE_HELP = "Shows every step from the words to this weight, with its numbers."
 
 
 def show() -> None:
@@ -68,8 +68,7 @@ def offer_translator(selection: Selection, translators: list[str]) -> None:
     """Why there is nothing to see, and what to open instead."""
     st.info(
         markdown_text(
-            f"{selection.checkpoint} does not translate: this page needs a checkpoint with an encoder that reads and a "
-            "decoder that writes."
+            f"{selection.checkpoint} does not translate. This page needs a checkpoint with an encoder and a decoder."
         )
     )
     if translators:
@@ -185,7 +184,7 @@ def show_next(linked: Linked, options: Options) -> None:
     layer, head, key = largest_of(linked.weights, row, options.place())
     site = {"layer": layer, "head": head, "query": row, "key": key}
     page_link(
-        "Where does this weight come from? Every step to the largest of this word",
+        "Next: every step to the largest weight of this word",
         "inside",
         INSIDE_HELP,
         attention="cross",

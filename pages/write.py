@@ -59,57 +59,61 @@ from viz.text import writing_finding
 from viz.text.weight_sentences import kept
 from viz.tokens import markdown_text, percent, visible
 
-QUESTION = "Which words does it look at while it writes?"
-NEXT = "What does each part of the formula do for this? Take one out on Break the formula"
-NEXT_HELP = "The same model with a part of its attention taken away."
+QUESTION = "Which words does the model look at as it writes?"
+NEXT = "Next: Break the formula, one part at a time"
+NEXT_HELP = "Shows the same model with one part of its formula taken out."
 DRAWN, LAYER_PLACES = 12, 5  # tokens in the chart of the next one, and for each layer
 HOW_TO_READ = """
-- The text you typed stands in bold; under every written **token** (a word or a piece of one) is the probability that
-  the model gave it, and its shade is deeper the larger that is. Click one to go back to the step that wrote it.
-- A row of bars is a token that could come next, **▸** the one that was taken there, or that **Step** takes next. The
-  columns are the model's own probability and what each setting makes of it, one after the other. Click a row to take
-  that token instead, and go on from there. **␣** stands for the space that begins a token.
-- In the explorer, the last token that has been read is kept as the **query**: what it attends to is what the next token
-  is computed from.
+- The text that you typed is bold. Under every written **token** (a word or a piece of one) stands the probability that
+  the model gave it; a larger probability has a deeper shade. Click a token to go back to the step that wrote it.
+- Each row of bars is a token that could come next; **▸** marks the one that was taken there, or that **Step** takes
+  next. The columns show the model's own probability and then the probability after each setting, one after the other.
+  Click a row to take that token instead and to continue from there. **␣** stands for the space that begins a token.
+- In the explorer, the last token that has been read is kept as the **query**: the next token is computed from what this
+  query attends to.
 """
 METHOD_NAMES = {"sample": "at random", "greedy": "the likeliest"}
 METHOD_HELP = (
-    "At random: each token as often as its probability says, after the settings below; the seed decides which, so that "
-    "the same seed writes the same text. The likeliest: the one with the highest probability, every time."
+    "At random: each token is drawn with its probability after the settings below; the same seed writes the same "
+    "text again. The likeliest: always the token with the highest probability."
 )
 PENALTY_HELP = (
-    "First: tokens that are in the text already become less likely. Their logits (the model's numbers before they "
-    "become probabilities) are divided by it, or multiplied where they are negative. 1 changes nothing."
+    "First setting: makes tokens that are already in the text less likely. Their logits (the model's numbers before "
+    "they become probabilities) are divided by this number, or multiplied by it where they are negative. 1 changes "
+    "nothing."
 )
 TEMPERATURE_HELP = (
-    "Second: all logits are divided by it. Below 1, likely tokens get likelier; above 1, all come closer together. 0 "
-    "leaves the likeliest token alone, 1 changes nothing."
+    "Second setting: divides all logits by this number. Below 1, likely tokens become likelier; above 1, all tokens "
+    "come closer together. 0 keeps only the likeliest token; 1 changes nothing."
 )
-TOP_K_HELP = "Third: only this many tokens are left, the likeliest. 0 sets no limit."
+TOP_K_HELP = "Third setting: keeps only this many tokens, the likeliest. 0 sets no limit."
 TOP_P_HELP = (
-    "Last: only the likeliest tokens are left, as many as have this probability together. 0 leaves one token, 1 leaves "
-    "all that are there."
+    "Last setting: keeps only the likeliest tokens, as many as are needed to reach this probability together. 0 "
+    "keeps one token; 1 keeps all tokens that are left."
 )
-SEED_HELP = "Which random numbers are drawn. Another seed writes another text; the same one writes the same text again."
-TOKENS_HELP = "How many tokens Run writes, one after the other. It can be stopped, and what is written stays."
-STEP_HELP = "Write one token: the one marked ▸ in the chart."
-BACK_HELP = "Look at the step before. What has been written stays until another token is taken there."
-RESET_HELP = "Take away all that has been written."
-OTHER_HELP = "Any of the tokens in the chart, as a click on its row would take it."
+SEED_HELP = (
+    "Sets the random numbers that are drawn. Another seed writes another text; the same seed writes the same text "
+    "again."
+)
+TOKENS_HELP = "How many tokens Run writes, one after the other. You can stop the run; the tokens written so far stay."
+STEP_HELP = "Writes one token: the one marked ▸ in the chart."
+BACK_HELP = "Shows the step before. The written tokens stay until you take another token there."
+RESET_HELP = "Removes all written tokens."
+OTHER_HELP = "Any token in the chart. “Take it” does what a click on the token's row does."
 LENS_HELP = (
-    "The last norm and the table of tokens, which turn the stream of the last layer into the model's answer, applied "
-    "to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers were not trained to be read "
-    "so; what they say is a hint at when the answer takes shape, no more. The last row is the model's own answer."
+    "The last norm and the token table turn the stream of the last layer into the model's answer. Here they are "
+    "applied to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers were not trained to "
+    "be read in this way, so they only hint at when the answer takes shape. The last row is the model's own answer."
 )
-SCRIPT_HELP = "The few lines that write this text again, token for token, with these settings."
+SCRIPT_HELP = "The few lines of Python that write this text again, token for token, with these settings."
 WRITTEN_BY = "written after the text, token by token"
 MUTE_HELP = (
-    "Runs the model without the heads that are off in the explorer: their contexts, the weighted sums of the values, "
-    "are set to zero. The text and every probability here are then those of that run."
+    "Runs the model with the heads that are off in the explorer muted: the context of each, the weighted sum of its "
+    "values, is set to zero. The text and every probability here then belong to that run."
 )
 NONE = (
-    "No checkpoint here continues a text: there is no decoder without an encoder in the folder checkpoints. Put one "
-    "there, GPT-2 for example, or train one with `python -m model.training.language`."
+    "No checkpoint here continues a text: the folder checkpoints contains no decoder-only model. Put one there, for "
+    "example GPT-2, or train one with `python -m model.training.language`."
 )
 
 
@@ -159,7 +163,7 @@ def show_other(selection: Selection, names: list[str]) -> None:
         st.info(NONE)
         return
     address_notice()
-    st.info(f"{markdown_text(selection.checkpoint)} continues no text. This page needs a decoder that stands alone.")
+    st.info(f"{markdown_text(selection.checkpoint)} does not continue texts. This page needs a decoder-only model.")
     pages.offer(CHECKPOINT if CHECKPOINT in names else names[0])
 
 
@@ -197,8 +201,8 @@ def why_it_stops(cursor: GenerationCursor) -> str:
     """Why there is no next token."""
     if cursor.full:
         most = cursor.checkpoint.longest
-        return f"The model reads at most {most} tokens, and the text has come to that: it stops here."
-    return "The model has ended the text here. Go back, or reset, to write another."
+        return f"The model reads at most {most} tokens, and the text has reached that length."
+    return "The model has ended the text here. Go back or reset to write another text."
 
 
 def show_text(cursor: GenerationCursor) -> None:
@@ -271,7 +275,7 @@ def start(cursor: GenerationCursor) -> None:
 
 def run(cursor: GenerationCursor) -> None:
     """Write token after token, each kept as it comes: whatever stops this leaves what there is."""
-    show_finding(QUESTION, sentence="It writes, token by token; Stop keeps what there is.")
+    show_finding(QUESTION, sentence="The model writes token by token. Stop keeps the tokens written so far.")
     show_moves(cursor, running=True)
     place = st.empty()
     selection, prompt = cursor.selection, cursor.checkpoint.tokenizer.decode(cursor.prompt)
@@ -386,7 +390,7 @@ def show_settings(cursor: GenerationCursor) -> None:
         st.number_input("Repetition penalty", 1.0, hardest, step=0.05, help=PENALTY_HELP, **changes("penalty"))
         st.number_input("Top-k", 0, settings.MOST_LEFT, step=1, help=TOP_K_HELP, **changes("top_k"))
         st.number_input("Seed", 0, settings.LARGEST_SEED, step=1, help=SEED_HELP, **changes("seed"))
-        st.number_input("Tokens a run", 1, most, step=1, help=TOKENS_HELP, **changes("tokens"))
+        st.number_input("Tokens per run", 1, most, step=1, help=TOKENS_HELP, **changes("tokens"))
 
 
 def take_setting(cursor: GenerationCursor, name: str) -> None:
@@ -406,7 +410,7 @@ def show_attention() -> None:
         if shown.selection.view.query is None and explorer_keeps_nothing():
             steer()  # it has let its query go, and the last token is shown in its place
         shown = from_last_token(shown)
-        st.subheader("What it looks at", anchor=False)
+        st.subheader("What the model looks at", anchor=False)
         show_explorer(shown, shown_attention)
         with st.container(horizontal=True, vertical_alignment="center"):
             mute = bind("mute", shown.selection.mute, told=True)
@@ -438,7 +442,7 @@ def take_mute() -> None:
 
 def show_lens(cursor: GenerationCursor, step: Step) -> None:
     """What each layer would have said, and where the token that was taken stood in it."""
-    st.subheader("What each layer would have said", anchor=False, help=LENS_HELP)
+    st.subheader("What each layer would predict", anchor=False, help=LENS_HELP)
     decoder = cursor.trace(cursor.read).decoder
     assert decoder is not None
     logits = lens_logits(cursor.checkpoint.model, decoder)

@@ -87,8 +87,12 @@ def at_step(page: Page, checkpoint: Any, text: str, target: str, step: int) -> N
     piece = checkpoint.tokenizer.pieces(ids)[step]
     said = page.get_by_text(re.compile("^To produce "))
     probability = float(trace.logits[step].double().softmax(dim=-1)[ids[step]])
-    expect(said).to_contain_text(re.compile(rf"^To produce {re.escape(position_name(step, piece))} it looked most"))
-    expect(said).to_contain_text(f"The model gave it {percent(probability, 1)}.")
+    expect(said).to_contain_text(
+        re.compile(rf"^To produce {re.escape(position_name(step, piece))}, the model looked most")
+    )
+    expect(said).to_contain_text(
+        f"The model gave {position_name(step, piece)} a probability of {percent(probability, 1)}."
+    )
     row = trace.decoder.cross_weights()[2].double().mean(dim=0)[step]  # the layer that the card speaks for
     comes_true(page, partial(compare, page, 0, BAR, row))
 
@@ -128,7 +132,7 @@ def test_another_token_is_chosen_in_the_list_after_an_example(browser, address, 
     with visitor(browser) as page:
         open_page(page, address, "Translate")
         show_example(page, SENTENCES[4])
-        choose(page, "Token that is produced", position_name(3, translator.tokenizer.pieces(ids)[3]))
+        choose(page, "Produced token", position_name(3, translator.tokenizer.pieces(ids)[3]))
         at_step(page, translator, SENTENCES[4], target, 3)
         no_complaint(page)
 

@@ -563,14 +563,14 @@ ADDRESSES = [
             "checkpoint": Control("Checkpoint", "translate-en-fr"),
             "attention": Told("cross"),
             "translation": [
-                Control("How to produce", "Beam search"),
+                Control("Decoding method", "Beam search"),
                 Control("Beams", 8),
                 Control("Translations by score", "−2.46 · Le chien a amé l'homme."),
-                Control("Token that is produced", "3 · ␣a"),
+                Control("Produced token", "3 · ␣a"),
                 Control("Heads", "layer 2, head 4"),
                 Control("Weights", "while the word is read, one step later"),
-                Said("To produce 3 · ␣a it looked most at"),
-                Said("Read off layer 2, head 4;"),
+                Said("To produce 3 · ␣a, the model looked most at"),
+                Said("The links are those of layer 2, head 4,"),
             ],
         },
     ),
@@ -585,7 +585,7 @@ ADDRESSES = [
             "show": Told("matrix"),
             "top": Told(2),
             "translation": [
-                Control("How to produce", "Beam search"),
+                Control("Decoding method", "Beam search"),
                 Control("Beams", 2),
                 Control("Length penalty", 1.25),
                 Control("Heads", "layer 3, mean of its heads"),
@@ -597,7 +597,7 @@ ADDRESSES = [
         "text=How+long%3F&translation=method.beam~length_penalty.0",
         {
             "text": Control("Text", "How long?"),
-            "translation": [Control("How to produce", "Beam search"), Control("Length penalty", 0)],
+            "translation": [Control("Decoding method", "Beam search"), Control("Length penalty", 0)],
         },
     ),
     Address(
@@ -612,12 +612,12 @@ ADDRESSES = [
             "off": Told([[2, 1]]),
             "query": Told(3),
             "translation": [
-                Control("How to produce", "Sampled"),
+                Control("Decoding method", "Sampled"),
                 Control("Temperature", 0.7),
                 Control("Top-k", 5),
                 Control("Top-p", 0.9),
                 Control("Seed", 7),
-                Control("Token that is produced", "4 · est"),
+                Control("Produced token", "4 · est"),
             ],
         },
     ),
@@ -677,7 +677,7 @@ ADDRESSES = [
             "top_k": Control("Top-k", 9),
             "top_p": Control("Top-p", 0.6),
             "seed": Control("Seed", 3),
-            "tokens": [Control("Tokens a run", 6), Said("Run 6")],
+            "tokens": [Control("Tokens per run", 6), Said("Run 6")],
         },
     ),
     Address(
@@ -689,7 +689,7 @@ ADDRESSES = [
             "top_k": Control("Top-k", 0),
             "top_p": Control("Top-p", 1),
             "seed": Control("Seed", 999_999),
-            "tokens": [Control("Tokens a run", 200), Said("Run 200")],
+            "tokens": [Control("Tokens per run", 200), Said("Run 200")],
         },
     ),
     Address(
@@ -844,7 +844,7 @@ KEPT = [
                 "text": Control("Text", "Good morning."),
                 "checkpoint": Control("Checkpoint", "translate-en-fr"),
                 "translation": [
-                    Control("How to produce", "Beam search"),
+                    Control("Decoding method", "Beam search"),
                     Control("Beams", 3),
                     Control("Weights", "while the word is read, one step later"),
                 ],

@@ -105,7 +105,7 @@ def test_the_bars_of_tokens_hold_their_probabilities_and_what_was_likelier():
     pieces = [(" a", " b"), (" a", " a")]
     rows = rows_of(forced_chart(tokens, pieces), 0)
     assert [row["probability"] for row in rows] == pytest.approx([0.25, 0.8])
-    assert [row["said"] for row in rows] == ["25.0\u00a0% · rather ␣b 75\u00a0%", "80.0\u00a0%"]
+    assert [row["said"] for row in rows] == ["25.0\u00a0% · likelier: ␣b 75\u00a0%", "80.0\u00a0%"]
     assert forced_table(tokens, pieces)["rank"] == [2, 1]
     with pytest.raises(ValueError, match="2 tokens came with 1 pieces"):
         forced_chart(tokens, pieces[:1])
@@ -204,13 +204,15 @@ def test_a_word_without_weights_has_no_link_and_what_does_not_fit_is_refused():
 
 def test_the_finding_names_the_words_the_heads_and_both_numbers():
     say = translation_finding
-    assert say.title("rouge", "red", 0.87, moment="produced") == "To write “rouge”, it looked at “red”."
-    assert say.title("est", "is", 0.45, moment="produced") == "To write “est”, it looked most at “is”."
-    assert say.title("rouge", "red", 0.77, moment="read") == "One step later, reading “rouge”, it looked at “red”."
-    expected = "Layer 3, mean of its heads, gives “red” 87\u00a0% of the weight. The model gave “rouge” 90.3\u00a0%."
+    assert say.title("rouge", "red", 0.87, moment="produced") == "To write “rouge”, the model looked at “red”."
+    assert say.title("est", "is", 0.45, moment="produced") == "To write “est”, the model looked most at “is”."
+    assert (
+        say.title("rouge", "red", 0.77, moment="read") == "One step later, reading “rouge”, the model looked at “red”."
+    )
+    expected = "Layer 3, mean of its heads, gives “red” 87\u00a0% of the weight. The model gave “rouge” a probability of 90.3\u00a0%."
     assert say.sentence("rouge", "red", 0.87, 0.903, 1, (2,)) == expected
     assert say.sentence("r", "b", 0.5, 0.5, 1, ()).startswith("The mean of all layers and heads gives “b”")
     assert say.sentence("r", "b", 0.5, 0.5, 1, (0, 6)).startswith("Layer 1, head 7 gives “b”")
     pieces = say.sentence("taquiné", "b", 0.5, 0.002, 4, (2,))
-    assert pieces.endswith("The model gave “taquiné”, all 4 pieces of it together, 0.2\u00a0%.")
+    assert pieces.endswith("The model gave “taquiné” (its 4 pieces together) a probability of 0.2\u00a0%.")
     assert "layer 1, head 7 looks at “red” with 77\u00a0%" in say.one_step_later("rouge", "red", 0.77, (0, 6))

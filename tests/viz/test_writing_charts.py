@@ -122,7 +122,7 @@ def test_the_weight_of_the_query_that_sees_one_key_alone_is_no_habit_and_no_link
 def test_the_title_quotes_the_last_words_that_were_read(text, tail):
     assert writing_finding.tail(text) == tail
     title = writing_finding.title(text, " time", 0.93)
-    assert title == f"After “{tail}”, it finds “time” likeliest: 93\u00a0%."
+    assert title == f"After “{tail}”, the likeliest token is “time”: 93\u00a0%."
 
 
 def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
@@ -135,8 +135,8 @@ def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
     assert "was taken here" in writing_finding.choice("a", 3, (0.25, 0.5), already=True)
     link = LastLink(layer=4, head=3, key=1, weight=0.51, before=0.046)
     looked = (
-        "While reading “who”, layer 5, head 4 looks at **“girl”** with 51 %; the tokens before “who” gave “girl” 4.6 % "
-        "on average."
+        "While reading “who”, layer 5, head 4 attends to **“girl”** with 51 %; the tokens before “who” gave “girl” "
+        "4.6 % on average."
     )
     assert writing_finding.attention(link, " who", " girl").replace("\u00a0", " ") == looked
     assert writing_finding.attention(None, "a", "") == ""

@@ -29,12 +29,12 @@ from viz.text import translation_finding
 from viz.text.translation_finding import reading_name
 from viz.tokens import markdown_text, position_name
 
-QUESTION = "Which words does it look at while it produces text?"
-READING_HELP = f"Every layer has several heads, and each looks elsewhere. {translation_finding.HEADS_FOUND}"
+QUESTION = "Which source words does the model look at?"
+READING_HELP = f"Every layer has several heads, and each looks at other words. {translation_finding.HEADS_FOUND}"
 MOMENT_NAMES = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
 MOMENT_HELP = (
-    "A word is produced by the position before it and read by its own. Some heads look at a word's counterpart to "
-    "produce it, others only once it is there."
+    "The position before a word produces it, and the word's own position reads it. Some heads look at a word's "
+    "counterpart while the word is produced, others only one step later."
 )
 
 
@@ -157,7 +157,9 @@ def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explain
     word = linked.of_step[options.step or 0]
     row = linked.of_words(options.place(), options.moment)[word]
     if not row.any():
-        show_finding(QUESTION, sentence="The last token is written and not read any more: it looks at nothing.")
+        show_finding(
+            QUESTION, sentence=("The model writes the last token but does not read it: that token looks at nothing.")
+        )
         return
     best, name = int(row.argmax()), linked.targets.words[word]
     source, weight = linked.sources.words[best], float(row[best])
@@ -205,7 +207,7 @@ def show_walk(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, o
     with st.container(horizontal=True):
         st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
         st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
-    select("Token that is produced", range(len(names)), step, go_to, key="walked", format_func=names.__getitem__)
+    select("Produced token", range(len(names)), step, go_to, key="walked", format_func=names.__getitem__)
     every = {reading_code(reading): reading_name(reading) for reading in readings(*linked.weights.shape[:2])}
     looks = {"format_func": every.__getitem__, "help": READING_HELP}
     select("Heads", list(every), options.reading, partial(take_option, "reading"), key="reading", **looks)
