@@ -39,7 +39,7 @@ MENU = (
     ("Trust", "evidence", "How we know"),
     ("Trust", "checkpoints", "Checkpoints"),
 )
-MEND_HELP = "Keep nothing broken, here and on the page Break the formula."
+MEND_HELP = "Removes all kept edits, here and on the page Break the formula."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
 
 
@@ -149,8 +149,8 @@ def say_kept(selection: Selection) -> None:
     place = st.container(horizontal=True, vertical_alignment="center")
     if selection.edits:
         kept = edits_in_words(Edits.from_text(selection.edits))
-        place.info(f"Kept broken on the page Break the formula: {kept}. This page shows the whole model.")
-        place.button("Mend all", key="mend_all", on_click=choose, kwargs={"edits": ""}, help=MEND_HELP)
+        place.info(f"Edits kept on the page Break the formula: {kept}. This page shows the model without them.")
+        place.button("Undo all", key="mend_all", on_click=choose, kwargs={"edits": ""}, help=MEND_HELP)
 
 
 @contextmanager

@@ -50,16 +50,17 @@ from viz.formula import with_switches
 
 QUESTION = "What is each part of the formula for?"
 HOW_TO_READ = (
-    "Press a part in a box, and the model runs without it; the result stands below. Press it again to put it back. In "
-    "the box: {}."
+    "Press a part in a box to run the model without it; the result stands below. Press it again to put it back. A "
+    "box gives {}."
 )
-NEXT_HELP = "Where the order of words comes from: waves, rotations, biases."
+NEXT_HELP = "Shows where the order of words comes from: waves, rotations, biases."
 WHERE_HELP = (
-    "In this text: the model runs twice, as it is and with a part of the formula changed. In fresh models: stacks and "
-    "heads with random weights, for what a trained model has already overcome. By hand: small cases to work through."
+    "In this text: the model runs twice, unchanged and with one part of the formula changed. In fresh models: stacks "
+    "and heads with random weights show effects that a trained model has already overcome. By hand: small cases to "
+    "work through."
 )
-NONE_MUTED = "No head is muted on this page; what is muted on the others stays muted there."
-MEASURING = "Taking out the parts one by one, {left} to go. The page then opens on the one that matters most."
+NONE_MUTED = "This page mutes no head; heads that are muted on other pages stay muted there."
+MEASURING = "Taking out the parts one by one, {left} to go. Then the page opens on the part that matters most."
 SUBJECT_VIEWS = {
     "heads": head_split.show_heads,
     "word": word_in_two_texts.show_word,
@@ -181,7 +182,7 @@ def share_found(selection: Selection, board: Board) -> None:
 def show_next() -> None:
     """The next page, which is not told of an experiment that nobody chose."""
     unchosen = {} if "experiment" in choices() else {"experiment": ""}
-    page_link("How the model knows the order of words", "positions", NEXT_HELP, **unchosen)
+    page_link("Next: Positions, how the model knows the order of words", "positions", NEXT_HELP, **unchosen)
 
 
 def show_choice(selection: Selection) -> None:

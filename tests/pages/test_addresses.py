@@ -185,7 +185,7 @@ ADDRESSES = [
         "layer=2&edits=unplace_e~scale_1",
         {
             "layer": [Told(2), Said("the 8 heads of layer 3 ")],
-            "edits": Said("Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions."),
+            "edits": Said("Edits kept on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions."),
         },
     ),
     # Inside a head: every step but the first, which needs no name
@@ -226,7 +226,7 @@ ADDRESSES = [
         {
             "query": Control("Query", "1 · the"),
             "step": Said("Step 6 of 13: scale"),
-            "edits": Said("Kept broken on the page Break the formula: temperature 2.5, uniform attention (heads: 2)."),
+            "edits": Said("Edits kept on the page Break the formula: temperature 2.5, uniform attention (heads: 2)."),
         },
     ),
     Address(
@@ -350,7 +350,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Grüße 😀 aus Köln"),
             "dimensions": Control("Dimensions drawn as curves", ["127", "64", "0"]),
-            "edits": Said("Kept broken on the page Break the formula: shifted positions."),
+            "edits": Said("Edits kept on the page Break the formula: shifted positions."),
         },
     ),
     Address(
@@ -372,7 +372,7 @@ ADDRESSES = [
             "text": Control("Text", "The acting is not bad at all."),
             "layer": Control("Layer drawn", "4"),
             "off": [Control("Head drawn", "1"), Said("attention of layer 4, head 1, query by key")],
-            "edits": [Said("Still broken besides"), Said("no positions")],
+            "edits": [Said("Kept edits"), Said("no positions")],
         },
     ),
     Address(
@@ -531,7 +531,7 @@ ADDRESSES = [
             "setting": [
                 Control("Tokens", "3"),
                 Said("\n-7.5\n"),
-                Said("Query 3 gives most to key 3: 100 %. Its context is (5, -7.5)."),
+                Said("Query 3 gives its largest weight to key 3: 100 %. Its context is (5, -7.5)."),
             ],
         },
     ),
@@ -659,7 +659,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Good morning."),
             "translation": [Control("Heads", "layer 1, mean of its heads"), Said("To produce 2 · ")],
-            "edits": Said("Kept broken on the page Break the formula: mean-ablated heads (1)."),
+            "edits": Said("Edits kept on the page Break the formula: mean-ablated heads (1)."),
         },
     ),
     # Write
@@ -735,7 +735,7 @@ ADDRESSES = [
         "text=%22We+won%21%22+said+%C3%89mile+%26+Zo%C3%AB+%2B+1&edits=unmask_d&show=text&threshold=0.5&colours=orange",
         {
             "text": Control("Text", '"We won!" said Émile & Zoë + 1'),
-            "edits": Said("Kept broken on the page Break the formula: no mask."),
+            "edits": Said("Edits kept on the page Break the formula: no mask."),
             "show": Told("text"),
             "threshold": Told(0.5),
             "colours": Told("orange"),

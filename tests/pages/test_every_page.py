@@ -71,8 +71,8 @@ def bar(app: AppTest) -> dict[str, Any]:
 
 KEPT = Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
 NOT_HERE = (
-    "Kept broken on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions. "
-    "This page shows the whole model."
+    "Edits kept on the page Break the formula: q·k × 1 in place of ÷ √d_k, no positions. "
+    "This page shows the model without them."
 )
 
 

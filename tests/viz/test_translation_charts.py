@@ -209,7 +209,8 @@ def test_the_finding_names_the_words_the_heads_and_both_numbers():
     assert (
         say.title("rouge", "red", 0.77, moment="read") == "One step later, reading “rouge”, the model looked at “red”."
     )
-    expected = "Layer 3, mean of its heads, gives “red” 87\u00a0% of the weight. The model gave “rouge” a probability of 90.3\u00a0%."
+    weight = "Layer 3, mean of its heads, gives “red” 87\u00a0% of the weight."
+    expected = f"{weight} The model gave “rouge” a probability of 90.3\u00a0%."
     assert say.sentence("rouge", "red", 0.87, 0.903, 1, (2,)) == expected
     assert say.sentence("r", "b", 0.5, 0.5, 1, ()).startswith("The mean of all layers and heads gives “b”")
     assert say.sentence("r", "b", 0.5, 0.5, 1, (0, 6)).startswith("Layer 1, head 7 gives “b”")

@@ -27,16 +27,17 @@ from viz.tokens import percent
 MATRICES = ("Q", "K", "V")
 SIZES, COORDINATES = (3, 4), 2
 LONGEST_CELL, LARGEST = 12, 1e6
-MASK_HELP = "A tick where the query (row) may look at the key (column)."
+MASK_HELP = "A tick means that the query (row) may look at the key (column)."
 MATRIX_HELP = {
-    "Q": "One row for each token's query: what it looks for.",
-    "K": "One row for each token's key: what it is found by. q·k is large where both point the same way.",
-    "V": "One row for each token's value: what a query receives from it, by its weight.",
+    "Q": "One row for each token: its query says what the token looks for.",
+    "K": "One row for each token: its key says what the token is found by. q·k is large where both point the same way.",
+    "V": "One row for each token: its value is what a query receives from the token, in proportion to the weight.",
 }
 READ = """
-- **Products**: every query with every key, coordinate by coordinate, added up. **Scaled**: divided by √2 = 1.41, since
+- **Products**: each query times each key, coordinate by coordinate, added up. **Scaled**: divided by √2 = 1.41, because
   d_k is 2 here. **Masked**: −∞ where there is no tick.
-- **Weights**: the softmax of a row; they add up to 1. **Context**: the rows of V, added up by these weights.
+- **Weights**: the softmax of each row; the weights of a row add up to 1. **Context**: the sum of the rows of V, each
+  times its weight.
 """
 POINT = "Point at a cell for all its digits."
 Cells = tuple[tuple[str, ...], ...]
@@ -231,7 +232,5 @@ def bench_sentence(steps: Steps) -> str:
     if not steps.weights[-1].any():
         return f"Query {last} may look at no key: its weights and its context are 0."
     context = ", ".join(f"{number:.3g}" for number in steps.context[-1])
-    return (
-        f"Query {last} gives most to key {key + 1}: {percent(float(steps.weights[-1, key]))}. Its context is "
-        f"({context})."
-    )
+    weight = percent(float(steps.weights[-1, key]))
+    return f"Query {last} gives its largest weight to key {key + 1}: {weight}. Its context is ({context})."

@@ -80,7 +80,7 @@ def of_neighbours(run: ExperimentRun) -> str:
     before, after = (comparison.share_near(weights) for weights in (run.before, run.after))
     return (
         f"In layer {run.layer + 1} a token gives itself and its two neighbours {percent(before)} of its weight "
-        f"before, {percent(after)} after. {moved(run)}"
+        f"before and {percent(after)} after. {moved(run)}"
     )
 
 
@@ -89,9 +89,12 @@ def of_masks(run: ExperimentRun) -> str:
     if sees_nothing(run):
         return BLIND
     if not run.one_text:
-        return f"{of_widths(run)} Cross-attention itself has no mask; it changes through what the stacks hand it."
+        return f"{of_widths(run)} Cross-attention has no mask of its own; it changes because its inputs change."
     if run.before.size > len(run.before) and np.array_equal(run.before, run.after):
-        return "This attention keeps its mask, and its weights stay as they are. Choose the other stack's below."
+        return (
+            "This attention keeps its mask, and its weights stay as they are. Choose the attention of the other stack "
+            "below."
+        )
     before, after = (comparison.share_later(weights) for weights in (run.before, run.after))
     return (
         f"In layer {run.layer + 1} later tokens get {percent(before)} of a query's weight before and "
@@ -114,7 +117,8 @@ def of_likeness(run: ExperimentRun) -> str:
 def of_lengths(run: ExperimentRun) -> str:
     """How long the vectors are."""
     lengths = [comparison.mean_length(stack.blocks[-1].stream_out) for stack in run.stacks]
-    said = f"After the last layer a token's vector is {lengths[0]:,.2f} long before and {lengths[1]:,.2f} after"
+    mean_length = "After the last layer the mean length of a token's vector"
+    said = f"{mean_length} is {lengths[0]:,.2f} before and {lengths[1]:,.2f} after"
     if sees_nothing(run):
         return f"{said}. {BLIND}"
     widths = [comparison.mean_entropy(weights) for weights in (run.before, run.after)]

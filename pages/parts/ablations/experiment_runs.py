@@ -36,30 +36,32 @@ from viz.tokens import counted, markdown_text, position_name
 
 HOW_TO_READ = """
 - **Before** and **after**: the attention of the chosen layer, on one scale from 0 to 1. A row is a query, a column a
-  key; a row's weights add up to 1.
-- **Difference**: after − before. Blue and + where a key gained weight, orange and − where it lost some; the scale ends
-  at the largest difference, so look at its numbers before comparing two experiments.
+  key; the weights of a row add up to 1.
+- **Difference**: after − before. Blue and + mark keys that gained weight, orange and − keys that lost weight. The scale
+  ends at the largest difference, so look at its numbers before you compare two experiments.
 """
 READ_DISTANCE = """\
-- **Distance**: how far the vectors of all tokens moved, as a share of their length before. 0 is no change at all.
+- **Distance**: how far the vectors of all tokens moved, as a share of their length before. 0 means no change.
 """
 DISTANCE_HELP = (
-    "The length of the difference between the stream of the edited and of the original run after a layer, divided by "
-    "the length of the original's; both over all tokens. 100 % is a change as large as the stream itself."
+    "The length of the difference between the streams of the two runs after a layer, divided by the length of the "
+    "original stream; both over all tokens. At 100 %, the change is as large as the stream itself."
 )
 OUTPUT_HELP = (
-    "What the decoder writes when it takes the most probable token each time; after the edit, 10 tokens more at most."
+    "What the decoder writes when it takes the most probable token each time. After the edit, it writes at most 10 "
+    "tokens more."
 )
-EFFECT_HELP = "Measured on the text above; of the weights, the mean over all heads of the chosen layer."
-KEEP_HELP = "Leaves this broken while you try the others, so that several are broken at once."
-PYTHON_HELP = "The few lines that make both runs again, with these edits."
+EFFECT_HELP = "Measured on the text above. Numbers about weights are means over all heads of the chosen layer."
+KEEP_HELP = "Keeps this edit while you try others, so that several act at once."
+PYTHON_HELP = "The few lines of Python that compute both runs again, with these edits."
 SEEN = {"unmask": "decoder", "causal": "encoder"}  # which attention the change is seen in
 MORE_WRITTEN = 10  # tokens
 SAME_TARGET = (
-    "Both runs read the decoder text that the original run wrote, so that their attentions can be laid over each other."
+    "Both runs read the decoder text that the original run wrote, so that their attentions can be compared cell by "
+    "cell."
 )
-LATER = "what was changed acts after them, or in the other stack. Here is the layer after it"
-UNCHANGED = "The weights drawn ({}) are the same in both runs: what was changed acts after them, or in the other stack."
+LATER = "the change acts after them, or in the other stack. The picture shows the layer after it"
+UNCHANGED = "The weights drawn ({}) are the same in both runs: the change acts after them, or in the other stack."
 
 Kinds = Mapping[str, Kind]
 
@@ -307,7 +309,7 @@ def means(view: View, kinds: tuple[Kind, Kind], layer: int) -> list[np.ndarray]:
 def show_notes(kind: Kind, tokens: int) -> None:
     """What has to be known of the three charts."""
     if tokens > MOST_DRAWN:
-        st.markdown(f"The first {MOST_DRAWN} of {tokens} tokens are drawn; the measured numbers are of all.")
+        st.markdown(f"The first {MOST_DRAWN} of {tokens} tokens are drawn; the measured numbers cover all.")
     if kind.name != "encoder" and kind.queries is not kind.keys:
         st.markdown(SAME_TARGET)
 
@@ -321,24 +323,24 @@ def show_distances(selection: Selection, edits: Edits, run: ExperimentRun) -> No
 
 
 def show_kept(kept: Edits) -> None:
-    """What is broken besides, beside the verdict that it is part of; each can be mended alone."""
+    """The kept edits, beside the verdict that they take part in; each can be undone alone."""
     parts = list(kept_parts(kept))
     if not parts:
         return
-    st.markdown("**Still broken besides**, kept from before:")
+    st.markdown("**Kept edits**, also in effect:")
     for place, (what, rest) in enumerate(parts):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.button("Mend", key=f"mend_{place}", on_click=choose, kwargs={"edits": rest.to_text()})
+            st.button("Undo", key=f"mend_{place}", on_click=choose, kwargs={"edits": rest.to_text()})
             st.markdown(what, width="content")
     if len(parts) > 1:
-        st.button("Mend all that was kept", key="mend", on_click=choose, kwargs={"edits": ""})
+        st.button("Undo all kept edits", key="mend", on_click=choose, kwargs={"edits": ""})
 
 
 def offer_to_keep(kept: Edits, edits: Edits) -> None:
-    """What is broken now, to be kept while others are tried."""
+    """A button that keeps these edits while others are tried."""
     if edits != kept:
         now = edits.to_text()
-        st.button("Keep this broken", key="keep", on_click=choose, kwargs={"edits": now}, help=KEEP_HELP)
+        st.button("Keep this edit", key="keep", on_click=choose, kwargs={"edits": now}, help=KEEP_HELP)
 
 
 def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> None:

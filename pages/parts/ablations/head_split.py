@@ -32,10 +32,10 @@ from viz.charts.number_matrices import joined_chart, split_chart
 from viz.explorer.attention_kinds import kinds_of
 from viz.tokens import counted, percent, position_name
 
-HEADS_HELP = "Into how many heads the same weights are cut for the run after."
+HEADS_HELP = "The number of heads into which the same weights are cut for the second run."
 TABLE_HELP = (
-    "Of the chosen layer. Different favourites: of a query, how many different keys get the largest weight of some "
-    "head. Entropy (bits) and largest weight: of a row, the mean over heads and queries."
+    "All numbers are of the chosen layer. Different favourites: the number of different keys that get the largest "
+    "weight of a query from some head. Entropy (bits) and largest weight: of a row, averaged over heads and queries."
 )
 
 
@@ -64,7 +64,7 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     show_measured(words, heads_sentence(cuts[-1], after, selection), TABLE_HELP)
     st.dataframe(heads_table(cuts, checkpoint), hide_index=True)
     show_place(selection, kinds)
-    st.markdown(f"After: the mean of all that are left, {plural(chosen)}.")
+    st.markdown(f"“After” shows {'one head' if chosen == 1 else f'the mean of {chosen} heads'}.")
     show_attention(selection, (kinds, kinds_of(after.trace)))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
@@ -102,7 +102,7 @@ def heads_sentence(own: Cut, after: Cut, selection: Selection) -> str:
     moved = comparison.stream_distances([block.stream_out for block in first], [block.stream_out for block in second])
     return (
         f"In layer {counted(selection.view.layer)} the {own.heads} heads of a query have "
-        f"{favourites(own.weights):.2f} different favourites on average; read as {plural(after.heads)}, "
+        f"{favourites(own.weights):.2f} different favourites on average; read as {plural(after.heads)}, it is "
         f"{favourites(after.weights):.2f}. After the last layer the stream has moved by {percent(moved[-1])} of its "
         f"length."
     )

@@ -22,15 +22,15 @@ from viz.text.weight_sentences import outcome
 from viz.tokens import counted, percent
 
 MOST, USUAL = 32, 8
-COUNT_HELP = "How many padding tokens stand after the text, as if a longer text were in the same batch."
+COUNT_HELP = "How many padding tokens stand after the text, as in a batch with a longer text."
 NO_ROOM = "The text fills all positions that the model has: there is no room for padding. Type a shorter one."
 TABLE_HELP = (
-    "The largest difference is that of any coordinate of any token's last vector from the text alone; rounding alone "
-    f"leaves up to {SAME:g}."
+    "The largest difference between a coordinate of a token's last vector and the same coordinate of the text alone; "
+    f"rounding leaves up to {SAME:g}."
 )
 READ = """
-- Across: layers. Up: the share of their weight that the text's own tokens give to padding, the mean over all heads and
-  queries. With the mask it is 0 in every layer.
+- Across: the layers. Up: the share of their weight that the text's own tokens give to padding, averaged over all heads
+  and queries. With the mask it is 0 in every layer.
 """
 
 
@@ -88,11 +88,11 @@ def padding_sentence(found: Padded, count: int, lines: dict[str, Any]) -> str:
     moved = largest_leak(found.alone, found.unmasked)
     if moved <= SAME:
         return (
-            f"{count} padding tokens after {found.length} change nothing here, with their mask or without: the causal "
-            "mask lets no token look at what stands after it."
+            f"{count} padding tokens after {found.length} tokens change nothing here, with their mask or without: the "
+            "causal mask lets no token look at later tokens."
         )
     return (
-        f"Without its mask, {count} padding tokens after {found.length} take up to {percent(float(leak[most]))} of the "
-        f"weight (layer {counted(most)}), and the text's last vectors move by up to {decimal(moved)} in a coordinate; "
-        f"with the mask by {decimal(largest_leak(found.alone, found.masked))}."
+        f"Without their mask, {count} padding tokens after {found.length} tokens take up to "
+        f"{percent(float(leak[most]))} of the weight (layer {counted(most)}), and the text's last vectors move by up "
+        f"to {decimal(moved)} in a coordinate; with the mask by {decimal(largest_leak(found.alone, found.masked))}."
     )

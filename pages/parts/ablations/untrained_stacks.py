@@ -29,16 +29,17 @@ STACKS = {
     "pre-norm, no residuals": ("pre", False),
     "post-norm, no residuals": ("post", False),
 }
-DEPTH_HELP = "The length (L2) of the gradient of all weights of a layer, as one vector, after one backward pass."
-TOO_SHORT = "There is no next token to predict in a text of one token. Type a longer text, or try the spread of q·k."
+DEPTH_HELP = "The length (L2) of the gradient after one backward pass, with all weights of a layer as one vector."
+TOO_SHORT = "A text of one token has no next token to predict. Type a longer text, or try the spread of q·k."
 READ_DEPTH = """
-- Across: the layers of a fresh stack, from the text (1) to the prediction. Up: how long the gradient of a layer's
-  weights is. A line that falls or rises steeply means layers that learn at very different speeds.
-- Solid and dashed: with residual connections. Dotted and dash-dotted: every layer's result replaces the stream.
+- Across: the layers of a fresh stack, from the text (1) to the prediction. Up: the length of the gradient of a layer's
+  weights. A line that falls or rises steeply means that layers learn at very different speeds.
+- Solid and dashed lines: with residual connections. Dotted and dash-dotted lines: every layer's result replaces the
+  stream.
 """
 READ_SPREAD = """
 - Left: both axes are logarithmic, so that √d_k is a straight line. The scaled products stay at 1.
-- Right: the mean of the largest weight among 16 keys. 6 % each would be even; near 100 %, one key takes all.
+- Right: the mean of the largest weight among 16 keys. Even weights would be 6 % each; near 100 %, one key takes all.
 """
 
 

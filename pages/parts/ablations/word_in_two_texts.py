@@ -29,8 +29,8 @@ NO_SHARED = "The two texts have no word in common. Write one word, such as “ba
 READ = """
 - **Distance**: the length of the difference of the word's two vectors, as a share of their mean length. 0: the same
   vector; 1.41: at right angles, if they are equally long.
-- **Cosine**: 1 where both point the same way, 0 at right angles. The word's first occurrence is taken; of a word in
-  several pieces, the mean of their vectors.
+- **Cosine**: 1 where both point the same way, 0 at right angles. The page compares the word's first occurrence in each
+  text; a word in several pieces is compared by the mean of their vectors.
 """
 
 
@@ -136,7 +136,8 @@ def word_sentence(word: str, found: Apart) -> str:
     steps = found.distances
     largest = int(steps[2:].argmax())
     return (
-        f"The two vectors of “{word}” start {steps[0]:.2f} apart (one row of the token table), are {steps[1]:.2f} "
-        f"apart with their positions, furthest after layer {counted(largest)} ({steps[2:][largest]:.2f}) and "
-        f"{steps[-1]:.2f} apart after the last layer, with a cosine of {found.cosines[-1]:.2f}."
+        f"The two vectors of “{word}” start {steps[0]:.2f} apart (one row of the token table); with their positions "
+        f"they are {steps[1]:.2f} apart. The distance is largest after layer {counted(largest)} "
+        f"({steps[2:][largest]:.2f}). After the last layer it is {steps[-1]:.2f}, with a cosine of "
+        f"{found.cosines[-1]:.2f}."
     )
