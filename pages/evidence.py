@@ -28,31 +28,32 @@ from viz.text import evidence_tables as report
 from viz.tokens import list_of
 
 QUESTION = "Why should I believe this number?"
-CHART_SAID = "Every check, by the share of what is allowed that its largest difference takes; the tables have them all."
-CHECKPOINTS_HELP = "Whose numbers these are: every model, with its data, its training and what it was measured to do."
+CHART_SAID = "Every check, by its largest difference as a share of the allowed difference; the tables have all numbers."
+CHECKPOINTS_HELP = "Describes every model: its data, its training and its measured results."
 HOW_TO_READ = """
-- In the picture each dot is a check: how much its largest difference takes of what is allowed. At the left the numbers
-  are the same to the last bit; a cross beyond the dashed line has failed.
-- Each row is a kind of number that this app shows. All of that kind, in every layer and head, were compared just now
-  with a **reference**, unless the row says for which of them alone: computed by other code, or a law that has to hold.
-  The row gives **ours** and the reference where they differ most, measured against what is allowed there.
-- **Allowed** is how far the two may be apart. The model computes with 32-bit numbers, about seven digits, and what is
-  rounded adds up: so it is mostly 0.00001 (1e-05) for numbers near 1, and more where an array holds larger ones. Where
-  it is 0, both must be the same to the last bit.
-- **Does not apply** is no result, and says why. NaN, infinity and a wrong shape count as differing. Tokens, layers and
-  heads count from 1, coordinates and ids from 0.
+- In the picture each dot is a check, placed by its largest difference as a share of the allowed difference. At the left
+  end the numbers are the same to the last bit; a cross beyond the dashed line has failed.
+- Each row is a kind of number that this app shows. All numbers of that kind, in every layer and head, were compared
+  just now with a **reference**, unless the row says that it covers only some of them. The reference comes from other
+  code, or is a law that has to hold. The row gives **ours** and the reference where they differ most, relative to the
+  allowed difference there.
+- **Allowed** is the largest difference that a check accepts. The model computes with 32-bit numbers, which have about
+  seven digits, and rounding errors add up. So it is mostly 0.00001 (1e-05) for numbers near 1, and more where an array
+  holds larger numbers. Where it is 0, both must be the same to the last bit.
+- **Does not apply** is not a result; the row says why. NaN, infinity and a wrong shape count as differences. Tokens,
+  layers and heads count from 1, coordinates and ids from 0.
 """
 IN_THE_REPOSITORY = """
-The repository's tests compare more than can be run here: every layer's queries, keys, values, scores, weights, context,
+The repository's tests compare more than this page can: every layer's queries, keys, values, scores, weights, context,
 stream and logits with the library `transformers`, for every family of models that can be loaded
 (`tests/model/families/`), and attention and whole models with torch's own (`tests/model/test_attention.py`,
 `tests/model/test_transformer.py`). `tests/model/measures/test_evidence.py` falsifies each number of this page in turn
 and expects the row of that number to fail.
 """
-CSV_HELP = "Every row with all digits, what is allowed and why; places count from 0."
+CSV_HELP = "Every row with all digits, the allowed difference and its reason; places count from 0."
 EDITED_ELSEWHERE = (
-    "What is kept broken on the page Break the formula is not part of this pass: Explore and Inside a head show the "
-    "same one that is checked here."
+    "The edits kept on the page Break the formula are not part of this pass. The checks run on the pass that Explore "
+    "and Inside a head show."
 )
 FINDINGS_KEPT = 64
 
@@ -124,8 +125,8 @@ def show_pass(selection: Selection, edits: Edits) -> None:
     if edits.muted:
         layers = sorted({site.layer for site in edits.muted})
         st.info(
-            f"Heads are muted, {len(edits.muted)} in all, in layer {list_of(layers)}: the checks run on that pass, and "
-            "so do the references."
+            f"Muted heads: {len(edits.muted)}, in layer {list_of(layers)}. The checks and the references both use this "
+            "pass."
         )
     if selection.edits:
         st.info(EDITED_ELSEWHERE)
@@ -143,7 +144,7 @@ def show_findings(findings: Sequence[Finding], address: str, source: Provenance)
         rows = [finding for finding in findings if finding.check.group == group]
         st.subheader(title, anchor=False)
         st.table(pd.DataFrame(report.table(rows, address)), hide_index=True)
-    st.subheader("Tested besides", anchor=False)
+    st.subheader("Tested in the repository", anchor=False)
     st.markdown(IN_THE_REPOSITORY)
 
 

@@ -748,8 +748,8 @@ ADDRESSES = [
         {
             "text": Control("Text", 'A good film & "more"'),
             "layer": Said("encoder, layer 3, head 6"),
-            "off": Said("Heads are muted, 2 in all, in layer 2 and 4"),
-            "mute": Said("Heads are muted, 2 in all, in layer 2 and 4"),
+            "off": Said("Muted heads: 2, in layer 2 and 4"),
+            "mute": Said("Muted heads: 2, in layer 2 and 4"),
             "head": Said("encoder, layer 3, head 6"),
         },
     ),
@@ -770,7 +770,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Once upon a time"),
             "checkpoint": Control("Checkpoint", "stories"),
-            "edits": Said("What is kept broken on the page Break the formula is not part of this pass"),
+            "edits": Said("The edits kept on the page Break the formula are not part of this pass"),
         },
     ),
 ]

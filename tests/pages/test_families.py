@@ -48,8 +48,8 @@ def test_the_checkpoints_page_shows_every_family(app_folders):
     assert len(app.header) == len(KINDS) + 1
     texts = [markdown.value for markdown in app.markdown]
     (gpt2,) = [text for text in texts if text.startswith(markdown_text("GPT-2 family: decoder, 3 layers × 3 heads"))]
-    assert gpt2.endswith(markdown_text("There is no card: no data, training or evaluation is known."))
-    assert sum("There is no card" in text for text in texts) == len(KINDS) + 1
+    assert gpt2.endswith(markdown_text("The checkpoint has no card: its data, training and evaluation are unknown."))
+    assert sum("The checkpoint has no card" in text for text in texts) == len(KINDS) + 1
     assert not any("<b>" in text.replace(markdown_text("<b>"), "") for text in texts), "a label is shown as it is spelt"
 
 

@@ -35,18 +35,24 @@ POSITIONS = {
 }
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "silu": "SiLU"}
 
-# What a result is a measure of, for whoever meets its name for the first time: found by its name in an evaluation.
+# What each result measures; found by its name in an evaluation.
 MEASURES = {
-    "accuracy": "Accuracy is the share of texts of which the likeliest label is the right one.",
-    "BLEU": "BLEU, from 0 to 100, counts the runs of one to four words that a translation shares with a person's "
-    "(Papineni et al. 2002); two people seldom reach 100 against each other.",
-    "chrF": "chrF, from 0 to 100, does the same with runs of one to six characters (Popović 2015).",
-    "alignment error rate": "The alignment error rate is the share of links between words, attention's and a person's "
-    "counted together, that the other does not have; lower is better (Och and Ney 2003). The diagonal, to compare, "
-    "goes through both texts at one pace.",
-    "bits per character": "Bits per character is how many bits it takes, with the model's probabilities, to write down "
-    "each character of texts that it never saw; fewer is better.",
-    "bits per token": "Bits per token is the same of a token.",
+    "accuracy": "Accuracy is the share of texts whose most probable label is the right one.",
+    "BLEU": (
+        "BLEU, from 0 to 100, counts the runs of one to four words that a translation shares with a person's "
+        "translation (Papineni et al. 2002); two people's translations seldom score 100 against each other."
+    ),
+    "chrF": "chrF, from 0 to 100, counts shared runs of one to six characters in the same way (Popović 2015).",
+    "alignment error rate": (
+        "The alignment error rate compares the links between words that attention gives with those that people drew: "
+        "it is the share of all links, both sets counted together, that the other set does not have. Lower is better "
+        "(Och and Ney 2003). The diagonal is given for comparison; on it, both texts go on at the same pace."
+    ),
+    "bits per character": (
+        "Bits per character is the number of bits that it takes, with the model's probabilities, to encode each "
+        "character of texts that it never saw; fewer is better."
+    ),
+    "bits per token": "Bits per token is the same for each token.",
 }
 EVALUATION_COLUMNS = {"result": "result", "what": "what", "examples": "examples"}
 WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
@@ -67,8 +73,8 @@ class Model:
         return purpose(self.config, self.card, self.family)
 
     def size_line(self) -> str:
-        """ "2.9 million numbers, 4 layers × 8 heads"."""
-        return f"{size(self.parameters)} numbers, {_stacks(self.config)}"
+        """ "2.9 million parameters, 4 layers × 8 heads"."""
+        return f"{size(self.parameters)} parameters, {_stacks(self.config)}"
 
     def main_result(self) -> str:
         """The first evaluation of its card, the main one: "accuracy, all test reviews: 89.28 %"; "" for none."""
@@ -86,12 +92,12 @@ class Model:
 
 
 def models_title(models: Sequence[Model]) -> str:
-    """ "Three models, trained from scratch, 15.8 million numbers."; how many of them, where it is not all."""
+    """ "Three models, trained from scratch, 15.8 million parameters."; how many of them, where it is not all."""
     here = sum(model.trained_here() for model in models)
     kept = "trained from scratch, " if here == len(models) else f"{here} of them trained from scratch, " if here else ""
     words = COUNTS[len(models)] if len(models) < len(COUNTS) else f"{len(models):,}"
     noun = "model" if len(models) == 1 else "models"
-    return f"{words} {noun}, {kept}{round_size(sum(model.parameters for model in models))} numbers."
+    return f"{words} {noun}, {kept}{round_size(sum(model.parameters for model in models))} parameters."
 
 
 def round_size(count: int) -> str:
@@ -110,7 +116,7 @@ def about(config: Config, card: Mapping[str, object] = NO_CARD, family: Family =
 
 
 def purpose(config: Config, card: Mapping[str, object] = NO_CARD, family: Family = OWN) -> str:
-    """What a checkpoint does, in a few words of plain text: "writes on", "judges texts: negative / positive".
+    """What a checkpoint does, in a few words of plain text: "continues texts", "judges texts: negative / positive".
 
     That an encoder-decoder translates is known from its family, or from the task that its card names.
     """
@@ -121,7 +127,7 @@ def purpose(config: Config, card: Mapping[str, object] = NO_CARD, family: Family
     if config.is_encoder_decoder:
         translates = family.translates or "translat" in text_of(card, "task").lower()
         return "translates" if translates else "turns one text into another"
-    return "writes on" if not config.has_encoder else "reads (no head)"
+    return "continues texts" if not config.has_encoder else "reads (no head)"
 
 
 def task(card: Mapping[str, object]) -> str:
@@ -190,7 +196,7 @@ def _labels(config: Config) -> str:
 def _missing(card: Mapping[str, object]) -> str:
     """What can be known from a card alone and is not: "Its card names no training or evaluation."; "" for nothing."""
     if not card:
-        return "There is no card: no data, training or evaluation is known."
+        return "The checkpoint has no card: its data, training and evaluation are unknown."
     names = [name for field, name in ON_RECORD.items() if not card.get(field)]
     listed = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return f"Its card names no {listed}." if names else ""

@@ -41,7 +41,7 @@ PICTURES = (
     ),
 )
 LARGEST_FILE = 16_000_000  # bytes of weights: to compress more takes longer than all other checks
-TOO_LARGE = "Packing so many weights takes too long for this page; with a shorter text it is checked."
+TOO_LARGE = "Packing so many weights takes too long for this page. A shorter text is checked."
 RESULTS = {True: "✓ agrees", False: "✗ differs", None: "does not apply"}
 NARROWEST = {"Result": 16, "Quantity": 12, "Compared with": 20, "On the screen": 14}  # characters of a line
 PAGES = {"Explore": "explore", "Inside a head": "inside", "Positions": "positions", "Break the formula": "break"}
@@ -89,7 +89,7 @@ def title(findings: Sequence[Finding]) -> str:
     wrong = sum(not finding.passed for finding in checked)
     if wrong:
         return f"{wrong} of {len(checked)} checks {'differs' if wrong == 1 else 'differ'} from the reference."
-    return f"All {sum(finding.count for finding in checked):,} numbers compared agree with their references."
+    return f"All {sum(finding.count for finding in checked):,} compared numbers agree with their references."
 
 
 def sentence(findings: Sequence[Finding]) -> str:
@@ -103,15 +103,15 @@ def sentence(findings: Sequence[Finding]) -> str:
     worst = max(checked, key=lambda finding: finding.share)
     return (
         f"{said}, on {sum(finding.count for finding in checked):,} numbers. The check that is nearest to its limit, "
-        f"{markdown_text(worst.check.quantity)}, differs by {worst.difference:.2g} at most, where {worst.allowed:.2g} "
-        f"is allowed.{left_out(findings)}"
+        f"{markdown_text(worst.check.quantity)}, differs by at most {worst.difference:.2g}; {worst.allowed:.2g} is "
+        f"allowed.{left_out(findings)}"
     )
 
 
 def left_out(findings: Sequence[Finding]) -> str:
     """How many checks say nothing here."""
     count = sum(finding.passed is None for finding in findings)
-    return f" {counted_checks(count)} not apply to this model or text; each says why." if count else ""
+    return f" {counted_checks(count)} not apply to this model or text; each row says why." if count else ""
 
 
 def counted_checks(count: int) -> str:
