@@ -9,7 +9,7 @@ import streamlit as st
 import pages
 from model import available_checkpoints
 from model.measures.alignment import read
-from model.measures.cross_attention_links import largest_of
+from model.measures.cross_attention_links import largest_of, most_looked_at
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
@@ -172,7 +172,8 @@ def snapshot_of_heads(take: Callable[[], Snapshot], linked: Linked, options: Opt
     """The heads that the title was read off, for the picture to share."""
     layer, *head = options.place()
     row = linked.row(options.step or 0, options.moment)
-    key = None if row is None else int(read(linked.weights, options.place())[row].argmax())
+    link = None if row is None else most_looked_at(read(linked.weights, options.place())[row])
+    key = None if link is None else link[0]
     return of_heads(take(), "cross", layer, head or None, row, key)
 
 

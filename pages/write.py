@@ -10,7 +10,7 @@ import streamlit as st
 import pages
 from model.decoding.steps import Step
 from model.measures.last_token import LastLink, most_unusual_link
-from model.measures.logit_lens import lens_logits, ranks
+from model.measures.logit_lens import layer_predictions, lens_logits
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.token_strip import KEY, written_tokens
 from pages.parts.explore.explorer_panel import ShownAttention, explorer_keeps_nothing, show_explorer, show_neighbours
@@ -44,13 +44,12 @@ from pages.parts.write.generation_cursor import (
     cursor_of,
     decoders,
     go,
-    likeliest,
     move,
     take_token,
 )
 from pages.parts.write.settings import CHECKPOINT
 from viz.charts.logit_lens import lens_chart, lens_table
-from viz.charts.next_token import CHOSEN, stage_chart, titles_of
+from viz.charts.next_token import CHOSEN, drawn_tokens, stage_chart, titles_of
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.continuation_script import written_script
 from viz.export.provenance import Provenance
@@ -145,7 +144,7 @@ def show_parts(cursor: GenerationCursor) -> None:
     if picture_alone():
         with picture():
             show_text(cursor)
-            show_stages(cursor, step, likeliest(step, DRAWN))
+            show_stages(cursor, step, drawn_tokens(step, DRAWN))
         return
     st.session_state["_numbers_of"] = cursor.name
     show_choice(cursor, step)
@@ -291,7 +290,7 @@ def run(cursor: GenerationCursor) -> None:
 def show_choice(cursor: GenerationCursor, step: Step) -> None:
     """What moves the text on, the text, and the likeliest next tokens through every setting, with the settings."""
     left, side = st.columns([5, 2], gap="large")
-    ids = likeliest(step, DRAWN)
+    ids = drawn_tokens(step, DRAWN)
     with left:
         show_moves(cursor, running=False)
         with picture():
@@ -445,21 +444,19 @@ def show_lens(cursor: GenerationCursor, step: Step) -> None:
     st.subheader("What each layer would predict", anchor=False, help=LENS_HELP)
     decoder = cursor.trace(cursor.read).decoder
     assert decoder is not None
-    logits = lens_logits(cursor.checkpoint.model, decoder)
-    found = logits.softmax(dim=-1)
-    best = found.topk(min(LAYER_PLACES, found.shape[-1]), dim=-1)
-    tokens = [cursor.checkpoint.tokenizer.pieces(row) for row in best.indices.tolist()]
+    predictions = layer_predictions(lens_logits(cursor.checkpoint.model, decoder), step.token_id, LAYER_PLACES)
+    shares = predictions.probabilities.numpy()
+    tokens = [cursor.checkpoint.tokenizer.pieces(row) for row in predictions.ids.tolist()]
     left, beside = st.columns([3, 2], gap="large")
     with left:
         show_chart(
             ("lens", cursor.name),
-            lambda: lens_chart(best.values.numpy(), tokens, theme=theme()),
+            lambda: lens_chart(shares, tokens, theme=theme()),
             "The likeliest tokens after every layer.",
         )
     with beside:
-        own = found[:, step.token_id].numpy()
         first = [row[0] for row in tokens]
-        table = lens_table(first, best.values[:, 0].numpy(), own, ranks(logits, step.token_id).numpy())
+        table = lens_table(first, shares[:, 0], predictions.of_token.numpy(), predictions.ranks.numpy())
         st.markdown(f"The table follows the token **“{markdown_text(visible(step.token))}”**.")
         st.dataframe(pd.DataFrame(table), hide_index=True)
 

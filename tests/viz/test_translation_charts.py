@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.decoding.steps import Node
-from model.measures.teacher_forcing import forced, log_probability
+from model.measures.teacher_forcing import forced, log_probability, word_probabilities
 from tests import tiny
 from viz.charts.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
 from viz.charts.beam_tree import MOST_DRAWN, label, runs_of, tree_chart, tree_table
@@ -98,6 +98,11 @@ def test_forced_probabilities_are_those_of_a_softmax_worked_by_hand():
     assert log_probability([first, second]) == pytest.approx(math.log(0.2))
     with pytest.raises(ValueError, match="1 ids came with 2 positions"):
         forced(logits, [0])
+
+
+def test_the_probability_of_a_word_is_the_product_of_those_of_its_tokens():
+    tokens = forced(torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0], [0.0, 0.0]]), [0, 0, 1])
+    assert word_probabilities(tokens, [0, 0, 1]) == pytest.approx([0.25 * 0.8, 0.5])
 
 
 def test_the_bars_of_tokens_hold_their_probabilities_and_what_was_likelier():

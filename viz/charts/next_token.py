@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
+from model.decoding.steps import Step
 from viz.charts.chart_data import data_of
 from viz.charts.lines import configured
 from viz.theme import FONT_SIZE, LIGHT, Theme
@@ -12,6 +13,7 @@ from viz.tokens import percent, visible
 CHOSEN = "token"  # the name of the selection in the chart
 ROW, HEADER = 24, 46
 BAR = 0.94  # of a column's width: the longest bar
+LEAST_DRAWN = 4  # of the tokens that the settings make likeliest, beside the model's own
 TITLES = {
     "model": "the model",
     "repetition_penalty": "repetition\npenalty {}",
@@ -19,6 +21,17 @@ TITLES = {
     "top_k": "top-k\n{}",
     "top_p": "top-p\n{}",
 }
+
+
+def drawn_tokens(step: Step, count: int) -> list[int]:
+    """The ids that the chart of a step has a row for, in the order of the model's logits.
+
+    They are the ``count`` likeliest to the model, the four that the settings make likeliest, as far as these leave them
+    a probability, and the one taken.
+    """
+    own = [token_id for token_id, _ in step.alternatives(count)]
+    shares, ids = step.after.topk(min(LEAST_DRAWN, len(step.logits)))
+    return sorted({*own, *ids[shares > 0].tolist(), step.token_id}, key=lambda token_id: -float(step.logits[token_id]))
 
 
 def titles_of(settings: Mapping[str, float]) -> dict[str, str]:

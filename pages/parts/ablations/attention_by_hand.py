@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Checkpoint, InputError
+from model.measures.comparison import peak
 from model.measures.experiments.attention_by_hand import Steps, steps_of
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds
@@ -228,9 +229,8 @@ def show_steps(typed: Typed, steps: Steps) -> None:
 
 def bench_sentence(steps: Steps) -> str:
     """The last query in words."""
-    last, key = len(steps.weights), int(steps.weights[-1].argmax())
+    last, (key, weight) = len(steps.weights), peak(steps.weights[-1])
     if not steps.weights[-1].any():
         return f"Query {last} may look at no key: its weights and its context are 0."
     context = ", ".join(f"{number:.3g}" for number in steps.context[-1])
-    weight = percent(float(steps.weights[-1, key]))
-    return f"Query {last} gives its largest weight to key {key + 1}: {weight}. Its context is ({context})."
+    return f"Query {last} gives its largest weight to key {key + 1}: {percent(weight)}. Its context is ({context})."

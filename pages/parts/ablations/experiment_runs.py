@@ -12,7 +12,6 @@ from model import Checkpoint, Edits, InputError, available_checkpoints
 from model.measures.comparison import stream_distances
 from model.measures.head_statistics import most_attended
 from model.trace import Trace
-from pages.parts.ablations.experiment_effects import ORDER_TEXTS, ExperimentRun, streams
 from pages.parts.ablations.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.ablations.settings import Broken
 from pages.parts.ablations.subjects import short_name
@@ -32,6 +31,7 @@ from viz.explorer.attention_kinds import TITLES, Kind, kinds_of
 from viz.explorer.component import comparison
 from viz.export.edited_script import edited_script
 from viz.text import weight_sentences
+from viz.text.experiment_effects import ORDER_TEXTS, ExperimentRun, streams
 from viz.tokens import counted, markdown_text, position_name
 
 HOW_TO_READ = """

@@ -6,7 +6,7 @@ from typing import Any
 
 from model import Config, Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite
 from model.edits.checks import complaints, has_norm, sizes_of, sublayers
-from pages.parts.ablations.experiment_effects import (
+from viz.text.experiment_effects import (
     ExperimentRun,
     of_heads,
     of_lengths,

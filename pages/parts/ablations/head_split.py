@@ -9,6 +9,7 @@ import streamlit as st
 from model import Checkpoint
 from model.measures import comparison
 from model.measures.experiments.head_count import favourites, head_counts, why_not, with_heads
+from model.measures.experiments.score_spread import expected_deviation
 from model.trace import AttentionTrace, Trace
 from pages.parts.ablations.experiment_runs import (
     HOW_TO_READ,
@@ -139,5 +140,5 @@ def split_sentence(query: np.ndarray, width: int) -> str:
     heads, head_width = query.shape
     return (
         f"A token of this checkpoint is {width} numbers wide. Its query has {heads} × {head_width} = {query.size} "
-        f"numbers: {heads} heads with d_k = {head_width}, and √d_k = {head_width**0.5:.2f}."
+        f"numbers: {heads} heads with d_k = {head_width}, and √d_k = {expected_deviation(head_width):.2f}."
     )

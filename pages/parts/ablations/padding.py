@@ -5,9 +5,9 @@ from typing import Any
 import streamlit as st
 
 from model import Checkpoint
-from model.measures.experiments.padding import Padded, largest_leak, padded, weight_on_padding
+from model.measures.comparison import peak
+from model.measures.experiments.padding import Padded, label_probabilities, largest_leak, padded, weight_on_padding
 from model.trace import Trace
-from pages.parts.ablations.experiment_effects import SAME, decimal
 from pages.parts.ablations.experiment_runs import Kinds, chosen_number, take_number
 from pages.parts.ablations.experiments import NO
 from pages.parts.ablations.subjects import SUBJECTS
@@ -18,6 +18,7 @@ from pages.parts.state.selection import Selection
 from pages.parts.widgets.binding import bind
 from pages.parts.widgets.charts import explain, show_chart, show_measured
 from viz.charts.lines import line_chart
+from viz.text.experiment_effects import SAME, decimal
 from viz.text.weight_sentences import outcome
 from viz.tokens import counted, percent
 
@@ -74,17 +75,15 @@ def padding_table(found: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]
             *(decimal(largest_leak(found.alone, other)) for other in (found.masked, found.unmasked)),
         ],
     }
-    if None in found.logits or not checkpoint.config.labels:
+    probabilities, labels = label_probabilities(found), checkpoint.config.labels
+    if probabilities is None or not labels:
         return table
-    shares = [logits.double().softmax(dim=-1).flatten().tolist() for logits in found.logits if logits is not None]
-    said = [outcome(dict(zip(checkpoint.config.labels, each, strict=True))) for each in shares]
-    return table | {"prediction": said}
+    return table | {"prediction": [outcome(dict(zip(labels, each, strict=True))) for each in probabilities]}
 
 
 def padding_sentence(found: Padded, count: int, lines: dict[str, Any]) -> str:
     """The leak in one sentence."""
-    leak = lines["without the mask"]
-    most = int(leak.argmax())
+    layer, share = peak(lines["without the mask"])
     moved = largest_leak(found.alone, found.unmasked)
     if moved <= SAME:
         return (
@@ -93,6 +92,6 @@ def padding_sentence(found: Padded, count: int, lines: dict[str, Any]) -> str:
         )
     return (
         f"Without their mask, {count} padding tokens after {found.length} tokens take up to "
-        f"{percent(float(leak[most]))} of the weight (layer {counted(most)}), and the text's last vectors move by up "
+        f"{percent(share)} of the weight (layer {counted(layer)}), and the text's last vectors move by up "
         f"to {decimal(moved)} in a coordinate; with the mask by {decimal(largest_leak(found.alone, found.masked))}."
     )

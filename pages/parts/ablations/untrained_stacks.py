@@ -7,7 +7,13 @@ import streamlit as st
 
 from model import Checkpoint
 from model.measures.experiments.gradient_depth import MOST_TOKENS, Fresh, gradient_norms
-from model.measures.experiments.score_spread import WIDTHS, Spread, deviation, spread_of_products
+from model.measures.experiments.score_spread import (
+    WIDTHS,
+    Spread,
+    expected_deviation,
+    spread_in_trace,
+    spread_of_products,
+)
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds, chosen_number, show_place, take_number
 from pages.parts.ablations.experiments import ATTENTIONS
@@ -114,7 +120,7 @@ def deviation_lines(found: Sequence[Spread]) -> object:
     """Measured and theory."""
     lines = {
         "q·k, measured": [spread.deviation for spread in found],
-        "√d_k, theory": [spread.head_width**0.5 for spread in found],
+        "√d_k, theory": [expected_deviation(spread.head_width) for spread in found],
         "q·k ÷ √d_k, measured": [spread.scaled_deviation for spread in found],
     }
     return line_chart(WIDTHS, lines, ("d_k", "standard deviation"), log=True, theme=theme())
@@ -145,12 +151,11 @@ def spread_sentence(selection: Selection, before: Trace) -> str:
     stack, kind = ATTENTIONS[selection.view.attention]
     block = getattr(before, stack).blocks[selection.view.layer]
     attention = block.cross_attention if kind == "cross" else block.self_attention
-    width = attention.query.shape[-1]
-    weights = np.asarray(attention.weights, np.float64)
+    spread = spread_in_trace(attention)
     return (
-        f"In layer {counted(selection.view.layer)} of this checkpoint d_k is {width} and √d_k is {width**0.5:.2f}. "
-        f"The products of this text spread by {deviation(attention.products):.2f}: training has made queries and keys "
-        f"that are not random. Multiplied by the model's own {float(attention.scale):.3g} they spread by "
-        f"{deviation(attention.products * attention.scale):.2f}, and the largest weight of a row is "
-        f"{percent(float(weights.max(axis=-1).mean()))} on average."
+        f"In layer {counted(selection.view.layer)} of this checkpoint d_k is {spread.head_width} and √d_k is "
+        f"{expected_deviation(spread.head_width):.2f}. The products of this text spread by {spread.deviation:.2f}: "
+        f"training has made queries and keys that are not random. Multiplied by the model's own {spread.scale:.3g}, "
+        f"they spread by {spread.scaled_deviation:.2f}, and the largest weight of a row is {percent(spread.largest)} "
+        "on average."
     )

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model import Checkpoint, InputError
+from model.measures.comparison import peak
 from model.measures.experiments.word_in_contexts import Apart, apart, places_of, shared_words, vectors_of
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds, text_trace
@@ -134,10 +135,10 @@ def distances(selection: Selection, checkpoint: Checkpoint, two: Two, word: str)
 def word_sentence(word: str, found: Apart) -> str:
     """Start, largest and end in numbers."""
     steps = found.distances
-    largest = int(steps[2:].argmax())
+    layer, furthest = peak(steps[2:])
     return (
         f"The two vectors of “{word}” start {steps[0]:.2f} apart (one row of the token table); with their positions "
-        f"they are {steps[1]:.2f} apart. The distance is largest after layer {counted(largest)} "
-        f"({steps[2:][largest]:.2f}). After the last layer it is {steps[-1]:.2f}, with a cosine of "
+        f"they are {steps[1]:.2f} apart. The distance is largest after layer {counted(layer)} "
+        f"({furthest:.2f}). After the last layer it is {steps[-1]:.2f}, with a cosine of "
         f"{found.cosines[-1]:.2f}."
     )

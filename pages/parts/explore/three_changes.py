@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from model import Checkpoint, Edits, HiddenKey, InputError
+from model.measures.head_statistics import most_attended_by_head
 from pages.parts.ablations.experiments import ATTENTIONS
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention
@@ -134,9 +134,7 @@ def key_of(shown: ShownAttention, opening: Opening) -> int:
     """The key that the finding is about, or else the one that its head attends to most; special ones come last."""
     if opening.found is not None and opening.found.key is not None:
         return opening.found.key
-    received = shown.kind.weights[opening.layer][opening.head].sum(axis=0)
-    special = np.array(shown.kind.keys.special or [False] * len(received))
-    return int(np.where(special, received - len(shown.kind.queries.tokens), received).argmax())
+    return most_attended_by_head(shown.kind.weights[opening.layer][opening.head], shown.kind.keys.special)
 
 
 def change(selection: Selection, checkpoint: Checkpoint, after: Selection, edits: Edits) -> str:

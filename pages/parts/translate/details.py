@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, renumbered, word_weights
+from model.measures.cross_attention_links import most_looked_at
 from model.measures.teacher_forcing import log_probability
 from pages.parts.frame.downloads import button, download_name, files
 from pages.parts.frame.theme import theme
@@ -93,12 +94,14 @@ def step_sentence(
 ) -> str:
     """The step in one sentence."""
     assert forced_pass.trace.encoder is not None
-    best = int(row.argmax())
+    link = most_looked_at(row)
+    assert link is not None
+    best, weight = link
     source = position_name(best, (forced_pass.trace.encoder.tokens or ())[best])
     probability = percent(forced_pass.tokens[step].probability, 1)
     return (
         f"To produce **{markdown_text(name)}**, the model looked most at **{markdown_text(source)}**: "
-        f"{percent(float(row[best]))} of the weight ({reading_name(options.place())}). The model gave "
+        f"{percent(weight)} of the weight ({reading_name(options.place())}). The model gave "
         f"**{markdown_text(name)}** a probability of {probability}."
     )
 

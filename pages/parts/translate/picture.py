@@ -1,6 +1,5 @@
 """What a translation opens with: the word most worth seeing, words above words, and what goes to another step."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,8 +10,15 @@ from jaxtyping import Float
 
 from model import Checkpoint
 from model.measures.alignment import Reading, Words, read, readings, word_weights
-from model.measures.cross_attention_links import measured_reading, most_reordered, pointed_reading, units
+from model.measures.cross_attention_links import (
+    measured_reading,
+    most_looked_at,
+    most_reordered,
+    pointed_reading,
+    units,
+)
 from model.measures.head_statistics import is_punctuation
+from model.measures.teacher_forcing import word_probabilities
 from model.trace import StackTrace
 from pages.parts.components.linked_words import linked_words, step_clicked
 from pages.parts.explore.explorer_panel import name_under
@@ -85,14 +91,13 @@ def linked_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> Linked:
     tokens = [*(decoder.tokens or ())[1:], checkpoint.tokenizer.pieces([last])[0]][:count]
     special = [*special_of(decoder)[1:], last == checkpoint.config.end_id][:count]
     of_step, keys = units([*(decoder.words or ())[1:], None][:count]), units(encoder.words or ())
-    logs = np.bincount(of_step, weights=[token.log_probability for token in forced_pass.tokens])
     return Linked(
         weights=decoder.cross_weights()[:, :, :count].numpy(),
         targets=side(tokens, of_step, special),
         sources=side(encoder.tokens or (), keys, special_of(encoder)),
         of_step=of_step,
         keys=keys,
-        probabilities=[math.exp(log) for log in logs.tolist()],
+        probabilities=word_probabilities(forced_pass.tokens, of_step),
     )
 
 
@@ -155,14 +160,14 @@ def step_of(selection: Selection, options: Options, forced_pass: ForcedPass) -> 
 def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explained: str | None) -> None:
     """What was looked at to write the word of the step, as the title of the page. explained: how it was found."""
     word = linked.of_step[options.step or 0]
-    row = linked.of_words(options.place(), options.moment)[word]
-    if not row.any():
+    link = most_looked_at(linked.of_words(options.place(), options.moment)[word])
+    if link is None:
         show_finding(
             QUESTION, sentence=("The model writes the last token but does not read it: that token looks at nothing.")
         )
         return
-    best, name = int(row.argmax()), linked.targets.words[word]
-    source, weight = linked.sources.words[best], float(row[best])
+    (best, weight), name = link, linked.targets.words[word]
+    source = linked.sources.words[best]
     title = translation_finding.title(name, source, weight, moment=options.moment)
     said = translation_finding.sentence(
         name, source, weight, linked.probabilities[word], linked.of_step.count(word), options.place()
@@ -176,13 +181,11 @@ def later_sentence(checkpoint: Checkpoint, linked: Linked, options: Options, wor
     later = measured_reading(checkpoint.card, MOMENTS[1], *linked.weights.shape[:2])
     if later is None or options.moment == MOMENTS[1]:
         return ""
-    row = linked.of_words(later, MOMENTS[1])[word]
-    if not row.any():
+    link = most_looked_at(linked.of_words(later, MOMENTS[1])[word])
+    if link is None:
         return ""
-    best = int(row.argmax())
-    return translation_finding.one_step_later(
-        linked.targets.words[word], linked.sources.words[best], float(row[best]), later
-    )
+    best, weight = link
+    return translation_finding.one_step_later(linked.targets.words[word], linked.sources.words[best], weight, later)
 
 
 def show_words(linked: Linked, options: Options) -> None:

@@ -15,8 +15,6 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choose, unusable
 from pages.parts.write.settings import NOTHING_WRITTEN, Continuation
 
-LEAST_DRAWN = 4  # of those that the settings like best, beside the model's own
-
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationCursor:
@@ -186,12 +184,3 @@ def change(cursor: GenerationCursor, **changes: Any) -> None:
     """Change the selection; the text and the model on the screen are chosen from now on, and what is written stays."""
     shown = {"text": cursor.selection.text, "checkpoint": cursor.selection.checkpoint}
     choose(**shown | {name: getattr(cursor.chosen, name) for name in NOTHING_WRITTEN} | changes)
-
-
-def likeliest(step: Step, count: int) -> list[int]:
-    """The tokens to draw: those likeliest to the model, a few that the settings like best, and the one taken."""
-    own = [token_id for token_id, _ in step.alternatives(count)]
-    shares, ids = step.after.topk(min(LEAST_DRAWN, len(step.logits)))
-    liked = ids[shares > 0].tolist()
-    found = {*own, *liked, step.token_id}
-    return sorted(found, key=lambda token_id: -float(step.logits[token_id]))
