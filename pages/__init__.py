@@ -99,7 +99,7 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     names = list(available_checkpoints() if among is None else among)
     names += [selection.checkpoint] if selection.checkpoint not in names else []
     devices = available_devices()
-    shown = BarState(
+    state = BarState(
         text=typable(selection.text),
         pair=typable(selection.pair) if reads_pairs(selection.checkpoint) else None,
         models=[(name, f"{name} · {purpose_of(name)}") for name in names],
@@ -110,7 +110,7 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
         longest=LONGEST_TEXT,
     )
     with st.container(key="bar_frame"):
-        bar(shown, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
+        bar(state, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
 
 
 def take_texts(text: str, pair: str) -> None:

@@ -97,7 +97,7 @@ def show() -> None:
     if board is not None:
         with pages.plain_refusals():
             show_chosen(selection, board)
-            share_found(selection, board)
+            share_board(selection, board)
             show_next()
     with place:
         address_notice()
@@ -171,7 +171,7 @@ def show_chosen(selection: Selection, board: Board) -> None:
         show_experiment(selection, checkpoint, before, kinds_of(before), unmoved_sentence(board, experiment))
 
 
-def share_found(selection: Selection, board: Board) -> None:
+def share_board(selection: Selection, board: Board) -> None:
     """The picture to share, once every part is measured."""
     if board.most():
         edits = Edits.from_text(selection.edits)

@@ -47,8 +47,8 @@ def show() -> None:
     usable = usable_of(names)
     if usable:
         pairs = any(model.config.is_encoder_decoder for model in usable.values())
-        said = f"{SQUARES}{ORANGE if pairs else ''}.{'' if picture_alone() else BELOW}"
-        show_finding(QUESTION, cards.models_title(list(usable.values())), said)
+        sentence = f"{SQUARES}{ORANGE if pairs else ''}.{'' if picture_alone() else BELOW}"
+        show_finding(QUESTION, cards.models_title(list(usable.values())), sentence)
     else:
         show_finding(QUESTION)
     address_notice()
@@ -67,12 +67,12 @@ def show() -> None:
 
 def usable_of(names: Sequence[str]) -> dict[str, cards.Model]:
     """Those that can be used, by their names, as the picture shows them."""
-    found = {}
+    models = {}
     for name in names:
         with suppress(CheckpointError, MemoryError):  # the page says why where the checkpoint has its place
             one = checkpoint_named(name)
-            found[name] = cards.Model(one.config, one.card, one.family, one.model.parameter_count())
-    return found
+            models[name] = cards.Model(one.config, one.card, one.family, one.model.parameter_count())
+    return models
 
 
 def show_model(name: str, model: cards.Model) -> None:
@@ -115,12 +115,12 @@ def show_sizes(checkpoint: Checkpoint) -> None:
 
 def show_evaluations(card: Mapping[str, object]) -> None:
     """What was measured and what that means; under every table, folded, the command that prints it."""
-    found = cards.evaluations_by_command(card)
-    if found:
+    tables = cards.evaluations_by_command(card)
+    if tables:
         st.subheader("How good it is", anchor=False)
-        if said := cards.all_measures_explained(card):
-            st.markdown(" ".join(map(markdown_text, said)))
-    for command, table in found.items():
+        if sentences := cards.all_measures_explained(card):
+            st.markdown(" ".join(map(markdown_text, sentences)))
+    for command, table in tables.items():
         st.dataframe(pd.DataFrame(table), hide_index=True, height="content", column_config=EVALUATION_WIDTHS)
         if command:
             with st.expander("The command that printed this"):

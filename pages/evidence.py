@@ -68,7 +68,7 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    place, said, caveats = st.container(), ("", ""), None
+    place, title_and_sentence, caveats = st.container(), ("", ""), None
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = traced(selection, checkpoint)
@@ -76,7 +76,7 @@ def show() -> None:
         remember(selection)
         address_notice()
         findings = findings_of(selection, checkpoint, trace)
-        said = report.title(findings), report.sentence(findings)
+        title_and_sentence = report.title(findings), report.sentence(findings)
         edits, caveats = edits_of(selection, checkpoint), partial(show_caveats, checkpoint, trace)
         show_picture(findings, trace_key(selection, edits))
         if not picture_alone():
@@ -84,7 +84,7 @@ def show() -> None:
             show_findings(findings, urlencode(address_of("explore")), provenance_of(selection, checkpoint, edits))
             page_link("Checkpoints: what these models are", "checkpoints", CHECKPOINTS_HELP)
     with place:
-        show_finding(QUESTION, *said)
+        show_finding(QUESTION, *title_and_sentence)
         if caveats:
             caveats()
 

@@ -135,30 +135,30 @@ def show_attention(whole: bool, text: str) -> None:
         run_again()
     selection = current()
     with pages.plain_refusals():
-        shown = shown_attention()
-        selection = shown.selection
-        opening = show_found(shown, whole)
+        attention = shown_attention()
+        selection = attention.selection
+        opening = show_opening(attention, whole)
         if not picture_alone():
-            show_all(shown, opening, whole)
+            show_all(attention, opening, whole)
     remember(selection)
 
 
-def show_found(shown: ShownAttention, whole: bool) -> Opening | None:
+def show_opening(attention: ShownAttention, whole: bool) -> Opening | None:
     """The finding and the large picture of its head; None where the heads are not measured yet."""
-    checkpoint = checkpoint_named(shown.selection.checkpoint)
+    checkpoint = checkpoint_named(attention.selection.checkpoint)
     if not (whole or is_small(checkpoint) or picture_alone()):
         show_finding(QUESTION, sentence="The picture appears when every head is measured.")
         with picture():
             st.space(PICTURE_HEIGHT)
         return None
-    opening = opening_of(shown)
-    sentence = f"{sentence_of(shown, opening)} {verdict(shown)}"
-    title = title_of(shown, opening)
+    opening = opening_of(attention)
+    sentence = f"{sentence_of(attention, opening)} {verdict(attention)}"
+    title = title_of(attention, opening)
     show_finding(question() if title else QUESTION, title, sentence, explained=how_chosen(opening))
-    show_caveats(checkpoint, trace_of(shown.selection, edits_of(shown.selection, checkpoint)))
+    show_caveats(checkpoint, trace_of(attention.selection, edits_of(attention.selection, checkpoint)))
     with picture():
-        name = f"{shown.name} {shown.kind.name} {opening.layer} {opening.head}"
-        sentence_picture(figure_of(shown, opening), name, swappable_side(shown), take_swap)
+        name = f"{attention.name} {attention.kind.name} {opening.layer} {opening.head}"
+        sentence_picture(figure_of(attention, opening), name, swappable_side(attention), take_swap)
     return opening
 
 
@@ -167,49 +167,52 @@ def question() -> str:
     return QUESTION if picture_alone() else f"{QUESTION} {INTRODUCTION}"
 
 
-def verdict(shown: ShownAttention) -> str:
+def verdict(attention: ShownAttention) -> str:
     """What the model says, and what it said before heads were muted. Markdown."""
-    selection = shown.selection
+    selection = attention.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
     if typed := reads_typed(selection):  # the same target, whatever is muted
         return markdown_text(verdict_of(checkpoint, trace_of(selection, edits), typed=typed))
-    said = verdict_of(checkpoint, trace_of(selection, edits))
-    if said and edits.muted:
-        said += f" Before muting: {verdict_of(checkpoint, trace_of(selection, Edits())).partition(': ')[2]}"
-    return markdown_text(said)
+    sentence = verdict_of(checkpoint, trace_of(selection, edits))
+    if sentence and edits.muted:
+        sentence += f" Before muting: {verdict_of(checkpoint, trace_of(selection, Edits())).partition(': ')[2]}"
+    return markdown_text(sentence)
 
 
-def show_all(shown: ShownAttention, opening: Opening | None, whole: bool) -> None:
+def show_all(attention: ShownAttention, opening: Opening | None, whole: bool) -> None:
     """Three changes, other heads worth a look, and every head of every layer in the explorer."""
     with st.container():  # its place is there in any case, or the browser would make all below anew
-        say_muted(shown.selection)
+        say_muted(attention.selection)
     changes, others = st.container(key="changes"), st.container(key="worth", gap="xsmall")
     with others:
         if opening is not None:
-            show_heads_worth_a_look(shown, opening)
+            show_heads_worth_a_look(attention, opening)
         else:
             st.space(CARDS_HEIGHT)
     st.subheader("All heads", anchor=False)
     above = st.container()
-    show_explorer(shown, awaited=not whole)  # sent before all that takes longer: it may be waited for
+    show_explorer(attention, awaited=not whole)  # sent before all that takes longer: it may be waited for
     st.session_state["_picture_sent"] = True
     with above:
-        show_answer(shown, opening if whole else None)
+        show_answer(attention, opening if whole else None)
     with changes:
         if whole and opening is not None:
-            show_changes(shown, opening)
+            show_changes(attention, opening)
         else:
             st.space(CHANGES_HEIGHT)
     if whole:
-        show_below(shown)
+        show_below(attention)
     if whole and opening is not None:
-        show_next(shown, opening)
+        show_next(attention, opening)
 
 
-def show_next(shown: ShownAttention, opening: Opening) -> None:
+def show_next(attention: ShownAttention, opening: Opening) -> None:
     """Where to go from here, and why: to the weight that is kept in the picture, or else to the one that was found."""
-    view, (query, key) = shown.selection.view, pair_of(opening.found, shown.kind) if opening.found else (None, None)
+    view, (query, key) = (
+        attention.selection.view,
+        pair_of(opening.found, attention.kind) if opening.found else (None, None),
+    )
     if is_on_screen(opening) and (view.query, view.key) != (None, None):
         query, key = view.query, view.key
     pair = {"query": query, "key": key}
@@ -224,47 +227,47 @@ def is_on_screen(opening: Opening) -> bool:
     return current().view.layer == opening.layer
 
 
-def show_below(shown: ShownAttention) -> None:
+def show_below(attention: ShownAttention) -> None:
     """How to read the explorer, and what is known of the sentence beside it."""
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
-    show_statistics(shown)
-    show_tokens(shown.selection)
-    show_neighbours(shown)
+    show_statistics(attention)
+    show_tokens(attention.selection)
+    show_neighbours(attention)
 
 
-def show_answer(shown: ShownAttention, opening: Opening | None) -> None:
+def show_answer(attention: ShownAttention, opening: Opening | None) -> None:
     """Where the heads that are on look, and what the model says, with what acts on that.
 
     opening: None leaves the places of the last two empty.
     """
-    selection = shown.selection
+    selection = attention.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
-        st.markdown(heads_sentence(shown), help=weight_sentences.HELP)
+        st.markdown(heads_sentence(attention), help=weight_sentences.HELP)
     with outcome:
         if opening is not None:
             show_prediction(checkpoint, selection, trace)
-            show_actions(shown, opening)
+            show_actions(attention, opening)
         else:
             st.space(PREDICTION_HEIGHT)
             hold_actions()
 
 
-def show_actions(shown: ShownAttention, opening: Opening) -> None:
+def show_actions(attention: ShownAttention, opening: Opening) -> None:
     """What acts on the heads that are on, takes them away, or leads inside them."""
-    selection, heads = shown.selection, shown.kind.heads
+    selection, heads = attention.selection, attention.kind.heads
     with st.container(horizontal=True, vertical_alignment="center"):
         key = bind("mute", selection.mute, told=True)
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         with files():
             taken = selected_pass(selection)
             key_found = None if opening.found is None else opening.found.key
-            found = alone(taken, opening.layer, opening.head, key_found)
-            downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), found=found)
-        show_links_inside(shown)
+            snapshot = alone(taken, opening.layer, opening.head, key_found)
+            downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), finding=snapshot)
+        show_links_inside(attention)
 
 
 def hold_actions() -> None:
@@ -274,9 +277,9 @@ def hold_actions() -> None:
             st.container(width=width, height=ACTIONS_HEIGHT, border=False)
 
 
-def show_links_inside(shown: ShownAttention) -> None:
+def show_links_inside(attention: ShownAttention) -> None:
     """To the number in the picture: inside the head that is on; of a mean, inside one of its heads."""
-    view, kind = shown.selection.view, shown.kind
+    view, kind = attention.selection.view, attention.kind
     on = view.heads_on(kind.heads)
     if not on:
         return
@@ -325,9 +328,9 @@ def say_muted(selection: Selection) -> None:
             st.button("Unmute", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
 
 
-def heads_sentence(shown: ShownAttention) -> str:
+def heads_sentence(attention: ShownAttention) -> str:
     """Where the heads that are on look, in one sentence."""
-    view, kind = shown.selection.view, shown.kind
+    view, kind = attention.selection.view, attention.kind
     if not view.heads_on(kind.heads):
         return "No head is on. Press All beside the heads, or switch one on."
     seen = in_view(kind, view)
@@ -344,9 +347,9 @@ def heads_sentence(shown: ShownAttention) -> str:
     )
 
 
-def show_statistics(shown: ShownAttention) -> None:
+def show_statistics(attention: ShownAttention) -> None:
     """What every head does with this sentence, in numbers; choosing heads here shows them in the explorer."""
-    selection, kind, statistics = shown.selection, shown.kind, statistics_of(shown)
+    selection, kind, statistics = attention.selection, attention.kind, statistics_of(attention)
     st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)
     with st.container(horizontal=True):
         axes = [
@@ -355,7 +358,7 @@ def show_statistics(shown: ShownAttention) -> None:
         ]
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
     st.vega_lite_chart(
-        chart_of((shown.name, kind.name, *axes, on, theme()), statistics),
+        chart_of((attention.name, kind.name, *axes, on, theme()), statistics),
         theme=None,
         on_select=partial(take_chosen, kind.layers, kind.heads),
         selection_mode=[CHOSEN],
@@ -365,9 +368,9 @@ def show_statistics(shown: ShownAttention) -> None:
     st.markdown(STATISTICS_NOTE)
 
 
-def choose_axis(name: str, label: str, wanted: str, there: list[str], *, place: int = 0) -> str:
+def choose_axis(name: str, label: str, statistic: str, there: list[str], *, place: int = 0) -> str:
     """One axis of the chart; a statistic that this attention has not, as cross-attention no distance, gives way."""
-    chosen = wanted if wanted in there else there[place]
+    chosen = statistic if statistic in there else there[place]
     take_axis = partial(take_axis_named, name)
     select(label, there, chosen, take_axis, key=name, format_func=TITLES.__getitem__, width=260)
     return chosen
@@ -392,8 +395,8 @@ def chart_of(key: tuple[Any, ...], _statistics: Mapping[str, np.ndarray]) -> dic
 
 def chart_key(off: Set[tuple[int, int]]) -> str:
     """Another one whenever heads were switched elsewhere: what had been chosen in the chart is forgotten with it."""
-    number, known = st.session_state.get("_chart", (0, None))
-    st.session_state["_chart"] = (number if off == known else number + 1, off)
+    number, before = st.session_state.get("_chart", (0, None))
+    st.session_state["_chart"] = (number if off == before else number + 1, off)
     return f"heads_chart_{st.session_state['_chart'][0]}"
 
 
@@ -415,10 +418,10 @@ def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) 
         target = target_with_origin(selection, checkpoint, edits_of(selection, checkpoint))
         st.markdown("Output", help=OUTPUT_HELP) if target is None else st.markdown(f"Target: {target.by}")
         st.text(weight_sentences.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist())))
-    said = prediction_of(checkpoint, trace)
-    if said is None:
+    prediction = prediction_of(checkpoint, trace)
+    if prediction is None:
         return
-    title, outcome, explained = said
+    title, outcome, explained = prediction
     muted = edits_of(selection, checkpoint).muted
     st.metric(f"{title} with heads muted" if muted else title, outcome, help=explained)
     if muted and (before := prediction_of(checkpoint, trace_of(selection, Edits()))):

@@ -91,8 +91,8 @@ def show_walk() -> None:
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = traced(selection, checkpoint)
         selection = fit(selection, kinds)
-        shown, step = opening_selection(selection, kinds), selection.of(Walk).step
-        path = chosen_path(shown, checkpoint)
+        opened, step = opening_selection(selection, kinds), selection.of(Walk).step
+        path = chosen_path(opened, checkpoint)
         show_finding(QUESTION, steps.title(path), steps.answer(path), explained=steps.in_full(path))
         show_caveats(checkpoint, trace)
         if picture_alone():
@@ -106,19 +106,19 @@ def show_walk() -> None:
             with around:
                 show_step(path, step)
             with side:
-                show_controls(shown, kinds, path)
-            show_more(shown, checkpoint, path)
+                show_controls(opened, kinds, path)
+            show_more(opened, checkpoint, path)
     remember(selection)
 
 
 def show_step(path: WeightPath, step: str, *, named: bool = False) -> None:
     """What happens, in a sentence and its charts. named: with the name of the step above."""
-    found = STEPS[step](path)
+    quantities = STEPS[step](path)
     with picture(), st.container(gap="small"):
         if named:
             name_step(step)
-        st.markdown(steps.idea(path, step, found))
-        for row in specs(path, step, found, theme=theme()):
+        st.markdown(steps.idea(path, step, quantities))
+        for row in specs(path, step, quantities, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
                 with place.container(gap="xsmall"):
                     if title:
@@ -200,10 +200,10 @@ def show_code(path: WeightPath, step: str) -> None:
         st.code(excerpt.code, language=None, wrap_lines=True)
 
 
-def show_numbers(found: Quantities) -> None:
+def show_numbers(quantities: Quantities) -> None:
     """Every quantity with its shape, to be copied in full."""
     st.subheader("Every number", anchor=False)
-    for name, quantity in found.items():
+    for name, quantity in quantities.items():
         size = quantity.values.size
         st.markdown(f"{steps.LABELS[name]} · {steps.shape(quantity)}")
         if size > MOST_PRINTED:

@@ -134,16 +134,16 @@ def show() -> None:
     above, refused = st.container(), True
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
         fit_settings()
-        found = finding()
+        title_and_sentence = finding()
         with above:
-            show_finding(QUESTION, *found, explained=position_sentences.TWO_ORDERS_HELP)
+            show_finding(QUESTION, *title_and_sentence, explained=position_sentences.TWO_ORDERS_HELP)
             selection, checkpoint, _ = fitted_selection()
             show_caveats(checkpoint, trace_of(selection, NO_EDITS))
         if not picture_alone():
             pages.say_kept(selection)
             address_notice()
         show_orders()
-        show_sum(answered=not found[0])
+        show_sum(answered=not title_and_sentence[0])
         refused = False
     if refused:
         with above:
@@ -243,9 +243,9 @@ def fit_settings() -> None:
         unusable(name)
 
 
-def setting(name: str, wanted: Any, first: int = 0) -> dict[str, Any]:
+def setting(name: str, value: Any, first: int = 0) -> dict[str, Any]:
     """What makes a control show a setting and change it; ``first``: what the screen calls 0."""
-    return {"key": bind(name, wanted, told=True), "on_change": take_control, "args": (name, first)}
+    return {"key": bind(name, value, told=True), "on_change": take_control, "args": (name, first)}
 
 
 def take_control(name: str, first: int) -> None:
@@ -368,7 +368,7 @@ def show_table() -> None:
         numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
         offer_numbers("Position vectors and products (NPZ)", "table", NUMBERS_HELP, numbers)
         show_products(table, source)
-        if found_by_training():
+        if is_learned_table():
             st.info(NO_WAVES)
         show_waves(table.shape[1])
         show_shift(table.shape[1])
@@ -376,14 +376,14 @@ def show_table() -> None:
 
 def show_formula() -> None:
     """The formula of the table, or that there is none."""
-    if found_by_training():
+    if is_learned_table():
         st.markdown(NO_FORMULA)
         return
     for line in FORMULA_TEXT:
         st.latex(line)
 
 
-def found_by_training() -> bool:
+def is_learned_table() -> bool:
     """Whether the table is a checkpoint's, whose vectors are no waves."""
     selection, checkpoint, _ = fitted_selection()
     return selection.of(Positioning).table == OWN and checkpoint.config.positions in ("learned", "counted")
@@ -437,10 +437,10 @@ def show_curves() -> None:
 def show_products(table: np.ndarray, source: str) -> None:
     """The product of every two positions, and what it is at each distance."""
     st.subheader("Near and far", anchor=False, help=PRODUCTS_HELP)
-    shown = table[:LONGEST_PRODUCTS]
-    products = measures.products(shown)
+    compared = table[:LONGEST_PRODUCTS]
+    products = measures.products(compared)
     distances = measures.by_distance(products)
-    cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(shown) < len(table) else ""
+    cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(compared) < len(table) else ""
     st.markdown(
         f"The dot products of all pairs of position vectors from {markdown_text(source)}. "
         + position_sentences.same_products(distances.spread, float(products.max()))
@@ -478,21 +478,21 @@ def show_shift(width: int) -> None:
         if without:
             st.info("One dimension has no pair to rotate: choose at least 2.")
             return
-        found = measures.shifted(width, pair, position, shift)
+        shifted = measures.shifted(width, pair, position, shift)
         words, picture = st.columns(2, gap="large")
         with words:
-            st.markdown(position_sentences.shift_words(pair, position, shift, found.angle))
-            for line in position_sentences.shift_latex(found.matrix, found.before, found.rotated):
+            st.markdown(position_sentences.shift_words(pair, position, shift, shifted.angle))
+            for line in position_sentences.shift_latex(shifted.matrix, shifted.before, shifted.rotated):
                 st.latex(line)
             later = position_sentences.shift_check(
-                position + shift, found.after, found.difference, found.largest, found.positions
+                position + shift, shifted.after, shifted.difference, shifted.largest, shifted.positions
             )
             st.markdown(later)
-            exact = position_sentences.shift_exactly(found.matrix, found.before, found.rotated, found.after)
+            exact = position_sentences.shift_exactly(shifted.matrix, shifted.before, shifted.rotated, shifted.after)
             st.code(exact, language=None, wrap_lines=True)
         with picture:
             names = (f"position {position}", f"position {position + shift}")
-            draw(figures.rotation_figure(found.before, found.after, names, theme=theme()), "rotation")
+            draw(figures.rotation_figure(shifted.before, shifted.after, names, theme=theme()), "rotation")
 
 
 # Longer texts, and other schemes

@@ -32,7 +32,7 @@ from pages.parts.translate.picture import (
     Linked,
     linked_of,
     opening_options,
-    show_found,
+    show_link,
     show_walk,
     show_words,
     step_of,
@@ -119,7 +119,7 @@ def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass
     step = step_of(selection, options, forced_pass)
     explained = how_chosen(word=chosen.step is None and step == options.step, heads=not chosen.reading)
     options = replace(options, step=step)
-    show_found(checkpoint, linked, options, explained)
+    show_link(checkpoint, linked, options, explained)
     show_caveats(checkpoint, forced_pass.trace)
     if picture_alone():
         with picture():

@@ -139,7 +139,7 @@ def show() -> None:
 def show_parts(cursor: GenerationCursor) -> None:
     """What was found and the picture, with the controls beside it; then everything else."""
     step = cursor.step()
-    show_found(cursor, step)
+    show_next_token(cursor, step)
     show_caveats(cursor.checkpoint, trace_of(cursor.selection, cursor.edits), len(cursor.read))
     if picture_alone():
         with picture():
@@ -166,7 +166,7 @@ def show_other(selection: Selection, names: list[str]) -> None:
     pages.offer(CHECKPOINT if CHECKPOINT in names else names[0])
 
 
-def show_found(cursor: GenerationCursor, step: Step) -> None:
+def show_next_token(cursor: GenerationCursor, step: Step) -> None:
     """The likeliest next token as the title; under it what was taken, and what the last token looked at."""
     cut = kept(len(cursor.prompt), cursor.dropped)
     if cursor.full or cursor.ended:
@@ -176,9 +176,9 @@ def show_found(cursor: GenerationCursor, step: Step) -> None:
     title = writing_finding.title(cursor.checkpoint.tokenizer.decode(cursor.read), pieces([own])[0], probability)
     shares = step.probability, float(step.after[step.token_id])
     how = {"already": cursor.at < len(cursor.written), "drawn": cursor.chosen.method == "sample"}
-    said = writing_finding.choice(step.token, len(cursor.read), shares, **how)
-    said = f"{said} {looking_sentence(cursor)}{cut}"
-    show_finding(QUESTION, markdown_text(title), said, explained=writing_finding.HOW_CHOSEN)
+    sentence = writing_finding.choice(step.token, len(cursor.read), shares, **how)
+    sentence = f"{sentence} {looking_sentence(cursor)}{cut}"
+    show_finding(QUESTION, markdown_text(title), sentence, explained=writing_finding.HOW_CHOSEN)
 
 
 def looking_sentence(cursor: GenerationCursor) -> str:
@@ -305,7 +305,7 @@ def show_stages(cursor: GenerationCursor, step: Step, ids: list[int]) -> None:
     """The chart; a click on a row takes its token."""
     chosen, theme_now = cursor.chosen, theme()
     titles = titles_of(stage_settings(chosen))
-    stages = {titles[name]: found[ids].tolist() for name, found in step.stages.items()}
+    stages = {titles[name]: probabilities[ids].tolist() for name, probabilities in step.stages.items()}
     tokens = cursor.checkpoint.tokenizer.pieces(ids)
 
     def make() -> object:
@@ -335,9 +335,9 @@ def stage_settings(chosen: settings.Continuation) -> dict[str, float]:
 def take_row(cursor: GenerationCursor, ids: list[int]) -> None:
     """The token of the row that was clicked."""
     picked = st.session_state[f"next_{cursor.name}"]["selection"].get(CHOSEN) or []
-    wanted = picked[0].get("id") if picked else None
-    if wanted in ids:
-        take_token(cursor, int(wanted))
+    token_id = picked[0].get("id") if picked else None
+    if token_id in ids:
+        take_token(cursor, int(token_id))
 
 
 def show_others(cursor: GenerationCursor, step: Step, ids: list[int]) -> None:
@@ -402,28 +402,30 @@ def take_setting(cursor: GenerationCursor, name: str) -> None:
 def show_attention() -> None:
     """Every head on the text up to this step; this alone runs when the explorer is used."""
     with pages.plain_refusals():
-        shown = shown_attention()
-        remember(shown.selection)
-        if shown.name != st.session_state["_numbers_of"]:  # heads were muted or given back: all else says other numbers
+        attention = shown_attention()
+        remember(attention.selection)
+        if (
+            attention.name != st.session_state["_numbers_of"]
+        ):  # heads were muted or given back: all else says other numbers
             run_again()
-        if shown.selection.view.query is None and explorer_keeps_nothing():
+        if attention.selection.view.query is None and explorer_keeps_nothing():
             steer()  # it has let its query go, and the last token is shown in its place
-        shown = from_last_token(shown)
+        attention = from_last_token(attention)
         st.subheader("What the model looks at", anchor=False)
-        show_explorer(shown, shown_attention)
+        show_explorer(attention, shown_attention)
         with st.container(horizontal=True, vertical_alignment="center"):
-            mute = bind("mute", shown.selection.mute, told=True)
+            mute = bind("mute", attention.selection.mute, told=True)
             switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
-            show_downloads(cursor_of(shown.selection, checkpoint_named(shown.selection.checkpoint)))
-        show_neighbours(shown)
+            show_downloads(cursor_of(attention.selection, checkpoint_named(attention.selection.checkpoint)))
+        show_neighbours(attention)
 
 
-def from_last_token(shown: ShownAttention) -> ShownAttention:
+def from_last_token(attention: ShownAttention) -> ShownAttention:
     """The same with the last token that has been read as the query, where none was chosen."""
-    if shown.selection.view.query is not None:
-        return shown
-    last = len(shown.kind.keys.tokens) - 1
-    return shown._replace(selection=changed(shown.selection, query=last))
+    if attention.selection.view.query is not None:
+        return attention
+    last = len(attention.kind.keys.tokens) - 1
+    return attention._replace(selection=changed(attention.selection, query=last))
 
 
 def shown_attention() -> ShownAttention:

@@ -17,7 +17,7 @@ import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.cache import LRUCache
-from pages.parts.explore.explorer_panel import ShownAttention, wanted_layer
+from pages.parts.explore.explorer_panel import ShownAttention, requested_layer
 from pages.parts.explore.settings import Axes
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
@@ -287,7 +287,7 @@ def test_muting_runs_the_model_without_the_heads_that_are_off(checkpoint):
 def test_a_layer_that_is_not_there_is_not_sent(checkpoint, wanted, found):
     kinds = kinds_of(checkpoint.trace(SENTENCE))
     shown = ShownAttention(Selection(view=View(layer=1)), kinds, "name")
-    kind, layer = wanted_layer(shown, wanted)
+    kind, layer = requested_layer(shown, wanted)
     assert (kind is kinds["encoder"], layer) == (True, found)
 
 

@@ -57,10 +57,10 @@ def stage_chart(
     stages: by their titles, the probabilities of these tokens. taken: the row of the token that was taken. All columns
     have one scale, which ends at the largest bar. ValueError where a stage has another number of tokens.
     """
-    for title, found in stages.items():
-        if not len(found) == len(ids) == len(tokens):
-            raise ValueError(f"{title} has {len(found)} numbers for {len(ids)} ids and {len(tokens)} tokens")
-    most = max((value for found in stages.values() for value in found), default=1.0) or 1.0
+    for title, probabilities in stages.items():
+        if not len(probabilities) == len(ids) == len(tokens):
+            raise ValueError(f"{title} has {len(probabilities)} numbers for {len(ids)} ids and {len(tokens)} tokens")
+    most = max((value for probabilities in stages.values() for value in probabilities), default=1.0) or 1.0
     names = candidate_names(tokens, taken)
     rows = [
         {
@@ -73,8 +73,8 @@ def stage_chart(
             "shown": percent(float(value), 1) if value > 0 else "out",
             "taken": row == taken,
         }
-        for column, (title, found) in enumerate(stages.items())
-        for row, value in enumerate(found)
+        for column, (title, probabilities) in enumerate(stages.items())
+        for row, value in enumerate(probabilities)
     ]
     return configured(_layers(rows, names, list(stages), theme), theme)
 

@@ -191,14 +191,14 @@ def fits(seen: ShownNumbers, size: int) -> bool:
 
 def places(groups: Sequence[Group], size: int) -> list[tuple[float, float]]:
     """Where each token of a row begins and ends, of as many as there is room for."""
-    found, x = [], 0.0
+    spans, x = [], 0.0
     for group in groups:
         wide = WIDEST_FONT * text_width(group.label, size)
         if x + wide > ROOM:
             break
-        found.append((x, x + wide))
+        spans.append((x, x + wide))
         x += wide + BETWEEN_TOKENS * size
-    return found
+    return spans
 
 
 def middle(span: tuple[float, float]) -> float:

@@ -73,8 +73,8 @@ def formula(config: Config, site: Site) -> tuple[Group, ...]:
         count = "the layer" if layers.layers == 1 else f"each of {layers.layers} layers"
         words = f"{stack.capitalize()}, {count}" if both else count.capitalize()
         groups.append(Group(words=words, lines=tuple(block(config, stack, x, site)), stack=stack))
-    said = answer(config, letters[stacks[-1]])
-    return (*groups, Group(words="Output", lines=(said,))) if said else tuple(groups)
+    last_line = answer(config, letters[stacks[-1]])
+    return (*groups, Group(words="Output", lines=(last_line,))) if last_line else tuple(groups)
 
 
 def plain(*notations: str) -> tuple[Term, ...]:

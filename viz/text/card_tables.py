@@ -189,8 +189,8 @@ def _head(config: Config) -> str:
 
 
 def _labels(config: Config) -> str:
-    shown, more = config.labels[:MOST_LABELS], len(config.labels) - MOST_LABELS
-    return " / ".join(visible(label) for label in shown) + (f" and {more:,} more" if more > 0 else "")
+    first, more = config.labels[:MOST_LABELS], len(config.labels) - MOST_LABELS
+    return " / ".join(visible(label) for label in first) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _missing(card: Mapping[str, object]) -> str:
@@ -230,7 +230,7 @@ def evaluations_by_command(card: Mapping[str, object]) -> dict[str, dict[str, li
 def measures_explained(*evaluations: Mapping[str, object]) -> list[str]:
     """A sentence for each measure that is named in these evaluations of a card."""
     names = [_cell(row.get("what")) for row in evaluations]
-    return [said for measure, said in MEASURES.items() if any(measure in name for name in names)]
+    return [sentence for measure, sentence in MEASURES.items() if any(measure in name for name in names)]
 
 
 def all_measures_explained(card: Mapping[str, object]) -> list[str]:
@@ -252,26 +252,26 @@ def data_lines(card: Mapping[str, object]) -> list[str]:
 def _data_line(row: Mapping[str, object]) -> str:
     name, use, licence = (markdown_text(_cell(row.get(field))) for field in ("name", "use", "licence"))
     source = _cell(row.get("source"))
-    shown = f"<{source}>" if WEB_ADDRESS.fullmatch(source) else markdown_text(source)
-    parts = {"Used for": use, "Licence": licence, "Source": shown}
+    link = f"<{source}>" if WEB_ADDRESS.fullmatch(source) else markdown_text(source)
+    parts = {"Used for": use, "Licence": licence, "Source": link}
     return "  \n".join([f"**{name}**", *(f"{title}: {part}" for title, part in parts.items() if part)])
 
 
 def training_facts(card: Mapping[str, object]) -> dict[str, str]:
     """How it was trained, but for the command: name and value, both text."""
     training = card.get("training")
-    found = training if isinstance(training, Mapping) else {}
-    facts = {name: as_text(found[name]) for name in TRAINING_FACTS if found.get(name) not in (None, "", {}, [])}
-    if isinstance(found.get("seconds"), int | float):
-        facts["time"] = duration(float(found["seconds"]))
+    record = training if isinstance(training, Mapping) else {}
+    facts = {name: as_text(record[name]) for name in TRAINING_FACTS if record.get(name) not in (None, "", {}, [])}
+    if isinstance(record.get("seconds"), int | float):
+        facts["time"] = duration(float(record["seconds"]))
         del facts["seconds"]
     return facts
 
 
 def limits(card: Mapping[str, object]) -> list[str]:
     """What the checkpoint cannot do."""
-    found = card.get("limits")
-    return [as_text(limit) for limit in found] if isinstance(found, Sequence) and not isinstance(found, str) else []
+    listed = card.get("limits")
+    return [as_text(limit) for limit in listed] if isinstance(listed, Sequence) and not isinstance(listed, str) else []
 
 
 def text_of(card: Mapping[str, object], *path: str) -> str:
@@ -310,8 +310,8 @@ def megabytes(count: int) -> str:
 
 
 def _records(card: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
-    found = card.get(name)
-    listed = found if isinstance(found, list | tuple) else []
+    field = card.get(name)
+    listed = field if isinstance(field, list | tuple) else []
     return [record for record in listed if isinstance(record, Mapping)]
 
 

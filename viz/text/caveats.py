@@ -30,8 +30,8 @@ def caveats(
     """
     unknown, in_bytes = unknown_tokens(stack, unknown_id), characters_in_bytes(stack.tokens or ())
     reasons = [unknown, in_bytes, words_in_pieces(stack), unusual_length(stack, card or {}), undecided(probabilities)]
-    said = [reason for reason in reasons if reason]
-    return " ".join([*said, *([task(card)] if said and card else [])]).strip()
+    sentences = [reason for reason in reasons if reason]
+    return " ".join([*sentences, *([task(card)] if sentences and card else [])]).strip()
 
 
 def length(stack: StackTrace, longest: int, read: int | None = None) -> str:
@@ -116,5 +116,5 @@ def undecided(probabilities: Mapping[str, float] | None) -> str:
     ranked = sorted((probabilities or {}).items(), key=lambda one: -one[1])[:2]
     if len(ranked) < 2 or ranked[0][1] >= NEARLY_EVEN * ranked[1][1]:
         return ""
-    said = ", ".join(f"{visible(label)} {percent(probability)}" for label, probability in ranked)
-    return f"The model is not sure: {said}."
+    odds = ", ".join(f"{visible(label)} {percent(probability)}" for label, probability in ranked)
+    return f"The model is not sure: {odds}."

@@ -52,14 +52,14 @@ def of_order(run: ExperimentRun) -> str:
     differences = [told_apart(*pair) for pair in run.ordered]
     if None in differences:
         return of_widths(run)
-    before, after = (float(found or 0) for found in differences)
-    said = (
+    before, after = (float(difference or 0) for difference in differences)
+    sentence = (
         f"“{ORDER_TEXTS[0]}” and “{ORDER_TEXTS[1]}”: matched word by word, their last vectors differ by up to "
         f"{decimal(before)} with positions and by up to {decimal(after)} without."
     )
     if after <= SAME:
-        return f"{said} Without positions the outputs are equal up to the order of the words: who bit whom is lost."
-    return f"{said} They still differ, because a mask is left: it lets the first word see one word, the second two."
+        return f"{sentence} Without positions the outputs are equal up to the order of the words: who bit whom is lost."
+    return f"{sentence} They still differ, because a mask is left: it lets the first word see one word, the second two."
 
 
 def decimal(value: float) -> str:
@@ -118,12 +118,12 @@ def of_lengths(run: ExperimentRun) -> str:
     """How long the vectors are."""
     lengths = [comparison.mean_length(stack.blocks[-1].stream_out) for stack in run.stacks]
     mean_length = "After the last layer the mean length of a token's vector"
-    said = f"{mean_length} is {lengths[0]:,.2f} before and {lengths[1]:,.2f} after"
+    mean_lengths = f"{mean_length} is {lengths[0]:,.2f} before and {lengths[1]:,.2f} after"
     if sees_nothing(run):
-        return f"{said}. {BLIND}"
+        return f"{mean_lengths}. {BLIND}"
     widths = [comparison.mean_entropy(weights) for weights in (run.before, run.after)]
     spread = f"the mean entropy of a row in layer {run.layer + 1} goes from {widths[0]:.2f} to {widths[1]:.2f} bits"
-    return f"{said}; {spread}."
+    return f"{mean_lengths}; {spread}."
 
 
 def of_uniform(run: ExperimentRun) -> str:

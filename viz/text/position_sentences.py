@@ -253,9 +253,9 @@ def shift_check(position: int, after: Pair, difference: float, largest: float, p
     )
 
 
-def new_numbers(share: float, position: int, known: int) -> str:
+def new_numbers(share: float, position: int, longest: int) -> str:
     """What the last position drawn has that training never met."""
     return (
-        f"At position {position:,}, {percent(share)} of the numbers lie outside the range of the first {known:,} "
+        f"At position {position:,}, {percent(share)} of the numbers lie outside the range of the first {longest:,} "
         "positions. They belong to waves that are too slow to complete a turn within these positions."
     )

@@ -18,7 +18,7 @@ HEADS_FOUND = (
 
 def how_chosen(*, word: bool, heads: bool) -> str | None:
     """How the word and the heads were found, of those that were; None where somebody chose both."""
-    return " ".join(said for said, found in ((WORD_FOUND, word), (HEADS_FOUND, heads)) if found) or None
+    return " ".join(sentence for sentence, measured in ((WORD_FOUND, word), (HEADS_FOUND, heads)) if measured) or None
 
 
 def reading_name(reading: Sequence[int]) -> str:

@@ -392,7 +392,8 @@ SYMBOLS: dict[str, tuple[tuple[str, str], ...]] = {
 def symbols(path: WeightPath, step: str) -> str:
     """What the letters in the formula stand for."""
     written = formula(path, step)
-    return "; ".join(["i: the query; j: the key", *(said for symbol, said in SYMBOLS[step] if symbol in written)]) + "."
+    meanings = [meaning for symbol, meaning in SYMBOLS[step] if symbol in written]
+    return "; ".join(["i: the query; j: the key", *meanings]) + "."
 
 
 SCRIPT = '''\
@@ -515,9 +516,9 @@ def rechecked_rows(path: WeightPath, again: Rechecked) -> list[dict[str, str]]:
     return [
         {
             "number": name,
-            "on the screen (32 bits)": exactly(np.asarray(shown)),
+            "on the screen (32 bits)": exactly(np.asarray(number)),
             "computed again (64 bits)": repr(other),
-            "difference": "0" if float(shown) == other else f"{float(shown) - other:.1e}",
+            "difference": "0" if float(number) == other else f"{float(number) - other:.1e}",
         }
-        for name, (shown, other) in pairs.items()
+        for name, (number, other) in pairs.items()
     ]

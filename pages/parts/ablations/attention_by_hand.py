@@ -83,13 +83,13 @@ def typed_of(setting: str) -> Typed:
     try:
         *matrices, mask = json.loads(setting)
         rows = [[list(map(str, row)) for row in matrix] for matrix in matrices]
-        found = Typed(matrices=tuple(map(as_cells, rows)), mask=as_cells(mask))  # type: ignore[arg-type]
+        typed = Typed(matrices=tuple(map(as_cells, rows)), mask=as_cells(mask))  # type: ignore[arg-type]
     except (TypeError, ValueError, RecursionError):
-        found = None
-    if found is None or not well_shaped(found):
+        typed = None
+    if typed is None or not well_shaped(typed):
         unusable("setting")
         return EXAMPLE
-    return found
+    return typed
 
 
 def as_cells(rows: Any) -> Cells:
@@ -146,13 +146,13 @@ def show_cells(typed: Typed) -> None:
 def frames_of(typed: Typed) -> dict[str, pd.DataFrame]:
     """The cells as tables: numbers as text, so that whatever is typed can be answered; the mask as ticks."""
     letters = zip(MATRICES, typed.matrices, strict=True)
-    found = {
+    matrices = {
         name: pd.DataFrame(matrix, index=names(typed.tokens, name.lower()), columns=["1", "2"], dtype="str")
         for name, matrix in letters
     }
     ticks = np.array(typed.mask) == "1"
     keys, queries = names(typed.tokens, "k"), names(typed.tokens, "q")
-    return found | {"Mask": pd.DataFrame(ticks, index=queries, columns=keys)}
+    return matrices | {"Mask": pd.DataFrame(ticks, index=queries, columns=keys)}
 
 
 def take_cells(base: Typed, revision: int) -> None:
@@ -169,11 +169,11 @@ def take_cells(base: Typed, revision: int) -> None:
 
 def with_changes(frame: pd.DataFrame, edited: Any) -> pd.DataFrame:
     """A table with the cells that the browser says were edited."""
-    found = frame.astype(object)
+    edited_frame = frame.astype(object)
     for row, changes in edited.get("edited_rows", {}).items():
         for column, value in changes.items():
-            found.loc[found.index[int(row)], column] = value
-    return found
+            edited_frame.loc[edited_frame.index[int(row)], column] = value
+    return edited_frame
 
 
 def cell_text(cell: Any) -> str:
@@ -209,21 +209,21 @@ def numbers(name: str, matrix: Cells) -> np.ndarray:
 def number(cell: str, where: str) -> float:
     """What a cell says. InputError, as one plain sentence, where that is no number that can be worked with."""
     try:
-        found = float(cell)
+        value = float(cell)
     except ValueError:
-        found = math.nan
+        value = math.nan
     if not cell:
         raise InputError(f"{where} is empty: type a number.")
-    if not math.isfinite(found) or abs(found) > LARGEST:
+    if not math.isfinite(value) or abs(value) > LARGEST:
         raise InputError(f"{where} holds “{cell}”: type a number from −1,000,000 to 1,000,000.")
-    return found
+    return value
 
 
 def show_steps(typed: Typed, steps: Steps) -> None:
     """Five matrices, from the products to the context."""
     queries, keys = names(typed.tokens, "q"), names(typed.tokens, "k")
-    found = {"Products": steps.products, "Scaled": steps.scaled, "Masked": steps.masked, "Weights": steps.weights}
-    tables = [matrix_table(name, found[name], queries, keys, weights=name == "Weights") for name in found]
+    by_name = {"Products": steps.products, "Scaled": steps.scaled, "Masked": steps.masked, "Weights": steps.weights}
+    tables = [matrix_table(name, by_name[name], queries, keys, weights=name == "Weights") for name in by_name]
     matrices([*tables, matrix_table("Context", steps.context, queries, ["1", "2"])], key="steps", hint=POINT)
 
 

@@ -163,8 +163,8 @@ def text_trace(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Tr
     if not checkpoint.config.is_encoder_decoder:
         return trace_of(selection, edits)
     text, key = selection.text, ("order", *trace_key(selection, edits))
-    found: Trace = traces().get(key, lambda: checkpoint.trace(text, target=text, edits=edits), bytes_of)
-    return found
+    trace: Trace = traces().get(key, lambda: checkpoint.trace(text, target=text, edits=edits), bytes_of)
+    return trace
 
 
 def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits, runs: tuple[Trace, Trace]) -> None:
@@ -180,8 +180,8 @@ def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits,
             st.text(weight_sentences.text_line(text))
         return
     for label, trace in (("before", before), ("after", after)):
-        if said := prediction_of(checkpoint, trace):
-            title, outcome, explained = said
+        if prediction := prediction_of(checkpoint, trace):
+            title, outcome, explained = prediction
             st.metric(f"{title} {label}", outcome, help=explained)
 
 
@@ -192,8 +192,8 @@ def edited_output(selection: Selection, checkpoint: Checkpoint, edits: Edits, to
     def write() -> str:
         return checkpoint.generate(selection.text, max_tokens=tokens + MORE_WRITTEN, edits=edits).text
 
-    found: str = traces().get(key, write, len)
-    return found
+    text: str = traces().get(key, write, len)
+    return text
 
 
 def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None:
@@ -257,8 +257,8 @@ def show_head(selection: Selection, kind: Kind) -> None:
     chosen = heads[0] if heads else 0  # as in place_of
     named = partial(head_name, len(heads) if len(heads) > 1 else kind.heads)
     label, options = ("Head to mute", range(kind.heads)) if acts else ("Head drawn", range(-1, kind.heads))
-    shown, take = chosen if acts or len(heads) == 1 else -1, partial(take_head, kind.heads)
-    select(label, options, shown, take, key="compared_head", format_func=named, width=190)
+    option, take = chosen if acts or len(heads) == 1 else -1, partial(take_head, kind.heads)
+    select(label, options, option, take, key="compared_head", format_func=named, width=190)
 
 
 def take_head(heads: int, head: int) -> None:
@@ -281,8 +281,8 @@ def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
         layer += 1
         first, second = means(view, (kind, other), layer)
         st.markdown(f"{same}, {name_drawn(view, kind, layer)}.")
-    said = f"attention of layer {counted(layer)}, {name_drawn(view, kind, layer)}, query by key"
-    comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, said), key="comparison")
+    caption = f"attention of layer {counted(layer)}, {name_drawn(view, kind, layer)}, query by key"
+    comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, caption), key="comparison")
     if np.array_equal(first, second):
         st.markdown(UNCHANGED.format(name_drawn(view, kind, layer)))
     show_notes(kind, max(len(kind.queries.tokens), len(kind.keys.tokens)))
@@ -350,7 +350,7 @@ def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) 
     facts = {"writes": config.is_encoder_decoder, "labels": bool(config.labels)}
     target, source = target_with_origin(selection, checkpoint, NO), provenance_of(selection, checkpoint, NO)
     source = replace(source, edits=edits)
-    made = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
+    script = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
     name = download_name("break", "py", selection.of(Broken).experiment)
     with files():
-        button("As Python", name, made, PYTHON_HELP)
+        button("As Python", name, script, PYTHON_HELP)

@@ -92,10 +92,10 @@ class Experiment:
 
 def edits_for(experiment: Experiment, config: Config, place: Place, kept: Edits = NO) -> Edits | str:
     """The edits of an experiment on a model, with those that are kept, or one plain sentence where it has no place."""
-    found = experiment.edits(config, place)
-    if isinstance(found, str):
-        return NOTHING + found
-    edits = together(kept, found)
+    added = experiment.edits(config, place)
+    if isinstance(added, str):
+        return NOTHING + added
+    edits = together(kept, added)
     missing = next(complaints(edits, config, {}), None)
     return edits if missing is None else f"{NOTHING}it {missing}."
 
@@ -143,8 +143,8 @@ def without(edits: Edits, name: str, rest: Any) -> Edits:
 
 def kept_parts(edits: Edits) -> Iterator[tuple[str, Edits]]:
     """Each part of edits, in words, with the edits that are left without it; a head or layer is a part of its own."""
-    for said, name in numbers_in_words(edits).items():
-        yield said, without(edits, name, getattr(NO, name))
+    for words, name in numbers_in_words(edits).items():
+        yield words, without(edits, name, getattr(NO, name))
     for name, sites in sets_of(edits).items():
         if name in EACH_IN_WORDS and len(sites) <= MOST_APART:
             for site in sorted(sites):

@@ -77,15 +77,15 @@ def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: i
         return trace_again(replace(checkpoint, model=with_heads(checkpoint.model, count)), before)
 
     key = ("heads", count, *trace_key(selection, NO))
-    found: Trace = traces().get(key, trace, bytes_of)
-    weights = kinds_of(found)[selection.view.attention].weights[selection.view.layer]
-    return Cut(heads=count, trace=found, weights=weights)
+    cut_trace: Trace = traces().get(key, trace, bytes_of)
+    weights = kinds_of(cut_trace)[selection.view.attention].weights[selection.view.layer]
+    return Cut(heads=count, trace=cut_trace, weights=weights)
 
 
 def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]:
     """One row for each number of heads."""
     joined = checkpoint.config.heads * checkpoint.config.head_width
-    said = [prediction_of(checkpoint, cut.trace) for cut in cuts]
+    predictions = [prediction_of(checkpoint, cut.trace) for cut in cuts]
     table: dict[str, list[Any]] = {
         "heads": [cut.heads for cut in cuts],
         "d_k": [joined // cut.heads for cut in cuts],
@@ -93,7 +93,11 @@ def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]
         "entropy": [comparison.mean_entropy(cut.weights) for cut in cuts],
         "largest weight": [comparison.mean_largest(cut.weights) for cut in cuts],
     }
-    return table if None in said else table | {said[0][0]: [found[1] for found in said if found]}  # type: ignore[index]
+    return (
+        table
+        if None in predictions
+        else table | {predictions[0][0]: [prediction[1] for prediction in predictions if prediction]}
+    )  # type: ignore[index]
 
 
 def heads_sentence(own: Cut, after: Cut, selection: Selection) -> str:

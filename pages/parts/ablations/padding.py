@@ -49,14 +49,14 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
         key = bind("padding_count", count, told=True)
         st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
     key_of_runs = ("padding", count, *trace_key(selection, NO))
-    found: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
+    passes: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
     lines = {
-        "without the mask": weight_on_padding(found.unmasked, found.length),
-        "with the mask": weight_on_padding(found.masked, found.length),
+        "without the mask": weight_on_padding(passes.unmasked, passes.length),
+        "with the mask": weight_on_padding(passes.masked, passes.length),
     }
-    show_measured(words, padding_sentence(found, count, lines), TABLE_HELP)
-    st.dataframe(padding_table(found, checkpoint), hide_index=True)
-    places, titles = [counted(layer) for layer in range(len(found.alone.blocks))], ("layer", "weight on padding")
+    show_measured(words, padding_sentence(passes, count, lines), TABLE_HELP)
+    st.dataframe(padding_table(passes, checkpoint), hide_index=True)
+    places, titles = [counted(layer) for layer in range(len(passes.alone.blocks))], ("layer", "weight on padding")
     show_chart(key_of_runs, lambda: line_chart(places, lines, titles, theme=theme()), "Weight on padding by layer.")
     st.markdown(f"**How to read this**\n{READ}")
 
@@ -66,32 +66,32 @@ def take_count() -> None:
     take_number(st.session_state["padding_count"])
 
 
-def padding_table(found: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]:
+def padding_table(passes: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]:
     """The three runs."""
     table: dict[str, list[Any]] = {
         "the text": ["alone", "padded, with the mask", "padded, without it"],
         "largest difference": [
             "0",
-            *(decimal(largest_leak(found.alone, other)) for other in (found.masked, found.unmasked)),
+            *(decimal(largest_leak(passes.alone, other)) for other in (passes.masked, passes.unmasked)),
         ],
     }
-    probabilities, labels = label_probabilities(found), checkpoint.config.labels
+    probabilities, labels = label_probabilities(passes), checkpoint.config.labels
     if probabilities is None or not labels:
         return table
     return table | {"prediction": [outcome(dict(zip(labels, each, strict=True))) for each in probabilities]}
 
 
-def padding_sentence(found: Padded, count: int, lines: dict[str, Any]) -> str:
+def padding_sentence(passes: Padded, count: int, lines: dict[str, Any]) -> str:
     """The leak in one sentence."""
     layer, share = peak(lines["without the mask"])
-    moved = largest_leak(found.alone, found.unmasked)
+    moved = largest_leak(passes.alone, passes.unmasked)
     if moved <= SAME:
         return (
-            f"{count} padding tokens after {found.length} tokens change nothing here, with their mask or without: the "
+            f"{count} padding tokens after {passes.length} tokens change nothing here, with their mask or without: the "
             "causal mask lets no token look at later tokens."
         )
     return (
-        f"Without their mask, {count} padding tokens after {found.length} tokens take up to "
+        f"Without their mask, {count} padding tokens after {passes.length} tokens take up to "
         f"{percent(share)} of the weight (layer {counted(layer)}), and the text's last vectors move by up "
-        f"to {decimal(moved)} in a coordinate; with the mask by {decimal(largest_leak(found.alone, found.masked))}."
+        f"to {decimal(moved)} in a coordinate; with the mask by {decimal(largest_leak(passes.alone, passes.masked))}."
     )

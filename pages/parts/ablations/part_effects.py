@@ -78,8 +78,8 @@ class Board:
 
     def most(self) -> str:
         """The part whose absence changes the outcome most; "" before all is measured, or where nothing can be."""
-        found = {name: effect.change for name, effect in self.compared().items()}
-        return "" if self.pending or not found else max(found, key=lambda name: found[name])
+        changes = {name: effect.change for name, effect in self.compared().items()}
+        return "" if self.pending or not changes else max(changes, key=lambda name: changes[name])
 
     def compared(self) -> dict[str, Effect]:
         """The parts that are taken out, and whose absence depends on the text."""
@@ -117,15 +117,21 @@ def board_of(
     kept = Edits.from_text(selection.edits)
     groups = groups_of(checkpoint, place)
     edits = {name: edits_of_part(EXPERIMENTS[name], checkpoint, place, kept) for name in parts_of(groups)}
-    gone = {name for name, found in edits.items() if found == kept != NO}
+    gone = {name for name, part_edits in edits.items() if part_edits == kept != NO}
     edits |= dict.fromkeys(gone)
     outcome, key = outcome_of(checkpoint, before), trace_key(selection, NO)
-    keys = {name: ("effect", key, kept, found.to_text()) for name, found in edits.items() if found is not None}
+    keys = {
+        name: ("effect", key, kept, part_edits.to_text())
+        for name, part_edits in edits.items()
+        if part_edits is not None
+    }
     with_kept = partial(trace_with, kept, checkpoint, before, key)
     unknown = [name for name in keys if keys[name] not in effects_cache().values]
     pending = () if at_most is None else tuple(unknown[at_most:])
     effects = {
-        name: None if (found := edits[name]) is None else effect_of(keys[name], checkpoint, with_kept, outcome, found)
+        name: None
+        if (part_edits := edits[name]) is None
+        else effect_of(keys[name], checkpoint, with_kept, outcome, part_edits)
         for name in edits
         if name not in pending
     }
@@ -181,10 +187,10 @@ def parts_of(groups: Sequence[Group]) -> list[str]:
 def edits_of_part(experiment: Experiment, checkpoint: Checkpoint, place: Place, kept: Edits) -> Edits | None:
     """What takes a part out, beside what is kept; None where the model, or what is kept, has no place for it."""
     try:
-        found = edits_for(experiment, checkpoint.config, place, kept)
+        edits = edits_for(experiment, checkpoint.config, place, kept)
     except InputError:
         return None
-    return None if isinstance(found, str) else found
+    return None if isinstance(edits, str) else edits
 
 
 def effect_of(
@@ -207,8 +213,8 @@ def effect_of(
             turned=answers_otherwise(outcome, after) != answers_otherwise(outcome, before),
         )
 
-    found: Effect | None = effects_cache().get(key, measure, lambda _: EFFECT_BYTES)
-    return found
+    effect: Effect | None = effects_cache().get(key, measure, lambda _: EFFECT_BYTES)
+    return effect
 
 
 def name_of(checkpoint: Checkpoint, outcome: Outcome) -> str:
@@ -259,8 +265,8 @@ def without(board: Board) -> str:
 def needs_none(board: Board) -> str:
     """The title where no part that is compared moves the outcome."""
     other = "other " if board.kept != NO else ""
-    said = f"{norms_aside(board)}this text needs no single {other}part of the formula."
-    return said[0].upper() + said[1:]
+    title = f"{norms_aside(board)}this text needs no single {other}part of the formula."
+    return title[0].upper() + title[1:]
 
 
 def norms_aside(board: Board) -> str:
@@ -295,11 +301,11 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
     if not rest:
         return "No other part of this model can be compared with it."
     compared = board.compared()
-    said = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].said()})"
+    second = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].said()})"
     most = "this one changes the answer most"
     if norms_aside(board):
         most += ", norms aside: without them the answer has little to do with the text"
-    return f"Each part was taken out {beside_what(board)}; {most}. The second largest change comes from {said}."
+    return f"Each part was taken out {beside_what(board)}; {most}. The second largest change comes from {second}."
 
 
 def nothing_moves(board: Board, largest: Effect) -> str:
@@ -366,5 +372,5 @@ def bars(board: Board) -> list[Bar]:
 
 def bars_legend(board: Board) -> str:
     """What the bars are, plain text."""
-    said = plain_text(box_legend(board))
-    return f"{said[0].upper()}{said[1:]}. The length of a bar is the change."
+    legend = plain_text(box_legend(board))
+    return f"{legend[0].upper()}{legend[1:]}. The length of a bar is the change."

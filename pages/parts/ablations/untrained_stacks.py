@@ -97,10 +97,10 @@ def show_spread(selection: Selection, checkpoint: Checkpoint, before: Trace, kin
     """√d_k measured, and what the softmax makes of it; beside it the products of the text."""
     if selection.of(Broken).setting:
         unusable("setting")
-    subject, found = SUBJECTS["spread"], spreads()
+    subject, by_width = SUBJECTS["spread"], spreads()
     words, beside = explain(subject.name, subject.explained, subject.look_for)
     with beside:
-        first, last = found[0], found[-1]
+        first, last = by_width[0], by_width[-1]
         for spread in (first, last):
             st.metric(f"spread of q·k at d_k = {spread.head_width}", f"{spread.deviation:.2f}")
     show_measured(words, spread_sentence(selection, before))
@@ -108,41 +108,41 @@ def show_spread(selection: Selection, checkpoint: Checkpoint, before: Trace, kin
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Spread (standard deviation)**")
-        show_chart("spread", lambda: deviation_lines(found), "Standard deviation of products by head width.")
+        show_chart("spread", lambda: deviation_lines(by_width), "Standard deviation of products by head width.")
     with right:
         st.markdown("**Largest weight of a row**")
-        show_chart("largest", lambda: weight_lines(found), "Largest weight by head width.")
-    st.dataframe(spread_table(found), hide_index=True)
+        show_chart("largest", lambda: weight_lines(by_width), "Largest weight by head width.")
+    st.dataframe(spread_table(by_width), hide_index=True)
     st.markdown(f"**How to read this**\n{READ_SPREAD}")
 
 
-def deviation_lines(found: Sequence[Spread]) -> object:
+def deviation_lines(by_width: Sequence[Spread]) -> object:
     """Measured and theory."""
     lines = {
-        "q·k, measured": [spread.deviation for spread in found],
-        "√d_k, theory": [expected_deviation(spread.head_width) for spread in found],
-        "q·k ÷ √d_k, measured": [spread.scaled_deviation for spread in found],
+        "q·k, measured": [spread.deviation for spread in by_width],
+        "√d_k, theory": [expected_deviation(spread.head_width) for spread in by_width],
+        "q·k ÷ √d_k, measured": [spread.scaled_deviation for spread in by_width],
     }
     return line_chart(WIDTHS, lines, ("d_k", "standard deviation"), log=True, theme=theme())
 
 
-def weight_lines(found: Sequence[Spread]) -> object:
+def weight_lines(by_width: Sequence[Spread]) -> object:
     """The softmax with and without the division."""
     lines = {
-        "softmax(q·k)": [spread.largest for spread in found],
-        "softmax(q·k ÷ √d_k)": [spread.scaled_largest for spread in found],
+        "softmax(q·k)": [spread.largest for spread in by_width],
+        "softmax(q·k ÷ √d_k)": [spread.scaled_largest for spread in by_width],
     }
     return line_chart([str(width) for width in WIDTHS], lines, ("d_k", "largest weight"), theme=theme())
 
 
-def spread_table(found: Sequence[Spread]) -> dict[str, list[float]]:
+def spread_table(by_width: Sequence[Spread]) -> dict[str, list[float]]:
     """All that was measured."""
     return {
-        "d_k": [spread.head_width for spread in found],
-        "spread of q·k": [spread.deviation for spread in found],
-        "spread of q·k ÷ √d_k": [spread.scaled_deviation for spread in found],
-        "entropy of softmax(q·k), bits": [spread.entropy for spread in found],
-        "entropy of softmax(q·k ÷ √d_k), bits": [spread.scaled_entropy for spread in found],
+        "d_k": [spread.head_width for spread in by_width],
+        "spread of q·k": [spread.deviation for spread in by_width],
+        "spread of q·k ÷ √d_k": [spread.scaled_deviation for spread in by_width],
+        "entropy of softmax(q·k), bits": [spread.entropy for spread in by_width],
+        "entropy of softmax(q·k ÷ √d_k), bits": [spread.scaled_entropy for spread in by_width],
     }
 
 

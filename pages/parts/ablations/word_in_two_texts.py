@@ -55,15 +55,15 @@ class Two:
 def two_of(setting: str) -> Two:
     """What ``to_setting`` wrote; the default, and a notice, for anything else."""
     try:
-        found = json.loads(setting) if setting else list(vars(Two()).values())
+        values = json.loads(setting) if setting else list(vars(Two()).values())
     except (ValueError, RecursionError):
-        found = None
+        values = None
     if (
-        isinstance(found, list)
-        and len(found) == 3
-        and all(type(text) is str and len(text) <= LONGEST for text in found)
+        isinstance(values, list)
+        and len(values) == 3
+        and all(type(text) is str and len(text) <= LONGEST for text in values)
     ):
-        return Two(*map(typable, found))
+        return Two(*map(typable, values))
     unusable("setting")
     return Two()
 
@@ -78,10 +78,10 @@ def show_word(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds
     if not word:
         st.info(NO_SHARED)
         return
-    found = distances(selection, checkpoint, two, word)
-    show_measured(words, word_sentence(word, found))
-    steps = ["token", "+ position", *(f"layer {counted(layer)}" for layer in range(len(found.distances) - 2))]
-    charts = {"Distance": found.distances, "Cosine": found.cosines}
+    two_vectors = distances(selection, checkpoint, two, word)
+    show_measured(words, word_sentence(word, two_vectors))
+    steps = ["token", "+ position", *(f"layer {counted(layer)}" for layer in range(len(two_vectors.distances) - 2))]
+    charts = {"Distance": two_vectors.distances, "Cosine": two_vectors.cosines}
     for place, (title, line) in zip(st.columns(2, gap="large"), charts.items(), strict=True):
         with place:
             key = ("word", title, selection.checkpoint, two, word, line.tobytes())
@@ -132,13 +132,13 @@ def distances(selection: Selection, checkpoint: Checkpoint, two: Two, word: str)
     return apart(vectors[0], vectors[1])
 
 
-def word_sentence(word: str, found: Apart) -> str:
+def word_sentence(word: str, two_vectors: Apart) -> str:
     """Start, largest and end in numbers."""
-    steps = found.distances
+    steps = two_vectors.distances
     layer, furthest = peak(steps[2:])
     return (
         f"The two vectors of “{word}” start {steps[0]:.2f} apart (one row of the token table); with their positions "
         f"they are {steps[1]:.2f} apart. The distance is largest after layer {counted(layer)} "
         f"({furthest:.2f}). After the last layer it is {steps[-1]:.2f}, with a cosine of "
-        f"{found.cosines[-1]:.2f}."
+        f"{two_vectors.cosines[-1]:.2f}."
     )

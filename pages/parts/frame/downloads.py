@@ -40,7 +40,7 @@ HTML_HELP = (
 )
 PYTHON_HELP = "The few lines of Python that compute this trace and draw this view again."
 PICTURE_HELP = "The explorer's view as it is on the screen, for print."
-FOUND_HELP = "The head of the large picture as the explorer draws it, for print."
+FINDING_HELP = "The head of the large picture as the explorer draws it, for print."
 SHARE_HELP = "The sentence, the finding, the attention of the head in the large picture, and the address."
 SHARE_BARS_HELP = "The sentence, the finding, its numbers as bars, and the address."
 FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG file has all letters."
@@ -115,18 +115,18 @@ def downloads(
     take: Callable[[], Snapshot],
     *,
     any_head: bool,
-    found: Callable[[], Snapshot] | None = None,
+    finding: Callable[[], Snapshot] | None = None,
     with_share: bool = True,
 ) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script.
 
     take: what they are made of, when one is asked for; it is called where there is no session to look into.
-    found: the same for the picture to share, where the page's finding is about another view.
+    finding: the same for the picture to share, where the page's finding is about another view.
     with_share: whether there is a picture to share.
     """
-    if found is not None:
+    if finding is not None:
         name = download_name(page, "svg", "found")
-        button("Large picture (SVG)", name, partial(file_of, partial(picture, theme()), found), FOUND_HELP)
+        button("Large picture (SVG)", name, partial(file_of, partial(picture, theme()), finding), FINDING_HELP)
     for label, ending, make, explained in pictures(theme()):
         button(label, download_name(page, ending), partial(file_of, make, take), explained)
     files: list[tuple[str, str, Maker, str, bool]] = [
@@ -139,7 +139,7 @@ def downloads(
     for label, ending, make, explained, disabled in files:
         button(label, download_name(page, ending), partial(file_of, make, take), explained, disabled=disabled)
     if with_share:
-        share(page, found or take)
+        share(page, finding or take)
 
 
 def share(page: str, take: Callable[[], Snapshot]) -> None:

@@ -48,16 +48,16 @@ def chosen_path(selection: Selection, checkpoint: Checkpoint) -> WeightPath:
 def path_later(selection: Selection, checkpoint: Checkpoint) -> Callable[[], WeightPath]:
     """The same for when a file is asked for."""
     edits = edits_of(selection, checkpoint)
-    trace = trace_later(selection, edits)
+    take_trace = trace_later(selection, edits)
 
     def path() -> WeightPath:
-        found = trace()
-        kinds = kinds_of(found)
+        trace = take_trace()
+        kinds = kinds_of(trace)
         view = fit(selection, kinds).view
         weights = kinds[view.attention].weights[view.layer][selection.head]
         query, key = strongest(weights, view.query, view.key)
         place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
-        return path_of(checkpoint.model, found, WeightSite(attention=view.attention, **place), edits)
+        return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place), edits)
 
     return path
 
@@ -171,12 +171,12 @@ def weight_snapshot(selection: Selection) -> Callable[[], Snapshot]:
 def npz(selection: Selection, steps: tuple[str, ...]) -> Callable[[], bytes]:
     """The numbers of some steps, for when the file is asked for."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    path = path_later(selection, checkpoint)
+    take_path = path_later(selection, checkpoint)
     source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
 
     def make() -> bytes:
-        found = path()
-        return data_files.npz(arrays_of({step: STEPS[step](found) for step in steps}), provenance=source)
+        path = take_path()
+        return data_files.npz(arrays_of({step: STEPS[step](path) for step in steps}), provenance=source)
 
     return make
 

@@ -217,10 +217,10 @@ def show_links(
 
 def show_error_rates(checkpoint: Checkpoint) -> None:
     """What was measured of this checkpoint's alignments, with the command that printed it."""
-    found = cards.evaluations_by_command(cards.evaluations_that_begin(checkpoint.card, AER_BEGINNING))
-    if found:
+    tables = cards.evaluations_by_command(cards.evaluations_that_begin(checkpoint.card, AER_BEGINNING))
+    if tables:
         st.markdown(AER_SAID)
-    for place, (command, table) in enumerate(found.items()):
+    for place, (command, table) in enumerate(tables.items()):
         st.code(command, language=None, wrap_lines=True)
         st.dataframe(pd.DataFrame(table), hide_index=True, key=f"error_rates_{place}")
 

@@ -114,8 +114,8 @@ def side(tokens: Sequence[str], words: Sequence[int], special: Sequence[bool]) -
 
 def opening_options(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, options: Options) -> Options:
     """The options with the heads and the step that the page shows where nobody chose others."""
-    own = found_reading(checkpoint, forced_pass, linked, options.moment)
-    step = found_step(checkpoint, forced_pass, linked) if options.step is None else options.step
+    own = best_reading(checkpoint, forced_pass, linked, options.moment)
+    step = opening_step(checkpoint, forced_pass, linked) if options.step is None else options.step
     return replace(options, step=step, reading=options.reading or reading_code(own))
 
 
@@ -124,7 +124,7 @@ def reading_code(reading: Reading) -> str:
     return ".".join(map(str, reading)) or ALL_HEADS
 
 
-def found_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, moment: str) -> Reading:
+def best_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, moment: str) -> Reading:
     """The heads that come closest to alignments made by hand; where the card has none, the most telling ones."""
     measured = measured_reading(checkpoint.card, moment, *linked.weights.shape[:2])
     return most_telling(name_under(forced_pass.key), moment, linked) if measured is None else measured
@@ -136,9 +136,9 @@ def most_telling(name: str, moment: str, _linked: Linked) -> Reading:
     return pointed_reading(_linked.weights, _linked.queries(moment), _linked.keys, _linked.counted)
 
 
-def found_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked) -> int:
+def opening_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked) -> int:
     """The step of the word most worth seeing, whatever heads are looked at now."""
-    weights = linked.of_words(found_reading(checkpoint, forced_pass, linked, MOMENTS[0]), MOMENTS[0])
+    weights = linked.of_words(best_reading(checkpoint, forced_pass, linked, MOMENTS[0]), MOMENTS[0])
     targets, sources = is_word(linked.targets), is_word(linked.sources)
     word = most_reordered(weights, targets, np.flatnonzero(sources).tolist())
     return 0 if word is None else linked.steps[word]
@@ -157,7 +157,7 @@ def step_of(selection: Selection, options: Options, forced_pass: ForcedPass) -> 
     return options.step or 0
 
 
-def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explained: str | None) -> None:
+def show_link(checkpoint: Checkpoint, linked: Linked, options: Options, explained: str | None) -> None:
     """What was looked at to write the word of the step, as the title of the page. explained: how it was found."""
     word = linked.of_step[options.step or 0]
     link = most_looked_at(linked.of_words(options.place(), options.moment)[word])
@@ -169,11 +169,11 @@ def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explain
     (best, weight), name = link, linked.targets.words[word]
     source = linked.sources.words[best]
     title = translation_finding.title(name, source, weight, moment=options.moment)
-    said = translation_finding.sentence(
+    sentence = translation_finding.sentence(
         name, source, weight, linked.probabilities[word], linked.of_step.count(word), options.place()
     )
-    said = f"{said} {later_sentence(checkpoint, linked, options, word)}".strip()
-    show_finding(QUESTION, markdown_text(title), markdown_text(said), explained=explained)
+    sentence = f"{sentence} {later_sentence(checkpoint, linked, options, word)}".strip()
+    show_finding(QUESTION, markdown_text(title), markdown_text(sentence), explained=explained)
 
 
 def later_sentence(checkpoint: Checkpoint, linked: Linked, options: Options, word: int) -> str:
@@ -215,8 +215,8 @@ def show_walk(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, o
     looks = {"format_func": every.__getitem__, "help": READING_HELP}
     select("Heads", list(every), options.reading, partial(take_option, "reading"), key="reading", **looks)
     taken = partial(take_option, "moment")
-    said: Mapping[str, str] = MOMENT_NAMES
-    looks = {"format_func": said.__getitem__, "help": MOMENT_HELP, "horizontal": False}
+    names_of_moments: Mapping[str, str] = MOMENT_NAMES
+    looks = {"format_func": names_of_moments.__getitem__, "help": MOMENT_HELP, "horizontal": False}
     radio("Weights", MOMENTS, options.moment, taken, key="moment", **looks)
 
 

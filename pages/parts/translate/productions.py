@@ -59,10 +59,10 @@ def production_key(selection: Selection, options: Options, edits: Edits = NO_EDI
 
 def productions() -> OrderedDict[Key, Produced]:
     """What was produced for this visitor, the latest last."""
-    found: OrderedDict[Key, Produced] = st.session_state.setdefault("_produced", OrderedDict())
-    while len(found) > KEPT:
-        found.popitem(last=False)
-    return found
+    kept: OrderedDict[Key, Produced] = st.session_state.setdefault("_produced", OrderedDict())
+    while len(kept) > KEPT:
+        kept.popitem(last=False)
+    return kept
 
 
 def produced_of(selection: Selection, checkpoint: Checkpoint, options: Options, edits: Edits = NO_EDITS) -> Produced:

@@ -122,9 +122,11 @@ class GenerationCursor:
         ids = (*self.prompt, *self.written)
         logits = self.trace(ids).logits
         assert logits is not None
-        found = retaken(self.settings, logits, ids, len(self.prompt))
+        own_choices = retaken(self.settings, logits, ids, len(self.prompt))
         return {
-            place: own for place, (own, theirs) in enumerate(zip(self.written, found, strict=True)) if own != theirs
+            place: own
+            for place, (own, theirs) in enumerate(zip(self.written, own_choices, strict=True))
+            if own != theirs
         }
 
 
@@ -182,5 +184,5 @@ def move(cursor: GenerationCursor, **changes: Any) -> None:
 
 def change(cursor: GenerationCursor, **changes: Any) -> None:
     """Change the selection; the text and the model on the screen are chosen from now on, and what is written stays."""
-    shown = {"text": cursor.selection.text, "checkpoint": cursor.selection.checkpoint}
-    choose(**shown | {name: getattr(cursor.chosen, name) for name in NOTHING_WRITTEN} | changes)
+    on_screen = {"text": cursor.selection.text, "checkpoint": cursor.selection.checkpoint}
+    choose(**on_screen | {name: getattr(cursor.chosen, name) for name in NOTHING_WRITTEN} | changes)

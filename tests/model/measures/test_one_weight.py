@@ -605,7 +605,7 @@ def test_the_bars_of_keys_hold_their_numbers_and_mark_the_chosen_one():
 
 def test_the_grid_holds_the_terms_of_every_key_with_a_dash_below_0():
     terms = np.arange(-6.0, 6.0).reshape(4, 3)
-    chart = step_charts.term_grid(terms, TOKENS, 1, shown=[0, 1, 3])
+    chart = step_charts.term_grid(terms, TOKENS, 1, rows_of=[0, 1, 3])
     rows = drawn(chart)
     assert {(row["key"], row["coordinate"]): row["value"] for row in rows} == {
         (key, place): terms[key, place] for key in (0, 1, 3) for place in range(3)
