@@ -114,7 +114,6 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
 
 
 def take_texts(text: str, pair: str) -> None:
-    """New texts."""
     choose(text=text, pair=pair)
 
 
@@ -124,7 +123,6 @@ def take_example(text: str) -> None:
 
 
 def take_model(name: str) -> None:
-    """Another model."""
     choose(checkpoint=name)
 
 

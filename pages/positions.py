@@ -249,7 +249,6 @@ def setting(name: str, value: Any, first: int = 0) -> dict[str, Any]:
 
 
 def take_control(name: str, first: int) -> None:
-    """The value of a control."""
     value: Any = st.session_state[name]
     with suppress(TypeError):  # an emptied field is left aside
         take_setting(name, tuple(value) if isinstance(value, list) else value - first if first else value)
@@ -262,7 +261,6 @@ def take_setting(name: str, value: Any) -> None:
 
 
 def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
-    """One of the model's stacks."""
     return getattr(checkpoint.model, name)
 
 

@@ -197,7 +197,6 @@ def unusual_link(name: str, _here: GenerationCursor) -> LastLink | None:
 
 
 def why_it_stops(cursor: GenerationCursor) -> str:
-    """Why there is no next token."""
     if cursor.full:
         most = cursor.checkpoint.longest
         return f"The model reads at most {most} tokens, and the text has reached that length."
@@ -213,7 +212,6 @@ def show_text(cursor: GenerationCursor) -> None:
 
 
 def take_place(cursor: GenerationCursor) -> None:
-    """Back to the step of a token that was clicked."""
     place = st.session_state[KEY].step if KEY in st.session_state else None
     if isinstance(place, int | float) and 0 <= place < len(cursor.written):
         go(cursor, int(place))
@@ -262,7 +260,6 @@ def step_snapshot(cursor: GenerationCursor) -> Snapshot:
 
 
 def step_on(cursor: GenerationCursor) -> None:
-    """Write the token that the settings take."""
     take_token(cursor, cursor.next_token())
 
 
@@ -464,7 +461,6 @@ def show_lens(cursor: GenerationCursor, step: Step) -> None:
 
 
 def script(cursor: GenerationCursor) -> str:
-    """The text as Python."""
     selection = cursor.selection
     return written_script(
         selection.checkpoint, selection.text, cursor.written, cursor.by_hand(), cursor.options, cursor.edits

@@ -104,7 +104,6 @@ def link_rows(
 
 
 def alignment_table(rows: Sequence[dict]) -> dict[str, list[object]]:
-    """The links as columns."""
     return {name: [row[name] for row in rows] for name in ("target", "source", "weight")}
 
 

@@ -60,7 +60,6 @@ def stacks_in_words(config: Config) -> str:
 
 
 def stacks_of(config: Config) -> dict[str, Config]:
-    """The stacks by their names."""
     if config.is_encoder_decoder:
         return {"encoder": config, "decoder": config.of_decoder()}
     return {config.architecture: config}

@@ -202,7 +202,6 @@ def places(groups: Sequence[Group], size: int) -> list[tuple[float, float]]:
 
 
 def middle(span: tuple[float, float]) -> float:
-    """The middle of a token."""
     return (span[0] + span[1]) / 2
 
 

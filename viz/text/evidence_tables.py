@@ -206,7 +206,6 @@ def findings_csv(findings: Sequence[Finding], *, provenance: Provenance | None =
 
 
 def csv_row(finding: Finding) -> tuple[object, ...]:
-    """One check."""
     check, numbers = finding.check, ("", "", "", "")
     if finding.passed is not None:
         four = (finding.ours, finding.expected, finding.difference, finding.allowed)

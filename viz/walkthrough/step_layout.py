@@ -63,7 +63,6 @@ def specs(
 
 
 def keys_drawn(path: WeightPath) -> list[int]:
-    """The keys that are drawn."""
     row = path.site.head, path.site.query
     allowed = path.attention.mask.expand_as(path.attention.weights)[row].numpy()
     return keys_to_show(path.attention.weights[row].numpy(), allowed, path.site.key)

@@ -53,7 +53,6 @@ class Typed:
 
     @property
     def tokens(self) -> int:
-        """How many there are."""
         return len(self.mask)
 
     def to_setting(self) -> str:

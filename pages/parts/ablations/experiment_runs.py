@@ -234,7 +234,6 @@ def chosen_number(selection: Selection, allowed: Collection[int], default: int) 
 
 
 def take_number(number: int) -> None:
-    """Another number as the setting."""
     choose(setting=str(number))
 
 
@@ -344,7 +343,6 @@ def offer_to_keep(kept: Edits, edits: Edits) -> None:
 
 
 def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> None:
-    """Both runs as Python."""
     config = checkpoint.config
     pair = selection.pair if reads_pairs(selection.checkpoint) else ""
     facts = {"writes": config.is_encoder_decoder, "labels": bool(config.labels)}

@@ -83,7 +83,6 @@ def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: i
 
 
 def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]:
-    """One row for each number of heads."""
     joined = checkpoint.config.heads * checkpoint.config.head_width
     predictions = [prediction_of(checkpoint, cut.trace) for cut in cuts]
     table: dict[str, list[Any]] = {
@@ -140,7 +139,6 @@ def show_split(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
 
 
 def split_sentence(query: np.ndarray, width: int) -> str:
-    """The sizes, in words."""
     heads, head_width = query.shape
     return (
         f"A token of this checkpoint is {width} numbers wide. Its query has {heads} × {head_width} = {query.size} "

@@ -62,12 +62,10 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
 
 
 def take_count() -> None:
-    """Another number of padding tokens."""
     take_number(st.session_state["padding_count"])
 
 
 def padding_table(passes: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]:
-    """The three runs."""
     table: dict[str, list[Any]] = {
         "the text": ["alone", "padded, with the mask", "padded, without it"],
         "largest difference": [
@@ -82,7 +80,6 @@ def padding_table(passes: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]
 
 
 def padding_sentence(passes: Padded, count: int, lines: dict[str, Any]) -> str:
-    """The leak in one sentence."""
     layer, share = peak(lines["without the mask"])
     moved = largest_leak(passes.alone, passes.unmasked)
     if moved <= SAME:

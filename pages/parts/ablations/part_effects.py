@@ -90,7 +90,6 @@ class Board:
         }
 
     def switches(self, chosen: str) -> dict[str, Switch]:
-        """Every part as a switch."""
         most = self.most()
         out = self.gone | {chosen}
         return {
@@ -340,7 +339,6 @@ def unmoved_sentence(board: Board, name: str) -> str:
 
 
 def how_chosen(board: Board) -> str:
-    """How the finding was chosen."""
     return CHOSEN_BY.format(how=beside_what(board), what=WHAT[board.outcome.kind])
 
 

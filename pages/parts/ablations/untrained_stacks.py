@@ -136,7 +136,6 @@ def weight_lines(by_width: Sequence[Spread]) -> object:
 
 
 def spread_table(by_width: Sequence[Spread]) -> dict[str, list[float]]:
-    """All that was measured."""
     return {
         "d_k": [spread.head_width for spread in by_width],
         "spread of q·k": [spread.deviation for spread in by_width],

@@ -222,7 +222,6 @@ def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
 
 
 def picture(theme: Theme, snapshot: Snapshot) -> str:
-    """The view as SVG."""
     return svg(kinds_of(snapshot.trace), snapshot.view, theme=theme, provenance=snapshot.provenance)
 
 
@@ -249,7 +248,6 @@ def json(snapshot: Snapshot) -> bytes:
 
 
 def script(snapshot: Snapshot) -> str:
-    """The view as Python."""
     source = snapshot.provenance
     return snippet(
         source.checkpoint,

@@ -44,7 +44,6 @@ def links_of_weight(path: WeightPath) -> None:
 
 
 def place_of(path: WeightPath) -> tuple[int, int]:
-    """Layer and head."""
     return path.site.layer, path.site.head
 
 

@@ -148,7 +148,6 @@ def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPat
 
 
 def offer_files(selection: Selection) -> None:
-    """A list of files."""
     with files():
         step = selection.of(Walk).step
         button("This step (NPZ)", download_name("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)

@@ -177,7 +177,6 @@ def ended(produced: Produced, options: Options, *, typed: bool) -> str:
 
 
 def show_n_best(produced: Produced, options: Options) -> None:
-    """The translations that a beam search ended with."""
     named = [f"{number(one.score or 0.0)} · {weight_sentences.text_line(one.text)}" for one in produced.candidates]
     radio(
         "Translations by score",

@@ -92,7 +92,6 @@ def show_step(
 def step_sentence(
     name: str, options: Options, row: Float[np.ndarray, "key"], forced_pass: ForcedPass, step: int
 ) -> str:
-    """The step in one sentence."""
     assert forced_pass.trace.encoder is not None
     link = most_looked_at(row)
     assert link is not None
@@ -130,7 +129,6 @@ def show_sources(forced_pass: ForcedPass, options: Options, step: int, row: Floa
 
 
 def show_alternatives(checkpoint: Checkpoint, forced_pass: ForcedPass, step: int) -> None:
-    """The likeliest tokens of one step."""
     token = forced_pass.tokens[step]
     ids = [token_id for token_id, _ in token.likeliest]
     names = [position_name(rank, piece) for rank, piece in enumerate(checkpoint.tokenizer.pieces(ids))]

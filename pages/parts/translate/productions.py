@@ -82,7 +82,6 @@ def compact(generation: Generation) -> Produced:
 
 
 def candidate(one: Generation) -> Candidate:
-    """One translation."""
     # In a beam search nothing is drawn.
     chances = tuple(float(step.after[step.token_id]) for step in one.steps) if one.score is None else ()
     return Candidate(text=one.text, ids=one.token_ids, ended=one.ended, score=one.score, chances=chances)

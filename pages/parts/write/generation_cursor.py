@@ -161,7 +161,6 @@ def cursor_of(selection: Selection, checkpoint: Checkpoint) -> GenerationCursor:
 
 
 def go(cursor: GenerationCursor, at: int) -> None:
-    """To another step."""
     last = len(cursor.written)
     at = min(max(at, 0), last)
     move(cursor, at=None if at == last else at)
