@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model import Config
+from model.edits.checks import sizes_of
 from model.families import OWN, Family
 from viz.tokens import markdown_text, visible
 
@@ -158,9 +159,8 @@ def architecture(config: Config, family: Family = OWN) -> str:
 
 def _stacks(config: Config) -> str:
     """ "3 + 3 layers × 8 heads"; "2 layers × 3 heads + 3 layers × 2 heads" where the stacks have other heads."""
-    both = config.is_encoder_decoder
-    stacks = [config, config.of_decoder()] if both else [config]
-    if both and stacks[0].heads == stacks[1].heads:
+    stacks = [sizes for name in config.stacks if (sizes := sizes_of(config, name)) is not None]
+    if config.is_encoder_decoder and stacks[0].heads == stacks[1].heads:
         return f"{stacks[0].layers} + {stacks[1].layers} layers × {_number_of(config.heads, 'head')}"
     return " + ".join(f"{_number_of(one.layers, 'layer')} × {_number_of(one.heads, 'head')}" for one in stacks)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from model.measures.cross_attention_links import POINTED
 from viz.tokens import counted, percent, quoted
 
-HALF = 0.5  # of the weight; a word that gets less is not looked at, but looked at most
 WORD_FOUND = (
     "The page opens at the word whose link lies furthest from the diagonal, on which both texts go on at the same "
     "pace. Only words that give one source word more than half of their weight are considered. Click another word to "
@@ -31,7 +31,7 @@ def reading_name(reading: Sequence[int]) -> str:
 def title(target: str, source: str, weight: float, *, moment: str) -> str:
     """'To write “rouge”, the model looked at “red”.'; plain text, not escaped. moment: "produced" or "read"."""
     begins = f"To write {quoted(target)}" if moment == "produced" else f"One step later, reading {quoted(target)}"
-    return f"{begins}, the model looked {'at' if weight > HALF else 'most at'} {quoted(source)}."
+    return f"{begins}, the model looked {'at' if weight > POINTED else 'most at'} {quoted(source)}."
 
 
 def sentence(target: str, source: str, weight: float, probability: float, pieces: int, reading: Sequence[int]) -> str:

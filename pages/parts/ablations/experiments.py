@@ -58,6 +58,16 @@ class Place:
     key: int = 0  # a token that is looked at
     token: str = ""  # what stands there
 
+    @property
+    def stack(self) -> str:
+        """The stack in which the attention stands."""
+        return ATTENTIONS[self.attention][0]
+
+    @property
+    def sublayer(self) -> str:
+        """ "self", or "cross" for cross-attention."""
+        return ATTENTIONS[self.attention][1]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
@@ -160,16 +170,6 @@ def unscaled(config: Config, place: Place) -> Edits | str:
     return Edits(scale=1.0)
 
 
-def unpositioned(config: Config, place: Place) -> Edits | str:
-    """No positions in any stack."""
-    return Edits(unpositioned=frozenset(config.stacks))
-
-
-def shuffled(config: Config, place: Place) -> Edits | str:
-    """Positions in another order, in every stack."""
-    return Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in config.stacks))
-
-
 def unmasked(config: Config, place: Place) -> Edits | str:
     """No mask in the decoder."""
     if not config.has_decoder:
@@ -184,20 +184,11 @@ def causal(config: Config, place: Place) -> Edits | str:
     return Edits(causal=frozenset({"encoder"}))
 
 
-def without_residual(config: Config, place: Place) -> Edits | str:
-    """The chosen layer's attention replaces the stream."""
-    stack, sublayer = ATTENTIONS[place.attention]
-    return Edits(without_residual=frozenset({SublayerSite(stack, place.layer, sublayer)}))
-
-
 def without_norm(config: Config, place: Place) -> Edits | str:
     """No norm in any stack."""
     sites = [
-        NormSite(stack, layer, sublayer, side)
-        for stack in config.stacks
-        if (sizes := sizes_of(config, stack))
-        for layer in range(sizes.layers)
-        for sublayer in sublayers(config, stack)
+        NormSite(site.stack, site.layer, site.sublayer, side)
+        for _, site in every_sublayer(config)
         for side in ("before", "after")
     ]
     sites += [NormSite(stack, None, name) for stack in config.stacks for name in ("embedding", "final")]
@@ -207,27 +198,22 @@ def without_norm(config: Config, place: Place) -> Edits | str:
 def uniform(config: Config, place: Place) -> Edits | str:
     """Equal weights in every head of every attention."""
     sites = [
-        HeadSite(stack, layer, head, sublayer)
-        for stack in config.stacks
-        if (sizes := sizes_of(config, stack))
-        for sublayer in sublayers(config, stack)
-        if sublayer != "feed-forward"
-        for layer in range(sizes.layers)
+        HeadSite(site.stack, site.layer, head, site.sublayer)
+        for sizes, site in every_sublayer(config)
+        if site.sublayer != "feed-forward"
         for head in range(sizes.heads)
     ]
     return Edits(uniform=frozenset(sites))
 
 
-def muted(config: Config, place: Place) -> Edits | str:
-    """One head."""
-    stack, sublayer = ATTENTIONS[place.attention]
-    return Edits(muted=frozenset({HeadSite(stack, place.layer, place.head, sublayer)}))
-
-
-def hidden(config: Config, place: Place) -> Edits | str:
-    """One token, from every head of every layer."""
-    stack, sublayer = ATTENTIONS[place.attention]
-    return Edits(hidden=frozenset({HiddenKey(stack, place.key, sublayer)}))
+def every_sublayer(config: Config) -> Iterator[tuple[Config, SublayerSite]]:
+    """Every sublayer of every layer of every stack, with the config that has the sizes of its stack."""
+    for stack in config.stacks:
+        sizes = sizes_of(config, stack)
+        assert sizes is not None
+        for layer in range(sizes.layers):
+            for sublayer in sublayers(config, stack):
+                yield sizes, SublayerSite(stack, layer, sublayer)
 
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -259,7 +245,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Patterns such as “the previous token” that fall apart. Where a text contains a token twice, and no mask "
             "lets one of the two see more than the other, their rows become equal, and so do their columns."
         ),
-        edits=unpositioned,
+        edits=lambda config, place: Edits(unpositioned=frozenset(config.stacks)),
         instead="scale",
         effect=of_order,
         part="positions",
@@ -277,7 +263,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Diagonals that scatter: a head that looked at its neighbours now looks at the tokens that were given "
             "neighbouring positions. Heads that follow the words themselves stay nearly as they were."
         ),
-        edits=shuffled,
+        edits=lambda config, place: Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in config.stacks)),
         instead="scale",
         effect=of_neighbours,
         unmoved="This one shuffle of the positions changes nothing; another order of the words themselves may.",
@@ -322,7 +308,9 @@ EXPERIMENTS: dict[str, Experiment] = {
             "The layers after the chosen one, whose attention can compare only mixtures of tokens, and the jump of "
             "the distance at that layer."
         ),
-        edits=without_residual,
+        edits=lambda config, place: Edits(
+            without_residual=frozenset({SublayerSite(place.stack, place.layer, place.sublayer)})
+        ),
         effect=of_likeness,
         part="the residual of layer {layer}",
         unmoved="The earlier vectors of the tokens reach the answer through attention too.",
@@ -370,7 +358,9 @@ EXPERIMENTS: dict[str, Experiment] = {
             "The chosen layer's weights stay as they are, because they are computed before; later layers may change, "
             "and the prediction with them. Most heads change it little."
         ),
-        edits=muted,
+        edits=lambda config, place: Edits(
+            muted=frozenset({HeadSite(place.stack, place.layer, place.head, place.sublayer)})
+        ),
         effect=of_heads,
         on_head=True,
         part="head {head} of layer {layer}",
@@ -387,7 +377,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             "Whether the prediction changes more than when a head that looks at the token is muted. Another head can "
             "replace a muted head; a token that no head may look at is lost to all other tokens."
         ),
-        edits=hidden,
+        edits=lambda config, place: Edits(hidden=frozenset({HiddenKey(place.stack, place.key, place.sublayer)})),
         effect=of_heads,
         on_key=True,
         unmoved=(
