@@ -46,8 +46,8 @@ EXPLORER_SAID = (
 )
 FORCED_HELP = (
     "The probability that the model gave to each token of the translation, after it had read the source and all "
-    "earlier tokens. Orange marks a token for which the model found another one likelier; the number stands beside "
-    "that other token."
+    "earlier tokens. Orange marks a token for which the model found another one likelier; that other token stands "
+    "beside the number."
 )
 ALIGNMENT_HELP = (
     "Every word of the translation with the source word that it looks at most. The weights of a source word's pieces "
