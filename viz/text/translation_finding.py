@@ -6,9 +6,8 @@ from model.measures.cross_attention_links import POINTED
 from viz.tokens import counted, percent, quoted
 
 WORD_FOUND = (
-    "The page opens at the word whose link lies furthest from the diagonal, on which both texts go on at the same "
-    "pace. Only words that give one source word more than half of their weight are considered. Click another word to "
-    "see its links."
+    "The page opens at the word whose link departs most from translating word after word. Only words that give one "
+    "source word more than half of their weight are considered. Click another word to see its links."
 )
 HEADS_FOUND = (
     "The heads are those that came closest to alignments made by hand, according to the checkpoint's card. Without "
