@@ -78,10 +78,10 @@ def show() -> None:
     pages.show_bar(selection)
     top, board = st.container(), None
     with pages.plain_refusals(), st.spinner("Taking out every part"):
-        selection, board = measured(selection)
+        selection, board = measured_board(selection)
         remember(selection)
     with top:
-        title, sentence = finding(board, pressed()) if board else ("", "")
+        title, sentence = finding(board, pressed_part()) if board else ("", "")
         show_finding(QUESTION, title, sentence, explained=how_chosen(board) if board else None)
         if board:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
@@ -103,20 +103,20 @@ def show() -> None:
         address_notice()
 
 
-def pressed() -> str:
+def pressed_part() -> str:
     """The experiment that a visitor has chosen; "" where the page opens on what matters most."""
     return str(choices().get("experiment", ""))
 
 
 def press(name: str) -> None:
     """Take a part out; pressed again, it is back, and the page shows what matters most."""
-    if name == pressed():
+    if name == pressed_part():
         take_back("experiment")
     else:
         take_experiment(name)
 
 
-def measured(selection: Selection) -> tuple[Selection, Board]:
+def measured_board(selection: Selection) -> tuple[Selection, Board]:
     """The formula with its parts measured, and the selection with the part that matters most where none was chosen."""
     checkpoint, before = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
     kinds = kinds_of(before)
@@ -144,7 +144,7 @@ def show_board(board: Board) -> None:
 @st.fragment
 def fill(chosen: str) -> None:
     """One part more; this alone runs, each time that the browser has drawn it. chosen: what the page shows below."""
-    selection, board = measured(current())
+    selection, board = measured_board(current())
     if not board.pending or selection.of(Broken).experiment != chosen:
         run_again()
     rounds = st.session_state["_rounds"] = st.session_state.get("_rounds", 0) + 1
@@ -154,7 +154,7 @@ def fill(chosen: str) -> None:
 
 def draw(board: Board, chosen: str, *, pending: int = 0) -> None:
     """The formula with its switches."""
-    groups = with_switches(board.groups, board.switches(chosen and pressed()))
+    groups = with_switches(board.groups, board.switches(chosen and pressed_part()))
     switchboard(groups, press, key="formula", parts=EXPERIMENTS, pending=pending)
 
 

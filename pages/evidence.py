@@ -12,7 +12,7 @@ from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.cache import LRUCache, checkpoint_named
-from pages.parts.explore.explorer_panel import traced
+from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import alone, button, download_name, files, selected_pass, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import page_link
@@ -71,7 +71,7 @@ def show() -> None:
     place, title_and_sentence, caveats = st.container(), ("", ""), None
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
-        trace, kinds = traced(selection, checkpoint)
+        trace, kinds = trace_and_kinds(selection, checkpoint)
         selection = fit(selection, kinds)
         remember(selection)
         address_notice()

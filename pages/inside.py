@@ -8,7 +8,7 @@ from model.measures.one_weight import STEPS, Quantities, WeightPath
 from model.measures.score_parts import score_parts, why_not
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.arrow_keys import arrow_keys
-from pages.parts.explore.explorer_panel import traced
+from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import POSITIONS_HELP, links_of_weight, page_link
 from pages.parts.frame.theme import theme
@@ -75,7 +75,7 @@ def show() -> None:
     pages.show_bar(selection)
     above = st.container()
     with pages.plain_refusals(), st.spinner("Computing every step"):
-        _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
+        _, kinds = trace_and_kinds(selection, checkpoint_named(selection.checkpoint))
         remember(fit(selection, kinds))
         show_walk()
         return
@@ -89,7 +89,7 @@ def show_walk() -> None:
     selection = current()
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
-        trace, kinds = traced(selection, checkpoint)
+        trace, kinds = trace_and_kinds(selection, checkpoint)
         selection = fit(selection, kinds)
         opened, step = opening_selection(selection, kinds), selection.of(Walk).step
         path = chosen_path(opened, checkpoint)

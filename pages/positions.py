@@ -33,8 +33,8 @@ from pages.parts.positions.settings import (
     TABLES,
     WIDEST,
     Positioning,
-    fitted,
-    put_back,
+    fitting_settings,
+    misfits,
 )
 from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
@@ -225,7 +225,7 @@ def fitted_selection() -> tuple[Selection, Checkpoint, str]:
     settings = selection.of(Positioning)
     stacks = [name for name in STACKS if getattr(checkpoint.model, name) is not None]
     width = checkpoint.config.width if settings.table == OWN else settings.width
-    settings = fitted(settings, stacks=stacks, width=width)
+    settings = fitting_settings(settings, stacks=stacks, width=width)
     selection = changed(selection, **vars(settings))
     remember(selection)
     return selection, checkpoint, settings.stack or stacks[0]
@@ -239,7 +239,7 @@ def fit_settings() -> None:
     if settings.token >= len(getattr(trace_of(selection, NO_EDITS), stack).ids):
         settings = replace(settings, token=0)
         remember(changed(selection, token=0))
-    for name in put_back(before, settings):
+    for name in misfits(before, settings):
         unusable(name)
 
 

@@ -18,7 +18,7 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
-from pages.parts.translate.controls import fitting, show_outcome
+from pages.parts.translate.controls import fitting_selection, show_outcome
 from pages.parts.translate.details import (
     EXPLORER_SAID,
     HOW_TO_READ,
@@ -82,13 +82,13 @@ def show_translation() -> None:
     if production_key(selection, selection.of(Options)) not in productions():
         run_again()  # the whole page: there what is produced is seen, and can be stopped
     with pages.plain_refusals(), pages.question_above(QUESTION):
-        produced, forced_pass = translated(selection)
-        selection = fitting(fit(selection, kinds_of(forced_pass.trace)), forced_pass, produced)
+        produced, forced_pass = production_and_pass(selection)
+        selection = fitting_selection(fit(selection, kinds_of(forced_pass.trace)), forced_pass, produced)
         show_parts(selection, produced, forced_pass)
     remember(selection)
 
 
-def translated(selection: Selection) -> tuple[Produced, ForcedPass]:
+def production_and_pass(selection: Selection) -> tuple[Produced, ForcedPass]:
     """What decoding came to, and the pass over the one translation that is looked at."""
     checkpoint, options = checkpoint_named(selection.checkpoint), selection.of(Options)
     produced = produce(selection, checkpoint, options)
@@ -97,7 +97,7 @@ def translated(selection: Selection) -> tuple[Produced, ForcedPass]:
 
 def shown_attention() -> ShownAttention:
     """The three attentions of that pass."""
-    _, forced_pass = translated(current())
+    _, forced_pass = production_and_pass(current())
     kinds = kinds_of(forced_pass.trace)
     return ShownAttention(fit(current(), kinds), kinds, name_under(forced_pass.key))
 

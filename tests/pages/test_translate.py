@@ -15,7 +15,7 @@ from model import load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import LONGEST_TEXT, Selection
-from pages.parts.translate.controls import ended
+from pages.parts.translate.controls import ending
 from pages.parts.translate.productions import candidate_target, compact
 from pages.parts.translate.settings import SENTENCES as EXAMPLES
 from pages.parts.translate.settings import Options
@@ -67,7 +67,7 @@ def test_what_was_stopped_says_when_and_its_script_produces_it_again(checkpoint)
         assert target.options
         again = checkpoint.generate(TEXT, **target.options)
         assert target.text == [again, *again.alternatives][target.rank].text
-        assert f"Stopped after {steps} tokens" in ended(stopped, options, typed=False)
+        assert f"Stopped after {steps} tokens" in ending(stopped, options, typed=False)
         after_its_end += len(part.token_ids) < steps
     assert after_its_end
 

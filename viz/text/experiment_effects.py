@@ -80,7 +80,7 @@ def of_neighbours(run: ExperimentRun) -> str:
     before, after = (comparison.share_near(weights) for weights in (run.before, run.after))
     return (
         f"In layer {run.layer + 1} a token gives itself and its two neighbours {percent(before)} of its weight "
-        f"before and {percent(after)} after. {moved(run)}"
+        f"before and {percent(after)} after. {stream_change(run)}"
     )
 
 
@@ -106,7 +106,7 @@ def of_likeness(run: ExperimentRun) -> str:
     """How alike tokens are after the layer."""
     before, after = (comparison.mean_cosine(stack.blocks[run.layer].stream_out) for stack in run.stacks)
     if not np.isfinite([before, after]).all():
-        return moved(run)
+        return stream_change(run)
     share = comparison.stream_distances(*streams(run))[run.layer]
     return (
         f"After layer {run.layer + 1} the vectors have moved by {percent(share)} of their length, and the mean cosine "
@@ -134,13 +134,13 @@ def of_uniform(run: ExperimentRun) -> str:
 def of_heads(run: ExperimentRun) -> str:
     """What became of the prediction; without labels, of the stream."""
     if run.probabilities is None:
-        return moved(run)
+        return stream_change(run)
     before, after = run.probabilities
     label, probability = prediction(before)
     return f"The probability of “{label}” goes from {percent(probability, 2)} to {percent(after[label], 2)}."
 
 
-def moved(run: ExperimentRun) -> str:
+def stream_change(run: ExperimentRun) -> str:
     """How far the stream went by the last layer."""
     share = comparison.stream_distances(*streams(run))[-1]
     return f"The stream after the last layer moves by {percent(share)} of its length."

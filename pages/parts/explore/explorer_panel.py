@@ -32,7 +32,7 @@ def packed_cache() -> LRUCache:
     return LRUCache(PACKED_BYTES)
 
 
-def traced(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[str, Kind]]:
+def trace_and_kinds(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[str, Kind]]:
     """The pass on the screen and the kinds of attention in it."""
     trace = trace_of(selection, edits_of(selection, checkpoint))
     return trace, kinds_of(trace)
@@ -59,7 +59,7 @@ def shown_attention() -> ShownAttention:
     """The attention of the selection's text. InputError or CheckpointError where there is none."""
     selection = current()
     checkpoint = checkpoint_named(selection.checkpoint)
-    _, kinds = traced(selection, checkpoint)
+    _, kinds = trace_and_kinds(selection, checkpoint)
     return ShownAttention(fit(selection, kinds), kinds, name_of(selection, edits_of(selection, checkpoint)))
 
 

@@ -10,7 +10,7 @@ from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.arrow_keys import arrow_keys
-from pages.parts.explore.explorer_panel import traced
+from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
 from pages.parts.inside.opening_weight import take_place
 from pages.parts.inside.settings import Walk
@@ -143,7 +143,7 @@ def go(steps: int) -> None:
 
 def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> Rechecked:
     """The chosen numbers from the stored weights."""
-    trace, _ = traced(selection, checkpoint)
+    trace, _ = trace_and_kinds(selection, checkpoint)
     return recheck(checkpoint.model, trace, path.site, path.edits)
 
 

@@ -118,7 +118,7 @@ def take_number(name: str) -> None:
         )
 
 
-def fitting(selection: Selection, forced_pass: ForcedPass, produced: Produced) -> Selection:
+def fitting_selection(selection: Selection, forced_pass: ForcedPass, produced: Produced) -> Selection:
     """The selection with a translation, step and reading that there are; what had to go is noted."""
     options, decoder = selection.of(Options), forced_pass.trace.decoder
     assert decoder is not None
@@ -141,7 +141,7 @@ def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPa
     text = produced.candidates[options.choice].text
     st.markdown("**Typed translation**" if typed else "**Translation**")
     st.text(weight_sentences.text_line(selection.target if typed else text))
-    if note := kept_of(forced_pass) + ended(produced, options, typed=typed):
+    if note := truncation(forced_pass) + ending(produced, options, typed=typed):
         st.markdown(note)
     if produced.stopped:
         key = production_key(selection, options)
@@ -153,7 +153,7 @@ def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPa
         show_field(selection, text)
 
 
-def kept_of(forced_pass: ForcedPass) -> str:
+def truncation(forced_pass: ForcedPass) -> str:
     """What of both texts was not read."""
     encoder, decoder = forced_pass.trace.encoder, forced_pass.trace.decoder
     assert encoder is not None
@@ -163,7 +163,7 @@ def kept_of(forced_pass: ForcedPass) -> str:
     )
 
 
-def ended(produced: Produced, options: Options, *, typed: bool) -> str:
+def ending(produced: Produced, options: Options, *, typed: bool) -> str:
     """Why there is no more of it, where that is not its own end: a sentence that follows others."""
     chosen = produced.candidates[options.choice]
     if produced.stopped and not typed:
