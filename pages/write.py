@@ -63,8 +63,9 @@ NEXT = "Next: Break the formula, one part at a time"
 NEXT_HELP = "Shows the same model with one part of its formula taken out."
 DRAWN, LAYER_PLACES = 12, 5  # tokens in the chart of the next one, and for each layer
 HOW_TO_READ = """
-- The text that you typed is bold. Under every written **token** (a word or a piece of one) stands the probability that
-  the model gave it; a larger probability has a deeper shade. Click a token to go back to the step that wrote it.
+- The text that you typed is bold. The number under every written **token** (a word or a piece of one) is the
+  probability that the model gave it; a larger probability has a deeper shade. Click a token to go back to the step that
+  wrote it.
 - Each row of bars is a token that could come next; **▸** marks the one that was taken there, or that **Step** takes
   next. The columns show the model's own probability and then the probability after each setting, one after the other.
   Click a row to take that token instead and to continue from there. **␣** stands for the space that begins a token.
