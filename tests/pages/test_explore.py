@@ -101,7 +101,7 @@ def test_of_a_head_that_does_nothing_notable_the_page_says_so_and_where_it_looks
     for layer, head in np.ndindex(*weights.shape[:2]):
         off = f"{layer}.0-{head - 1}_" if head else ""
         app = opened(layer=str(layer), off=f"{off}{layer}.{head + 1}-7" if head < 7 else off.rstrip("_"))
-        if "nothing here" in app.title[0].value:
+        if "no pattern" in app.title[0].value:
             assert (
                 plain(app.title[0].value)
                 == f"Layer {layer + 1}, head {head + 1} shows no pattern that stands out here."
