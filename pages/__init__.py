@@ -39,7 +39,7 @@ MENU = (
     ("Trust", "evidence", "How we know"),
     ("Trust", "checkpoints", "Checkpoints"),
 )
-MEND_HELP = "Keep nothing broken, here and on the page Break the formula."
+MEND_HELP = "Removes all kept edits, here and on the page Break the formula."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
 
 
@@ -99,7 +99,7 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     names = list(available_checkpoints() if among is None else among)
     names += [selection.checkpoint] if selection.checkpoint not in names else []
     devices = available_devices()
-    shown = BarState(
+    state = BarState(
         text=typable(selection.text),
         pair=typable(selection.pair) if reads_pairs(selection.checkpoint) else None,
         models=[(name, f"{name} · {purpose_of(name)}") for name in names],
@@ -110,11 +110,10 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
         longest=LONGEST_TEXT,
     )
     with st.container(key="bar_frame"):
-        bar(shown, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
+        bar(state, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
 
 
 def take_texts(text: str, pair: str) -> None:
-    """New texts."""
     choose(text=text, pair=pair)
 
 
@@ -124,7 +123,6 @@ def take_example(text: str) -> None:
 
 
 def take_model(name: str) -> None:
-    """Another model."""
     choose(checkpoint=name)
 
 
@@ -149,8 +147,8 @@ def say_kept(selection: Selection) -> None:
     place = st.container(horizontal=True, vertical_alignment="center")
     if selection.edits:
         kept = edits_in_words(Edits.from_text(selection.edits))
-        place.info(f"Kept broken on the page Break the formula: {kept}. This page shows the whole model.")
-        place.button("Mend all", key="mend_all", on_click=choose, kwargs={"edits": ""}, help=MEND_HELP)
+        place.info(f"Edits kept on the page Break the formula: {kept}. This page shows the model without them.")
+        place.button("Undo all", key="mend_all", on_click=choose, kwargs={"edits": ""}, help=MEND_HELP)
 
 
 @contextmanager

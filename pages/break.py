@@ -50,16 +50,17 @@ from viz.formula import with_switches
 
 QUESTION = "What is each part of the formula for?"
 HOW_TO_READ = (
-    "Press a part in a box, and the model runs without it; the result stands below. Press it again to put it back. In "
-    "the box: {}."
+    "Press a part in a box to run the model without it; the result stands below. Press it again to put it back. A "
+    "box gives {}."
 )
-NEXT_HELP = "Where the order of words comes from: waves, rotations, biases."
+NEXT_HELP = "Shows where the order of words comes from: waves, rotations, biases."
 WHERE_HELP = (
-    "In this text: the model runs twice, as it is and with a part of the formula changed. In fresh models: stacks and "
-    "heads with random weights, for what a trained model has already overcome. By hand: small cases to work through."
+    "In this text: the model runs twice, unchanged and with one part of the formula changed. In fresh models: stacks "
+    "and heads with random weights show effects that a trained model has already overcome. By hand: small cases to "
+    "work through."
 )
-NONE_MUTED = "No head is muted on this page; what is muted on the others stays muted there."
-MEASURING = "Taking out the parts one by one, {left} to go. The page then opens on the one that matters most."
+NONE_MUTED = "This page mutes no head; heads that are muted on other pages stay muted there."
+MEASURING = "Taking out the parts one by one, {left} to go. Then the page opens on the part that matters most."
 SUBJECT_VIEWS = {
     "heads": head_split.show_heads,
     "word": word_in_two_texts.show_word,
@@ -77,10 +78,10 @@ def show() -> None:
     pages.show_bar(selection)
     top, board = st.container(), None
     with pages.plain_refusals(), st.spinner("Taking out every part"):
-        selection, board = measured(selection)
+        selection, board = measured_board(selection)
         remember(selection)
     with top:
-        title, sentence = finding(board, pressed()) if board else ("", "")
+        title, sentence = finding(board, pressed_part()) if board else ("", "")
         show_finding(QUESTION, title, sentence, explained=how_chosen(board) if board else None)
         if board:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
@@ -96,26 +97,26 @@ def show() -> None:
     if board is not None:
         with pages.plain_refusals():
             show_chosen(selection, board)
-            share_found(selection, board)
+            share_board(selection, board)
             show_next()
     with place:
         address_notice()
 
 
-def pressed() -> str:
+def pressed_part() -> str:
     """The experiment that a visitor has chosen; "" where the page opens on what matters most."""
     return str(choices().get("experiment", ""))
 
 
 def press(name: str) -> None:
     """Take a part out; pressed again, it is back, and the page shows what matters most."""
-    if name == pressed():
+    if name == pressed_part():
         take_back("experiment")
     else:
         take_experiment(name)
 
 
-def measured(selection: Selection) -> tuple[Selection, Board]:
+def measured_board(selection: Selection) -> tuple[Selection, Board]:
     """The formula with its parts measured, and the selection with the part that matters most where none was chosen."""
     checkpoint, before = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
     kinds = kinds_of(before)
@@ -143,7 +144,7 @@ def show_board(board: Board) -> None:
 @st.fragment
 def fill(chosen: str) -> None:
     """One part more; this alone runs, each time that the browser has drawn it. chosen: what the page shows below."""
-    selection, board = measured(current())
+    selection, board = measured_board(current())
     if not board.pending or selection.of(Broken).experiment != chosen:
         run_again()
     rounds = st.session_state["_rounds"] = st.session_state.get("_rounds", 0) + 1
@@ -153,7 +154,7 @@ def fill(chosen: str) -> None:
 
 def draw(board: Board, chosen: str, *, pending: int = 0) -> None:
     """The formula with its switches."""
-    groups = with_switches(board.groups, board.switches(chosen and pressed()))
+    groups = with_switches(board.groups, board.switches(chosen and pressed_part()))
     switchboard(groups, press, key="formula", parts=EXPERIMENTS, pending=pending)
 
 
@@ -170,7 +171,7 @@ def show_chosen(selection: Selection, board: Board) -> None:
         show_experiment(selection, checkpoint, before, kinds_of(before), unmoved_sentence(board, experiment))
 
 
-def share_found(selection: Selection, board: Board) -> None:
+def share_board(selection: Selection, board: Board) -> None:
     """The picture to share, once every part is measured."""
     if board.most():
         edits = Edits.from_text(selection.edits)
@@ -181,7 +182,7 @@ def share_found(selection: Selection, board: Board) -> None:
 def show_next() -> None:
     """The next page, which is not told of an experiment that nobody chose."""
     unchosen = {} if "experiment" in choices() else {"experiment": ""}
-    page_link("How the model knows the order of words", "positions", NEXT_HELP, **unchosen)
+    page_link("Next: Positions, how the model knows the order of words", "positions", NEXT_HELP, **unchosen)
 
 
 def show_choice(selection: Selection) -> None:

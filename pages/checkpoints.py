@@ -20,19 +20,24 @@ from viz.text import card_tables as cards
 from viz.tokens import markdown_text
 
 QUESTION = "What am I looking at?"
-SQUARES = "Each square is a head and each row a layer, the first at the bottom"
-ORANGE = "; the decoder's orange heads attend to what the encoder read"
-BELOW = " Below stand the data, the training and the command behind every figure."
-EVIDENCE_HELP = "Every number that the app shows of these models, compared with a computation by other code."
-PARAMETERS_HELP = "The numbers that training set: embeddings, projections and norms together."
-SHAPE_HELP = "Layers work one after the other, heads side by side in each. The width is how many numbers a token has."
-VOCABULARY_HELP = "How many different tokens the model knows. What it does not know becomes the unknown token."
+SQUARES = "Each square is a head and each row a layer; the first layer is at the bottom"
+ORANGE = "; orange heads of the decoder attend to the encoder"
+BELOW = " The data, the training and the command behind every figure stand below."
+EVIDENCE_HELP = "Compares every number that the app shows of these models with a computation by other code."
+PARAMETERS_HELP = "The numbers that training adjusts: embeddings, projections and norms together."
+SHAPE_HELP = (
+    "Layers work one after the other; the heads of a layer work side by side. The width is how many numbers the "
+    "vector of a token has."
+)
+VOCABULARY_HELP = (
+    "The number of different tokens that the model knows. Text outside the vocabulary becomes the unknown token."
+)
 LENGTH_HELP = "Tokens beyond this number are left out, and the page says so."
-OPEN_HELP = "The text that is selected, read by this checkpoint."
+OPEN_HELP = "Opens the selected text with this checkpoint."
 EVALUATION_WIDTHS = {"result": st.column_config.Column(width=110), "examples": st.column_config.Column(width=110)}
 LOSS_HELP = (
-    "Cross-entropy: minus the logarithm of the probability that the model gave to the right answer, averaged. "
-    "The validation part was not trained on."
+    "Cross-entropy: minus the logarithm of the probability that the model gave to the right answer, averaged. The "
+    "model was not trained on the validation part."
 )
 
 
@@ -42,8 +47,8 @@ def show() -> None:
     usable = usable_of(names)
     if usable:
         pairs = any(model.config.is_encoder_decoder for model in usable.values())
-        said = f"{SQUARES}{ORANGE if pairs else ''}.{'' if picture_alone() else BELOW}"
-        show_finding(QUESTION, cards.models_title(list(usable.values())), said)
+        sentence = f"{SQUARES}{ORANGE if pairs else ''}.{'' if picture_alone() else BELOW}"
+        show_finding(QUESTION, cards.models_title(list(usable.values())), sentence)
     else:
         show_finding(QUESTION)
     address_notice()
@@ -62,12 +67,12 @@ def show() -> None:
 
 def usable_of(names: Sequence[str]) -> dict[str, cards.Model]:
     """Those that can be used, by their names, as the picture shows them."""
-    found = {}
+    models = {}
     for name in names:
         with suppress(CheckpointError, MemoryError):  # the page says why where the checkpoint has its place
             one = checkpoint_named(name)
-            found[name] = cards.Model(one.config, one.card, one.family, one.model.parameter_count())
-    return found
+            models[name] = cards.Model(one.config, one.card, one.family, one.model.parameter_count())
+    return models
 
 
 def show_model(name: str, model: cards.Model) -> None:
@@ -110,12 +115,12 @@ def show_sizes(checkpoint: Checkpoint) -> None:
 
 def show_evaluations(card: Mapping[str, object]) -> None:
     """What was measured and what that means; under every table, folded, the command that prints it."""
-    found = cards.evaluations_by_command(card)
-    if found:
+    tables = cards.evaluations_by_command(card)
+    if tables:
         st.subheader("How good it is", anchor=False)
-        if said := cards.all_measures_explained(card):
-            st.markdown(" ".join(map(markdown_text, said)))
-    for command, table in found.items():
+        if sentences := cards.all_measures_explained(card):
+            st.markdown(" ".join(map(markdown_text, sentences)))
+    for command, table in tables.items():
         st.dataframe(pd.DataFrame(table), hide_index=True, height="content", column_config=EVALUATION_WIDTHS)
         if command:
             with st.expander("The command that printed this"):

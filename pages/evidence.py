@@ -12,7 +12,7 @@ from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, Finding, evidence
 from model.trace import Trace
 from pages.parts.cache import LRUCache, checkpoint_named
-from pages.parts.explore.explorer_panel import traced
+from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import alone, button, download_name, files, selected_pass, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import page_link
@@ -28,31 +28,32 @@ from viz.text import evidence_tables as report
 from viz.tokens import list_of
 
 QUESTION = "Why should I believe this number?"
-CHART_SAID = "Every check, by the share of what is allowed that its largest difference takes; the tables have them all."
-CHECKPOINTS_HELP = "Whose numbers these are: every model, with its data, its training and what it was measured to do."
+CHART_SAID = "Every check, by its largest difference as a share of the allowed difference; the tables have all numbers."
+CHECKPOINTS_HELP = "Describes every model: its data, its training and its measured results."
 HOW_TO_READ = """
-- In the picture each dot is a check: how much its largest difference takes of what is allowed. At the left the numbers
-  are the same to the last bit; a cross beyond the dashed line has failed.
-- Each row is a kind of number that this app shows. All of that kind, in every layer and head, were compared just now
-  with a **reference**, unless the row says for which of them alone: computed by other code, or a law that has to hold.
-  The row gives **ours** and the reference where they differ most, measured against what is allowed there.
-- **Allowed** is how far the two may be apart. The model computes with 32-bit numbers, about seven digits, and what is
-  rounded adds up: so it is mostly 0.00001 (1e-05) for numbers near 1, and more where an array holds larger ones. Where
-  it is 0, both must be the same to the last bit.
-- **Does not apply** is no result, and says why. NaN, infinity and a wrong shape count as differing. Tokens, layers and
-  heads count from 1, coordinates and ids from 0.
+- In the picture each dot is a check, placed by its largest difference as a share of the allowed difference. At the left
+  end the numbers are the same to the last bit; a cross beyond the dashed line has failed.
+- Each row is a kind of number that this app shows. All numbers of that kind, in every layer and head, were compared
+  just now with a **reference**, unless the row says that it covers only some of them. The reference comes from other
+  code, or is a law that has to hold. The row gives **ours** and the reference where they differ most, relative to the
+  allowed difference there.
+- **Allowed** is the largest difference that a check accepts. The model computes with 32-bit numbers, which have about
+  seven digits, and rounding errors add up. So it is mostly 0.00001 (1e-05) for numbers near 1, and more where an array
+  holds larger numbers. Where it is 0, both must be the same to the last bit.
+- **Does not apply** is not a result; the row says why. NaN, infinity and a wrong shape count as differences. Tokens,
+  layers and heads count from 1, coordinates and ids from 0.
 """
 IN_THE_REPOSITORY = """
-The repository's tests compare more than can be run here: every layer's queries, keys, values, scores, weights, context,
+The repository's tests compare more than this page can: every layer's queries, keys, values, scores, weights, context,
 stream and logits with the library `transformers`, for every family of models that can be loaded
 (`tests/model/families/`), and attention and whole models with torch's own (`tests/model/test_attention.py`,
 `tests/model/test_transformer.py`). `tests/model/measures/test_evidence.py` falsifies each number of this page in turn
 and expects the row of that number to fail.
 """
-CSV_HELP = "Every row with all digits, what is allowed and why; places count from 0."
+CSV_HELP = "Every row with all digits, the allowed difference and its reason; places count from 0."
 EDITED_ELSEWHERE = (
-    "What is kept broken on the page Break the formula is not part of this pass: Explore and Inside a head show the "
-    "same one that is checked here."
+    "The edits kept on the page Break the formula are not part of this pass. The checks run on the pass that Explore "
+    "and Inside a head show."
 )
 FINDINGS_KEPT = 64
 
@@ -67,15 +68,15 @@ def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
     pages.show_bar(selection)
-    place, said, caveats = st.container(), ("", ""), None
+    place, title_and_sentence, caveats = st.container(), ("", ""), None
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
-        trace, kinds = traced(selection, checkpoint)
+        trace, kinds = trace_and_kinds(selection, checkpoint)
         selection = fit(selection, kinds)
         remember(selection)
         address_notice()
         findings = findings_of(selection, checkpoint, trace)
-        said = report.title(findings), report.sentence(findings)
+        title_and_sentence = report.title(findings), report.sentence(findings)
         edits, caveats = edits_of(selection, checkpoint), partial(show_caveats, checkpoint, trace)
         show_picture(findings, trace_key(selection, edits))
         if not picture_alone():
@@ -83,7 +84,7 @@ def show() -> None:
             show_findings(findings, urlencode(address_of("explore")), provenance_of(selection, checkpoint, edits))
             page_link("Checkpoints: what these models are", "checkpoints", CHECKPOINTS_HELP)
     with place:
-        show_finding(QUESTION, *said)
+        show_finding(QUESTION, *title_and_sentence)
         if caveats:
             caveats()
 
@@ -124,8 +125,8 @@ def show_pass(selection: Selection, edits: Edits) -> None:
     if edits.muted:
         layers = sorted({site.layer for site in edits.muted})
         st.info(
-            f"Heads are muted, {len(edits.muted)} in all, in layer {list_of(layers)}: the checks run on that pass, and "
-            "so do the references."
+            f"Muted heads: {len(edits.muted)}, in layer {list_of(layers)}. The checks and the references both use this "
+            "pass."
         )
     if selection.edits:
         st.info(EDITED_ELSEWHERE)
@@ -143,7 +144,7 @@ def show_findings(findings: Sequence[Finding], address: str, source: Provenance)
         rows = [finding for finding in findings if finding.check.group == group]
         st.subheader(title, anchor=False)
         st.table(pd.DataFrame(report.table(rows, address)), hide_index=True)
-    st.subheader("Tested besides", anchor=False)
+    st.subheader("Tested in the repository", anchor=False)
     st.markdown(IN_THE_REPOSITORY)
 
 

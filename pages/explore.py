@@ -53,39 +53,41 @@ from viz.text.token_table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
 
 HOW_TO_READ = """
-- The model reads the text in **layers**, one after the other. In each, several **heads** look at the same time, each in
-  a way of its own that it learned in training; the next layer works on what they found.
-- **Large picture**: a curve runs from each query, above, to the keys that it attends to, below. Its width and strength
-  grow with the weight; curves below a hundredth of the thickest are left out. Keys are shaded by what they get.
-- A **query** is a token that looks, a **key** one that is looked at: query attends to key. The share of the query's
-  attention that goes to that key is the weight, from 0 to 1; what a query gives adds up to 1.
+- The model reads the text in **layers**, one after the other. Each layer has several **heads**, which work in parallel;
+  each learned its own way of looking in training. The next layer works on their results.
+- **Large picture**: the queries stand above, the keys below, and a curve runs from each query to the keys that it
+  attends to. A larger weight has a wider and darker curve; weights below a hundredth of the largest are not drawn. Keys
+  are shaded by the weight that they receive.
+- A **query** is a token that looks, a **key** one that is looked at: the query attends to the key. The weight, from 0
+  to 1, is the share of the query's attention that goes to that key; the weights of a query add up to 1.
 - **Grid**: every head of every layer; click one to see it alone, double-click to open it. **Lines** and **matrix** show
-  the heads of the chosen layer that are on, the matrix their mean. **Text** is shaded by the weights.
-- Point at a token in any of them and all show only what it attends to; click to keep it. "≈" marks a number read from
-  the picture; the exact one takes its place after a moment's rest, where a cell stands for one query and key.
-- ␣ stands for a space, a token that begins with ## goes on within a word, and names in brackets, such as [START] or
-  [UNK], are tokens of the model's own: a beginning, an end, what it has no token for.
+  the heads of the chosen layer that are on; the matrix shows their mean. **Text** is shaded by the weights.
+- Point at a token in any of them, and all views show only what it attends to; click to keep it. "≈" marks a number read
+  from the picture. Rest the pointer for a moment, and the exact number takes its place, where a cell stands for one
+  query and one key.
+- ␣ stands for a space, and a token that begins with ## continues a word. Names in brackets, such as [START] or [UNK],
+  are special tokens: they mark the beginning, the end, or a piece of text that the vocabulary does not contain.
 """
 MUTE_HELP = (
-    "Runs the model again without the heads that are off: their contexts, the weighted sums of the values, are set to "
-    "zero before the layer's output projection. The prediction is given before and after."
+    "Runs the model again with the heads that are off muted: the context of each, the weighted sum of its values, is "
+    "set to zero before the layer's output projection. The page then gives the prediction before and after."
 )
 INSIDE_HELP = (
-    "Every step from the words to one weight, with its numbers: that of the query and key kept in the picture, or else "
-    "the largest."
+    "Shows every step from the words to one weight, with its numbers: the weight of the query and key that are kept "
+    "in the picture, or else the largest."
 )
-MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Which of them?"
+MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Choose one of these heads:"
 MOST_LINKS = 8
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
 STATISTICS_HELP = (
-    "Of this sentence and this attention. Entropy is how widely a head spreads, in bits, the mean over its queries: 0 "
-    "where each looks at one token alone. Distance is the mean number of tokens between query and key. The others are "
-    "shares of all the weight that the head gives."
+    "The numbers are of this sentence and this attention. Entropy says how widely a head spreads its attention: in "
+    "bits, the mean over its queries; 0 where each query attends to one token alone. Distance is the mean number of "
+    "tokens between query and key. The other numbers are shares of all the weight that the head gives."
 )
 STATISTICS_NOTE = (
-    "Choose heads by clicking on them in either part: the explorer shows those and switches the others off. Another "
-    "click takes a head out of the choice again, and a double click switches all heads on. "
-    "Heads that are on are outlined as soon as one is off. In the lower part a larger mark stands for a larger number."
+    "Click a head in either part of the chart to choose it: the explorer shows the chosen heads and switches the "
+    "others off. Another click removes the head from the choice, and a double click switches all heads on. Once a "
+    "head is off, the heads that are on are outlined. In the lower part, a larger mark stands for a larger number."
 )
 ACTIONS = (226, 128)  # pixels: the widths of what acts on the heads that are on
 ACTIONS_HEIGHT = 40
@@ -94,8 +96,8 @@ PICTURE_HEIGHT, CHANGES_HEIGHT, CARDS_HEIGHT = 320, 96, 100
 QUESTION = "Which words does each head look at?"
 INTRODUCTION = "A small Transformer reads your sentence; everything here is computed as you watch."
 TOKENS_HELP = (
-    "The model reads tokens: words, or pieces of the words that it has not learned whole. The id is the token's number "
-    "in the vocabulary; characters are counted from 0 in the text, end not included."
+    "The model reads tokens: words, or pieces of words that its vocabulary does not contain. The id is the token's "
+    "number in the vocabulary. Characters of the text count from 0; the end is not included."
 )
 
 
@@ -110,7 +112,7 @@ def show() -> None:
     above = st.container()
     pages.say_kept(selection)
     with pages.plain_refusals():
-        with st.spinner("Computing what every head looks at"):
+        with st.spinner("Computing the attention of every head"):
             remember(shown_attention().selection)
         address_notice(last=whole)
         read = True
@@ -133,30 +135,30 @@ def show_attention(whole: bool, text: str) -> None:
         run_again()
     selection = current()
     with pages.plain_refusals():
-        shown = shown_attention()
-        selection = shown.selection
-        opening = show_found(shown, whole)
+        attention = shown_attention()
+        selection = attention.selection
+        opening = show_opening(attention, whole)
         if not picture_alone():
-            show_all(shown, opening, whole)
+            show_all(attention, opening, whole)
     remember(selection)
 
 
-def show_found(shown: ShownAttention, whole: bool) -> Opening | None:
+def show_opening(attention: ShownAttention, whole: bool) -> Opening | None:
     """The finding and the large picture of its head; None where the heads are not measured yet."""
-    checkpoint = checkpoint_named(shown.selection.checkpoint)
+    checkpoint = checkpoint_named(attention.selection.checkpoint)
     if not (whole or is_small(checkpoint) or picture_alone()):
-        show_finding(QUESTION, sentence="The picture comes as soon as every head is measured.")
+        show_finding(QUESTION, sentence="The picture appears when every head is measured.")
         with picture():
             st.space(PICTURE_HEIGHT)
         return None
-    opening = opening_of(shown)
-    sentence = f"{sentence_of(shown, opening)} {verdict(shown)}"
-    title = title_of(shown, opening)
+    opening = opening_of(attention)
+    sentence = f"{sentence_of(attention, opening)} {verdict(attention)}"
+    title = title_of(attention, opening)
     show_finding(question() if title else QUESTION, title, sentence, explained=how_chosen(opening))
-    show_caveats(checkpoint, trace_of(shown.selection, edits_of(shown.selection, checkpoint)))
+    show_caveats(checkpoint, trace_of(attention.selection, edits_of(attention.selection, checkpoint)))
     with picture():
-        name = f"{shown.name} {shown.kind.name} {opening.layer} {opening.head}"
-        sentence_picture(figure_of(shown, opening), name, swappable_side(shown), take_swap)
+        name = f"{attention.name} {attention.kind.name} {opening.layer} {opening.head}"
+        sentence_picture(figure_of(attention, opening), name, swappable_side(attention), take_swap)
     return opening
 
 
@@ -165,49 +167,52 @@ def question() -> str:
     return QUESTION if picture_alone() else f"{QUESTION} {INTRODUCTION}"
 
 
-def verdict(shown: ShownAttention) -> str:
+def verdict(attention: ShownAttention) -> str:
     """What the model says, and what it said before heads were muted. Markdown."""
-    selection = shown.selection
+    selection = attention.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
     if typed := reads_typed(selection):  # the same target, whatever is muted
         return markdown_text(verdict_of(checkpoint, trace_of(selection, edits), typed=typed))
-    said = verdict_of(checkpoint, trace_of(selection, edits))
-    if said and edits.muted:
-        said += f" Before muting: {verdict_of(checkpoint, trace_of(selection, Edits())).partition(': ')[2]}"
-    return markdown_text(said)
+    sentence = verdict_of(checkpoint, trace_of(selection, edits))
+    if sentence and edits.muted:
+        sentence += f" Before muting: {verdict_of(checkpoint, trace_of(selection, Edits())).partition(': ')[2]}"
+    return markdown_text(sentence)
 
 
-def show_all(shown: ShownAttention, opening: Opening | None, whole: bool) -> None:
+def show_all(attention: ShownAttention, opening: Opening | None, whole: bool) -> None:
     """Three changes, other heads worth a look, and every head of every layer in the explorer."""
     with st.container():  # its place is there in any case, or the browser would make all below anew
-        say_muted(shown.selection)
+        say_muted(attention.selection)
     changes, others = st.container(key="changes"), st.container(key="worth", gap="xsmall")
     with others:
         if opening is not None:
-            show_heads_worth_a_look(shown, opening)
+            show_heads_worth_a_look(attention, opening)
         else:
             st.space(CARDS_HEIGHT)
     st.subheader("All heads", anchor=False)
     above = st.container()
-    show_explorer(shown, awaited=not whole)  # sent before all that takes longer: it may be waited for
+    show_explorer(attention, awaited=not whole)  # sent before all that takes longer: it may be waited for
     st.session_state["_picture_sent"] = True
     with above:
-        show_answer(shown, opening if whole else None)
+        show_answer(attention, opening if whole else None)
     with changes:
         if whole and opening is not None:
-            show_changes(shown, opening)
+            show_changes(attention, opening)
         else:
             st.space(CHANGES_HEIGHT)
     if whole:
-        show_below(shown)
+        show_below(attention)
     if whole and opening is not None:
-        show_next(shown, opening)
+        show_next(attention, opening)
 
 
-def show_next(shown: ShownAttention, opening: Opening) -> None:
+def show_next(attention: ShownAttention, opening: Opening) -> None:
     """Where to go from here, and why: to the weight that is kept in the picture, or else to the one that was found."""
-    view, (query, key) = shown.selection.view, pair_of(opening.found, shown.kind) if opening.found else (None, None)
+    view, (query, key) = (
+        attention.selection.view,
+        pair_of(opening.found, attention.kind) if opening.found else (None, None),
+    )
     if is_on_screen(opening) and (view.query, view.key) != (None, None):
         query, key = view.query, view.key
     pair = {"query": query, "key": key}
@@ -222,47 +227,47 @@ def is_on_screen(opening: Opening) -> bool:
     return current().view.layer == opening.layer
 
 
-def show_below(shown: ShownAttention) -> None:
+def show_below(attention: ShownAttention) -> None:
     """How to read the explorer, and what is known of the sentence beside it."""
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
-    show_statistics(shown)
-    show_tokens(shown.selection)
-    show_neighbours(shown)
+    show_statistics(attention)
+    show_tokens(attention.selection)
+    show_neighbours(attention)
 
 
-def show_answer(shown: ShownAttention, opening: Opening | None) -> None:
+def show_answer(attention: ShownAttention, opening: Opening | None) -> None:
     """Where the heads that are on look, and what the model says, with what acts on that.
 
     opening: None leaves the places of the last two empty.
     """
-    selection = shown.selection
+    selection = attention.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     trace = trace_of(selection, edits_of(selection, checkpoint))
     words, outcome = st.columns([5, 3])
     with words:
-        st.markdown(heads_sentence(shown), help=weight_sentences.HELP)
+        st.markdown(heads_sentence(attention), help=weight_sentences.HELP)
     with outcome:
         if opening is not None:
             show_prediction(checkpoint, selection, trace)
-            show_actions(shown, opening)
+            show_actions(attention, opening)
         else:
             st.space(PREDICTION_HEIGHT)
             hold_actions()
 
 
-def show_actions(shown: ShownAttention, opening: Opening) -> None:
+def show_actions(attention: ShownAttention, opening: Opening) -> None:
     """What acts on the heads that are on, takes them away, or leads inside them."""
-    selection, heads = shown.selection, shown.kind.heads
+    selection, heads = attention.selection, attention.kind.heads
     with st.container(horizontal=True, vertical_alignment="center"):
         key = bind("mute", selection.mute, told=True)
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         with files():
             taken = selected_pass(selection)
             key_found = None if opening.found is None else opening.found.key
-            found = alone(taken, opening.layer, opening.head, key_found)
-            downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), found=found)
-        show_links_inside(shown)
+            snapshot = alone(taken, opening.layer, opening.head, key_found)
+            downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), finding=snapshot)
+        show_links_inside(attention)
 
 
 def hold_actions() -> None:
@@ -272,9 +277,9 @@ def hold_actions() -> None:
             st.container(width=width, height=ACTIONS_HEIGHT, border=False)
 
 
-def show_links_inside(shown: ShownAttention) -> None:
+def show_links_inside(attention: ShownAttention) -> None:
     """To the number in the picture: inside the head that is on; of a mean, inside one of its heads."""
-    view, kind = shown.selection.view, shown.kind
+    view, kind = attention.selection.view, attention.kind
     on = view.heads_on(kind.heads)
     if not on:
         return
@@ -317,18 +322,20 @@ def say_muted(selection: Selection) -> None:
     if selection.muted:
         heads = ", ".join(f"head {counted(head)} of layer {counted(layer)}" for layer, head in sorted(selection.muted))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"Muted: {heads}. A muted head still looks; what it finds is set to zero.", width="content")
-            st.button("Give back", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
+            st.markdown(
+                f"Muted: {heads}. A muted head still computes its weights; its context is set to zero.", width="content"
+            )
+            st.button("Unmute", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
 
 
-def heads_sentence(shown: ShownAttention) -> str:
+def heads_sentence(attention: ShownAttention) -> str:
     """Where the heads that are on look, in one sentence."""
-    view, kind = shown.selection.view, shown.kind
+    view, kind = attention.selection.view, attention.kind
     if not view.heads_on(kind.heads):
-        return "No head is on. Press All beside the heads, or switch one on, to see where it looks."
+        return "No head is on. Press All beside the heads, or switch one on."
     seen = in_view(kind, view)
     if not seen.weights.size:
-        return "No token is left to look at: all are hidden."
+        return "All tokens are hidden: no weight is left to show."
     return weight_sentences.sentence(
         seen.mean,
         [key.name for key in seen.keys],
@@ -340,30 +347,30 @@ def heads_sentence(shown: ShownAttention) -> str:
     )
 
 
-def show_statistics(shown: ShownAttention) -> None:
+def show_statistics(attention: ShownAttention) -> None:
     """What every head does with this sentence, in numbers; choosing heads here shows them in the explorer."""
-    selection, kind, statistics = shown.selection, shown.kind, statistics_of(shown)
+    selection, kind, statistics = attention.selection, attention.kind, statistics_of(attention)
     st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)
     with st.container(horizontal=True):
         axes = [
-            choose_axis("across", "Across", selection.of(Axes).across, list(statistics)),
-            choose_axis("up", "Up, and as colour", selection.of(Axes).up, list(statistics), place=1),
+            choose_axis("across", "Horizontal axis", selection.of(Axes).across, list(statistics)),
+            choose_axis("up", "Vertical axis and colour", selection.of(Axes).up, list(statistics), place=1),
         ]
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
     st.vega_lite_chart(
-        chart_of((shown.name, kind.name, *axes, on, theme()), statistics),
+        chart_of((attention.name, kind.name, *axes, on, theme()), statistics),
         theme=None,
         on_select=partial(take_chosen, kind.layers, kind.heads),
         selection_mode=[CHOSEN],
         key=chart_key(selection.view.off),
-        alt=f"Scatter and strip of {kind.layers} layers with {kind.heads} heads each, by two statistics.",
+        alt=f"Scatter plot and strip: two statistics of {kind.layers} layers with {kind.heads} heads each.",
     )
     st.markdown(STATISTICS_NOTE)
 
 
-def choose_axis(name: str, label: str, wanted: str, there: list[str], *, place: int = 0) -> str:
+def choose_axis(name: str, label: str, statistic: str, there: list[str], *, place: int = 0) -> str:
     """One axis of the chart; a statistic that this attention has not, as cross-attention no distance, gives way."""
-    chosen = wanted if wanted in there else there[place]
+    chosen = statistic if statistic in there else there[place]
     take_axis = partial(take_axis_named, name)
     select(label, there, chosen, take_axis, key=name, format_func=TITLES.__getitem__, width=260)
     return chosen
@@ -388,8 +395,8 @@ def chart_of(key: tuple[Any, ...], _statistics: Mapping[str, np.ndarray]) -> dic
 
 def chart_key(off: Set[tuple[int, int]]) -> str:
     """Another one whenever heads were switched elsewhere: what had been chosen in the chart is forgotten with it."""
-    number, known = st.session_state.get("_chart", (0, None))
-    st.session_state["_chart"] = (number if off == known else number + 1, off)
+    number, before = st.session_state.get("_chart", (0, None))
+    st.session_state["_chart"] = (number if off == before else number + 1, off)
     return f"heads_chart_{st.session_state['_chart'][0]}"
 
 
@@ -411,10 +418,10 @@ def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) 
         target = target_with_origin(selection, checkpoint, edits_of(selection, checkpoint))
         st.markdown("Output", help=OUTPUT_HELP) if target is None else st.markdown(f"Target: {target.by}")
         st.text(weight_sentences.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist())))
-    said = prediction_of(checkpoint, trace)
-    if said is None:
+    prediction = prediction_of(checkpoint, trace)
+    if prediction is None:
         return
-    title, outcome, explained = said
+    title, outcome, explained = prediction
     muted = edits_of(selection, checkpoint).muted
     st.metric(f"{title} with heads muted" if muted else title, outcome, help=explained)
     if muted and (before := prediction_of(checkpoint, trace_of(selection, Edits()))):

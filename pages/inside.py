@@ -8,7 +8,7 @@ from model.measures.one_weight import STEPS, Quantities, WeightPath
 from model.measures.score_parts import score_parts, why_not
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.arrow_keys import arrow_keys
-from pages.parts.explore.explorer_panel import traced
+from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import POSITIONS_HELP, links_of_weight, page_link
 from pages.parts.frame.theme import theme
@@ -37,29 +37,34 @@ from viz.walkthrough.step_layout import alternative, specs
 
 QUESTION = "Where does this one number come from?"
 HOW_TO_READ = """
-- A strip is a vector, a token's list of numbers: each cell is one **coordinate**, **blue** above 0, **orange**
-  and marked with a dash below 0; the deeper the colour, the further from 0. Point at a cell or a bar for its number.
-- **Previous**, **Next** and the arrow keys follow the weight from the words to what becomes of it. The first steps are
-  the query's and the key's alone; from the product on, all keys are there, because they share the query's attention.
+- A strip is a vector, a token's list of numbers. Each cell is one **coordinate**: **blue** above 0, **orange** and
+  marked with a dash below 0; a deeper colour is further from 0. Point at a cell or a bar for its number.
+- **Previous**, **Next** and the arrow keys follow the weight from the words to its effect on the stream. The first
+  steps concern the query and the key alone; from the product on, all keys appear, because they share the query's
+  attention.
 - A **query** is a token that looks, a **key** one that is looked at. The **stream** is a token's vector on its way
-  through the layers, to which each adds something.
+  through the layers; each layer adds something to it.
 """
 DEPTH_NAMES = {"idea": "The idea", "numbers": "Every number"}
-DEPTH_HELP = "The idea is a sentence and a picture for each step; every number adds formula, code and all numbers."
+DEPTH_HELP = (
+    "“The idea” gives a sentence and a picture for each step; “Every number” adds the formula, the code and all "
+    "numbers."
+)
 PARTS_HELP = (
-    "In layer 1 the vectors are sums of a word's vector and a position's, and the product of two sums is a sum of "
-    "products. “word → position” is what the query's word contributes with the key's position. The last part holds all "
-    "that has a learned bias in it. Where the sum was normed, each part is divided by what the whole was divided by."
+    "In layer 1 each vector is the sum of a word's vector and a position's vector, and the product of two sums is a "
+    "sum of products. “word → position” is the product of the query's word and the key's position. The last part "
+    "holds all terms with a learned bias. Where the sum was normed, each part is divided by the same number as the "
+    "whole."
 )
 RECHECK_HELP = (
-    "Computes the whole way again in NumPy, with 64-bit numbers, from the token ids and the stored weights. It shares "
-    "no code with the model. What differs is the rounding of the model's 32-bit numbers."
+    "Computes the whole path again in NumPy, with 64-bit numbers, from the token ids and the stored weights. It "
+    "shares no code with the model. The difference comes from the rounding of the model's 32-bit numbers."
 )
 CODE_HELP = (
-    "The lines of this program that ran, read from its files. What says `changes`, `without` or `normed` is where an "
-    "edit would act, such as a norm left out; unedited, it does what the formula says."
+    "The lines of this program that ran, read from its files. The names `changes`, `without` and `normed` mark where "
+    "an edit would act, such as a norm left out; without edits, the lines do what the formula says."
 )
-NO_TERM = "Nothing in this model's formula stands for this step: the model does without it."
+NO_TERM = "This model's formula has no term for this step: the model leaves it out."
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 
@@ -70,7 +75,7 @@ def show() -> None:
     pages.show_bar(selection)
     above = st.container()
     with pages.plain_refusals(), st.spinner("Computing every step"):
-        _, kinds = traced(selection, checkpoint_named(selection.checkpoint))
+        _, kinds = trace_and_kinds(selection, checkpoint_named(selection.checkpoint))
         remember(fit(selection, kinds))
         show_walk()
         return
@@ -84,10 +89,10 @@ def show_walk() -> None:
     selection = current()
     with pages.plain_refusals():
         checkpoint = checkpoint_named(selection.checkpoint)
-        trace, kinds = traced(selection, checkpoint)
+        trace, kinds = trace_and_kinds(selection, checkpoint)
         selection = fit(selection, kinds)
-        shown, step = opening_selection(selection, kinds), selection.of(Walk).step
-        path = chosen_path(shown, checkpoint)
+        opened, step = opening_selection(selection, kinds), selection.of(Walk).step
+        path = chosen_path(opened, checkpoint)
         show_finding(QUESTION, steps.title(path), steps.answer(path), explained=steps.in_full(path))
         show_caveats(checkpoint, trace)
         if picture_alone():
@@ -101,19 +106,19 @@ def show_walk() -> None:
             with around:
                 show_step(path, step)
             with side:
-                show_controls(shown, kinds, path)
-            show_more(shown, checkpoint, path)
+                show_controls(opened, kinds, path)
+            show_more(opened, checkpoint, path)
     remember(selection)
 
 
 def show_step(path: WeightPath, step: str, *, named: bool = False) -> None:
     """What happens, in a sentence and its charts. named: with the name of the step above."""
-    found = STEPS[step](path)
+    quantities = STEPS[step](path)
     with picture(), st.container(gap="small"):
         if named:
             name_step(step)
-        st.markdown(steps.idea(path, step, found))
-        for row in specs(path, step, found, theme=theme()):
+        st.markdown(steps.idea(path, step, quantities))
+        for row in specs(path, step, quantities, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
                 with place.container(gap="xsmall"):
                     if title:
@@ -168,7 +173,7 @@ def show_parts(path: WeightPath) -> None:
 def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The number from the trace beside the same computed along another path."""
     if st.button("Recheck this weight", key="recheck", help=RECHECK_HELP):
-        with st.spinner("Computing it again from the stored weights"):
+        with st.spinner("Computing the weight again from the stored weights"):
             again = recheck_weight(selection, checkpoint, path)
         st.table(steps.rechecked_rows(path, again))
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
@@ -195,14 +200,14 @@ def show_code(path: WeightPath, step: str) -> None:
         st.code(excerpt.code, language=None, wrap_lines=True)
 
 
-def show_numbers(found: Quantities) -> None:
+def show_numbers(quantities: Quantities) -> None:
     """Every quantity with its shape, to be copied in full."""
     st.subheader("Every number", anchor=False)
-    for name, quantity in found.items():
+    for name, quantity in quantities.items():
         size = quantity.values.size
         st.markdown(f"{steps.LABELS[name]} · {steps.shape(quantity)}")
         if size > MOST_PRINTED:
-            st.text(f"{size:,} numbers: they are in the file of this step, under Download at the top.")
+            st.text(f"{size:,} numbers; the file of this step, under Download at the top, holds them all.")
         else:
             with st.container(height=150 if size > MOST_IN_SIGHT else "content", border=False):
                 st.code(steps.exactly(quantity.values), language=None, wrap_lines=True)

@@ -33,8 +33,8 @@ from pages.parts.positions.settings import (
     TABLES,
     WIDEST,
     Positioning,
-    fitted,
-    put_back,
+    fitting_settings,
+    misfits,
 )
 from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
@@ -55,68 +55,76 @@ TABLE_NAMES = {"formula": "the formula", "own": "this checkpoint"}
 QUESTION = "How does the model know the order of words?"
 HOW_TO_READ_ORDERS = """
 **How to read this**
-- Two tokens, marked ⇄, change places, and the model reads both orders. A bar says how far a token's vector after the
-  last layer is from its own in the other order, as a share of its length; 0 means that the model sees no difference.
-- The two bars of a token are of the same model with its positions and without them. They say how far a vector moves,
-  not how well the model reads: a decoder, whose mask tells it the order too, may move further without positions.
+- Two tokens, marked ⇄, change places, and the model reads both orders. A bar shows how far a token's vector after the
+  last layer is from its vector in the other order, as a share of its length; 0 means that the model sees no difference.
+- The two bars of a token belong to the same model with its positions and without them. They show how far a vector
+  moves, not how well the model reads. The mask of a decoder also tells it the order, and its vectors may move further
+  without positions.
 """
-SUM_HELP = "What enters the first layer: the token's own vector, and what is added to it for its position."
+SUM_HELP = "The vectors that enter the first layer: each is the token's own vector plus the vector for its position."
 HOW_TO_READ = """
-- The picture is read off the forward pass: each token's vector as it comes from the table of embeddings (times √width,
-  where the architecture scales it), what is added for its position, and the sum, which enters the first layer.
-- A row of a heatmap is a position, a column one of its numbers: **orange** is below 0, **blue** above, the colour of
-  the page is 0. Point at any place for the number.
-{waves}- Tokens count from 1; positions and dimensions from 0, as in the formula: token 1 stands at position 0.
+- The picture shows numbers of the forward pass: each token's vector from the table of embeddings (times √width, where
+  the architecture scales it), the vector that is added for its position, and the sum, which enters the first layer.
+- A row of a heatmap is a position, a column one of its numbers: **orange** is below 0, **blue** above, and the colour
+  of the page is 0. Point at a cell for its number.
+{waves}- Tokens count from 1; positions and dimensions count from 0, as in the formula: token 1 stands at position 0.
 """
 WAVES_READ = """\
 - Dimensions 0 and 1 are the sine and the cosine of the shortest wave; every pair further right has a longer one.
   Together they tell positions apart as the hands of a clock tell times apart.
 """
 NO_FORMULA = "No formula gives these vectors: training found them, one for each position."
-NO_WAVES = "What follows is of the formula, not of this checkpoint: vectors that training found are no waves."
+NO_WAVES = (
+    "The wavelengths and the shift below are those of the formula, not of this checkpoint: vectors that training "
+    "found are not waves."
+)
 FORMULA_TEXT = (
     r"PE_{(pos,\,2i)} = \sin\!\left(pos / 10000^{2i/d}\right)",
     r"PE_{(pos,\,2i+1)} = \cos\!\left(pos / 10000^{2i/d}\right)",
 )
-BREAK_HELP = "The same model on the same text without positions, or with shuffled ones, beside what it does with them."
-TABLE_HELP = "The formula of the paper at any size, or the vectors of the checkpoint above, where it adds any."
+BREAK_HELP = "Compares the model on this text with its positions, without them, and with shuffled positions."
+TABLE_HELP = "The formula of the paper at any size, or the position vectors of the checkpoint above, if it has any."
 LENGTH_HELP = f"How many positions, from 1 to {LONGEST:,}."
 WIDTH_HELP = (
-    f"How many numbers a position has: the width of the model, from 1 to {WIDEST:,}. A checkpoint's is its own."
+    f"How many numbers a position has: the width of the model, from 1 to {WIDEST:,}. A checkpoint has its own width."
 )
 DIMENSIONS_HELP = f"Which columns of the table the curves show, at most {MOST_CURVES}. They count from 0."
-WAVES_HELP = "The number of positions after which a sine begins anew: 2π · 10000^(2i/width)."
+WAVES_HELP = "The number of positions after which a sine starts again: 2π · 10000^(2i/width)."
 PRODUCTS_HELP = (
-    "The sum of the products of two position vectors, number by number. A score is such a product, of query and key, "
-    "so a product that falls with the distance lets a head look at what is near."
+    "The dot product of two position vectors is the sum of the products of their numbers. A score is the dot product "
+    "of a query and a key, so a product that falls with the distance lets a head attend to near tokens."
 )
 SHIFT_HELP = (
-    "A pair of a sine and a cosine is like a hand of a clock. A shift by k positions rotates every hand by k times its "
-    "own angle, wherever it stands: one matrix does it for all positions, so a head can learn to look k words back."
+    "A pair of a sine and a cosine is like the hand of a clock. A shift by k positions rotates every hand by k times "
+    "its own angle, wherever the hand stands. One matrix does this for all positions, so a head can learn to attend "
+    "k words back."
 )
 BEYOND_HELP = (
-    "For each position, how many of its numbers lie outside all that their dimension holds at the positions of the "
-    "longest text that the checkpoint reads, by more than 0.01."
+    "For each position, the share of its numbers that lie outside the range of their dimension by more than 0.01. "
+    "The range is that of all positions of the longest text that the checkpoint reads."
 )
 SCHEMES_HELP = (
-    "Everything but the position is alike here: what differs between two places of a picture comes from where query "
-    "and key stand. Each picture has a scale of its own; the curve below it is the row of one query."
+    "Everything except the position is the same here: differences within a picture come only from the positions of "
+    "query and key. Each picture has its own scale; the curve below it is the row of one query."
 )
-CAUSAL_HELP = "A decoder's view: no query sees a key after it. The paper on ALiBi treats this case alone."
-HEAD_HELP = "Of eight, counted from 1. ALiBi and the relative bias differ from head to head; the others do not."
+CAUSAL_HELP = "Shows a decoder's view: no query sees a later key. The paper on ALiBi covers only this case."
+HEAD_HELP = (
+    "One of eight heads, counted from 1. ALiBi and the relative bias differ from head to head; the other schemes do "
+    "not."
+)
 TOKENS_HELP = f"How many positions each picture compares, from 2 to {LONGEST_SCHEME}."
 PAIR_HELP = "Which sine and cosine, counted from 0: pair i holds dimensions 2i and 2i + 1."
 POSITION_HELP = f"Where the shift starts, from 0 to {LONGEST_SHIFT:,}."
 STEPS_HELP = f"By how many positions, from 0 to {LONGEST_SHIFT:,}."
 VECTORS_HELP = "The vectors of all tokens as arrays, for numpy.load: token, position, segment, and the total."
-NUMBERS_HELP = "This table, its products, their means by distance and the wavelengths, in full, for numpy.load."
+NUMBERS_HELP = "This table, its products, their means by distance and the wavelengths, with all digits, for numpy.load."
 SCHEMES_FILE_HELP = (
-    "What each scheme adds, (query, key), as in the pictures: NaN where a key is hidden; for numpy.load."
+    "What each scheme adds, one (query, key) array for each scheme; NaN where a key is hidden. For numpy.load."
 )
-CSV_HELP = "Every position and dimension of this table, in full precision."
-QUERY_HELP = "The query whose row is the curve below each picture. It counts from 0."
-STACK_HELP = "An encoder reads the text, a decoder writes; each adds positions to tokens of its own."
-SHOWN_HELP = "The token whose numbers the table lists, in full."
+CSV_HELP = "Every position and dimension of this table, with all digits."
+QUERY_HELP = "The query whose row is the curve below each picture. Queries count from 0."
+STACK_HELP = "The encoder reads the text, the decoder writes; each adds positions to its own tokens."
+SHOWN_HELP = "The token whose numbers the table lists, with all digits."
 
 
 def show() -> None:
@@ -126,16 +134,16 @@ def show() -> None:
     above, refused = st.container(), True
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
         fit_settings()
-        found = finding()
+        title_and_sentence = finding()
         with above:
-            show_finding(QUESTION, *found, explained=position_sentences.TWO_ORDERS_HELP)
+            show_finding(QUESTION, *title_and_sentence, explained=position_sentences.TWO_ORDERS_HELP)
             selection, checkpoint, _ = fitted_selection()
             show_caveats(checkpoint, trace_of(selection, NO_EDITS))
         if not picture_alone():
             pages.say_kept(selection)
             address_notice()
         show_orders()
-        show_sum(answered=not found[0])
+        show_sum(answered=not title_and_sentence[0])
         refused = False
     if refused:
         with above:
@@ -217,7 +225,7 @@ def fitted_selection() -> tuple[Selection, Checkpoint, str]:
     settings = selection.of(Positioning)
     stacks = [name for name in STACKS if getattr(checkpoint.model, name) is not None]
     width = checkpoint.config.width if settings.table == OWN else settings.width
-    settings = fitted(settings, stacks=stacks, width=width)
+    settings = fitting_settings(settings, stacks=stacks, width=width)
     selection = changed(selection, **vars(settings))
     remember(selection)
     return selection, checkpoint, settings.stack or stacks[0]
@@ -231,17 +239,16 @@ def fit_settings() -> None:
     if settings.token >= len(getattr(trace_of(selection, NO_EDITS), stack).ids):
         settings = replace(settings, token=0)
         remember(changed(selection, token=0))
-    for name in put_back(before, settings):
+    for name in misfits(before, settings):
         unusable(name)
 
 
-def setting(name: str, wanted: Any, first: int = 0) -> dict[str, Any]:
+def setting(name: str, value: Any, first: int = 0) -> dict[str, Any]:
     """What makes a control show a setting and change it; ``first``: what the screen calls 0."""
-    return {"key": bind(name, wanted, told=True), "on_change": take_control, "args": (name, first)}
+    return {"key": bind(name, value, told=True), "on_change": take_control, "args": (name, first)}
 
 
 def take_control(name: str, first: int) -> None:
-    """The value of a control."""
     value: Any = st.session_state[name]
     with suppress(TypeError):  # an emptied field is left aside
         take_setting(name, tuple(value) if isinstance(value, list) else value - first if first else value)
@@ -254,7 +261,6 @@ def take_setting(name: str, value: Any) -> None:
 
 
 def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
-    """One of the model's stacks."""
     return getattr(checkpoint.model, name)
 
 
@@ -274,7 +280,7 @@ def show_orders() -> None:
         st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key="orders")
     if not picture_alone():
         st.markdown(HOW_TO_READ_ORDERS)
-        st.subheader("Token and position, added", anchor=False, help=SUM_HELP)
+        st.subheader("Token vector plus position vector", anchor=False, help=SUM_HELP)
 
 
 def show_sum(*, answered: bool) -> None:
@@ -360,7 +366,7 @@ def show_table() -> None:
         numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
         offer_numbers("Position vectors and products (NPZ)", "table", NUMBERS_HELP, numbers)
         show_products(table, source)
-        if found_by_training():
+        if is_learned_table():
             st.info(NO_WAVES)
         show_waves(table.shape[1])
         show_shift(table.shape[1])
@@ -368,14 +374,14 @@ def show_table() -> None:
 
 def show_formula() -> None:
     """The formula of the table, or that there is none."""
-    if found_by_training():
+    if is_learned_table():
         st.markdown(NO_FORMULA)
         return
     for line in FORMULA_TEXT:
         st.latex(line)
 
 
-def found_by_training() -> bool:
+def is_learned_table() -> bool:
     """Whether the table is a checkpoint's, whose vectors are no waves."""
     selection, checkpoint, _ = fitted_selection()
     return selection.of(Positioning).table == OWN and checkpoint.config.positions in ("learned", "counted")
@@ -429,12 +435,12 @@ def show_curves() -> None:
 def show_products(table: np.ndarray, source: str) -> None:
     """The product of every two positions, and what it is at each distance."""
     st.subheader("Near and far", anchor=False, help=PRODUCTS_HELP)
-    shown = table[:LONGEST_PRODUCTS]
-    products = measures.products(shown)
+    compared = table[:LONGEST_PRODUCTS]
+    products = measures.products(compared)
     distances = measures.by_distance(products)
-    cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(shown) < len(table) else ""
+    cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(compared) < len(table) else ""
     st.markdown(
-        f"The dot product of every two position vectors of {markdown_text(source)}. "
+        f"The dot products of all pairs of position vectors from {markdown_text(source)}. "
         + position_sentences.same_products(distances.spread, float(products.max()))
         + cut
     )
@@ -470,21 +476,21 @@ def show_shift(width: int) -> None:
         if without:
             st.info("One dimension has no pair to rotate: choose at least 2.")
             return
-        found = measures.shifted(width, pair, position, shift)
+        shifted = measures.shifted(width, pair, position, shift)
         words, picture = st.columns(2, gap="large")
         with words:
-            st.markdown(position_sentences.shift_words(pair, position, shift, found.angle))
-            for line in position_sentences.shift_latex(found.matrix, found.before, found.rotated):
+            st.markdown(position_sentences.shift_words(pair, position, shift, shifted.angle))
+            for line in position_sentences.shift_latex(shifted.matrix, shifted.before, shifted.rotated):
                 st.latex(line)
             later = position_sentences.shift_check(
-                position + shift, found.after, found.difference, found.largest, found.positions
+                position + shift, shifted.after, shifted.difference, shifted.largest, shifted.positions
             )
             st.markdown(later)
-            exact = position_sentences.shift_exactly(found.matrix, found.before, found.rotated, found.after)
+            exact = position_sentences.shift_exactly(shifted.matrix, shifted.before, shifted.rotated, shifted.after)
             st.code(exact, language=None, wrap_lines=True)
         with picture:
             names = (f"position {position}", f"position {position + shift}")
-            draw(figures.rotation_figure(found.before, found.after, names, theme=theme()), "rotation")
+            draw(figures.rotation_figure(shifted.before, shifted.after, names, theme=theme()), "rotation")
 
 
 # Longer texts, and other schemes

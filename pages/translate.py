@@ -9,7 +9,7 @@ import streamlit as st
 import pages
 from model import available_checkpoints
 from model.measures.alignment import read
-from model.measures.cross_attention_links import largest_of
+from model.measures.cross_attention_links import largest_of, most_looked_at
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
@@ -18,7 +18,7 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
-from pages.parts.translate.controls import fitting, show_outcome
+from pages.parts.translate.controls import fitting_selection, show_outcome
 from pages.parts.translate.details import (
     EXPLORER_SAID,
     HOW_TO_READ,
@@ -32,7 +32,7 @@ from pages.parts.translate.picture import (
     Linked,
     linked_of,
     opening_options,
-    show_found,
+    show_link,
     show_walk,
     show_words,
     step_of,
@@ -44,7 +44,7 @@ from viz.export.provenance import Provenance
 from viz.text.translation_finding import how_chosen
 from viz.tokens import markdown_text
 
-INSIDE_HELP = "Every step from the words to this weight, with its numbers."
+INSIDE_HELP = "Shows every step from the words to this weight, with its numbers."
 
 
 def show() -> None:
@@ -68,8 +68,7 @@ def offer_translator(selection: Selection, translators: list[str]) -> None:
     """Why there is nothing to see, and what to open instead."""
     st.info(
         markdown_text(
-            f"{selection.checkpoint} does not translate: this page needs a checkpoint with an encoder that reads and a "
-            "decoder that writes."
+            f"{selection.checkpoint} does not translate. This page needs a checkpoint with an encoder and a decoder."
         )
     )
     if translators:
@@ -83,13 +82,13 @@ def show_translation() -> None:
     if production_key(selection, selection.of(Options)) not in productions():
         run_again()  # the whole page: there what is produced is seen, and can be stopped
     with pages.plain_refusals(), pages.question_above(QUESTION):
-        produced, forced_pass = translated(selection)
-        selection = fitting(fit(selection, kinds_of(forced_pass.trace)), forced_pass, produced)
+        produced, forced_pass = production_and_pass(selection)
+        selection = fitting_selection(fit(selection, kinds_of(forced_pass.trace)), forced_pass, produced)
         show_parts(selection, produced, forced_pass)
     remember(selection)
 
 
-def translated(selection: Selection) -> tuple[Produced, ForcedPass]:
+def production_and_pass(selection: Selection) -> tuple[Produced, ForcedPass]:
     """What decoding came to, and the pass over the one translation that is looked at."""
     checkpoint, options = checkpoint_named(selection.checkpoint), selection.of(Options)
     produced = produce(selection, checkpoint, options)
@@ -98,7 +97,7 @@ def translated(selection: Selection) -> tuple[Produced, ForcedPass]:
 
 def shown_attention() -> ShownAttention:
     """The three attentions of that pass."""
-    _, forced_pass = translated(current())
+    _, forced_pass = production_and_pass(current())
     kinds = kinds_of(forced_pass.trace)
     return ShownAttention(fit(current(), kinds), kinds, name_under(forced_pass.key))
 
@@ -120,7 +119,7 @@ def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass
     step = step_of(selection, options, forced_pass)
     explained = how_chosen(word=chosen.step is None and step == options.step, heads=not chosen.reading)
     options = replace(options, step=step)
-    show_found(checkpoint, linked, options, explained)
+    show_link(checkpoint, linked, options, explained)
     show_caveats(checkpoint, forced_pass.trace)
     if picture_alone():
         with picture():
@@ -173,7 +172,8 @@ def snapshot_of_heads(take: Callable[[], Snapshot], linked: Linked, options: Opt
     """The heads that the title was read off, for the picture to share."""
     layer, *head = options.place()
     row = linked.row(options.step or 0, options.moment)
-    key = None if row is None else int(read(linked.weights, options.place())[row].argmax())
+    link = None if row is None else most_looked_at(read(linked.weights, options.place())[row])
+    key = None if link is None else link[0]
     return of_heads(take(), "cross", layer, head or None, row, key)
 
 
@@ -185,7 +185,7 @@ def show_next(linked: Linked, options: Options) -> None:
     layer, head, key = largest_of(linked.weights, row, options.place())
     site = {"layer": layer, "head": head, "query": row, "key": key}
     page_link(
-        "Where does this weight come from? Every step to the largest of this word",
+        "Next: every step to the largest weight of this word",
         "inside",
         INSIDE_HELP,
         attention="cross",

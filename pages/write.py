@@ -10,7 +10,7 @@ import streamlit as st
 import pages
 from model.decoding.steps import Step
 from model.measures.last_token import LastLink, most_unusual_link
-from model.measures.logit_lens import lens_logits, ranks
+from model.measures.logit_lens import layer_predictions, lens_logits
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.token_strip import KEY, written_tokens
 from pages.parts.explore.explorer_panel import ShownAttention, explorer_keeps_nothing, show_explorer, show_neighbours
@@ -44,13 +44,12 @@ from pages.parts.write.generation_cursor import (
     cursor_of,
     decoders,
     go,
-    likeliest,
     move,
     take_token,
 )
 from pages.parts.write.settings import CHECKPOINT
 from viz.charts.logit_lens import lens_chart, lens_table
-from viz.charts.next_token import CHOSEN, stage_chart, titles_of
+from viz.charts.next_token import CHOSEN, drawn_tokens, stage_chart, titles_of
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.continuation_script import written_script
 from viz.export.provenance import Provenance
@@ -59,57 +58,62 @@ from viz.text import writing_finding
 from viz.text.weight_sentences import kept
 from viz.tokens import markdown_text, percent, visible
 
-QUESTION = "Which words does it look at while it writes?"
-NEXT = "What does each part of the formula do for this? Take one out on Break the formula"
-NEXT_HELP = "The same model with a part of its attention taken away."
+QUESTION = "Which words does the model look at as it writes?"
+NEXT = "Next: Break the formula, one part at a time"
+NEXT_HELP = "Shows the same model with one part of its formula taken out."
 DRAWN, LAYER_PLACES = 12, 5  # tokens in the chart of the next one, and for each layer
 HOW_TO_READ = """
-- The text you typed stands in bold; under every written **token** (a word or a piece of one) is the probability that
-  the model gave it, and its shade is deeper the larger that is. Click one to go back to the step that wrote it.
-- A row of bars is a token that could come next, **▸** the one that was taken there, or that **Step** takes next. The
-  columns are the model's own probability and what each setting makes of it, one after the other. Click a row to take
-  that token instead, and go on from there. **␣** stands for the space that begins a token.
-- In the explorer, the last token that has been read is kept as the **query**: what it attends to is what the next token
-  is computed from.
+- The text that you typed is bold. The number under every written **token** (a word or a piece of one) is the
+  probability that the model gave it; a larger probability has a deeper shade. Click a token to go back to the step that
+  wrote it.
+- Each row of bars is a token that could come next; **▸** marks the one that was taken there, or that **Step** takes
+  next. The columns show the model's own probability and then the probability after each setting, one after the other.
+  Click a row to take that token instead and to continue from there. **␣** stands for the space that begins a token.
+- In the explorer, the last token that has been read is kept as the **query**: the next token is computed from what this
+  query attends to.
 """
 METHOD_NAMES = {"sample": "at random", "greedy": "the likeliest"}
 METHOD_HELP = (
-    "At random: each token as often as its probability says, after the settings below; the seed decides which, so that "
-    "the same seed writes the same text. The likeliest: the one with the highest probability, every time."
+    "At random: each token is drawn with its probability after the settings below; the same seed writes the same "
+    "text again. The likeliest: always the token with the highest probability."
 )
 PENALTY_HELP = (
-    "First: tokens that are in the text already become less likely. Their logits (the model's numbers before they "
-    "become probabilities) are divided by it, or multiplied where they are negative. 1 changes nothing."
+    "First setting: makes tokens that are already in the text less likely. Their logits (the model's numbers before "
+    "they become probabilities) are divided by this number, or multiplied by it where they are negative. 1 changes "
+    "nothing."
 )
 TEMPERATURE_HELP = (
-    "Second: all logits are divided by it. Below 1, likely tokens get likelier; above 1, all come closer together. 0 "
-    "leaves the likeliest token alone, 1 changes nothing."
+    "Second setting: divides all logits by this number. Below 1, likely tokens become likelier; above 1, all tokens "
+    "come closer together. 0 keeps only the likeliest token; 1 changes nothing."
 )
-TOP_K_HELP = "Third: only this many tokens are left, the likeliest. 0 sets no limit."
+TOP_K_HELP = "Third setting: keeps only this many tokens, the likeliest. 0 sets no limit."
 TOP_P_HELP = (
-    "Last: only the likeliest tokens are left, as many as have this probability together. 0 leaves one token, 1 leaves "
-    "all that are there."
+    "Last setting: keeps only the likeliest tokens, as many as are needed to reach this probability together. 0 "
+    "keeps one token; 1 keeps all tokens that are left."
 )
-SEED_HELP = "Which random numbers are drawn. Another seed writes another text; the same one writes the same text again."
-TOKENS_HELP = "How many tokens Run writes, one after the other. It can be stopped, and what is written stays."
-STEP_HELP = "Write one token: the one marked ▸ in the chart."
-BACK_HELP = "Look at the step before. What has been written stays until another token is taken there."
-RESET_HELP = "Take away all that has been written."
-OTHER_HELP = "Any of the tokens in the chart, as a click on its row would take it."
+SEED_HELP = (
+    "Sets the random numbers that are drawn. Another seed writes another text; the same seed writes the same text "
+    "again."
+)
+TOKENS_HELP = "How many tokens Run writes, one after the other. You can stop the run; the tokens written so far stay."
+STEP_HELP = "Writes one token: the one marked ▸ in the chart."
+BACK_HELP = "Shows the step before. The written tokens stay until you take another token there."
+RESET_HELP = "Removes all written tokens."
+OTHER_HELP = "Any token in the chart. “Take it” does what a click on the token's row does."
 LENS_HELP = (
-    "The last norm and the table of tokens, which turn the stream of the last layer into the model's answer, applied "
-    "to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers were not trained to be read "
-    "so; what they say is a hint at when the answer takes shape, no more. The last row is the model's own answer."
+    "The last norm and the token table turn the stream of the last layer into the model's answer. Here they are "
+    "applied to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers were not trained to "
+    "be read in this way, so they only hint at when the answer takes shape. The last row is the model's own answer."
 )
-SCRIPT_HELP = "The few lines that write this text again, token for token, with these settings."
+SCRIPT_HELP = "The few lines of Python that write this text again, token for token, with these settings."
 WRITTEN_BY = "written after the text, token by token"
 MUTE_HELP = (
-    "Runs the model without the heads that are off in the explorer: their contexts, the weighted sums of the values, "
-    "are set to zero. The text and every probability here are then those of that run."
+    "Runs the model with the heads that are off in the explorer muted: the context of each, the weighted sum of its "
+    "values, is set to zero. The text and every probability here then belong to that run."
 )
 NONE = (
-    "No checkpoint here continues a text: there is no decoder without an encoder in the folder checkpoints. Put one "
-    "there, GPT-2 for example, or train one with `python -m model.training.language`."
+    "No checkpoint here continues a text: the folder checkpoints contains no decoder-only model. Put one there, for "
+    "example GPT-2, or train one with `python -m model.training.language`."
 )
 
 
@@ -136,12 +140,12 @@ def show() -> None:
 def show_parts(cursor: GenerationCursor) -> None:
     """What was found and the picture, with the controls beside it; then everything else."""
     step = cursor.step()
-    show_found(cursor, step)
+    show_next_token(cursor, step)
     show_caveats(cursor.checkpoint, trace_of(cursor.selection, cursor.edits), len(cursor.read))
     if picture_alone():
         with picture():
             show_text(cursor)
-            show_stages(cursor, step, likeliest(step, DRAWN))
+            show_stages(cursor, step, drawn_tokens(step, DRAWN))
         return
     st.session_state["_numbers_of"] = cursor.name
     show_choice(cursor, step)
@@ -159,11 +163,11 @@ def show_other(selection: Selection, names: list[str]) -> None:
         st.info(NONE)
         return
     address_notice()
-    st.info(f"{markdown_text(selection.checkpoint)} continues no text. This page needs a decoder that stands alone.")
+    st.info(f"{markdown_text(selection.checkpoint)} does not continue texts. This page needs a decoder-only model.")
     pages.offer(CHECKPOINT if CHECKPOINT in names else names[0])
 
 
-def show_found(cursor: GenerationCursor, step: Step) -> None:
+def show_next_token(cursor: GenerationCursor, step: Step) -> None:
     """The likeliest next token as the title; under it what was taken, and what the last token looked at."""
     cut = kept(len(cursor.prompt), cursor.dropped)
     if cursor.full or cursor.ended:
@@ -173,9 +177,9 @@ def show_found(cursor: GenerationCursor, step: Step) -> None:
     title = writing_finding.title(cursor.checkpoint.tokenizer.decode(cursor.read), pieces([own])[0], probability)
     shares = step.probability, float(step.after[step.token_id])
     how = {"already": cursor.at < len(cursor.written), "drawn": cursor.chosen.method == "sample"}
-    said = writing_finding.choice(step.token, len(cursor.read), shares, **how)
-    said = f"{said} {looking_sentence(cursor)}{cut}"
-    show_finding(QUESTION, markdown_text(title), said, explained=writing_finding.HOW_CHOSEN)
+    sentence = writing_finding.choice(step.token, len(cursor.read), shares, **how)
+    sentence = f"{sentence} {looking_sentence(cursor)}{cut}"
+    show_finding(QUESTION, markdown_text(title), sentence, explained=writing_finding.HOW_CHOSEN)
 
 
 def looking_sentence(cursor: GenerationCursor) -> str:
@@ -194,11 +198,10 @@ def unusual_link(name: str, _here: GenerationCursor) -> LastLink | None:
 
 
 def why_it_stops(cursor: GenerationCursor) -> str:
-    """Why there is no next token."""
     if cursor.full:
         most = cursor.checkpoint.longest
-        return f"The model reads at most {most} tokens, and the text has come to that: it stops here."
-    return "The model has ended the text here. Go back, or reset, to write another."
+        return f"The model reads at most {most} tokens, and the text has reached that length."
+    return "The model has ended the text here. Go back or reset to write another text."
 
 
 def show_text(cursor: GenerationCursor) -> None:
@@ -210,7 +213,6 @@ def show_text(cursor: GenerationCursor) -> None:
 
 
 def take_place(cursor: GenerationCursor) -> None:
-    """Back to the step of a token that was clicked."""
     place = st.session_state[KEY].step if KEY in st.session_state else None
     if isinstance(place, int | float) and 0 <= place < len(cursor.written):
         go(cursor, int(place))
@@ -259,7 +261,6 @@ def step_snapshot(cursor: GenerationCursor) -> Snapshot:
 
 
 def step_on(cursor: GenerationCursor) -> None:
-    """Write the token that the settings take."""
     take_token(cursor, cursor.next_token())
 
 
@@ -271,7 +272,7 @@ def start(cursor: GenerationCursor) -> None:
 
 def run(cursor: GenerationCursor) -> None:
     """Write token after token, each kept as it comes: whatever stops this leaves what there is."""
-    show_finding(QUESTION, sentence="It writes, token by token; Stop keeps what there is.")
+    show_finding(QUESTION, sentence="The model writes token by token. Stop keeps the tokens written so far.")
     show_moves(cursor, running=True)
     place = st.empty()
     selection, prompt = cursor.selection, cursor.checkpoint.tokenizer.decode(cursor.prompt)
@@ -287,7 +288,7 @@ def run(cursor: GenerationCursor) -> None:
 def show_choice(cursor: GenerationCursor, step: Step) -> None:
     """What moves the text on, the text, and the likeliest next tokens through every setting, with the settings."""
     left, side = st.columns([5, 2], gap="large")
-    ids = likeliest(step, DRAWN)
+    ids = drawn_tokens(step, DRAWN)
     with left:
         show_moves(cursor, running=False)
         with picture():
@@ -302,7 +303,7 @@ def show_stages(cursor: GenerationCursor, step: Step, ids: list[int]) -> None:
     """The chart; a click on a row takes its token."""
     chosen, theme_now = cursor.chosen, theme()
     titles = titles_of(stage_settings(chosen))
-    stages = {titles[name]: found[ids].tolist() for name, found in step.stages.items()}
+    stages = {titles[name]: probabilities[ids].tolist() for name, probabilities in step.stages.items()}
     tokens = cursor.checkpoint.tokenizer.pieces(ids)
 
     def make() -> object:
@@ -332,9 +333,9 @@ def stage_settings(chosen: settings.Continuation) -> dict[str, float]:
 def take_row(cursor: GenerationCursor, ids: list[int]) -> None:
     """The token of the row that was clicked."""
     picked = st.session_state[f"next_{cursor.name}"]["selection"].get(CHOSEN) or []
-    wanted = picked[0].get("id") if picked else None
-    if wanted in ids:
-        take_token(cursor, int(wanted))
+    token_id = picked[0].get("id") if picked else None
+    if token_id in ids:
+        take_token(cursor, int(token_id))
 
 
 def show_others(cursor: GenerationCursor, step: Step, ids: list[int]) -> None:
@@ -386,7 +387,7 @@ def show_settings(cursor: GenerationCursor) -> None:
         st.number_input("Repetition penalty", 1.0, hardest, step=0.05, help=PENALTY_HELP, **changes("penalty"))
         st.number_input("Top-k", 0, settings.MOST_LEFT, step=1, help=TOP_K_HELP, **changes("top_k"))
         st.number_input("Seed", 0, settings.LARGEST_SEED, step=1, help=SEED_HELP, **changes("seed"))
-        st.number_input("Tokens a run", 1, most, step=1, help=TOKENS_HELP, **changes("tokens"))
+        st.number_input("Tokens per run", 1, most, step=1, help=TOKENS_HELP, **changes("tokens"))
 
 
 def take_setting(cursor: GenerationCursor, name: str) -> None:
@@ -399,28 +400,30 @@ def take_setting(cursor: GenerationCursor, name: str) -> None:
 def show_attention() -> None:
     """Every head on the text up to this step; this alone runs when the explorer is used."""
     with pages.plain_refusals():
-        shown = shown_attention()
-        remember(shown.selection)
-        if shown.name != st.session_state["_numbers_of"]:  # heads were muted or given back: all else says other numbers
+        attention = shown_attention()
+        remember(attention.selection)
+        if (
+            attention.name != st.session_state["_numbers_of"]
+        ):  # heads were muted or given back: all else says other numbers
             run_again()
-        if shown.selection.view.query is None and explorer_keeps_nothing():
+        if attention.selection.view.query is None and explorer_keeps_nothing():
             steer()  # it has let its query go, and the last token is shown in its place
-        shown = from_last_token(shown)
-        st.subheader("What it looks at", anchor=False)
-        show_explorer(shown, shown_attention)
+        attention = from_last_token(attention)
+        st.subheader("What the model looks at", anchor=False)
+        show_explorer(attention, shown_attention)
         with st.container(horizontal=True, vertical_alignment="center"):
-            mute = bind("mute", shown.selection.mute, told=True)
+            mute = bind("mute", attention.selection.mute, told=True)
             switch("Mute the heads that are off", MUTE_HELP, key=mute, on_change=take_mute)
-            show_downloads(cursor_of(shown.selection, checkpoint_named(shown.selection.checkpoint)))
-        show_neighbours(shown)
+            show_downloads(cursor_of(attention.selection, checkpoint_named(attention.selection.checkpoint)))
+        show_neighbours(attention)
 
 
-def from_last_token(shown: ShownAttention) -> ShownAttention:
+def from_last_token(attention: ShownAttention) -> ShownAttention:
     """The same with the last token that has been read as the query, where none was chosen."""
-    if shown.selection.view.query is not None:
-        return shown
-    last = len(shown.kind.keys.tokens) - 1
-    return shown._replace(selection=changed(shown.selection, query=last))
+    if attention.selection.view.query is not None:
+        return attention
+    last = len(attention.kind.keys.tokens) - 1
+    return attention._replace(selection=changed(attention.selection, query=last))
 
 
 def shown_attention() -> ShownAttention:
@@ -438,30 +441,27 @@ def take_mute() -> None:
 
 def show_lens(cursor: GenerationCursor, step: Step) -> None:
     """What each layer would have said, and where the token that was taken stood in it."""
-    st.subheader("What each layer would have said", anchor=False, help=LENS_HELP)
+    st.subheader("What each layer would predict", anchor=False, help=LENS_HELP)
     decoder = cursor.trace(cursor.read).decoder
     assert decoder is not None
-    logits = lens_logits(cursor.checkpoint.model, decoder)
-    found = logits.softmax(dim=-1)
-    best = found.topk(min(LAYER_PLACES, found.shape[-1]), dim=-1)
-    tokens = [cursor.checkpoint.tokenizer.pieces(row) for row in best.indices.tolist()]
+    predictions = layer_predictions(lens_logits(cursor.checkpoint.model, decoder), step.token_id, LAYER_PLACES)
+    shares = predictions.probabilities.numpy()
+    tokens = [cursor.checkpoint.tokenizer.pieces(row) for row in predictions.ids.tolist()]
     left, beside = st.columns([3, 2], gap="large")
     with left:
         show_chart(
             ("lens", cursor.name),
-            lambda: lens_chart(best.values.numpy(), tokens, theme=theme()),
+            lambda: lens_chart(shares, tokens, theme=theme()),
             "The likeliest tokens after every layer.",
         )
     with beside:
-        own = found[:, step.token_id].numpy()
         first = [row[0] for row in tokens]
-        table = lens_table(first, best.values[:, 0].numpy(), own, ranks(logits, step.token_id).numpy())
+        table = lens_table(first, shares[:, 0], predictions.of_token.numpy(), predictions.ranks.numpy())
         st.markdown(f"The table follows the token **“{markdown_text(visible(step.token))}”**.")
         st.dataframe(pd.DataFrame(table), hide_index=True)
 
 
 def script(cursor: GenerationCursor) -> str:
-    """The text as Python."""
     selection = cursor.selection
     return written_script(
         selection.checkpoint, selection.text, cursor.written, cursor.by_hand(), cursor.options, cursor.edits

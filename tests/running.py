@@ -289,8 +289,8 @@ PAGES = {
     "Inside a head": ("inside", "Where does this one number come from?"),
     "Positions": ("positions", "How does the model know the order of words?"),
     "Break the formula": ("break", "What is each part of the formula for?"),
-    "Translate": ("translate", "Which words does it look at while it produces text?"),
-    "Write": ("write", "Which words does it look at while it writes?"),
+    "Translate": ("translate", "Which source words does the model look at?"),
+    "Write": ("write", "Which words does the model look at as it writes?"),
     "How we know": ("evidence", "Why should I believe this number?"),
     "Checkpoints": ("checkpoints", "What am I looking at?"),
 }

@@ -21,16 +21,16 @@ def visible(token: str, longest: int = LONGEST) -> str:
     """
     if not token:
         return "(empty)"
-    shown = "".join(_visible_character(token, place) for place in range(len(token)))
-    shown = shown if len(shown) <= longest else shown[: longest - 1] + "…"
-    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in shown):
-        return f"\u2068{shown}\u2069"
-    return shown
+    line = "".join(_visible_character(token, place) for place in range(len(token)))
+    line = line if len(line) <= longest else line[: longest - 1] + "…"
+    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in line):
+        return f"\u2068{line}\u2069"
+    return line
 
 
 def spelled(text: str) -> str:
     """The text with every character that XML does not know as its number, "U+FFFE"."""
-    return NOT_XML.sub(lambda found: f"U+{ord(found[0]):04X}", text)
+    return NOT_XML.sub(lambda match: f"U+{ord(match[0]):04X}", text)
 
 
 def quoted(token: str) -> str:

@@ -73,6 +73,12 @@ def largest_difference(first: Stream, second: Stream, order: Sequence[int]) -> f
     return float(np.abs(double(first)[list(order)] - double(second)).max())
 
 
+def peak(line: Float[np.ndarray, " place"]) -> tuple[int, float]:
+    """The place of the largest number of a line, of equals the first, and that number."""
+    place = int(line.argmax())
+    return place, float(line[place])
+
+
 def double(numbers: object) -> np.ndarray:
     """The numbers in float64."""
     return np.asarray(numbers, np.float64)

@@ -140,3 +140,12 @@ def largest_of(
     heads = [one for one in np.ndindex(*depth) if one[: len(reading)] == reading]
     layer, head = max(heads, key=lambda one: float(weights[one][query].max()))
     return layer, head, int(weights[layer, head, query].argmax())
+
+
+def most_looked_at(row: Float[np.ndarray, " source"]) -> tuple[int, float] | None:
+    """The source position or word with the largest weight of a row, of equals the first, and that weight.
+
+    None where the row gives no weight at all.
+    """
+    best = int(row.argmax())
+    return (best, float(row[best])) if row[best] > 0 else None

@@ -88,3 +88,10 @@ def _entropy(weights: Float[Tensor, "head query key"]) -> Float[Tensor, " head"]
 def most_attended(weights: Sequence[Float[np.ndarray, "head query key"]]) -> int:
     """The key with the largest Σ w over all layers, heads and queries; of equals the first. ``weights``: by layer."""
     return int(np.argmax(sum(layer.sum(axis=(0, 1), dtype=np.float64) for layer in weights)))
+
+
+def most_attended_by_head(weights: Float[np.ndarray, "query key"], special: Sequence[bool] | None = None) -> int:
+    """The key with the largest Σ w over the queries of one head; of equals the first. Special tokens come last."""
+    received = weights.sum(axis=0)
+    keys = range(len(received))
+    return max(keys, key=lambda key: (not (special and special[key]), float(received[key])))

@@ -3,12 +3,24 @@
 nostalgebraist 2020, "interpreting GPT: the logit lens".
 """
 
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.trace import StackTrace
 from model.transformer import Transformer
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerPredictions:
+    """The likeliest tokens after each layer, the likeliest first, and how each layer ranks one token of interest."""
+
+    ids: Int[Tensor, "layer place"]
+    probabilities: Float[Tensor, "layer place"]
+    of_token: Float[Tensor, " layer"]  # the probability of the token of interest
+    ranks: Int[Tensor, " layer"]  # its rank among all tokens, from 1
 
 
 @torch.no_grad()
@@ -26,6 +38,18 @@ def lens_logits(model: Transformer, decoder: StackTrace, position: int = -1) -> 
 def ranks(logits: Float[Tensor, "layer vocabulary"], token_id: int) -> Int[Tensor, "layer"]:
     """The place of a token among all, from 1: how many are likelier, and one."""
     return (logits > logits[:, token_id, None]).sum(dim=-1) + 1
+
+
+def layer_predictions(logits: Float[Tensor, "layer vocabulary"], token_id: int, places: int) -> LayerPredictions:
+    """The softmax of every layer's logits: its ``places`` likeliest tokens, fewer in a smaller vocabulary, and one."""
+    probabilities = logits.softmax(dim=-1)
+    best = probabilities.topk(min(places, probabilities.shape[-1]), dim=-1)
+    return LayerPredictions(
+        ids=best.indices,
+        probabilities=best.values,
+        of_token=probabilities[:, token_id],
+        ranks=ranks(logits, token_id),
+    )
 
 
 def token_probabilities(

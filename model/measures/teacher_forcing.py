@@ -1,8 +1,10 @@
 """What a model says of a text that it is made to read: how probable each token is, and what it would rather have."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -47,3 +49,9 @@ def one_forced(logits: Float[Tensor, "vocabulary"], token_id: int) -> Forced:
 def log_probability(tokens: Sequence[Forced]) -> float:
     """Of all tokens together: the sum, natural logarithm."""
     return float(torch.tensor([token.log_probability for token in tokens], dtype=torch.float64).sum())
+
+
+def word_probabilities(tokens: Sequence[Forced], words: Sequence[int]) -> list[float]:
+    """The probability of every word, from 0 on: the product of those of its tokens. words: the word of each token."""
+    logs = np.bincount(words, weights=[token.log_probability for token in tokens])
+    return [math.exp(log) for log in logs.tolist()]

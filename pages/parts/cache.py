@@ -37,9 +37,9 @@ class LRUCache:
         with self.lock:
             if key not in self.values:
                 self._free(expected)
-                made = make()
-                self._free(size(made))
-                self.values[key] = (made, size(made))
+                value = make()
+                self._free(size(value))
+                self.values[key] = (value, size(value))
             self.values.move_to_end(key)
             return self.values[key][0]
 

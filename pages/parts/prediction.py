@@ -10,7 +10,7 @@ from viz.tokens import percent
 
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
-NO_VERDICT = "This model gives no verdict that could change"
+NO_VERDICT = "This model makes no prediction that could change"
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 
 
@@ -23,9 +23,9 @@ def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] 
     masked = None if trace.encoder is None else checkpoint.tokenizer.first_masked(trace.encoder.ids.tolist())
     if trace.encoder is not None and masked is None:
         return None
-    found = checkpoint.likeliest(trace, -1 if masked is None else masked)
+    best = checkpoint.likeliest(trace, -1 if masked is None else masked)
     title, explained = ("Next token", NEXT_HELP) if masked is None else ("Masked word", MASKED_HELP)
-    return title, weight_sentences.outcome(dict([found])), explained
+    return title, weight_sentences.outcome(dict([best])), explained
 
 
 def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: bool = False) -> str:
@@ -63,10 +63,10 @@ def verdict_of(checkpoint: Checkpoint, trace: Trace, *, typed: bool = False) -> 
     """
     if trace.encoder is not None and trace.decoder is not None:
         return f"{'Target' if typed else 'Output'}: “{output_of(checkpoint, trace)}”"
-    said = prediction_of(checkpoint, trace)
-    if said is None:
+    prediction = prediction_of(checkpoint, trace)
+    if prediction is None:
         return ""
-    return f"{'Verdict' if checkpoint.config.labels else said[0]}: {said[1]}."
+    return f"{'Verdict' if checkpoint.config.labels else prediction[0]}: {prediction[1]}."
 
 
 def output_of(checkpoint: Checkpoint, trace: Trace) -> str:

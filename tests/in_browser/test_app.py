@@ -412,7 +412,7 @@ def test_muting_every_head_changes_the_prediction_as_the_model_says(browser, add
         told(page)
         mute = page.get_by_role("switch", name="Mute the heads that are off")
         page.locator("[data-testid=stCheckbox] >> xpath=following::button[1]").click()
-        expect(page.get_by_text("Runs the model again without")).to_be_visible()
+        expect(page.get_by_text("Runs the model again with the heads that are off muted")).to_be_visible()
         expect(mute).not_to_be_checked()  # to read what it does switches nothing
         page.get_by_text("Mute the heads that are off").click()
         expect(mute).to_be_checked()

@@ -87,8 +87,12 @@ def at_step(page: Page, checkpoint: Any, text: str, target: str, step: int) -> N
     piece = checkpoint.tokenizer.pieces(ids)[step]
     said = page.get_by_text(re.compile("^To produce "))
     probability = float(trace.logits[step].double().softmax(dim=-1)[ids[step]])
-    expect(said).to_contain_text(re.compile(rf"^To produce {re.escape(position_name(step, piece))} it looked most"))
-    expect(said).to_contain_text(f"The model gave it {percent(probability, 1)}.")
+    expect(said).to_contain_text(
+        re.compile(rf"^To produce {re.escape(position_name(step, piece))}, the model looked most")
+    )
+    expect(said).to_contain_text(
+        f"The model gave {position_name(step, piece)} a probability of {percent(probability, 1)}."
+    )
     row = trace.decoder.cross_weights()[2].double().mean(dim=0)[step]  # the layer that the card speaks for
     comes_true(page, partial(compare, page, 0, BAR, row))
 
@@ -128,7 +132,7 @@ def test_another_token_is_chosen_in_the_list_after_an_example(browser, address, 
     with visitor(browser) as page:
         open_page(page, address, "Translate")
         show_example(page, SENTENCES[4])
-        choose(page, "Token that is produced", position_name(3, translator.tokenizer.pieces(ids)[3]))
+        choose(page, "Produced token", position_name(3, translator.tokenizer.pieces(ids)[3]))
         at_step(page, translator, SENTENCES[4], target, 3)
         no_complaint(page)
 
@@ -300,7 +304,7 @@ def test_the_weights_behind_a_mean_are_those_of_the_trace_on_both_pages(browser,
     with visitor(browser) as page:
         open_page(page, address, "Explore", text=OWN)
         page.get_by_role("button", name="Inside this weight").click()
-        asked = page.get_by_text("Which of them?")
+        asked = page.get_by_text("Choose one of these heads")
         said = f"{names(stack)[query]} attends to {names(stack)[key]} with {percent(float(mean[query, key]), 1)}"
         expect(asked).to_contain_text(f"{said}, the mean of 8 heads.")
         for head, weight in enumerate(weights[:, query, key].tolist()):
@@ -347,11 +351,11 @@ def test_a_head_muted_inside_stays_muted_in_explore_until_it_is_given_back(brows
         has_page(page, "Explore")
         expect(page.locator(".readout")).to_contain_text("Layer 2, head 5: query 3")
         expect(
-            page.get_by_text("Muted: head 2 of layer 1, head 5 of layer 2. A muted head still looks")
+            page.get_by_text("Muted: head 2 of layer 1, head 5 of layer 2. A muted head still computes its weights")
         ).to_be_visible()
         assert exact(page) == pytest.approx(weight(sentiment, both), abs=1e-6)
         has_prediction(page, sentiment.classify(OWN, edits=both))
-        press(page, "Give back")
+        press(page, "Unmute")
         expect(page.get_by_text("Muted: ")).to_have_count(0)
         comes_true(page, lambda: close(exact(page), weight(sentiment, Edits())))
         has_prediction(page, sentiment.classify(OWN))

@@ -236,16 +236,16 @@ def test_what_is_kept_broken_is_named_beside_the_next_verdict_and_mended_alone(b
     scale, positions = "q·k × 1 in place of the model's scale", "no positions"
     with visitor(browser) as page:
         open_page(page, address, "Break the formula", text=OWN, experiment="scale")
-        press(page, "Keep this broken")
+        press(page, "Keep this edit")
         for experiment, parts in (("No positions", [scale]), ("No norm", [scale, positions])):
             pick(page, experiment)
             expect(page.get_by_role("heading", name=experiment, exact=True)).to_be_visible()
-            expect(page.get_by_text("Still broken besides")).to_be_visible()
+            expect(page.get_by_text("Kept edits")).to_be_visible()
             expect(kept(page)).to_have_text(parts)
             if experiment == "No positions":
-                press(page, "Keep this broken")
+                press(page, "Keep this edit")
         with answered(page):
-            page.get_by_role("button", name="Mend", exact=True).first.click()
+            page.get_by_role("button", name="Undo", exact=True).first.click()
         expect(kept(page)).to_have_text([positions])
         expect(page).to_have_url(re.compile("[?&]edits=unplace_e(&|$)"))
         no_complaint(page)
@@ -253,23 +253,23 @@ def test_what_is_kept_broken_is_named_beside_the_next_verdict_and_mended_alone(b
 
 def kept(page: Page) -> Locator:
     """What is kept broken, each part beside the button that mends it."""
-    mend = page.get_by_role("button", name="Mend", exact=True)
+    mend = page.get_by_role("button", name="Undo", exact=True)
     return mend.locator("xpath=ancestor::*[@data-testid='stHorizontalBlock'][1]").get_by_test_id("stMarkdown")
 
 
 def test_explore_says_what_is_kept_broken_and_shows_the_model_as_it_is(browser, address, sentiment):
     with visitor(browser) as page:
         open_page(page, address, "Break the formula", text=OWN, experiment="scale")
-        press(page, "Keep this broken")
+        press(page, "Keep this edit")
         go_to(page, "Explore")
-        kept = "Kept broken on the page Break the formula: q·k × 1 in place of the model's scale."
+        kept = "Edits kept on the page Break the formula: q·k × 1 in place of the model's scale."
         expect(page.get_by_text(kept)).to_be_visible()
         has_prediction(page, sentiment.classify(OWN))
         back(page, "Break the formula")
         expect(page.get_by_text("q·k × 1 in place of the model's scale", exact=True)).to_be_visible()
-        press(page, "Mend")
+        press(page, "Undo")
         go_to(page, "Explore")
-        expect(page.get_by_text("Kept broken on the page")).to_have_count(0)
+        expect(page.get_by_text("Edits kept on the page")).to_have_count(0)
         no_complaint(page)
 
 

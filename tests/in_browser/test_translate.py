@@ -37,7 +37,7 @@ def checkpoint():
 
 def open_at(page: Page, address: str, **wanted: str) -> None:
     page.goto(f"{address}/translate?{urlencode(wanted)}")
-    asks(page, "Which words does it look at while it produces text?")
+    asks(page, "Which source words does the model look at?")
     picture_shown(page)
     expect(page.locator(f"{CHARTS} svg").first).to_be_visible()
 
@@ -77,14 +77,14 @@ def test_a_word_of_the_picture_is_reached_by_the_keyboard_and_shows_its_links_be
     rows = weights[2].double().mean(dim=0)
     with visitor(browser) as page:
         open_at(page, address)
-        expect(page.get_by_role("heading", level=1)).to_have_text("To write “rouge”, it looked at “red”.")
+        expect(page.get_by_role("heading", level=1)).to_have_text("To write “rouge”, the model looked at “red”.")
         comes_true(page, partial(curved, page, 2, rows[2]))
         words(page).nth(2).focus()
         page.keyboard.press("ArrowLeft")
         comes_true(page, partial(curved, page, 1, rows[1]))
         assert "step" not in page.url
         page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text("To write “maison”, it looked at “house”.")
+        expect(page.get_by_role("heading", level=1)).to_have_text("To write “maison”, the model looked at “house”.")
         expect(page).to_have_url(re.compile("step.1"))
         expect(words(page).nth(1)).to_have_attribute("aria-current", "step")
 
@@ -147,15 +147,15 @@ def test_a_long_translation_can_be_stopped_and_leaves_what_it_has(browser, addre
     with visitor(browser) as page:
         page.goto(f"{address}/translate?{urlencode({'text': long, 'translation': 'method.beam~width.8'})}")
         page.evaluate(PRESS_STOP)
-        expect(page.get_by_text(re.compile(r"Stopped after \d+ tokens; this is what there was\."))).to_be_visible()
+        expect(page.get_by_text(re.compile(r"Stopped after \d+ tokens; this is the text so far\."))).to_be_visible()
         picture_shown(page)
-        expect(page.get_by_role("button", name="Produce it to its end")).to_be_visible()
+        expect(page.get_by_role("button", name="Produce the whole translation")).to_be_visible()
 
 
 def test_any_method_leads_back_from_a_typed_translation(browser, address):
     with visitor(browser) as page:
         open_at(page, address, text=SOURCE, target="Le chat dort.")
-        ways = page.get_by_role("radiogroup", name="How to produce").get_by_role("radio")
+        ways = page.get_by_role("radiogroup", name="Decoding method").get_by_role("radio")
         for place in range(3):
             expect(ways.nth(place)).not_to_be_checked()
         page.locator("label").filter(has_text="Greedy").click()

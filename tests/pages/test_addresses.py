@@ -126,7 +126,7 @@ ADDRESSES = [
         "across=self&up=next&show=table&threshold=0.000125",
         {
             "across": Control("Across", "weight on the token itself"),
-            "up": Control("Up, and as colour", "weight on the next token"),
+            "up": Control("Vertical axis and colour", "weight on the next token"),
             "show": Told("table"),
             "threshold": Told(0.000125),
         },
@@ -137,7 +137,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Two lines\nof text, <b>bold</b> **and not**"),
             "across": Control("Across", "mean distance (tokens)"),
-            "up": Control("Up, and as colour", "weight on punctuation"),
+            "up": Control("Vertical axis and colour", "weight on punctuation"),
         },
     ),
     Address(
@@ -153,7 +153,7 @@ ADDRESSES = [
             "query": Told(1),
             "key": Told(3),
             "across": Control("Across", "weight on special tokens"),
-            "up": Control("Up, and as colour", "weight on punctuation"),
+            "up": Control("Vertical axis and colour", "weight on punctuation"),
             "special": Told("renormalised"),
         },
     ),
@@ -177,7 +177,7 @@ ADDRESSES = [
             "attention": Told("decoder"),
             "layer": [Told(5), Said("the 8 heads of layer 6 ")],
             "across": Control("Across", "weight on the first token"),
-            "up": Control("Up, and as colour", "weight on the previous token"),
+            "up": Control("Vertical axis and colour", "weight on the previous token"),
         },
     ),
     Address(
@@ -186,7 +186,7 @@ ADDRESSES = [
         {
             "layer": [Told(2), Said("the 8 heads of layer 3 ")],
             "edits": Said(
-                "Kept broken on the page Break the formula: q·k × 1 in place of the model's scale, no positions."
+                "Edits kept on the page Break the formula: q·k × 1 in place of the model's scale, no positions."
             ),
         },
     ),
@@ -228,7 +228,7 @@ ADDRESSES = [
         {
             "query": Control("Query", "1 · the"),
             "step": Said("Step 6 of 13: scale"),
-            "edits": Said("Kept broken on the page Break the formula: temperature 2.5, uniform attention (heads: 2)."),
+            "edits": Said("Edits kept on the page Break the formula: temperature 2.5, uniform attention (heads: 2)."),
         },
     ),
     Address(
@@ -352,7 +352,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Grüße 😀 aus Köln"),
             "dimensions": Control("Dimensions drawn as curves", ["127", "64", "0"]),
-            "edits": Said("Kept broken on the page Break the formula: shifted positions."),
+            "edits": Said("Edits kept on the page Break the formula: shifted positions."),
         },
     ),
     Address(
@@ -374,7 +374,7 @@ ADDRESSES = [
             "text": Control("Text", "The acting is not bad at all."),
             "layer": Control("Layer drawn", "4"),
             "off": [Control("Head drawn", "1"), Said("attention of layer 4, head 1, query by key")],
-            "edits": [Said("Still broken besides"), Said("no positions")],
+            "edits": [Said("Kept edits"), Said("no positions")],
         },
     ),
     Address(
@@ -533,7 +533,7 @@ ADDRESSES = [
             "setting": [
                 Control("Tokens", "3"),
                 Said("\n-7.5\n"),
-                Said("Query 3 gives most to key 3: 100 %. Its context is (5, -7.5)."),
+                Said("Query 3 gives its largest weight to key 3: 100 %. Its context is (5, -7.5)."),
             ],
         },
     ),
@@ -565,14 +565,14 @@ ADDRESSES = [
             "checkpoint": Control("Checkpoint", "translate-en-fr"),
             "attention": Told("cross"),
             "translation": [
-                Control("How to produce", "Beam search"),
+                Control("Decoding method", "Beam search"),
                 Control("Beams", 8),
                 Control("Translations by score", "−2.46 · Le chien a amé l'homme."),
-                Control("Token that is produced", "3 · ␣a"),
+                Control("Produced token", "3 · ␣a"),
                 Control("Heads", "layer 2, head 4"),
                 Control("Weights", "while the word is read, one step later"),
-                Said("To produce 3 · ␣a it looked most at"),
-                Said("Read off layer 2, head 4;"),
+                Said("To produce 3 · ␣a, the model looked most at"),
+                Said("The links are those of layer 2, head 4,"),
             ],
         },
     ),
@@ -587,7 +587,7 @@ ADDRESSES = [
             "show": Told("matrix"),
             "top": Told(2),
             "translation": [
-                Control("How to produce", "Beam search"),
+                Control("Decoding method", "Beam search"),
                 Control("Beams", 2),
                 Control("Length penalty", 1.25),
                 Control("Heads", "layer 3, mean of its heads"),
@@ -599,7 +599,7 @@ ADDRESSES = [
         "text=How+long%3F&translation=method.beam~length_penalty.0",
         {
             "text": Control("Text", "How long?"),
-            "translation": [Control("How to produce", "Beam search"), Control("Length penalty", 0)],
+            "translation": [Control("Decoding method", "Beam search"), Control("Length penalty", 0)],
         },
     ),
     Address(
@@ -614,12 +614,12 @@ ADDRESSES = [
             "off": Told([[2, 1]]),
             "query": Told(3),
             "translation": [
-                Control("How to produce", "Sampled"),
+                Control("Decoding method", "Sampled"),
                 Control("Temperature", 0.7),
                 Control("Top-k", 5),
                 Control("Top-p", 0.9),
                 Control("Seed", 7),
-                Control("Token that is produced", "4 · est"),
+                Control("Produced token", "4 · est"),
             ],
         },
     ),
@@ -661,7 +661,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Good morning."),
             "translation": [Control("Heads", "layer 1, mean of its heads"), Said("To produce 2 · ")],
-            "edits": Said("Kept broken on the page Break the formula: mean-ablated heads (1)."),
+            "edits": Said("Edits kept on the page Break the formula: mean-ablated heads (1)."),
         },
     ),
     # Write
@@ -679,7 +679,7 @@ ADDRESSES = [
             "top_k": Control("Top-k", 9),
             "top_p": Control("Top-p", 0.6),
             "seed": Control("Seed", 3),
-            "tokens": [Control("Tokens a run", 6), Said("Run 6")],
+            "tokens": [Control("Tokens per run", 6), Said("Run 6")],
         },
     ),
     Address(
@@ -691,7 +691,7 @@ ADDRESSES = [
             "top_k": Control("Top-k", 0),
             "top_p": Control("Top-p", 1),
             "seed": Control("Seed", 999_999),
-            "tokens": [Control("Tokens a run", 200), Said("Run 200")],
+            "tokens": [Control("Tokens per run", 200), Said("Run 200")],
         },
     ),
     Address(
@@ -737,7 +737,7 @@ ADDRESSES = [
         "text=%22We+won%21%22+said+%C3%89mile+%26+Zo%C3%AB+%2B+1&edits=unmask_d&show=text&threshold=0.5&colours=orange",
         {
             "text": Control("Text", '"We won!" said Émile & Zoë + 1'),
-            "edits": Said("Kept broken on the page Break the formula: no mask."),
+            "edits": Said("Edits kept on the page Break the formula: no mask."),
             "show": Told("text"),
             "threshold": Told(0.5),
             "colours": Told("orange"),
@@ -750,8 +750,8 @@ ADDRESSES = [
         {
             "text": Control("Text", 'A good film & "more"'),
             "layer": Said("encoder, layer 3, head 6"),
-            "off": Said("Heads are muted, 2 in all, in layer 2 and 4"),
-            "mute": Said("Heads are muted, 2 in all, in layer 2 and 4"),
+            "off": Said("Muted heads: 2, in layer 2 and 4"),
+            "mute": Said("Muted heads: 2, in layer 2 and 4"),
             "head": Said("encoder, layer 3, head 6"),
         },
     ),
@@ -772,7 +772,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Once upon a time"),
             "checkpoint": Control("Checkpoint", "stories"),
-            "edits": Said("What is kept broken on the page Break the formula is not part of this pass"),
+            "edits": Said("The edits kept on the page Break the formula are not part of this pass"),
         },
     ),
 ]
@@ -846,7 +846,7 @@ KEPT = [
                 "text": Control("Text", "Good morning."),
                 "checkpoint": Control("Checkpoint", "translate-en-fr"),
                 "translation": [
-                    Control("How to produce", "Beam search"),
+                    Control("Decoding method", "Beam search"),
                     Control("Beams", 3),
                     Control("Weights", "while the word is read, one step later"),
                 ],

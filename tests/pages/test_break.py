@@ -140,7 +140,7 @@ def unlike(weights: np.ndarray, one: int, other: int) -> float:
 
 def test_a_token_that_stands_twice_is_spoken_of_where_there_is_one_and_looks_alike_unless_a_mask_is_left():
     said = next(text.value for text in opened_at("positions").markdown if "What to look for" in text.value)
-    assert "Where one text holds a token twice, and no mask" in said
+    assert "Where a text contains a token twice, and no mask" in said
     tokens, layers = weights_without_positions("sentiment", "An odd film, but a good film.")
     places = [place for place, token in enumerate(tokens) if token == "film"]
     assert len(places) == 2
@@ -238,7 +238,7 @@ def test_one_token_is_enough():
 
 
 def test_heads_that_are_muted_elsewhere_are_said_not_to_be_muted_here():
-    said = "No head is muted on this page; what is muted on the others stays muted there."
+    said = "This page mutes no head; heads that are muted on other pages stay muted there."
     plain, muted = opened("break.py"), opened("break.py", muted="3.3")
     assert said not in [caption.value for caption in plain.caption]
     assert said in [caption.value for caption in muted.caption]

@@ -131,7 +131,7 @@ def test_a_words_distances_are_those_of_its_two_vectors(checkpoint):
         cosines.append(float(torch.nn.functional.cosine_similarity(x.double(), y.double(), dim=0)))
     assert [row["value"] for row in values(app, 0)] == pytest.approx(expected, abs=1e-6)
     assert [row["value"] for row in values(app, 1)] == pytest.approx(cosines, abs=1e-6)
-    assert f"{expected[-1]:.2f} apart after the last layer" in measured(app)
+    assert f"After the last layer it is {expected[-1]:.2f}," in measured(app)
 
 
 def test_other_texts_and_another_word_go_into_the_address():
@@ -278,7 +278,7 @@ def test_a_broken_part_can_be_kept_while_another_is_broken(checkpoint):
     app.radio(key="experiment").set_value("scale").run()
     assert not app.exception
     said = [text.value for text in app.markdown]
-    assert said[said.index("**Still broken besides**, kept from before:") + 1] == "no positions"
+    assert said[said.index("**Kept edits**, also in effect:") + 1] == "no positions"
     both = Edits(unpositioned=frozenset({"encoder"}), scale=1.0)
     weights = checkpoint.trace(EXAMPLES[0], edits=both).encoder.blocks[0].self_attention.weights
     assert np.allclose(compared(app)["after"], weights.double().mean(dim=0).numpy(), rtol=0, atol=1e-6)
@@ -333,7 +333,7 @@ def test_hostile_edits_in_the_address_break_nothing():
         assert not app.exception
         assert app.query_params == {}
     app = opened_at("scale", edits="mute_e90.3")
-    assert ["This checkpoint has no place" in info.value for info in app.info] == [True]
+    assert ["This experiment does not apply to this checkpoint" in info.value for info in app.info] == [True]
 
 
 def test_edits_that_contradict_each_other_are_one_plain_sentence():

@@ -18,7 +18,7 @@ import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.cache import LRUCache, bytes_of
-from pages.parts.explore.explorer_panel import ShownAttention, wanted_layer
+from pages.parts.explore.explorer_panel import ShownAttention, requested_layer
 from pages.parts.explore.settings import Axes
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
@@ -72,8 +72,8 @@ def bar(app: AppTest) -> dict[str, Any]:
 
 KEPT = Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
 NOT_HERE = (
-    "Kept broken on the page Break the formula: q·k × 1 in place of the model's scale, no positions. "
-    "This page shows the whole model."
+    "Edits kept on the page Break the formula: q·k × 1 in place of the model's scale, no positions. "
+    "This page shows the model without them."
 )
 
 
@@ -288,7 +288,7 @@ def test_muting_runs_the_model_without_the_heads_that_are_off(checkpoint):
 def test_a_layer_that_is_not_there_is_not_sent(checkpoint, wanted, found):
     kinds = kinds_of(checkpoint.trace(SENTENCE))
     shown = ShownAttention(Selection(view=View(layer=1)), kinds, "name")
-    kind, layer = wanted_layer(shown, wanted)
+    kind, layer = requested_layer(shown, wanted)
     assert (kind is kinds["encoder"], layer) == (True, found)
 
 
@@ -623,11 +623,11 @@ def test_memory_that_several_layers_show_counts_once():
 
 
 def test_the_picture_of_all_checkpoints_alone_speaks_of_nothing_below_it():
-    assert any("Below stand the data" in text.value for text in opened("checkpoints.py").markdown)
+    assert any("stand below" in text.value for text in opened("checkpoints.py").markdown)
     alone = opened("checkpoints.py", view="picture")
     (said,) = (text.value for text in alone.markdown if text.value.startswith("Each square is a head"))
     assert said.endswith(".")
-    assert "Below" not in said
+    assert "stand below" not in said
 
 
 @pytest.fixture

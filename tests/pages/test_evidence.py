@@ -83,7 +83,7 @@ def test_heads_that_are_muted_are_muted_in_what_is_checked():
     findings = evidence(checkpoint, trace, edits, head=HeadSite("encoder", 2, 5))
     app = opened(PAGE, text=SENTENCE, mute="1", off="1.2_3.0", layer="2", head="5")
     assert_shown(app, [*findings, *shown.picture_findings(trace)])
-    assert "Heads are muted, 2 in all, in layer 2 and 4" in words(app)
+    assert "Muted heads: 2, in layer 2 and 4" in words(app)
     assert any("layer 3, head 6" in row["At"] for row in rows(app) if row["Quantity"] == "the chosen head muted")
 
 
@@ -100,8 +100,8 @@ def test_of_a_long_text_the_row_says_which_heads_the_loop_has_gone_through():
 
 
 def test_what_is_broken_on_another_page_is_said_to_be_left_out():
-    assert "is not part of this pass" in words(opened(PAGE, edits="temperature_2"))
-    assert "is not part of this pass" not in words(opened(PAGE))
+    assert "are not part of this pass" in words(opened(PAGE, edits="temperature_2"))
+    assert "are not part of this pass" not in words(opened(PAGE))
 
 
 def test_a_model_with_two_stacks_is_checked_in_all_attentions():
@@ -215,7 +215,7 @@ def test_the_title_says_how_many_numbers_agree_or_how_many_checks_differ():
     findings = [*evidence(checkpoint, trace), *shown.picture_findings(trace)]
     numbers = sum(finding.count for finding in findings if finding.passed)
     assert [title.value for title in opened(PAGE, text=SENTENCE).title] == [
-        f"All {numbers:,} numbers compared agree with their references."
+        f"All {numbers:,} compared numbers agree with their references."
     ]
     wrong = evidence(checkpoint, falsified(trace, "encoder.final"))
     differing = sum(finding.passed is False for finding in wrong)

@@ -101,8 +101,11 @@ def test_of_a_head_that_does_nothing_notable_the_page_says_so_and_where_it_looks
     for layer, head in np.ndindex(*weights.shape[:2]):
         off = f"{layer}.0-{head - 1}_" if head else ""
         app = opened(layer=str(layer), off=f"{off}{layer}.{head + 1}-7" if head < 7 else off.rstrip("_"))
-        if "nothing here" in app.title[0].value:
-            assert plain(app.title[0].value) == f"Layer {layer + 1}, head {head + 1} does nothing here that stands out."
+        if "no pattern" in app.title[0].value:
+            assert (
+                plain(app.title[0].value)
+                == f"Layer {layer + 1}, head {head + 1} shows no pattern that stands out here."
+            )
             assert f"Head {head + 1} of layer {layer + 1}" in said(app)
             return
     pytest.fail("every head is notable")
@@ -130,7 +133,7 @@ def test_the_button_mutes_the_head_and_gives_it_back(checkpoint):
     muted = positive(checkpoint, edits=Edits(muted=frozenset({HeadSite("encoder", *FOUND)})))
     assert f"Verdict: positive {muted}. Before muting: positive 93.9 %." in said(app)
     assert f"**positive {muted} → 93.9 %**" in said(app)
-    button(app, "Give this head back").click().run()
+    button(app, "Unmute this head").click().run()
     assert "muted" not in app.query_params
 
 
@@ -206,7 +209,7 @@ def test_cards_name_each_other_kind_of_head_once_with_what_chance_would_give(che
     assert first["where"] == "Layer 2, head 5"
     assert plain(first["number"]) == f"{100 * float(weights[1, 4, 1:, 0].mean()):.0f} %"
     by_chance = weights[1, 4, 1:].mean()  # any key as well as the first
-    assert plain(first["chance"]) == f"chance would be {100 * float(by_chance):.0f} %"
+    assert plain(first["chance"]) == f"by chance: {100 * float(by_chance):.0f} %"
 
 
 def test_a_chosen_head_is_no_card_and_the_finding_is_one_to_return_to():
@@ -225,7 +228,7 @@ def test_where_no_head_has_a_choice_none_is_named():
 def test_of_a_long_text_the_drawn_part_is_named():
     shown = figure(opened(text="good film " * 100))
     assert len(shown["rows"]) == 60
-    assert "of 200. All heads, below, draw the whole text." in shown["cut"]
+    assert "of 200. The views under “All heads” show the whole text." in shown["cut"]
 
 
 def test_alone_the_picture_has_no_controls():
@@ -244,7 +247,7 @@ def test_the_picture_to_share_is_of_the_head_that_the_title_is_about(address, mo
     (take,) = given
     kind, view = kinds_of(take().trace)["encoder"], take().view
     svg = share_svg(kind, view, Words(text="", title="", sentence="", address=""))
-    assert f"{head}: a word above attends" in svg
+    assert f"{head}: words above attend" in svg
     if not address:
         assert (head, view.key) == ("Layer 4, head 4", LOVED)
 
@@ -255,7 +258,7 @@ def test_muting_the_head_of_the_picture_leaves_the_picture_on_it_where_the_other
     button(app, "Mute this head").click().run()
     assert (app.query_params["muted"], app.query_params["off"]) == ("1.0-7", "1.0-6")
     assert figure(app)["head"] == "Layer 2, head 8"
-    button(app, "Give this head back").click().run()
+    button(app, "Unmute this head").click().run()
     assert app.query_params["muted"] == "1.0-6"
     assert figure(app)["head"] == "Layer 2, head 8"
 
@@ -300,7 +303,7 @@ def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_s
     results = [part for part in said(app).split(" | ") if "→" in part]
     assert results[-1].startswith(f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}, now neg")
     captions = [caption.value for caption in app.caption]
-    assert "No head may look at it: does the model need it? Measured with no head muted." in captions
+    assert "No head may look at it. Does the model need it? Measured with no head muted." in captions
 
 
 @pytest.mark.parametrize(
@@ -313,7 +316,7 @@ def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_s
 )
 def test_of_two_stacks_the_attention_is_named_in_which_a_token_is_forbidden(attention, named):
     app = opened(checkpoint="translate-en-fr", text="The red house is big.", attention=attention)
-    assert any(caption.value.startswith(f"No head of {named} may look at it:") for caption in app.caption)
+    assert any(caption.value.startswith(f"No head of {named} may look at it.") for caption in app.caption)
     page_link = next(found.proto for found in app.get("page_link") if "Forbid" in found.proto.label)
     assert f"every layer of {named}." in page_link.help
 
@@ -329,7 +332,7 @@ def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monk
     app = opened(checkpoint="translate-en-fr", text="It rains, but we go. " * 12)
     assert not app.exception
     assert asked == []
-    assert "Press it to see" in said(app)
+    assert "Press to compute the result" in said(app)
     opened(checkpoint="translate-en-fr", text="It rains, but we go.")
     assert asked
 

@@ -50,9 +50,10 @@ def test_the_checkpoints_page_shows_every_family(app_folders):
     gpt2 = [text for text in texts if text.startswith(markdown_text("GPT-2 family: decoder, 3 layers × 3 heads"))]
     assert len(gpt2) == sum(name.startswith("gpt2") for name in KINDS)
     assert all(
-        text.endswith(markdown_text("There is no card: no data, training or evaluation is known.")) for text in gpt2
+        text.endswith(markdown_text("The checkpoint has no card: its data, training and evaluation are unknown."))
+        for text in gpt2
     )
-    assert sum("There is no card" in text for text in texts) == len(KINDS) + 1
+    assert sum("The checkpoint has no card" in text for text in texts) == len(KINDS) + 1
     assert not any("<b>" in text.replace(markdown_text("<b>"), "") for text in texts), "a label is shown as it is spelt"
 
 

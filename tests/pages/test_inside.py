@@ -71,7 +71,7 @@ def test_every_step_shows_its_numbers_in_full(encoder):
     expected = {
         "embedding": ("token vector of the query", encoder.embedding.token[2]),
         "position": ("position vector of the key", encoder.embedding.position[4]),
-        "norm": ("what the query projection reads", attention.input[2]),
+        "norm": ("input of the query projection", attention.input[2]),
         "projection": ("key k", attention.key[3, 4]),
         "product": ("q · k ", attention.products[3, 2, 4]),
         "scale": ("scaled product ", attention.products[3, 2, 4] * attention.scale),
@@ -331,7 +331,9 @@ def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():
     app.selectbox(key="inside_layer").set_value(0).run()
     whole(app.toggle(key="inside_mute").set_value(True).run())
     said = "The model ran with head 2 of layer 1 muted."
-    assert app.markdown[0].value.endswith(f"{said} A muted head still looks; what it finds is set to zero.")
+    assert app.markdown[0].value.endswith(
+        f"{said} A muted head still computes its weights; its context is set to zero."
+    )
     app.selectbox(key="inside_layer").set_value(2).run()
     edits = Edits(muted=frozenset({HeadSite("encoder", 0, 1)}))
     stack: Any = load_checkpoint("sentiment").trace(SENTENCE, edits=edits).encoder

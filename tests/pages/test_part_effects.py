@@ -70,7 +70,7 @@ def test_beside_every_part_stands_what_its_absence_does_to_the_verdict(text):
     taken_out = after.keys() - {"norm", "shuffle", "causal"}
     most = max(taken_out, key=lambda name: abs(after[name] - probability(logits, label)))
     assert [name for name, term in found.items() if term["most"]] == [most] == ["positions"]
-    assert app.title[0].value.startswith("Without positions, the verdict turns; ")
+    assert app.title[0].value.startswith("Without positions, the verdict changes; ")
     goes = f"“{checkpoint.config.labels[label]}” goes from {100 * probability(logits, label):.1f}\u00a0%"
     assert f"{goes} to {100 * after['positions']:.1f}\u00a0%." in app.title[0].value
 
@@ -127,9 +127,9 @@ def test_where_nothing_moves_the_page_says_so_and_what_it_means():
         for text in app.markdown
     )
     still = [text.value for text in opened("break.py", text="bad", experiment="scale").markdown]
-    assert any("**Almost nothing moves**" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
+    assert any("**Almost nothing changes**" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
     moved = [text.value for text in opened("break.py", text=TURNS, experiment="scale").markdown]
-    assert not any("**Almost nothing moves**" in text for text in moved)
+    assert not any("**Almost nothing changes**" in text for text in moved)
 
 
 def test_the_page_opens_on_the_part_that_matters_most_and_no_address_names_it():
@@ -176,14 +176,14 @@ def test_the_part_that_matters_most_is_measured_on_top_of_what_is_kept():
     most = max(after, key=lambda name: abs(after[name] - before))
     assert [name for name, term in found.items() if term["most"]] == [most]
     part = EXPERIMENTS[most].part.format(head=1, layer=1)
-    assert app.title[0].value.startswith(f"On top of what is kept broken, without {part}, the verdict ")
+    assert app.title[0].value.startswith(f"On top of the kept edits, without {part}, the verdict ")
     assert f" from {100 * before:.1f}\u00a0% to {100 * after[most]:.1f}\u00a0% " in app.title[0].value
     said = " ".join(text.value for text in app.markdown)
-    assert "Each part was taken out beside what is kept broken; this one changes the answer most, norms aside" in said
-    assert "with what is kept broken → without this part as well" in said
+    assert "Each part was taken out on top of the kept edits; this one changes the answer most, norms aside" in said
+    assert "with the kept edits → without this part as well" in said
     assert "alone" not in app.markdown[0].help
     scale = [text.value for text in opened("break.py", text=text, edits=kept.to_text(), experiment="scale").markdown]
-    assert any("**Nothing more moves** than with what is kept broken" in text for text in scale)
+    assert any("**Almost nothing changes** beyond the kept edits" in text for text in scale)
 
 
 def test_the_key_that_is_hidden_is_named_with_its_attention_where_there_are_several():
@@ -252,7 +252,7 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
 @pytest.mark.parametrize(
     ("experiment", "begins"),
     [
-        ("hide", "Forbid looking at “loved”: the verdict turns; “positive” goes from 93.9"),
+        ("hide", "Forbid looking at “loved”: the verdict changes; “positive” goes from 93.9"),
         ("uniform", "Without a choice of where to look, "),
     ],
 )
@@ -272,6 +272,6 @@ def test_the_part_that_was_pressed_is_the_title_and_the_largest_stands_in_the_se
 def test_a_verdict_that_moves_by_less_than_its_title_can_say_stays():
     assert "stays at 93.9\u00a0% positive." in opened("break.py", text=FILM, experiment="shuffle").title[0].value
     assert (
-        "turns; “positive” goes from 93.9\u00a0% to 23.5\u00a0%."
+        "changes; “positive” goes from 93.9\u00a0% to 23.5\u00a0%."
         in opened("break.py", text=FILM, experiment="hide", key="7").title[0].value
     )

@@ -79,8 +79,8 @@ def test_the_first_picture_is_how_far_each_token_moves_when_two_are_swapped():
 def test_the_sentence_above_says_how_far_positions_take_a_repeated_token_apart(embedding):
     vectors = embedding.total.double().numpy()
     said = words(opened(PAGE))
-    assert "stands at positions 0 and 3, counted from 0: the same vector twice, 0 apart" in said
-    assert f"until the positions are added; then {math.dist(*vectors[[0, 3]]):.4g}" in said
+    assert "stands at positions 0 and 3, counted from 0. Its two vectors are 0 apart before" in said
+    assert f"before the positions are added, and {math.dist(*vectors[[0, 3]]):.4g} apart afterwards" in said
 
 
 def test_the_heatmap_is_100_by_128_at_first_and_the_curves_are_its_columns():
@@ -119,7 +119,7 @@ def test_distances_are_sums_of_cosines():
     for trace in figure(app, "distances")["data"]:
         expected = [sum(math.cos(d / 10_000 ** (pair / 64)) for pair in range(64)) for d in range(100)]
         assert array(trace["y"]).tolist() == pytest.approx(expected, abs=1e-9)
-    assert "Distance alone decides" in words(app)
+    assert "The product depends only on the distance" in words(app)
 
 
 def test_the_checkpoints_own_table_is_what_its_trace_adds(embedding):
@@ -139,7 +139,7 @@ def test_a_shift_is_written_out_as_a_matrix_that_takes_one_pair_to_the_other():
     later = 8 / 10_000 ** (4 / 128)
     found = f"{math.sin(later):.6f} and {math.cos(later):.6f}"
     assert found.startswith("-")
-    assert f"The table holds {found.replace('-', '−')} at position 8" in words(app)
+    assert f"At position 8 the table holds {found.replace('-', '−')}" in words(app)
     _, hand = figure(app, "rotation")["data"]
     assert (hand["x"][1], hand["y"][1]) == pytest.approx((math.sin(later), math.cos(later)))
 
@@ -358,11 +358,11 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "added", "said"),
     [
-        ("gpt2", True, "one that training found for its position"),
-        ("roberta", True, "for its place among the tokens that are no padding"),
-        ("llama", False, "turns every query and key by an angle"),
+        ("gpt2", True, "a vector that training found for the position to every"),
+        ("roberta", True, "for the place among the non-padding tokens"),
+        ("llama", False, "rotates every query and key by an angle"),
         ("t5", False, "adds to every score a number that training found"),
-        ("bart", True, "one that training found for its position"),
+        ("bart", True, "a vector that training found for the position to every"),
     ],
 )
 def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, said, folders, monkeypatch):
@@ -378,7 +378,7 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
     parts = [array(part["z"]) for part in figure(app, "sum")["data"]]
     assert np.array_equal(parts[0], embedding.token.numpy())
     assert np.array_equal(parts[-1], embedding.total.numpy())
-    assert any("Nothing is added" in info.value for info in app.info) == (not added)
+    assert any("adds no position vectors" in info.value for info in app.info) == (not added)
     app.radio(key="table").set_value("own").run()
     if added:
         shown = array(figure(app, "heatmap")["data"][0]["z"])
@@ -393,7 +393,7 @@ def test_a_table_that_training_found_is_called_no_wave():
     assert len(app.latex) > 1
     app.radio(key="table").set_value("own").run()
     assert "training found them" in words(app)
-    assert any("vectors that training found are no waves" in info.value for info in app.info)
+    assert any("vectors that training found are not waves" in info.value for info in app.info)
     assert app.number_input(key="width").value == array(figure(app, "heatmap")["data"][0]["z"]).shape[1] == 256
     app.radio(key="table").set_value("formula").run()
     assert app.number_input(key="width").value == 128
@@ -414,4 +414,4 @@ def test_plotly_stays_off_the_way_to_the_first_page():
 @pytest.mark.parametrize("text", ["a", SENTENCE])
 def test_how_the_order_is_known_stands_once(text):
     said = words(opened(PAGE, text=text))
-    assert said.count("This checkpoint adds to every token's vector a fixed vector of sines and cosines") == 1
+    assert said.count("This checkpoint adds a fixed vector of sines and cosines") == 1

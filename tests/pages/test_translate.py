@@ -15,7 +15,7 @@ from model import load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import LONGEST_TEXT, Selection
-from pages.parts.translate.controls import ended
+from pages.parts.translate.controls import ending
 from pages.parts.translate.productions import candidate_target, compact
 from pages.parts.translate.settings import SENTENCES as EXAMPLES
 from pages.parts.translate.settings import Options
@@ -67,7 +67,7 @@ def test_what_was_stopped_says_when_and_its_script_produces_it_again(checkpoint)
         assert target.options
         again = checkpoint.generate(TEXT, **target.options)
         assert target.text == [again, *again.alternatives][target.rank].text
-        assert f"Stopped after {steps} tokens" in ended(stopped, options, typed=False)
+        assert f"Stopped after {steps} tokens" in ending(stopped, options, typed=False)
         after_its_end += len(part.token_ids) < steps
     assert after_its_end
 
@@ -138,15 +138,14 @@ def test_the_page_opens_on_rouge_with_the_layer_that_is_right_and_its_numbers_ar
     cross = trace.decoder.cross_weights().double()
     row, later = cross[2].mean(dim=0)[2], cross[0, 6, 3]
     title, sentence = finding(app)
-    assert title == "To write “rouge”, it looked at “red”."
+    assert title == "To write “rouge”, the model looked at “red”."
     assert int(row.argmax()) == int(later.argmax()) == 1
     probability = float(trace.logits[2].double().softmax(dim=-1)[trace.decoder.ids[3]])
     assert f"Layer 3, mean of its heads, gives “red” {100 * float(row.max()):.0f} % of the weight." in sentence
-    assert f"The model gave “rouge” {100 * probability:.1f} %." in sentence
-    found = (
-        f"One step later, while it reads “rouge”, layer 1, head 7 looks at “red” with {100 * float(later.max()):.0f} %."
-    )
-    assert found in sentence
+    assert f"The model gave “rouge” a probability of {100 * probability:.1f} %." in sentence
+    share = 100 * float(later.max())
+    one_later = f"One step later, while the model reads “rouge”, layer 1, head 7 looks at “red” with {share:.0f} %."
+    assert one_later in sentence
     assert "translation" not in app.query_params, "nobody chose it"
 
 
@@ -179,12 +178,15 @@ def test_words_of_several_pieces_are_joined_in_the_picture_as_by_hand(checkpoint
     title, sentence = finding(app)
     assert ("One step later" in title) == (moment == "read")
     both = math.exp(sum(forced_by_hand(checkpoint, TARGET)[3:5]))
-    assert f"The model gave “mordu”, all 2 pieces of it together, {percent(both, 1)}".replace("\u00a0", " ") in sentence
+    assert (
+        f"The model gave “mordu” (its 2 pieces together) a probability of {percent(both, 1)}".replace("\u00a0", " ")
+        in sentence
+    )
 
 
 def test_another_sentence_opens_elsewhere_and_what_is_chosen_stays(checkpoint):
     app = at(text=EXAMPLES[1])
-    assert finding(app)[0] == "To write “elle”, it looked at “it”."
+    assert finding(app)[0] == "To write “elle”, the model looked at “it”."
     app.selectbox(key="reading").set_value("all").run()
     assert "reading.all" in app.query_params["translation"]
     assert finding(app)[0].startswith("To write “elle”"), "other heads are no other step"
@@ -204,7 +206,7 @@ def test_without_a_card_the_most_telling_heads_are_read(checkpoint, tmp_path, mo
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
     app = at(checkpoint="bare")
     title, sentence = finding(app)
-    assert title == "To write “rouge”, it looked at “red”."
+    assert title == "To write “rouge”, the model looked at “red”."
     assert "One step later" not in sentence, "nobody measured which heads are right then"
 
 
@@ -224,7 +226,7 @@ def test_the_picture_alone_has_the_finding_folded_and_no_control():
     assert not app.selectbox
     assert not app.button
     assert picture(app) is None
-    assert finding(app)[0] == "To write “rouge”, it looked at “red”."
+    assert finding(app)[0] == "To write “rouge”, the model looked at “red”."
 
 
 def test_another_of_the_best_translations_is_traced_when_it_is_chosen(checkpoint):
@@ -322,7 +324,7 @@ def test_another_source_leaves_the_typed_translation_behind():
 def test_a_checkpoint_that_does_not_translate_is_named_and_the_translator_a_click_away():
     app = at(checkpoint="sentiment")
     (info,) = app.info
-    assert info.value.replace("\\", "").startswith("sentiment does not translate: this page needs")
+    assert info.value.replace("\\", "").startswith("sentiment does not translate. This page needs")
     assert picture(app) is None
     app.button(key="offer").click().run()
     assert not app.info
@@ -359,7 +361,7 @@ def test_more_than_512_tokens_are_cut_and_the_page_says_so():
 def test_the_edges_of_sampling_take_the_likeliest_token(checkpoint, setting):
     app = at(text=TEXT, translation=f"method.sample~{setting}")
     assert translation(app) == checkpoint.generate(TEXT, 512).text
-    assert "was drawn with 100.0 %" in said(app, "To produce")
+    assert "its probability was 100.0 %" in said(app, "To produce")
 
 
 @pytest.mark.parametrize(
@@ -425,13 +427,13 @@ def test_a_number_that_no_address_may_hold_is_not_taken():
 
 
 def test_the_door_of_a_weight_one_step_later_leads_to_the_row_that_reads_the_word(checkpoint):
-    label = "Where does this weight come from? Every step to the largest of this word"
+    label = "Next: every step to the largest weight of this word"
     app = at(translation="reading.1.3~moment.read")
     trace = checkpoint.trace(EXAMPLES[0], target="La maison rouge est grande.")
     key = int(trace.decoder.cross_weights()[1, 3, 3].argmax())
     address = dict(parse_qsl(door_named(app, label).query_string))
     assert (address["query"], address["key"]) == ("3", str(key))
-    assert f"it looked at “{trace.encoder.tokens[key].strip()}”" in finding(app)[0]
+    assert f"the model looked at “{trace.encoder.tokens[key].strip()}”" in finding(app)[0]
     last = at(translation="reading.1.3~moment.read~step.6")
     assert not [page_link for page_link in last.get("page_link") if page_link.proto.label == label]
 
@@ -448,4 +450,4 @@ def test_the_door_of_a_weight_one_step_later_leads_to_the_row_that_reads_the_wor
 )
 def test_how_word_and_heads_were_found_is_said_of_those_that_were_found(options, word, heads):
     explained = next(text.help for text in at(**options).markdown if "The model gave" in text.value)
-    assert ("Opened at the word" in explained, "closest to alignments" in explained) == (word, heads)
+    assert ("The page opens at the word" in explained, "closest to alignments" in explained) == (word, heads)

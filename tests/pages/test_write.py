@@ -109,7 +109,7 @@ def test_the_title_is_the_likeliest_token_and_the_sentence_what_was_taken_and_lo
     title, sentence = finding(app)
     best, piece = int(columns[0].argmax()), visible(gpt2.tokenizer.pieces([33])[0])
     name = visible(gpt2.tokenizer.pieces([best])[0].strip())
-    assert title.endswith(f"it finds “{name}” likeliest: {plain(percent(columns[0].max()))}.")
+    assert title.endswith(f"the likeliest token is “{name}”: {plain(percent(columns[0].max()))}.")
     own, after = (plain(percent(column[33], 1)) for column in (columns[0], columns[-1]))
     taken = f"“{piece}” was taken here: {own} from the model, {after} after the settings."
     assert sentence.startswith(f"After {len(ids)} tokens, {taken}")
@@ -120,21 +120,21 @@ def test_the_title_is_the_likeliest_token_and_the_sentence_what_was_taken_and_lo
         found[layer, head, key] = weights[layer, head, last, key] - before
     layer, head, key = max(found, key=found.__getitem__)
     weight, before = weights[layer, head, last, key], weights[layer, head, max(key, 1) : last, key].mean()
-    assert f"layer {layer + 1}, head {head + 1} looks at" in sentence
+    assert f"layer {layer + 1}, head {head + 1} attends to" in sentence
     assert f"with {plain(percent(weight))}; the tokens before" in sentence
     assert sentence.endswith(f" {plain(percent(before))} on average.")
 
 
 def test_a_text_of_two_tokens_has_no_habit_to_exceed():
-    assert "looks at" not in finding(opened("write.py", checkpoint="stories", text="a b"))[1]
+    assert "attends to" not in finding(opened("write.py", checkpoint="stories", text="a b"))[1]
 
 
 def test_a_text_of_one_token_has_looked_at_nothing_before():
     app = opened("write.py", checkpoint="stories", text="Once")
     title, sentence = finding(app)
-    assert title.startswith("After “Once”, it finds “upon” likeliest: ")
+    assert title.startswith("After “Once”, the likeliest token is “upon”: ")
     assert sentence.startswith("After one token, ")
-    assert "looks at" not in sentence
+    assert "attends to" not in sentence
 
 
 def test_the_picture_alone_is_text_and_chart():
@@ -255,7 +255,7 @@ def test_another_text_starts_afresh(app_folders):
 
 def test_an_encoder_is_told_apart_with_one_click_to_a_decoder(app_folders):
     app = opened("write.py", checkpoint="bert", text=TEXT)
-    assert "bert continues no text" in app.info[0].value
+    assert "bert does not continue texts" in app.info[0].value
     app.button(key="offer").click().run()
     assert not app.info
     assert picture(app) is not None

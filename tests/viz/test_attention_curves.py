@@ -36,7 +36,7 @@ def test_of_a_long_text_the_part_around_the_named_key_is_drawn_and_said(key, fir
     kind = kind_of("good " * 120)
     figure = sentence_figure(kind, 3, 3, marks(kind, key), key=key)
     assert len(figure["rows"]) == len(figure["columns"]) == MOST
-    assert figure["cut"].startswith(f"Drawn: words {first}–{first + MOST - 1} of 120.")
+    assert figure["cut"].startswith(f"The picture shows words {first}–{first + MOST - 1} of 120.")
     assert figure["rows"][0]["place"] == first - 1
     assert figure["weights"][0][0] == pytest.approx(float(kind.weights[3][3][first - 1, first - 1]), abs=1e-6)
     if key is not None:

@@ -14,7 +14,7 @@ from tests.folders import KINDS, make_folders
 from viz.charts.model_picture import model_picture
 from viz.text import card_tables
 
-UNKNOWN = "There is no card: no data, training or evaluation is known."
+UNKNOWN = "The checkpoint has no card: its data, training and evaluation are unknown."
 BERT = "encoder, 3 layers × 3 heads, 24 wide, post-norm LayerNorm, learned positions, GELU feed-forward"
 LLAMA = "decoder, 3 layers × 6 heads, 24 wide, 3 heads of keys and values"
 GEMMA = "decoder, 3 layers × 4 heads, 24 wide, 2 heads of keys and values"
@@ -52,7 +52,7 @@ ARCHITECTURES = {
     "own": "Encoder, 2 layers × 4 heads, 16 wide, post-norm LayerNorm, sinusoidal positions, ReLU feed-forward, "
     "chooses between no / yes.",
 }
-PURPOSES = dict.fromkeys(KINDS, "writes on") | {
+PURPOSES = dict.fromkeys(KINDS, "continues texts") | {
     **dict.fromkeys(("bert", "roberta", "distilbert"), "fills in masked words"),
     "bert-classifier": "judges texts: <b>bad</b> / good",
     "bert-bare": "reads (no head)",
@@ -81,7 +81,7 @@ def test_a_checkpoint_without_a_card_is_described_from_its_config(name, folders)
 
 @pytest.mark.parametrize(("name", "does"), [
     ("sentiment", "judges texts: negative / positive"),
-    ("stories", "writes on"),
+    ("stories", "continues texts"),
     ("translate-en-fr", "translates"),
 ])  # fmt: skip
 def test_a_bundled_checkpoint_is_described_by_its_card_and_without_it_from_its_config(name, does):
@@ -159,9 +159,11 @@ def test_the_title_counts_the_models_and_their_numbers():
     for name in ("sentiment", "stories"):
         with safe_open(CHECKPOINTS / name / "model.safetensors", "np") as file:
             numbers += sum(file.get_tensor(key).size for key in file.keys())  # noqa: SIM118 - it is no dict
-    assert card_tables.models_title(both) == f"Two models, trained from scratch, {numbers / 1e6:.1f} million numbers."
+    assert (
+        card_tables.models_title(both) == f"Two models, trained from scratch, {numbers / 1e6:.1f} million parameters."
+    )
     unknown = replace(both[0], card={}, parameters=999)
-    assert card_tables.models_title([unknown]) == "One model, 999 numbers."
+    assert card_tables.models_title([unknown]) == "One model, 999 parameters."
     assert card_tables.models_title([unknown, *both]).startswith("Three models, 2 of them trained from scratch, ")
     assert card_tables.models_title([unknown] * 13).startswith("13 models, ")
 

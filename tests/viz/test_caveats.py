@@ -48,22 +48,22 @@ def test_an_ordinary_sentence_has_none(sentiment, stories):
 
 def test_unknown_tokens_are_counted_and_named(sentiment):
     said = of_text(sentiment, "A great film 🙂 🙂 日")
-    assert said.startswith("3 of 6 tokens are unknown to it: 🙂, 日.")
+    assert said.startswith("3 of 6 tokens are unknown to the model: 🙂, 日.")
     assert said.endswith("It was trained for classification of English texts as negative or positive.")
-    assert of_text(sentiment, "A great film 日").startswith("1 of 4 tokens is unknown to it: 日.")
+    assert of_text(sentiment, "A great film 日").startswith("1 of 4 tokens is unknown to the model: 日.")
 
 
 def test_added_tokens_are_no_unknown_ones(sentiment):
     read = sentiment.trace("a b c d").encoder
     tokens, special = ("[S]", "[UNK] a", "b", "[E]"), (True, False, False, True)
     stack = replace(read, ids=torch.tensor([9, 1, 5, 9]), tokens=tokens, special=special)
-    assert unknown_tokens(stack, 1) == "1 of 2 tokens is unknown to it: a."
+    assert unknown_tokens(stack, 1) == "1 of 2 tokens is unknown to the model: a."
     assert unknown_tokens(stack, 9) == ""
     assert unknown_tokens(stack, None) == ""
 
 
 def test_characters_that_are_read_byte_by_byte_are_said(stories):
-    said = "Not in its vocabulary: {}. It reads them byte by byte, and has seldom or never seen them."
+    said = "Not in the model's vocabulary: {}. It reads them byte by byte, and has seldom or never seen them."
     assert said.format("🙂") in of_text(stories, "Once upon a 🙂")
     assert said.format("日, 本, 語, …") in of_text(stories, "日本 日本語です")
     assert characters_in_bytes(("a", "\ufffdF0", "\ufffd9F")) == said.format("some characters of the text")
@@ -75,7 +75,7 @@ def test_a_character_read_byte_by_byte_is_no_word_in_pieces(stories):
 
 def test_a_text_that_is_mostly_in_pieces_is_said(sentiment):
     said = of_text(sentiment, "asdf qwer zxcv")
-    assert said.startswith("3 of 3 words are not in its vocabulary: it reads them in pieces.")
+    assert said.startswith("3 of 3 words are not in the model's vocabulary: the model reads them in pieces.")
     assert "vocabulary" not in of_text(sentiment, "The zorgleflub was good.")
 
 
@@ -90,8 +90,8 @@ def test_the_pieces_of_every_word_are_counted_and_signs_are_no_words():
 @pytest.mark.parametrize(
     ("positive", "said"),
     [
-        (0.54, "It is not sure: positive 54 %, negative 46 %."),
-        (0.59, "It is not sure: positive 59 %, negative 41 %."),
+        (0.54, "The model is not sure: positive 54 %, negative 46 %."),
+        (0.59, "The model is not sure: positive 59 %, negative 41 %."),
         (0.61, ""),
         (0.2, ""),
     ],
@@ -106,7 +106,7 @@ def test_tokens_are_counted_once_they_are_nearly_all_that_the_model_reads(storie
     assert of[20] == ""
     assert of[limit - 10] == f"The text takes {limit - 10} of the {limit} tokens that the model reads."
     assert of[limit] == f"The text takes {limit} of the {limit} tokens that the model reads."
-    assert of[limit + 9] == f"Kept {limit} of {limit + 9} tokens: the text is longer than the model reads."
+    assert of[limit + 9] == f"Kept {limit} of {limit + 9} tokens: the text is longer than the model can read."
 
 
 @pytest.mark.parametrize("odd", [None, True, "16", 5.5, -1])
@@ -114,7 +114,7 @@ def test_a_text_longer_than_nearly_all_that_were_learned_from_is_said(translator
     read = translator.trace("The red house is big.").encoder
     tokens = len(read.ids)
     assert unusual_length(read, {"usual_length": tokens}) == ""
-    said = f"The text has {tokens} tokens; 19 of 20 texts that it learned from have {tokens - 1} at most."
+    said = f"The text has {tokens} tokens; 19 of 20 texts that the model was trained on have at most {tokens - 1}."
     assert unusual_length(read, {"usual_length": tokens - 1}) == said
     assert said in caveats(read, None, card={"usual_length": tokens - 1})
     assert unusual_length(read, {"usual_length": odd}) == unusual_length(read, {}) == ""
@@ -136,7 +136,7 @@ def test_the_unknown_token_is_found_by_the_tokenizers_own_word_for_it(sentiment,
 @pytest.mark.parametrize("page", ["explore.py", "inside.py", "positions.py", "break.py", "evidence.py"])
 def test_every_page_that_reads_the_text_says_it(page):
     captions = " ".join(caption.value for caption in opened(page, text="日" + " a" * 520).main.caption)
-    assert "1 of 512 tokens is unknown to it" in captions
+    assert "1 of 512 tokens is unknown to the model" in captions
     assert "Kept 512 of 521 tokens" in captions
 
 

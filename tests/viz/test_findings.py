@@ -121,9 +121,19 @@ def test_a_single_query_is_the_subject():
         ("next_token", HEAD, False, "It gives that word 71 % of its attention."),
         ("same_word", HEAD, False, "It gives them 71 % of a repeated word's attention."),
         ("punctuation", HEAD, False, "It gives punctuation 71 % of its attention."),
-        ("punctuation", MOST, True, "After the first mark, layer 4, head 2 gives it 71 % of its attention."),
+        (
+            "punctuation",
+            MOST,
+            True,
+            "After the first punctuation mark, layer 4, head 2 gives it 71 % of its attention.",
+        ),
         ("first_token", HEAD, True, "It gives this word 71 % of its attention."),
-        ("spreads", 0.0, False, "Its entropy is 71 % of what it would be if every word it sees got the same share."),
+        (
+            "spreads",
+            0.0,
+            False,
+            "Its entropy is 71 % of its maximum, at which every word that it sees gets the same share.",
+        ),
     ],
 )
 def test_a_sentence_gives_the_number(name, leads, causal, sentence):
@@ -143,7 +153,7 @@ def test_every_kind_has_a_card_and_words_for_its_null(name):
     card = {part: plain(said) for part, said in head_findings.card(found(name), kind()).items()}
     title = "Points at “slow”" if name == "points_at" else head_findings.NAMES[name]
     assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
-    assert (card["number"], card["chance"]) == ("71 %", "chance would be 10 %")
+    assert (card["number"], card["chance"]) == ("71 %", "by chance: 10 %")
     assert plain(head_findings.against(found(name, null=0.123))).endswith("12 %.")
     assert list(head_findings.NAMES) == list(KINDS)
 

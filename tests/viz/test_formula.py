@@ -146,4 +146,6 @@ def test_inside_a_head_marks_the_present_step_at_both_depths(step, notations):
         terms = [term for group in groups for line in group["lines"] for term in line["terms"]]
         assert [term["notation"] for term in terms if term.get("present")] == notations
         assert not any("part" in term for term in terms)
-        assert any(text.value.startswith("Nothing in this model's formula") for text in app.markdown) == (not notations)
+        assert any(text.value.startswith("This model's formula has no term") for text in app.markdown) == (
+            not notations
+        )

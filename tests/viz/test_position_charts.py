@@ -178,23 +178,23 @@ def test_every_scheme_of_the_model_is_put_in_words():
 
 def test_the_sentence_on_a_repeated_token_escapes_it_and_counts_from_1():
     said = position_sentences.twice("*the*", 0, 3, 0.0, 4.86123)
-    assert said.startswith(r"“\*the\*” stands at positions 0 and 3, counted from 0: the same vector twice, 0 apart")
-    assert said.endswith("then 4.861 apart.")
+    assert said.startswith(r"“\*the\*” stands at positions 0 and 3, counted from 0. Its two vectors are 0 apart before")
+    assert said.endswith(", and 4.861 apart afterwards.")
 
 
 def test_whether_distance_alone_decides_is_said_by_the_numbers():
     assert position_sentences.same_products(8e-14, 64.0) == (
-        "Distance alone decides: pairs at one distance differ by at most 8.0e−14, which is rounding."
+        "The product depends only on the distance: pairs at one distance differ by at most 8.0e−14, by rounding."
     )
     assert position_sentences.same_products(0.5, 64.0) == (
-        "Distance does not decide alone: pairs at one distance differ by up to 0.5."
+        "The product does not depend only on the distance: pairs at one distance differ by up to 0.5."
     )
 
 
 def test_a_number_below_0_has_a_minus_in_words():
     said = position_sentences.shift_check(8, np.array([-0.25, 0.5]), 1e-16, 2e-14, 100)
-    assert said.startswith("The table holds −0.250000 and 0.500000 at position 8: a difference of 1.0e−16.")
-    assert said.endswith("2.0e−14 at most.")
+    assert said.startswith("At position 8 the table holds −0.250000 and 0.500000: a difference of 1.0e−16.")
+    assert said.endswith("at most 2.0e−14.")
 
 
 def test_the_matrix_is_written_out():

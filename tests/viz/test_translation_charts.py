@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.decoding.steps import Node
-from model.measures.teacher_forcing import forced, log_probability
+from model.measures.teacher_forcing import forced, log_probability, word_probabilities
 from tests import tiny
 from viz.charts.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
 from viz.charts.beam_tree import MOST_DRAWN, label, runs_of, tree_chart, tree_table
@@ -100,12 +100,17 @@ def test_forced_probabilities_are_those_of_a_softmax_worked_by_hand():
         forced(logits, [0])
 
 
+def test_the_probability_of_a_word_is_the_product_of_those_of_its_tokens():
+    tokens = forced(torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0], [0.0, 0.0]]), [0, 0, 1])
+    assert word_probabilities(tokens, [0, 0, 1]) == pytest.approx([0.25 * 0.8, 0.5])
+
+
 def test_the_bars_of_tokens_hold_their_probabilities_and_what_was_likelier():
     tokens = forced(torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0]]), [0, 0])
     pieces = [(" a", " b"), (" a", " a")]
     rows = rows_of(forced_chart(tokens, pieces), 0)
     assert [row["probability"] for row in rows] == pytest.approx([0.25, 0.8])
-    assert [row["said"] for row in rows] == ["25.0\u00a0% · rather ␣b 75\u00a0%", "80.0\u00a0%"]
+    assert [row["said"] for row in rows] == ["25.0\u00a0% · likelier: ␣b 75\u00a0%", "80.0\u00a0%"]
     assert forced_table(tokens, pieces)["rank"] == [2, 1]
     with pytest.raises(ValueError, match="2 tokens came with 1 pieces"):
         forced_chart(tokens, pieces[:1])
@@ -204,13 +209,16 @@ def test_a_word_without_weights_has_no_link_and_what_does_not_fit_is_refused():
 
 def test_the_finding_names_the_words_the_heads_and_both_numbers():
     say = translation_finding
-    assert say.title("rouge", "red", 0.87, moment="produced") == "To write “rouge”, it looked at “red”."
-    assert say.title("est", "is", 0.45, moment="produced") == "To write “est”, it looked most at “is”."
-    assert say.title("rouge", "red", 0.77, moment="read") == "One step later, reading “rouge”, it looked at “red”."
-    expected = "Layer 3, mean of its heads, gives “red” 87\u00a0% of the weight. The model gave “rouge” 90.3\u00a0%."
+    assert say.title("rouge", "red", 0.87, moment="produced") == "To write “rouge”, the model looked at “red”."
+    assert say.title("est", "is", 0.45, moment="produced") == "To write “est”, the model looked most at “is”."
+    assert (
+        say.title("rouge", "red", 0.77, moment="read") == "One step later, reading “rouge”, the model looked at “red”."
+    )
+    weight = "Layer 3, mean of its heads, gives “red” 87\u00a0% of the weight."
+    expected = f"{weight} The model gave “rouge” a probability of 90.3\u00a0%."
     assert say.sentence("rouge", "red", 0.87, 0.903, 1, (2,)) == expected
     assert say.sentence("r", "b", 0.5, 0.5, 1, ()).startswith("The mean of all layers and heads gives “b”")
     assert say.sentence("r", "b", 0.5, 0.5, 1, (0, 6)).startswith("Layer 1, head 7 gives “b”")
     pieces = say.sentence("taquiné", "b", 0.5, 0.002, 4, (2,))
-    assert pieces.endswith("The model gave “taquiné”, all 4 pieces of it together, 0.2\u00a0%.")
+    assert pieces.endswith("The model gave “taquiné” (its 4 pieces together) a probability of 0.2\u00a0%.")
     assert "layer 1, head 7 looks at “red” with 77\u00a0%" in say.one_step_later("rouge", "red", 0.77, (0, 6))

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
 
+from model.decoding.logits_processors import LogitsProcessors
+from model.decoding.steps import Step
 from model.measures.last_token import LastLink, most_unusual_link
 from viz.charts.logit_lens import lens_chart, lens_table
-from viz.charts.next_token import stage_chart, titles_of
+from viz.charts.next_token import drawn_tokens, stage_chart, titles_of
 from viz.sentences.token_strip import shade, written_row
 from viz.text import writing_finding
 from viz.theme import DARK, LIGHT
@@ -25,6 +28,15 @@ def test_every_stage_is_a_column_whose_bars_have_one_scale(theme):
     assert [row["shown"] for row in rows] == ["50.0\u00a0%", "25.0\u00a0%", "100.0\u00a0%", "out"]
     assert [row["token"] for row in rows[:2]] == ["1 · ␣was", "▸ 2 · ␣was"]
     assert rows[2]["stage"] == "top-k 1"
+
+
+def test_drawn_are_the_likeliest_to_the_model_those_that_the_settings_like_and_the_one_taken():
+    logits = torch.tensor([5.0, 4.0, 3.0, 2.0, 1.0, 0.0, -1.0, -2.0])
+    penalised = LogitsProcessors(repetition_penalty=100.0)
+    step = Step(token_id=7, token="h", logits=logits, read=(0, 1, 2), logits_processors=penalised)
+    assert drawn_tokens(step, 2) == [0, 1, 3, 4, 7]
+    narrow = Step(token_id=0, token="a", logits=logits, read=(), logits_processors=LogitsProcessors(top_k=1))
+    assert drawn_tokens(narrow, 2) == [0, 1], "what the settings leave out is no favourite of theirs"
 
 
 def test_a_stage_of_another_length_is_refused():
@@ -122,7 +134,7 @@ def test_the_weight_of_the_query_that_sees_one_key_alone_is_no_habit_and_no_link
 def test_the_title_quotes_the_last_words_that_were_read(text, tail):
     assert writing_finding.tail(text) == tail
     title = writing_finding.title(text, " time", 0.93)
-    assert title == f"After “{tail}”, it finds “time” likeliest: 93\u00a0%."
+    assert title == f"After “{tail}”, the likeliest token is “time”: 93\u00a0%."
 
 
 def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
@@ -135,8 +147,8 @@ def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
     assert "was taken here" in writing_finding.choice("a", 3, (0.25, 0.5), already=True)
     link = LastLink(layer=4, head=3, key=1, weight=0.51, before=0.046)
     looked = (
-        "While reading “who”, layer 5, head 4 looks at **“girl”** with 51 %; the tokens before “who” gave “girl” 4.6 % "
-        "on average."
+        "While reading “who”, layer 5, head 4 attends to **“girl”** with 51 %; the tokens before “who” gave “girl” "
+        "4.6 % on average."
     )
     assert writing_finding.attention(link, " who", " girl").replace("\u00a0", " ") == looked
     assert writing_finding.attention(None, "a", "") == ""

@@ -27,11 +27,11 @@ def word_names(tokens: Sequence[str], words: Sequence[int | None]) -> list[str]:
 
 def words_of(tokens: Sequence[str], words: Sequence[int | None]) -> list[str]:
     """The words that pieces make, in full."""
-    found: dict[int, str] = {}
+    joined: dict[int, str] = {}
     for token, word in zip(tokens, words, strict=True):
         if word is not None:
-            found[word] = found.get(word, "") + token.removeprefix("##" if word in found else "")
-    whole = {word: whole_characters(text) for word, text in found.items()}
+            joined[word] = joined.get(word, "") + token.removeprefix("##" if word in joined else "")
+    whole = {word: whole_characters(text) for word, text in joined.items()}
     return [whole[word].strip() or whole[word] for word in sorted(whole)]
 
 
@@ -104,7 +104,6 @@ def link_rows(
 
 
 def alignment_table(rows: Sequence[dict]) -> dict[str, list[object]]:
-    """The links as columns."""
     return {name: [row[name] for row in rows] for name in ("target", "source", "weight")}
 
 
@@ -125,14 +124,14 @@ def alignment_csv(
     ``selection_csv`` says how to skip. ValueError where words and weights do not fit together.
     """
     check_sides(weights, targets, sources)
-    found = facts_of(provenance)
-    found |= {} if reading is None else {"heads": heads_read(reading)}
-    found |= {"moment": f"while the word is {moment}"} if moment else {}
+    facts = facts_of(provenance)
+    facts |= {} if reading is None else {"heads": heads_read(reading)}
+    facts |= {"moment": f"while the word is {moment}"} if moment else {}
     rows = (
         (target, cell(targets[target]), source, cell(sources[source]), repr(float(weights[target, source])))
         for source, target in sorted(links, key=lambda link: link[::-1])
     )
-    return csv_file([["target", "target_word", "source", "source_word", "weight"]], rows, facts=found)
+    return csv_file([["target", "target_word", "source", "source_word", "weight"]], rows, facts=facts)
 
 
 def heads_read(reading: Reading) -> str:

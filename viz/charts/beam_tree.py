@@ -68,26 +68,26 @@ def runs_of(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> list[Br
 def _ranks(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> dict[int, int]:
     """The nodes at which translations end."""
     steps = {(node.parent, node.token_id): place for place, node in enumerate(nodes)}
-    found = dict[int, int]()
+    ranks = dict[int, int]()
     for rank, ids in enumerate(finals):
         place: int | None = None
         for token_id in ids:
             place = steps[place, token_id]
         if place is not None:
-            found[place] = rank
-    return found
+            ranks[place] = rank
+    return ranks
 
 
 def _children(nodes: Sequence[Node], finals: Sequence[tuple[int, ...]]) -> dict[int | None, list[int]]:
     """The nodes after each: first those that lead to the best translation, then by score."""
     best = {place: len(finals) for place in range(len(nodes))} | _ranks(nodes, finals)
-    found: dict[int | None, list[int]] = {}
+    children: dict[int | None, list[int]] = {}
     for place in reversed(range(len(nodes))):  # a child's best is known before its parent's
         parent = nodes[place].parent
-        found.setdefault(parent, []).append(place)
+        children.setdefault(parent, []).append(place)
         if parent is not None:
             best[parent] = min(best[parent], best[place])
-    return {parent: sorted(below, key=lambda one: (best[one], -nodes[one].score)) for parent, below in found.items()}
+    return {parent: sorted(below, key=lambda one: (best[one], -nodes[one].score)) for parent, below in children.items()}
 
 
 def display_text(text: str) -> str:

@@ -18,10 +18,8 @@ class ChartRows:
         self.rows = list(rows)
 
     def to_dict(self, *_: Any, **__: Any) -> list[dict[str, Any]]:
-        """The rows."""
         return self.rows
 
 
 def data_of(rows: Sequence[dict[str, Any]]) -> alt.Data:
-    """Rows as a chart's data."""
     return alt.Data(values=ChartRows(rows))

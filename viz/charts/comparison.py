@@ -23,7 +23,7 @@ def compared(
     after: Float[np.ndarray, "query key"],
     queries: Sequence[str],
     keys: Sequence[str],
-    said: str,
+    caption: str,
 ) -> dict[str, Any]:
     """The weights of two runs and after − before, as the browser draws them; ``said``: what they are of.
 
@@ -39,7 +39,7 @@ def compared(
     largest = float(np.abs(change[np.isfinite(change)]).max(initial=0)) or 1.0
     signed = (np.abs(change) >= SIGNED_SHARE * largest) & (max(len(queries), len(keys)) <= MOST_SIGNED)
     return {
-        "said": said,
+        "said": caption,
         "queries": _names(queries),
         "keys": _names(keys),
         "before": _numbers(first),

@@ -50,9 +50,9 @@ def head_statistics(
     ValueError for an unknown statistic or head, or numbers that do not fit together.
     """
     shape = _checked_shape(statistics, {across, up}, on)
-    found = _span(statistics[up])
-    heads = alt.Chart(data_of(_rows(statistics, up, found, on)))
-    base = heads.encode(**_look(up, found, theme), tooltip=_tooltip(statistics))
+    span = _span(statistics[up])
+    heads = alt.Chart(data_of(_rows(statistics, up, span, on)))
+    base = heads.encode(**_look(up, span, theme), tooltip=_tooltip(statistics))
     views = [_scatter(base, across, up).properties(name="scatter"), _strip(base, shape).properties(name="strip")]
     chart = alt.vconcat(*views, params=[_choice(["scatter", "strip"])], spacing=24)
     return configured(chart, theme, framed=False, labels=FONT_SIZE - 1)
@@ -66,12 +66,10 @@ def chosen_heads(points: object, shape: tuple[int, int]) -> set[tuple[int, int]]
 
 
 def _checked_shape(
-    statistics: Mapping[str, Float[np.ndarray, "layer head"]], shown: Set[str], on: Set[tuple[int, int]]
+    statistics: Mapping[str, Float[np.ndarray, "layer head"]], axes: Set[str], on: Set[tuple[int, int]]
 ) -> tuple[int, int]:
-    if not shown <= set(statistics) or not set(statistics) <= set(TITLES):
-        raise ValueError(
-            f"axes {sorted(shown)} of {list(statistics)}, wanted two of those given, out of {list(TITLES)}"
-        )
+    if not axes <= set(statistics) or not set(statistics) <= set(TITLES):
+        raise ValueError(f"axes {sorted(axes)} of {list(statistics)}, wanted two of those given, out of {list(TITLES)}")
     shapes = {name: values.shape for name, values in statistics.items()}
     shape = next(iter(shapes.values()))
     if len(shape) != 2 or 0 in shape or set(shapes.values()) != {shape}:
@@ -115,8 +113,8 @@ def _rows(
         corners = {"left": head - half, "right": head + half, "upper": layer - half, "lower": layer + half}
         names = {"layer name": counted(layer), "head name": counted(head), "on": (layer, head) in on}
         names["shown"] = not on or (layer, head) in on
-        said = f"layer {counted(layer)}, head {counted(head)}: {TITLES[up]} {statistics[up][layer, head]:.4f}"
-        rows.append({"layer": layer, "head": head, "said": said, **names, **numbers, **corners})
+        words = f"layer {counted(layer)}, head {counted(head)}: {TITLES[up]} {statistics[up][layer, head]:.4f}"
+        rows.append({"layer": layer, "head": head, "said": words, **names, **numbers, **corners})
     return sorted(rows, key=lambda row: row["on"])  # drawn last, an outline is not hidden under a neighbour
 
 
@@ -144,8 +142,8 @@ def _colours(up: str, span: tuple[float, float] | None, theme: Theme) -> tuple[a
     low, high = span or (0.0, 1.0)
     around = (abs(low) or 1.0) / 2 if low == high else 0.0
     domain = np.linspace(low - around, high + around, len(theme.weights)).tolist()
-    said = "no number" if span is None else ends(low, high)
-    title = f"{TITLES[up]}: {said}"
+    scale_ends = "no number" if span is None else ends(low, high)
+    title = f"{TITLES[up]}: {scale_ends}"
     values = sorted(set(np.linspace(low, high, IN_LEGEND).tolist())) if span else []
     # Of squares: a gradient is found by the address of the page, which changes.
     symbols: dict[str, Any] = {"type": "symbol", "symbolType": "square", "values": values, "format": ".3~g"}

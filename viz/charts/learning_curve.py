@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from viz.charts.chart_data import data_of
+from viz.charts.lines import configured
 from viz.theme import FONT_SIZE, LIGHT, Theme
 
 COLUMNS = ("step", "training_loss", "validation_loss", "validation_accuracy")
@@ -59,13 +60,7 @@ def _lines(points: list[dict], field: str, title: str, theme: Theme, percent: bo
         y=alt.Y(f"{field}:Q", title=title, axis=labels, scale=alt.Scale(zero=False)),
         tooltip=exact,
     )
-    quiet = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFontSize": FONT_SIZE - 1}
-    return (
-        encoded.configure(background=theme.background)
-        .configure_axis(**quiet, titleFontSize=FONT_SIZE - 1, titleFontWeight="normal", gridColor=theme.grid)
-        .configure_legend(**quiet, orient="top")
-        .configure_view(stroke=None)
-    )
+    return configured(encoded, theme, framed=False, labels=FONT_SIZE - 1)
 
 
 def _scale(values: list) -> alt.Scale:
@@ -73,4 +68,4 @@ def _scale(values: list) -> alt.Scale:
 
 
 def _legend() -> alt.Legend:
-    return alt.Legend(title=None)
+    return alt.Legend(title=None, orient="top")

@@ -32,8 +32,8 @@ def lens_chart(
             "probability": float(probabilities[layer, place]),
             "ink": ink_on(shade(float(probabilities[layer, place]), theme)),
         }
-        for layer, found in enumerate(tokens)
-        for place, token in enumerate(found)
+        for layer, likeliest in enumerate(tokens)
+        for place, token in enumerate(likeliest)
     ]
     stops = colour_scale(theme.weights)
     scale = alt.Scale(domain=[stop for stop, _ in stops], range=[colour for _, colour in stops], interpolate="rgb")

@@ -1,6 +1,7 @@
 """What a checkpoint is made of, as a small picture: a square for every head, a row for every layer."""
 
 from model import Config
+from model.edits.checks import sizes_of
 from viz.explorer.svg.paint import Length, Panel, beside, box, element, label, stacked
 from viz.theme import FONT, LIGHT, Theme
 
@@ -60,7 +61,5 @@ def stacks_in_words(config: Config) -> str:
 
 
 def stacks_of(config: Config) -> dict[str, Config]:
-    """The stacks by their names."""
-    if config.is_encoder_decoder:
-        return {"encoder": config, "decoder": config.of_decoder()}
-    return {config.architecture: config}
+    """The configs that have the sizes of each stack, by its name."""
+    return {name: sizes for name in config.stacks if (sizes := sizes_of(config, name)) is not None}

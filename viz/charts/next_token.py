@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
+from model.decoding.steps import Step
 from viz.charts.chart_data import data_of
 from viz.charts.lines import configured
 from viz.theme import FONT_SIZE, LIGHT, Theme
@@ -12,6 +13,7 @@ from viz.tokens import percent, visible
 CHOSEN = "token"  # the name of the selection in the chart
 ROW, HEADER = 24, 46
 BAR = 0.94  # of a column's width: the longest bar
+LEAST_DRAWN = 4  # of the tokens that the settings make likeliest, beside the model's own
 TITLES = {
     "model": "the model",
     "repetition_penalty": "repetition\npenalty {}",
@@ -19,6 +21,17 @@ TITLES = {
     "top_k": "top-k\n{}",
     "top_p": "top-p\n{}",
 }
+
+
+def drawn_tokens(step: Step, count: int) -> list[int]:
+    """The ids that the chart of a step has a row for, in the order of the model's logits.
+
+    They are the ``count`` likeliest to the model, the four that the settings make likeliest, as far as these leave them
+    a probability, and the one taken.
+    """
+    own = [token_id for token_id, _ in step.alternatives(count)]
+    shares, ids = step.after.topk(min(LEAST_DRAWN, len(step.logits)))
+    return sorted({*own, *ids[shares > 0].tolist(), step.token_id}, key=lambda token_id: -float(step.logits[token_id]))
 
 
 def titles_of(settings: Mapping[str, float]) -> dict[str, str]:
@@ -44,10 +57,10 @@ def stage_chart(
     stages: by their titles, the probabilities of these tokens. taken: the row of the token that was taken. All columns
     have one scale, which ends at the largest bar. ValueError where a stage has another number of tokens.
     """
-    for title, found in stages.items():
-        if not len(found) == len(ids) == len(tokens):
-            raise ValueError(f"{title} has {len(found)} numbers for {len(ids)} ids and {len(tokens)} tokens")
-    most = max((value for found in stages.values() for value in found), default=1.0) or 1.0
+    for title, probabilities in stages.items():
+        if not len(probabilities) == len(ids) == len(tokens):
+            raise ValueError(f"{title} has {len(probabilities)} numbers for {len(ids)} ids and {len(tokens)} tokens")
+    most = max((value for probabilities in stages.values() for value in probabilities), default=1.0) or 1.0
     names = candidate_names(tokens, taken)
     rows = [
         {
@@ -60,8 +73,8 @@ def stage_chart(
             "shown": percent(float(value), 1) if value > 0 else "out",
             "taken": row == taken,
         }
-        for column, (title, found) in enumerate(stages.items())
-        for row, value in enumerate(found)
+        for column, (title, probabilities) in enumerate(stages.items())
+        for row, value in enumerate(probabilities)
     ]
     return configured(_layers(rows, names, list(stages), theme), theme)
 

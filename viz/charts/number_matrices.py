@@ -41,7 +41,7 @@ def matrix_table(
     return {
         "title": title,
         "columns": list(columns),
-        "rows": [{"name": name, "cells": found} for name, found in zip(rows, cells, strict=True)],
+        "rows": [{"name": name, "cells": numbers_of_rows} for name, numbers_of_rows in zip(rows, cells, strict=True)],
         "signed": not weights,
         "most": 1.0 if weights else float(finite.max(initial=0)) or 1.0,
     }

@@ -169,11 +169,11 @@ def rotation_figure(
     )
 
 
-def unseen_figure(share: Float[np.ndarray, "position"], known: int, *, theme: Theme = LIGHT) -> go.Figure:
+def unseen_figure(share: Float[np.ndarray, "position"], longest: int, *, theme: Theme = LIGHT) -> go.Figure:
     """The share of a position's numbers that no position before ``known`` comes up or down to."""
     hover = "position %{x}: %{y:.1%} of its numbers are new"
     trace = _curve(np.arange(len(share)), share, hover, {"color": theme.accent, "width": 2})
-    end = known - 0.5
+    end = longest - 0.5
     line = {"color": theme.second, "dash": "dash", "width": 2}
     place = {"x": end, "y": 1, "yref": "y domain", "yanchor": "bottom", "showarrow": False}
     return _figure(
@@ -325,8 +325,8 @@ def _signed(
 
 def _curve(x: Any, y: Any, hover: str, line: dict[str, Any], *, name: str = "", mode: str = "lines") -> dict[str, Any]:
     """A line, or points."""
-    shown = {"hovertemplate": f"{hover}<extra></extra>", "yhoverformat": DECIMALS}
-    return {"type": "scatter", "x": x, "y": y, "mode": mode, "name": name, "line": line} | shown
+    hovers = {"hovertemplate": f"{hover}<extra></extra>", "yhoverformat": DECIMALS}
+    return {"type": "scatter", "x": x, "y": y, "mode": mode, "name": name, "line": line} | hovers
 
 
 def _line_across(height: float, line: dict[str, Any]) -> dict[str, Any]:

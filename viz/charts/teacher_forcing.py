@@ -70,5 +70,5 @@ def _rows(tokens: Sequence[Forced], pieces: Pieces) -> list[dict[str, object]]:
 
 
 def _said(token: Forced, best: str) -> str:
-    rather = "" if not token.rank else f" · rather {visible(best)} {percent(token.likeliest[0][1])}"
+    rather = "" if not token.rank else f" · likelier: {visible(best)} {percent(token.likeliest[0][1])}"
     return percent(token.probability, 1) + rather

@@ -65,22 +65,23 @@ def selection_csv(kind: Kind, view: View, *, provenance: Provenance | None = Non
     provenance: lines "# name: fact" before the header. Read such a file with ``pandas.read_csv(file, skiprows=n)``,
     where its first line says n. Not with ``comment="#"``: tokens such as "##ly" have the sign in them.
     """
-    found = selection(kind, view)
+    selected = selection(kind, view)
     columns = [
-        (f"layer_{view.layer}_head_{head}", weights) for head, weights in zip(found.heads, found.weights, strict=True)
+        (f"layer_{view.layer}_head_{head}", weights)
+        for head, weights in zip(selected.heads, selected.weights, strict=True)
     ]
     if len(columns) > 1:
-        columns.insert(0, (f"layer_{view.layer}_mean", found.mean))
+        columns.insert(0, (f"layer_{view.layer}_mean", selected.mean))
     header = ["query", "query_token", "key", "key_token", *(name for name, _ in columns)]
-    return csv_file([header], csv_rows(kind, found, [weights for _, weights in columns]), facts=facts_of(provenance))
+    return csv_file([header], csv_rows(kind, selected, [weights for _, weights in columns]), facts=facts_of(provenance))
 
 
 def csv_rows(
-    kind: Kind, found: ShownNumbers, columns: Sequence[Float[np.ndarray, "query key"]]
+    kind: Kind, selected: ShownNumbers, columns: Sequence[Float[np.ndarray, "query key"]]
 ) -> Iterator[tuple[object, ...]]:
     """A row for every query and key, with the weight of each column as the shortest decimal."""
-    keys = [(group.first, cell(group_name(kind.keys, group))) for group in found.keys]
-    for row, group in enumerate(found.queries):
+    keys = [(group.first, cell(group_name(kind.keys, group))) for group in selected.keys]
+    for row, group in enumerate(selected.queries):
         query = (group.first, cell(group_name(kind.queries, group)))
         numbers = zip(*(map(str, weights[row]) for weights in columns), strict=True)
         yield from ((*query, *key, *weights) for key, weights in zip(keys, numbers, strict=True))
@@ -100,18 +101,18 @@ def selection_json(kind: Kind, view: View, *, provenance: Provenance | None = No
     ``queries`` and ``keys`` give the positions that each row and column stands for, and its token as it is;
     ``provenance`` the facts, where there are some. Raises ValueError as ``selection_csv`` does.
     """
-    found = selection(kind, view)
-    known: dict[str, object] = {} if provenance is None else {"provenance": provenance.facts()}
-    known |= {
+    selected = selection(kind, view)
+    facts: dict[str, object] = {} if provenance is None else {"provenance": provenance.facts()}
+    facts |= {
         "attention": kind.name,
         "layer": view.layer,
-        "heads": found.heads,
+        "heads": selected.heads,
         "view": view.to_message(),
-        "queries": [described(kind.queries, group) for group in found.queries],
-        "keys": [described(kind.keys, group) for group in found.keys],
+        "queries": [described(kind.queries, group) for group in selected.queries],
+        "keys": [described(kind.keys, group) for group in selected.keys],
     }
-    mean, weights = json_rows(found.mean), json_list(map(json_rows, found.weights))
-    return f'{json.dumps(known)[:-1]}, "mean": {mean}, "weights": {weights}}}\n'.encode("ascii")
+    mean, weights = json_rows(selected.mean), json_list(map(json_rows, selected.weights))
+    return f'{json.dumps(facts)[:-1]}, "mean": {mean}, "weights": {weights}}}\n'.encode("ascii")
 
 
 def selection(kind: Kind, view: View) -> ShownNumbers:

@@ -48,14 +48,14 @@ class Provenance:
 
     def sentence(self) -> str:
         """A caption for what counts from 1: long texts are cut, and nothing in them is invisible."""
-        said = [f"Checkpoint {visible(self.checkpoint, LONGEST_NAME)}", f"text {shortened(self.text)}"]
-        said += [f"second text {shortened(self.pair)}"] if self.pair else []
+        parts = [f"Checkpoint {visible(self.checkpoint, LONGEST_NAME)}", f"text {shortened(self.text)}"]
+        parts += [f"second text {shortened(self.pair)}"] if self.pair else []
         if self.target:
             by = f" ({visible(self.target_by, SHORTENED)})" if self.target_by else ""
-            said.append(f"target {shortened(self.target)}{by}")
+            parts.append(f"target {shortened(self.target)}{by}")
         edits = self.edits.to_text()
-        said.append(f"edits {visible(edits, SHORTENED)}, which count from 0" if edits else "no edits")
-        return spelled(f"{', '.join(said)}. Layers, heads and positions count from 1.")
+        parts.append(f"edits {visible(edits, SHORTENED)}, which count from 0" if edits else "no edits")
+        return spelled(f"{', '.join(parts)}. Layers, heads and positions count from 1.")
 
     def title(self) -> str:
         """A short line for the title of a file."""
@@ -97,8 +97,8 @@ def fact_lines(facts: Mapping[str, str]) -> list[str]:
     return [f"# {name}: {_STARTS_A_FORMULA.sub(_as_number, one_line(fact))}\n" for name, fact in told.items()]
 
 
-def _as_number(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _as_number(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def comment(provenance: Provenance | None) -> str:

@@ -191,18 +191,17 @@ def fits(seen: ShownNumbers, size: int) -> bool:
 
 def places(groups: Sequence[Group], size: int) -> list[tuple[float, float]]:
     """Where each token of a row begins and ends, of as many as there is room for."""
-    found, x = [], 0.0
+    spans, x = [], 0.0
     for group in groups:
         wide = WIDEST_FONT * text_width(group.label, size)
         if x + wide > ROOM:
             break
-        found.append((x, x + wide))
+        spans.append((x, x + wide))
         x += wide + BETWEEN_TOKENS * size
-    return found
+    return spans
 
 
 def middle(span: tuple[float, float]) -> float:
-    """The middle of a token."""
     return (span[0] + span[1]) / 2
 
 
@@ -221,7 +220,7 @@ def caption(view: View, seen: ShownNumbers) -> str:
         return f"Layer {view.layer + 1}: no head is on."
     heads = f"head {list_of(seen.heads)}" if len(seen.heads) == 1 else f"mean of {len(seen.heads)} heads"
     cut = "" if fits(seen, size_of(seen)) else " The text's end is left out."
-    return f"Layer {view.layer + 1}, {heads}: a word above attends to those below, most where the curve is widest.{cut}"
+    return f"Layer {view.layer + 1}, {heads}: words above attend to words below; a wider curve is a larger weight.{cut}"
 
 
 def plain_text(markdown: str) -> str:

@@ -73,8 +73,8 @@ def formula(config: Config, site: Site) -> tuple[Group, ...]:
         count = "the layer" if layers.layers == 1 else f"each of {layers.layers} layers"
         words = f"{stack.capitalize()}, {count}" if both else count.capitalize()
         groups.append(Group(words=words, lines=tuple(block(config, stack, x, site)), stack=stack))
-    said = answer(config, letters[stacks[-1]])
-    return (*groups, Group(words="What it says", lines=(said,))) if said else tuple(groups)
+    last_line = answer(config, letters[stacks[-1]])
+    return (*groups, Group(words="Output", lines=(last_line,))) if last_line else tuple(groups)
 
 
 def plain(*notations: str) -> tuple[Term, ...]:
@@ -100,7 +100,7 @@ def entry(config: Config, x: str) -> Line:
     if config.positions in ADDED:
         terms.append(Term(notation="+ P", name="positions", part="positions", steps=("position",)))
     if config.segments:
-        terms.append(Term(notation="+ S", name="which text"))
+        terms.append(Term(notation="+ S", name="segment"))
     whole = normed(config, *terms, step="position") if config.embedding_norm else tuple(terms)
     return Line(words="each token is a vector", terms=(*plain(f"{x} ="), *whole))
 
@@ -116,13 +116,16 @@ def block(config: Config, stack: str, x: str, site: Site) -> Iterator[Line]:
         yield from attention(sizes, stack, "cross", x, "x", site)
     update = (*plain("FFN("), *read(config, x), *plain(")"))
     terms = summed(config, x, plain(f"{x} +"), update, "feed-forward")
-    yield Line(words="each token by itself", terms=of_step(terms, "feed-forward"))
+    yield Line(words="each token on its own", terms=of_step(terms, "feed-forward"))
 
 
 def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: Site) -> Iterator[Line]:
     """Queries and keys, weights, and what they bring; ``memory`` is the stream that keys and values are of."""
     name = next(name for name, place in OF_STACK.items() if place == (stack, kind))
-    here, looks = site.attention == name, "who looks at whom" if kind == "self" else "who looks at the text read"
+    here, looks = (
+        site.attention == name,
+        "which token looks at which" if kind == "self" else "which token looks at the source",
+    )
     projected, weighed = tuple(projections(config, x, memory)), tuple(weights(config, stack, kind))
     if config.is_encoder_decoder:  # eleven lines would not fit a screen
         yield Line(words=looks, terms=(*projected, *plain(","), *weighed), attention=name)
@@ -135,9 +138,9 @@ def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: 
     update = tuple(heads(config, site if here else None))
     if config.norm_order == "parallel":
         update = (*update, *of_step((*plain("+ FFN("), *read(config, x), *plain(")")), "feed-forward"))
-        terms, words = (*plain(f"{x} ←"), kept, *update), "what is found, and each token by itself"
+        terms, words = (*plain(f"{x} ←"), kept, *update), "the result is added, and each token on its own"
     else:
-        terms, words = summed(config, x, (kept,), update, "residual"), "what is found is added"
+        terms, words = summed(config, x, (kept,), update, "residual"), "the result is added"
     yield Line(words=words, terms=terms, attention=name)
 
 

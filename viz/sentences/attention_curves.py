@@ -68,13 +68,13 @@ def window(length: int, around: int | None) -> slice:
 def words(text: Text, places: slice) -> list[dict[str, Any]]:
     """One side's tokens: how each is written, its position, and whether it goes on within a word."""
     special = text.special or (False,) * len(text.tokens)
-    found = []
+    records = []
     for place in range(places.start, places.stop):
         joined = place > places.start and same_word(text, place - 1, place)
         token = token_name(text.tokens[place])
         written = token.removeprefix("##") if joined and token != "##" else token
-        found.append({"text": written, "place": place, "special": bool(special[place]), "joined": joined})
-    return found
+        records.append({"text": written, "place": place, "special": bool(special[place]), "joined": joined})
+    return records
 
 
 def gets(weights: np.ndarray, marked: Bool[np.ndarray, "query key"], key: int) -> str:
@@ -87,8 +87,9 @@ def cut(kind: Kind, rows: slice, columns: slice) -> str:
     """Which part of a long text is drawn; "" where all of it is."""
     sides = [(kind.queries, rows), (kind.keys, columns)]
     parts = [part_of(text, places) for text, places in sides[: 1 if kind.queries is kind.keys else 2]]
-    said = [part for part in parts if part]
-    return f"Drawn: {' and '.join(said)}. All heads, below, draw the whole text." if said else ""
+    ranges = [part for part in parts if part]
+    drawn = f"The picture shows {' and '.join(ranges)}."
+    return f"{drawn} The views under “All heads” show the whole text." if ranges else ""
 
 
 def part_of(text: Text, places: slice) -> str:

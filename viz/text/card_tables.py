@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model import Config
+from model.edits.checks import sizes_of
 from model.families import OWN, Family
 from viz.tokens import markdown_text, visible
 
@@ -35,18 +36,24 @@ POSITIONS = {
 }
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "silu": "SiLU"}
 
-# What a result is a measure of, for whoever meets its name for the first time: found by its name in an evaluation.
+# What each result measures; found by its name in an evaluation.
 MEASURES = {
-    "accuracy": "Accuracy is the share of texts of which the likeliest label is the right one.",
-    "BLEU": "BLEU, from 0 to 100, counts the runs of one to four words that a translation shares with a person's "
-    "(Papineni et al. 2002); two people seldom reach 100 against each other.",
-    "chrF": "chrF, from 0 to 100, does the same with runs of one to six characters (Popović 2015).",
-    "alignment error rate": "The alignment error rate is the share of links between words, attention's and a person's "
-    "counted together, that the other does not have; lower is better (Och and Ney 2003). The diagonal, to compare, "
-    "goes through both texts at one pace.",
-    "bits per character": "Bits per character is how many bits it takes, with the model's probabilities, to write down "
-    "each character of texts that it never saw; fewer is better.",
-    "bits per token": "Bits per token is the same of a token.",
+    "accuracy": "Accuracy is the share of texts whose most probable label is the right one.",
+    "BLEU": (
+        "BLEU, from 0 to 100, counts the runs of one to four words that a translation shares with a person's "
+        "translation (Papineni et al. 2002); two people's translations seldom score 100 against each other."
+    ),
+    "chrF": "chrF, from 0 to 100, counts shared runs of one to six characters in the same way (Popović 2015).",
+    "alignment error rate": (
+        "The alignment error rate compares the links between words that attention gives with those that people drew: "
+        "it is the share of all links, both sets counted together, that the other set does not have. Lower is better "
+        "(Och and Ney 2003). The diagonal is given for comparison; on it, both texts go on at the same pace."
+    ),
+    "bits per character": (
+        "Bits per character is the number of bits that it takes, with the model's probabilities, to encode each "
+        "character of texts that it never saw; fewer is better."
+    ),
+    "bits per token": "Bits per token is the same for each token.",
 }
 EVALUATION_COLUMNS = {"result": "result", "what": "what", "examples": "examples"}
 WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
@@ -67,8 +74,8 @@ class Model:
         return purpose(self.config, self.card, self.family)
 
     def size_line(self) -> str:
-        """ "2.9 million numbers, 4 layers × 8 heads"."""
-        return f"{size(self.parameters)} numbers, {_stacks(self.config)}"
+        """ "2.9 million parameters, 4 layers × 8 heads"."""
+        return f"{size(self.parameters)} parameters, {_stacks(self.config)}"
 
     def main_result(self) -> str:
         """The first evaluation of its card, the main one: "accuracy, all test reviews: 89.28 %"; "" for none."""
@@ -86,12 +93,12 @@ class Model:
 
 
 def models_title(models: Sequence[Model]) -> str:
-    """ "Three models, trained from scratch, 15.8 million numbers."; how many of them, where it is not all."""
+    """ "Three models, trained from scratch, 15.8 million parameters."; how many of them, where it is not all."""
     here = sum(model.trained_here() for model in models)
     kept = "trained from scratch, " if here == len(models) else f"{here} of them trained from scratch, " if here else ""
     words = COUNTS[len(models)] if len(models) < len(COUNTS) else f"{len(models):,}"
     noun = "model" if len(models) == 1 else "models"
-    return f"{words} {noun}, {kept}{round_size(sum(model.parameters for model in models))} numbers."
+    return f"{words} {noun}, {kept}{round_size(sum(model.parameters for model in models))} parameters."
 
 
 def round_size(count: int) -> str:
@@ -110,7 +117,7 @@ def about(config: Config, card: Mapping[str, object] = NO_CARD, family: Family =
 
 
 def purpose(config: Config, card: Mapping[str, object] = NO_CARD, family: Family = OWN) -> str:
-    """What a checkpoint does, in a few words of plain text: "writes on", "judges texts: negative / positive".
+    """What a checkpoint does, in a few words of plain text: "continues texts", "judges texts: negative / positive".
 
     That an encoder-decoder translates is known from its family, or from the task that its card names.
     """
@@ -121,7 +128,7 @@ def purpose(config: Config, card: Mapping[str, object] = NO_CARD, family: Family
     if config.is_encoder_decoder:
         translates = family.translates or "translat" in text_of(card, "task").lower()
         return "translates" if translates else "turns one text into another"
-    return "writes on" if not config.has_encoder else "reads (no head)"
+    return "continues texts" if not config.has_encoder else "reads (no head)"
 
 
 def task(card: Mapping[str, object]) -> str:
@@ -152,9 +159,8 @@ def architecture(config: Config, family: Family = OWN) -> str:
 
 def _stacks(config: Config) -> str:
     """ "3 + 3 layers × 8 heads"; "2 layers × 3 heads + 3 layers × 2 heads" where the stacks have other heads."""
-    both = config.is_encoder_decoder
-    stacks = [config, config.of_decoder()] if both else [config]
-    if both and stacks[0].heads == stacks[1].heads:
+    stacks = [sizes for name in config.stacks if (sizes := sizes_of(config, name)) is not None]
+    if config.is_encoder_decoder and stacks[0].heads == stacks[1].heads:
         return f"{stacks[0].layers} + {stacks[1].layers} layers × {_number_of(config.heads, 'head')}"
     return " + ".join(f"{_number_of(one.layers, 'layer')} × {_number_of(one.heads, 'head')}" for one in stacks)
 
@@ -183,14 +189,14 @@ def _head(config: Config) -> str:
 
 
 def _labels(config: Config) -> str:
-    shown, more = config.labels[:MOST_LABELS], len(config.labels) - MOST_LABELS
-    return " / ".join(visible(label) for label in shown) + (f" and {more:,} more" if more > 0 else "")
+    first, more = config.labels[:MOST_LABELS], len(config.labels) - MOST_LABELS
+    return " / ".join(visible(label) for label in first) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _missing(card: Mapping[str, object]) -> str:
     """What can be known from a card alone and is not: "Its card names no training or evaluation."; "" for nothing."""
     if not card:
-        return "There is no card: no data, training or evaluation is known."
+        return "The checkpoint has no card: its data, training and evaluation are unknown."
     names = [name for field, name in ON_RECORD.items() if not card.get(field)]
     listed = " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return f"Its card names no {listed}." if names else ""
@@ -224,7 +230,7 @@ def evaluations_by_command(card: Mapping[str, object]) -> dict[str, dict[str, li
 def measures_explained(*evaluations: Mapping[str, object]) -> list[str]:
     """A sentence for each measure that is named in these evaluations of a card."""
     names = [_cell(row.get("what")) for row in evaluations]
-    return [said for measure, said in MEASURES.items() if any(measure in name for name in names)]
+    return [sentence for measure, sentence in MEASURES.items() if any(measure in name for name in names)]
 
 
 def all_measures_explained(card: Mapping[str, object]) -> list[str]:
@@ -246,26 +252,26 @@ def data_lines(card: Mapping[str, object]) -> list[str]:
 def _data_line(row: Mapping[str, object]) -> str:
     name, use, licence = (markdown_text(_cell(row.get(field))) for field in ("name", "use", "licence"))
     source = _cell(row.get("source"))
-    shown = f"<{source}>" if WEB_ADDRESS.fullmatch(source) else markdown_text(source)
-    parts = {"Used for": use, "Licence": licence, "Source": shown}
+    link = f"<{source}>" if WEB_ADDRESS.fullmatch(source) else markdown_text(source)
+    parts = {"Used for": use, "Licence": licence, "Source": link}
     return "  \n".join([f"**{name}**", *(f"{title}: {part}" for title, part in parts.items() if part)])
 
 
 def training_facts(card: Mapping[str, object]) -> dict[str, str]:
     """How it was trained, but for the command: name and value, both text."""
     training = card.get("training")
-    found = training if isinstance(training, Mapping) else {}
-    facts = {name: as_text(found[name]) for name in TRAINING_FACTS if found.get(name) not in (None, "", {}, [])}
-    if isinstance(found.get("seconds"), int | float):
-        facts["time"] = duration(float(found["seconds"]))
+    record = training if isinstance(training, Mapping) else {}
+    facts = {name: as_text(record[name]) for name in TRAINING_FACTS if record.get(name) not in (None, "", {}, [])}
+    if isinstance(record.get("seconds"), int | float):
+        facts["time"] = duration(float(record["seconds"]))
         del facts["seconds"]
     return facts
 
 
 def limits(card: Mapping[str, object]) -> list[str]:
     """What the checkpoint cannot do."""
-    found = card.get("limits")
-    return [as_text(limit) for limit in found] if isinstance(found, Sequence) and not isinstance(found, str) else []
+    listed = card.get("limits")
+    return [as_text(limit) for limit in listed] if isinstance(listed, Sequence) and not isinstance(listed, str) else []
 
 
 def text_of(card: Mapping[str, object], *path: str) -> str:
@@ -304,8 +310,8 @@ def megabytes(count: int) -> str:
 
 
 def _records(card: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
-    found = card.get(name)
-    listed = found if isinstance(found, list | tuple) else []
+    field = card.get(name)
+    listed = field if isinstance(field, list | tuple) else []
     return [record for record in listed if isinstance(record, Mapping)]
 
 

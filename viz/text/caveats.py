@@ -30,8 +30,8 @@ def caveats(
     """
     unknown, in_bytes = unknown_tokens(stack, unknown_id), characters_in_bytes(stack.tokens or ())
     reasons = [unknown, in_bytes, words_in_pieces(stack), unusual_length(stack, card or {}), undecided(probabilities)]
-    said = [reason for reason in reasons if reason]
-    return " ".join([*said, *([task(card)] if said and card else [])]).strip()
+    sentences = [reason for reason in reasons if reason]
+    return " ".join([*sentences, *([task(card)] if sentences and card else [])]).strip()
 
 
 def length(stack: StackTrace, longest: int, read: int | None = None) -> str:
@@ -48,7 +48,7 @@ def length(stack: StackTrace, longest: int, read: int | None = None) -> str:
 
 
 def unknown_tokens(stack: StackTrace, unknown_id: int | None) -> str:
-    """ "2 of 10 tokens are unknown to it: 🙂, 日."."""
+    """ "2 of 10 tokens are unknown to the model: 🙂, 日."."""
     ids, tokens = stack.ids.tolist(), stack.tokens or ()
     special = stack.special or (False,) * len(ids)
     typed = [place for place, added in enumerate(special) if not added]
@@ -58,7 +58,7 @@ def unknown_tokens(stack: StackTrace, unknown_id: int | None) -> str:
     names = list(dict.fromkeys(visible(tokens[place].removeprefix(UNKNOWN).strip()) for place in unknown))
     named = list_of_names(names)
     verb = "is" if len(unknown) == 1 else "are"
-    counted = f"{len(unknown)} of {len(typed)} token{'' if len(typed) == 1 else 's'} {verb} unknown to it"
+    counted = f"{len(unknown)} of {len(typed)} token{'' if len(typed) == 1 else 's'} {verb} unknown to the model"
     return f"{counted}: {named}." if named else f"{counted}."
 
 
@@ -68,25 +68,25 @@ def list_of_names(names: Sequence[str]) -> str:
 
 
 def characters_in_bytes(tokens: Sequence[str]) -> str:
-    """ "Not in its vocabulary: 🙂. …", where a text has characters that a vocabulary of bytes has no token for."""
+    """ "Not in the model's vocabulary: 🙂. …", where a vocabulary of bytes has no token for some characters."""
     runs = [whole_characters(run) for run in RUN_OF_BYTES.findall("".join(tokens))]
     if not runs:
         return ""
     whole = dict.fromkeys("".join(run for run in runs if not ONE_BYTE.match(run)))  # one that was cut off has no name
     named = list_of_names([visible(character) for character in whole]) or "some characters of the text"
-    return f"Not in its vocabulary: {named}. It reads them byte by byte, and has seldom or never seen them."
+    return f"Not in the model's vocabulary: {named}. It reads them byte by byte, and has seldom or never seen them."
 
 
 def words_in_pieces(stack: StackTrace) -> str:
-    """ "4 of 5 words are not in its vocabulary: it reads them in pieces.", of more than half of them."""
+    """ "4 of 5 words are not in the model's vocabulary: the model reads them in pieces.", of more than half of them."""
     words = pieces_by_word(stack.tokens or (), stack.words or (), stack.segments)
     broken = sum(pieces > 1 for pieces in words)
     if broken <= MOSTLY * len(words) or len(words) == 0:
         return ""
     if len(words) == 1:
-        return "The word is not in its vocabulary: it reads it in pieces."
+        return "The word is not in the model's vocabulary: the model reads it in pieces."
     verb, them = ("is", "it") if broken == 1 else ("are", "them")
-    return f"{broken} of {len(words)} words {verb} not in its vocabulary: it reads {them} in pieces."
+    return f"{broken} of {len(words)} words {verb} not in the model's vocabulary: the model reads {them} in pieces."
 
 
 def pieces_by_word(
@@ -108,13 +108,13 @@ def unusual_length(stack: StackTrace, card: Mapping[str, object]) -> str:
     usual, tokens = card.get("usual_length"), len(stack.ids)
     if not isinstance(usual, int) or isinstance(usual, bool) or not 0 < usual < tokens:
         return ""
-    return f"The text has {tokens} tokens; 19 of 20 texts that it learned from have {usual} at most."
+    return f"The text has {tokens} tokens; 19 of 20 texts that the model was trained on have at most {usual}."
 
 
 def undecided(probabilities: Mapping[str, float] | None) -> str:
-    """ "It is not sure: positive 54 %, negative 46 %.", where the likeliest two are nearly even."""
+    """ "The model is not sure: positive 54 %, negative 46 %.", where the likeliest two are nearly even."""
     ranked = sorted((probabilities or {}).items(), key=lambda one: -one[1])[:2]
     if len(ranked) < 2 or ranked[0][1] >= NEARLY_EVEN * ranked[1][1]:
         return ""
-    said = ", ".join(f"{visible(label)} {percent(probability)}" for label, probability in ranked)
-    return f"It is not sure: {said}."
+    odds = ", ".join(f"{visible(label)} {percent(probability)}" for label, probability in ranked)
+    return f"The model is not sure: {odds}."

@@ -41,7 +41,7 @@ PICTURES = (
     ),
 )
 LARGEST_FILE = 16_000_000  # bytes of weights: to compress more takes longer than all other checks
-TOO_LARGE = "Packing so many weights takes too long for this page; with a shorter text it is checked."
+TOO_LARGE = "Packing so many weights takes too long for this page. A shorter text is checked."
 RESULTS = {True: "✓ agrees", False: "✗ differs", None: "does not apply"}
 NARROWEST = {"Result": 16, "Quantity": 12, "Compared with": 20, "On the screen": 14}  # characters of a line
 PAGES = {"Explore": "explore", "Inside a head": "inside", "Positions": "positions", "Break the formula": "break"}
@@ -89,29 +89,29 @@ def title(findings: Sequence[Finding]) -> str:
     wrong = sum(not finding.passed for finding in checked)
     if wrong:
         return f"{wrong} of {len(checked)} checks {'differs' if wrong == 1 else 'differ'} from the reference."
-    return f"All {sum(finding.count for finding in checked):,} numbers compared agree with their references."
+    return f"All {sum(finding.count for finding in checked):,} compared numbers agree with their references."
 
 
 def sentence(findings: Sequence[Finding]) -> str:
     """How many checks agree, and which comes nearest to what is allowed; in Markdown."""
     checked = [finding for finding in findings if finding.passed is not None]
     wrong = [finding for finding in checked if not finding.passed]
-    said = f"**{len(checked) - len(wrong)} of {len(checked)} checks agree**"
+    agree = f"**{len(checked) - len(wrong)} of {len(checked)} checks agree**"
     if wrong:
         names = ", ".join(markdown_text(finding.check.quantity) for finding in wrong)
-        return f"{said}; **{len(wrong)} do not: {names}**. The rows below say where.{left_out(findings)}"
+        return f"{agree}; **{len(wrong)} do not: {names}**. The rows below say where.{left_out(findings)}"
     worst = max(checked, key=lambda finding: finding.share)
     return (
-        f"{said}, on {sum(finding.count for finding in checked):,} numbers. The check that is nearest to its limit, "
-        f"{markdown_text(worst.check.quantity)}, differs by {worst.difference:.2g} at most, where {worst.allowed:.2g} "
-        f"is allowed.{left_out(findings)}"
+        f"{agree}, on {sum(finding.count for finding in checked):,} numbers. The check that is nearest to its limit, "
+        f"{markdown_text(worst.check.quantity)}, differs by at most {worst.difference:.2g}; {worst.allowed:.2g} is "
+        f"allowed.{left_out(findings)}"
     )
 
 
 def left_out(findings: Sequence[Finding]) -> str:
     """How many checks say nothing here."""
     count = sum(finding.passed is None for finding in findings)
-    return f" {counted_checks(count)} not apply to this model or text; each says why." if count else ""
+    return f" {counted_checks(count)} not apply to this model or text; each row says why." if count else ""
 
 
 def counted_checks(count: int) -> str:
@@ -125,9 +125,9 @@ def table(findings: Sequence[Finding], address: str = "") -> dict[str, list[str]
     ``address`` is what a link to another page carries, as "text=A+dog".
     """
     rows = [row(finding) for finding in findings]
-    found = {name: [unbroken(markdown_text(one[name]), NARROWEST.get(name, 0)) for one in rows] for name in rows[0]}
-    found["At"] = [place_lines(one["At"]) for one in rows]
-    return found | {"On the screen": [linked(finding.check.screen, address) for finding in findings]}
+    columns = {name: [unbroken(markdown_text(one[name]), NARROWEST.get(name, 0)) for one in rows] for name in rows[0]}
+    columns["At"] = [place_lines(one["At"]) for one in rows]
+    return columns | {"On the screen": [linked(finding.check.screen, address) for finding in findings]}
 
 
 def place_lines(place: str) -> str:
@@ -140,8 +140,8 @@ def linked(screen: str, address: str) -> str:
     """The places on the screen, each leading to its page."""
     places = []
     for place in screen.split("; "):
-        stem, said = PAGES.get(place.split(":")[0]), unbroken(markdown_text(place), NARROWEST["On the screen"])
-        places.append(f"[{said}]({stem}{'?' if address else ''}{address})" if stem else said)
+        stem, words = PAGES.get(place.split(":")[0]), unbroken(markdown_text(place), NARROWEST["On the screen"])
+        places.append(f"[{words}]({stem}{'?' if address else ''}{address})" if stem else words)
     return "; ".join(places)
 
 
@@ -161,15 +161,15 @@ def unbroken(text: str, least: int) -> str:
 def row(finding: Finding) -> dict[str, str]:
     """One finding in words."""
     check = finding.check
-    known = finding.passed is not None and finding.count > 0
+    compared = finding.passed is not None and finding.count > 0
     return {
         "Result": RESULTS[finding.passed],
         "Quantity": check.quantity,
-        "Largest difference": f"{finding.difference:.2g}" if known else "",
-        "Allowed": f"{finding.allowed:.2g}" if known else "",
-        "Ours": exactly(finding.ours) if known else "",
-        "Reference": exactly(finding.expected) if known else "",
-        "At": where(finding) if known else "",
+        "Largest difference": f"{finding.difference:.2g}" if compared else "",
+        "Allowed": f"{finding.allowed:.2g}" if compared else "",
+        "Ours": exactly(finding.ours) if compared else "",
+        "Reference": exactly(finding.expected) if compared else "",
+        "At": where(finding) if compared else "",
         "Compared with": finding.reason or compared_with(finding),
         "Numbers": f"{finding.count:,}" if finding.count else "",
         "On the screen": check.screen,
@@ -189,11 +189,11 @@ def exactly(number: float) -> str:
 
 def where(finding: Finding) -> str:
     """ "encoder self, layer 2, head 3, query 5, key 1": tokens, layers and heads from 1, the rest from 0."""
-    said = []
+    parts = []
     for name, value in finding.place:
-        shown = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)
-        said.append(shown if name in ("stack", "attention", "statistic") else f"{SAID.get(name, name)} {shown}")
-    return ", ".join(said)
+        number = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)
+        parts.append(number if name in ("stack", "attention", "statistic") else f"{SAID.get(name, name)} {number}")
+    return ", ".join(parts)
 
 
 def findings_csv(findings: Sequence[Finding], *, provenance: Provenance | None = None) -> bytes:
@@ -206,11 +206,10 @@ def findings_csv(findings: Sequence[Finding], *, provenance: Provenance | None =
 
 
 def csv_row(finding: Finding) -> tuple[object, ...]:
-    """One check."""
     check, numbers = finding.check, ("", "", "", "")
     if finding.passed is not None:
-        shown = (finding.ours, finding.expected, finding.difference, finding.allowed)
-        numbers = tuple(map(exactly, shown))  # type: ignore[assignment]  # four of them, too
+        four = (finding.ours, finding.expected, finding.difference, finding.allowed)
+        numbers = tuple(map(exactly, four))  # type: ignore[assignment]  # four of them, too
     place = " ".join(f"{name}={value}" for name, value in finding.place)
     result = {True: "agrees", False: "differs", None: "does not apply"}[finding.passed]
     words = (check.group, check.name, check.quantity, check.screen, result)

@@ -18,10 +18,11 @@ NOTHING = (
     "No head does anything with this text that it would not do by chance, or with the same words in another order."
 )
 HELP = (
-    "Every head is measured for what heads are known to do, and set against a null: for words, the same places in the "
-    "same text with its words shuffled; for neighbours and the first token, a head that knows nothing of positions. "
-    "The largest excess over the null is named; a word goes before all else, punctuation and the first token last. "
-    "What a token gives to itself counts for none of repeated words, punctuation and the first token."
+    "Every head is measured for the patterns that heads are known to form, and each measurement is compared with a "
+    "null: for words, the same places in the same text with its words shuffled; for neighbours and the first token, "
+    "a head that ignores positions. The page names the pattern with the largest excess over its null; a word comes "
+    "before all other patterns, punctuation and the first token come last. For repeated words, punctuation and the "
+    "first token, the weight that a token gives to itself is not counted."
 )
 
 
@@ -49,25 +50,29 @@ def sentence(finding: Finding, kind: Kind) -> str:
     """ "Layer 4, head 4 gives it 99 % of its attention.", to stand under the title."""
     share = share_in_words(finding.score)
     if finding.kind == "spreads":
-        return f"Its entropy is {share} of what it would be if every {unit_of(kind.keys)} it sees got the same share."
+        unit = unit_of(kind.keys)
+        return f"Its entropy is {share} of its maximum, at which every {unit} that it sees gets the same share."
     who = "it" if by_head(finding) else head_name(finding).replace("L", "l")
     given = {"same_word": f"{share} of a repeated {unit_of(kind.keys)}'s attention"}
-    begins = {"points_at": "From there on, " if by_head(finding) else "", "punctuation": "After the first mark, "}
+    begins = {
+        "points_at": "From there on, " if by_head(finding) else "",
+        "punctuation": ("After the first punctuation mark, "),
+    }
     lead = begins.get(finding.kind, "") if kind.causal and finding.query is None else ""
     text = f"{lead}{who} gives {receiver(finding, kind)} {given.get(finding.kind, f'{share} of its attention')}."
     return text[0].upper() + text[1:]
 
 
 def against(finding: Finding) -> str:
-    """What the null is: "When the words are shuffled, what stands in its place gets 1.2 %."."""
+    """What the null is: "When the words are shuffled, the token in the same place gets 1.2 %."."""
     share = share_in_words(finding.null)
     if finding.kind == "spreads":
         return f"Weights drawn at random, or the same words shuffled, reach {share}."
     if finding.kind == "points_at":
-        return f"When the words are shuffled, what stands in its place gets {share}."
+        return f"When the words are shuffled, the token in the same place gets {share}."
     if finding.kind in ("same_word", "punctuation"):
         return f"When the words are shuffled, the same places get {share}."
-    return f"A head that knows nothing of positions would give it {share}."
+    return f"A head that ignores positions would give it {share}."
 
 
 def nothing(kind: Kind) -> str:
@@ -77,7 +82,7 @@ def nothing(kind: Kind) -> str:
 
 def ordinary(layer: int, head: int) -> str:
     """The title of a head that does nothing worth naming with a text."""
-    return f"{head_called(layer, head)} does nothing here that stands out."
+    return f"{head_called(layer, head)} shows no pattern that stands out here."
 
 
 def card(finding: Finding, kind: Kind) -> dict[str, str]:
@@ -88,7 +93,7 @@ def card(finding: Finding, kind: Kind) -> dict[str, str]:
         "title": f"Points at {named(kind.keys, finding.key or 0)}" if pointing else NAMES[finding.kind],
         "where": head_name(finding),
         "number": percent(finding.score),
-        "chance": f"chance would be {percent(finding.null)}",
+        "chance": f"by chance: {percent(finding.null)}",
         "explained": against(finding),
     }
 

@@ -15,20 +15,20 @@ from viz.tokens import decimal, markdown_text, percent, visible
 Pair = Float[np.ndarray, "2"]
 
 NOTHING_ADDED = (
-    "Nothing is added for the position: two tokens of one kind enter the first layer alike. What this checkpoint does "
-    "instead stands above; how it looks, under “Schemes side by side”."
+    "This checkpoint adds no position vectors: equal tokens enter the first layer as equal vectors. The sentence "
+    "above says what it does instead, and “Schemes side by side” draws it."
 )
 
 SCHEMES = {
-    "sinusoidal": "adds to every token's vector a fixed vector of sines and cosines, one for each position",
-    "sinusoidal-halves": ("adds to every token's vector a fixed vector for its position, all sines before all cosines"),
-    "learned": "adds to every token's vector one that training found for its position",
-    "counted": (
-        "adds to every token's vector one that training found for its place among the tokens that are no padding"
+    "sinusoidal": "adds a fixed vector of sines and cosines, one for each position, to every token's vector",
+    "sinusoidal-halves": (
+        "adds a fixed vector for the position, all sines before all cosines, to every token's vector"
     ),
+    "learned": "adds a vector that training found for the position to every token's vector",
+    "counted": ("adds a vector that training found for the place among the non-padding tokens to every token's vector"),
     "rotary": (
-        "adds nothing to the tokens' vectors: it turns every query and key by an angle that grows with the position, "
-        "so that their product depends on how far apart they stand"
+        "adds nothing to the tokens' vectors: it rotates every query and key by an angle that grows with the "
+        "position, so that their product depends on the distance between them"
     ),
     "relative": (
         "adds nothing to the tokens' vectors: it adds to every score a number that training found for the distance "
@@ -37,31 +37,32 @@ SCHEMES = {
     "alibi": (
         "adds nothing to the tokens' vectors: it lowers every score by a slope times the distance from query to key"
     ),
-    "none": "is told nothing about positions; only a mask, where it has one, tells it what came before",
+    "none": "gets no information about positions; only a mask, where it has one, tells it which tokens came before",
 }
 
 BEYOND = {
     "sinusoidal": (
-        "The formula has a vector for any position, and the products still depend on the distance only. But the slow "
-        "waves come to values that no shorter text has, and training never met them."
+        "The formula gives a vector for any position, and the products still depend only on the distance. But the "
+        "slow waves reach values that no shorter text has, and training never met these values."
     ),
-    "learned": "There is no vector beyond the last one: longer texts are cut, whatever the model could make of them.",
+    "learned": "The table ends: it has no vector for later positions, and longer texts are cut.",
     "rotary": (
-        "Queries and keys turn on by the same angle a position, to any length; the slow rotations come to angles "
-        "between query and key that training never met, unless they are scaled down."
+        "Each further position rotates queries and keys by the same angle, at any length. The slow rotations reach "
+        "angles between query and key that training never met, unless they are scaled down."
     ),
     "alibi": (
-        "The bias goes on falling along the same line, to any length. That is what it was made for: train short, test "
+        "The bias keeps falling along the same line, at any length. ALiBi was designed for this: train short, test "
         "long."
     ),
-    "relative": "All distances beyond the last bucket's share one number: far is far.",
-    "none": "Nothing ends, for there was nothing.",
+    "relative": "All distances beyond the last bucket share its number.",
+    "none": "This checkpoint has no positions, so its scheme sets no limit.",
 }
 FAMILY = {"sinusoidal-halves": "sinusoidal", "counted": "learned"}
 
 SIDE_BY_SIDE = (
-    "What each scheme adds to the score of a query and a key (before the softmax) where the content is the same at "
-    "every position: blue raises it, orange lowers it. Only the two positions decide."
+    "Each picture shows what a scheme adds to the score of a query and a key (before the softmax) where the content "
+    "is the same at every position: blue raises the score, orange lowers it. Only the two positions make a "
+    "difference."
 )
 TITLES = {
     "sinusoidal": "Sinusoidal",
@@ -72,17 +73,20 @@ TITLES = {
 }
 DOES = {
     "sinusoidal": (
-        "A fixed vector is added to each token's. Drawn: the product of two of them, over √width. Beside it a score "
-        "gains products of a position and a content."
+        "A fixed vector is added to each token's vector. The picture shows the product of two such vectors, divided "
+        "by √width. A real score also contains products of a position and a content."
     ),
-    "learned": "The same with vectors that training finds. Nothing makes equal distances alike.",
+    "learned": "The same, with vectors that training finds. Equal distances need not give equal products.",
     "rotary": (
-        "Queries and keys are turned by their position's angles. Drawn: what turning does to the score of a query and "
-        "a key that are all ones."
+        "Queries and keys are rotated by the angles of their positions. The picture shows how the rotation changes "
+        "the score of a query and a key whose coordinates are all 1."
     ),
-    "alibi": "Minus the distance, times the head's slope. Nothing is learned, and content has no part in it.",
+    "alibi": (
+        "The bias is minus the distance, times the head's slope. It is not learned and does not depend on the content."
+    ),
     "relative": (
-        "One learned number per head and bucket: near distances have one each, further ones share, ever more of them."
+        "Training finds one number for each head and bucket. Each short distance has its own bucket; longer "
+        "distances share buckets, which grow wider."
     ),
 }
 ORIGIN = {
@@ -97,17 +101,18 @@ ORIGIN = {
 LONGEST_QUOTED = 21  # characters of a text that stands in a title twice
 TWO_ORDERS_HELP = (
     "Two tokens are swapped, and the model reads both orders. Each token's vector after the last layer is compared "
-    "with the one that it has in the other order, as a share of its length. Without positions, the same model adds no "
-    "position vectors and no biases, and rotates nothing. The two are the first and the last word that the text holds "
-    "once; words of three letters or more that do not begin it go first."
+    "with its vector in the other order; the difference is given as a share of its length. Without positions, the "
+    "same model adds no position vectors and no biases, and rotates nothing. The swapped tokens are the first and "
+    "the last word that occur once in the text; words of three letters or more that do not begin the text are "
+    "preferred."
 )
 
 
 WITH, WITHOUT = "with positions", "without positions"
 BARS = "The largest change of a token's last vector from one order to the other, as a share of its length."
 HIDES = {
-    "mask": ", for the mask shows each token only those before it",
-    "window": ", for a window hides from each token those far before it",
+    "mask": ", because the mask shows each token only the tokens before it",
+    "window": ", because a window hides from each token the tokens far before it",
     "": "",
 }
 
@@ -134,16 +139,16 @@ def _numbers(two: TwoOrders, stack: StackTrace) -> str:
     if two.placed is not None:
         most = max(two.placed)
         token = _token(stack, two.placed.index(most))
-        placed = f" With positions, that of {token} changes by {percent(most, 1)}."
+        placed = f" With positions, the vector of {token} changes by {percent(most, 1)}."
     if two.told_apart:
         return (
-            f"Swap {one} and {other}: without positions a token's last vector still changes by up to "
+            f"When {one} and {other} are swapped without positions, a token's last vector still changes by up to "
             f"{percent(unplaced, 1)} of its length{HIDES[two.hides]}.{placed}"
         )
     least = percent(unplaced, 3).replace("<\u00a0", "less than ")
     return (
-        f"Swap {one} and {other}: without positions every token's last vector stays as it was (the difference is "
-        f"{least} of its length).{placed}"
+        f"When {one} and {other} are swapped without positions, every token's last vector stays as it was (the "
+        f"difference is {least} of its length).{placed}"
     )
 
 
@@ -182,8 +187,8 @@ def answer(scheme: str) -> str:
 def twice(token: str, one: int, other: int, before: float, after: float) -> str:
     """What positions do to a token that a text holds twice: its two vectors' distance, before and after. Markdown."""
     return (
-        f"“{markdown_text(visible(token))}” stands at positions {one} and {other}, counted from 0: the same vector "
-        f"twice, {before:.4g} apart, until the positions are added; then {after:.4g} apart."
+        f"“{markdown_text(visible(token))}” stands at positions {one} and {other}, counted from 0. Its two vectors are "
+        f"{before:.4g} apart before the positions are added, and {after:.4g} apart afterwards."
     )
 
 
@@ -203,15 +208,16 @@ def same_products(spread: float, largest: float) -> str:
     """Whether distance alone decides the product of two positions."""
     if spread <= 1e-9 * max(largest, 1.0):
         most = decimal(spread, ".1e")
-        return f"Distance alone decides: pairs at one distance differ by at most {most}, which is rounding."
-    return f"Distance does not decide alone: pairs at one distance differ by up to {spread:.3g}."
+        return f"The product depends only on the distance: pairs at one distance differ by at most {most}, by rounding."
+    return f"The product does not depend only on the distance: pairs at one distance differ by up to {spread:.3g}."
 
 
 def waves(shortest: float, longest: float, width: int) -> str:
     """How far apart the waves of the formula are."""
     return (
-        f"The first pair turns once in 2π ≈ {shortest:.2f} positions, the last of {width:,} dimensions in "
-        f"{longest:,.0f}; 10000·2π ≈ 62,832 is the limit as the width grows. On a logarithmic axis they lie on a line."
+        f"The first pair completes a turn in 2π ≈ {shortest:.2f} positions, the last pair of {width:,} dimensions in "
+        f"{longest:,.0f}; the limit for wider models is 10000·2π ≈ 62,832. On a logarithmic axis, the wavelengths lie "
+        "on a straight line."
     )
 
 
@@ -219,8 +225,8 @@ def shift_words(pair: int, position: int, shift: int, angle: float) -> str:
     """What a shift does to one pair."""
     return (
         f"Pair {pair} holds the sine in dimension {2 * pair} and the cosine in dimension {2 * pair + 1}. From position "
-        f"{position} to {position + shift} it turns by {angle:.4g}°, and so it does from any position to the one "
-        f"{shift} further on:"
+        f"{position} to {position + shift} the pair rotates by {angle:.4g}°. It rotates by the same angle between any "
+        f"two positions that are {shift} apart:"
     )
 
 
@@ -242,14 +248,14 @@ def shift_check(position: int, after: Pair, difference: float, largest: float, p
     """What the table holds at the later position, and how well all rotations meet it."""
     sine, cosine = (decimal(value, ".6f") for value in after)
     return (
-        f"The table holds {sine} and {cosine} at position {position}: a difference of {decimal(difference, '.1e')}. "
-        f"Checked for every pair at the first {positions:,} positions: {decimal(largest, '.1e')} at most."
+        f"At position {position} the table holds {sine} and {cosine}: a difference of {decimal(difference, '.1e')}. "
+        f"For every pair at the first {positions:,} positions, the difference is at most {decimal(largest, '.1e')}."
     )
 
 
-def new_numbers(share: float, position: int, known: int) -> str:
+def new_numbers(share: float, position: int, longest: int) -> str:
     """What the last position drawn has that training never met."""
     return (
-        f"At position {position:,}, {percent(share)} of the numbers lie outside all that the first {known:,} positions "
-        "hold: those of the waves too slow to have come round."
+        f"At position {position:,}, {percent(share)} of the numbers lie outside the range of the first {longest:,} "
+        "positions. They belong to waves that are too slow to complete a turn within these positions."
     )

@@ -24,7 +24,7 @@ def swapped_halves(text: str) -> str | None:
     A noun that an "it" of the other half stands for keeps its place before it: "The film was slow, but I loved it."
     becomes "I loved the film, but it was slow."
     """
-    sentences = [(found.start(), found.end()) for found in SENTENCE.finditer(text)]
+    sentences = [(match.start(), match.end()) for match in SENTENCE.finditer(text)]
     for start, end in sentences:
         broken = ends_quoted(text[:start]) or ends_quoted(text[:end])  # a quotation goes on beyond it
         swapped = None if broken else swapped_sentence(text[start:end])
@@ -55,12 +55,12 @@ def ends_quoted(text: str) -> bool:
 
 def unquoted(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """The matches outside of quotations, which would be torn apart."""
-    return (found for found in pattern.finditer(text) if not ends_quoted(text[: found.start()]))
+    return (match for match in pattern.finditer(text) if not ends_quoted(text[: match.start()]))
 
 
-def most_central(found: Iterator[re.Match[str]], text: str) -> re.Match[str] | None:
+def most_central(matches: Iterator[re.Match[str]], text: str) -> re.Match[str] | None:
     """The match nearest to the middle; None where there is none."""
-    return min(found, key=lambda match: abs(match.start() + match.end() - len(text)), default=None)
+    return min(matches, key=lambda match: abs(match.start() + match.end() - len(text)), default=None)
 
 
 def beginning_lowered(half: str) -> str:

@@ -2,22 +2,22 @@
 
 from collections.abc import Sequence
 
+from model.measures.cross_attention_links import POINTED
 from viz.tokens import counted, percent, quoted
 
-HALF = 0.5  # of the weight; a word that gets less is not looked at, but looked at most
 WORD_FOUND = (
-    "Opened at the word whose link departs most from going through both texts at one pace, among those that give one "
-    "source word more than half of their weight. Another word is a click away."
+    "The page opens at the word whose link departs most from translating word after word. Only words that give one "
+    "source word more than half of their weight are considered. Click another word to see its links."
 )
 HEADS_FOUND = (
-    "The heads are those that came closest to alignments made by hand, as the checkpoint's card has it; where it has "
-    "none, those whose weights tell most of which word is being written."
+    "The heads are those that came closest to alignments made by hand, according to the checkpoint's card. Without "
+    "such a record, they are the heads whose weights say most about which word is being written."
 )
 
 
 def how_chosen(*, word: bool, heads: bool) -> str | None:
     """How the word and the heads were found, of those that were; None where somebody chose both."""
-    return " ".join(said for said, found in ((WORD_FOUND, word), (HEADS_FOUND, heads)) if found) or None
+    return " ".join(sentence for sentence, measured in ((WORD_FOUND, word), (HEADS_FOUND, heads)) if measured) or None
 
 
 def reading_name(reading: Sequence[int]) -> str:
@@ -28,9 +28,9 @@ def reading_name(reading: Sequence[int]) -> str:
 
 
 def title(target: str, source: str, weight: float, *, moment: str) -> str:
-    """'To write “rouge”, it looked at “red”.'; plain text, not escaped. moment: "produced" or "read"."""
+    """'To write “rouge”, the model looked at “red”.'; plain text, not escaped. moment: "produced" or "read"."""
     begins = f"To write {quoted(target)}" if moment == "produced" else f"One step later, reading {quoted(target)}"
-    return f"{begins}, it looked {'at' if weight > HALF else 'most at'} {quoted(source)}."
+    return f"{begins}, the model looked {'at' if weight > POINTED else 'most at'} {quoted(source)}."
 
 
 def sentence(target: str, source: str, weight: float, probability: float, pieces: int, reading: Sequence[int]) -> str:
@@ -39,16 +39,16 @@ def sentence(target: str, source: str, weight: float, probability: float, pieces
     pieces: the tokens of the word, whose probability is the product of theirs.
     """
     who = reading_name(reading).replace("l", "L", 1) if reading else "The mean of all layers and heads"
-    together = f", all {pieces} pieces of it together," if pieces > 1 else ""
+    together = f" (its {pieces} pieces together)" if pieces > 1 else ""
     return (
         f"{who}{',' if len(reading) == 1 else ''} gives {quoted(source)} {percent(weight)} of the weight. "
-        f"The model gave {quoted(target)}{together} {percent(probability, 1)}."
+        f"The model gave {quoted(target)}{together} a probability of {percent(probability, 1)}."
     )
 
 
 def one_step_later(target: str, source: str, weight: float, reading: Sequence[int]) -> str:
     """What another reading looks at once the word is read; plain text, not escaped."""
     return (
-        f"One step later, while it reads {quoted(target)}, {reading_name(reading)} looks at {quoted(source)} with "
-        f"{percent(weight)}."
+        f"One step later, while the model reads {quoted(target)}, {reading_name(reading)} looks at {quoted(source)} "
+        f"with {percent(weight)}."
     )

@@ -9,9 +9,9 @@ from jaxtyping import Float
 from viz.tokens import ROUNDING, counted, list_of, markdown_text, percent, visible
 
 HELP = (
-    "Each key's weight is added up over all queries, by where it stands: the token itself, its neighbours, the first, "
-    "the last, or the token with the most. The largest of these sums is named, as a share of all weight. "
-    "Tokens that the picture hides are not counted, and those that it merges are one."
+    "The weights are added up over all queries, by the place of the key: the query itself, its neighbours, the first "
+    "token, the last token, or the token that receives most. The sentence names the largest of these sums, as a "
+    "share of all weight. Tokens that the picture hides are not counted; tokens that it merges count as one."
 )
 NOTABLY = 0.25  # of all weight: below, a head "spreads" its attention
 
@@ -94,7 +94,9 @@ def sentence(
 
 def kept(tokens: int, dropped: int) -> str:
     """What of the text the model did not read; nothing where it read everything."""
-    return f" Kept {tokens} of {tokens + dropped} tokens: the text is longer than the model reads." if dropped else ""
+    return (
+        f" Kept {tokens} of {tokens + dropped} tokens: the text is longer than the model can read." if dropped else ""
+    )
 
 
 def prediction(probabilities: Mapping[str, float]) -> tuple[str, float]:

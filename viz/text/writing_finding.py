@@ -5,17 +5,17 @@ from viz.tokens import counted, markdown_text, percent, visible
 
 LONGEST_TAIL = 24  # characters of the text that has been read
 HOW_CHOSEN = (
-    "The probability is the model's own, before any setting. The weight is the one that exceeds most what the tokens "
-    "before gave the same token in the same head: a head that always looks there exceeds it by nothing. The first "
-    "token sees itself alone and is left out. What muting that head changes was not measured here."
+    "The probability is the model's own, before any setting. The weight is the one that most exceeds what earlier "
+    "tokens gave to the same token in the same head, on average; a head that always looks there exceeds it by "
+    "nothing. The first token sees only itself and is left out. The effect of muting that head was not measured here."
 )
 
 
 def title(text: str, token: str, probability: float) -> str:
-    """'After “… upon a”, it finds “time” likeliest: 93 %.'; plain text, not escaped."""
+    """'After “… upon a”, the likeliest token is “time”: 93 %.'; plain text, not escaped."""
     blank = "a new line" if "\n" in token else f"“{visible(token)}”"
     name = f"“{visible(token.strip())}”" if token.strip() else blank
-    return f"After “{tail(text)}”, it finds {name} likeliest: {percent(probability)}."
+    return f"After “{tail(text)}”, the likeliest token is {name}: {percent(probability)}."
 
 
 def tail(text: str) -> str:
@@ -49,6 +49,6 @@ def attention(link: LastLink | None, last: str, key: str) -> str:
     head = f"layer {counted(link.layer)}, head {counted(link.head)}"
     last, key = (markdown_text(visible(token.strip() or token)) for token in (last, key))
     return (
-        f"While reading “{last}”, {head} looks at **“{key}”** with {percent(link.weight)}; the tokens before “{last}” "
-        f"gave “{key}” {percent(link.before)} on average."
+        f"While reading “{last}”, {head} attends to **“{key}”** with {percent(link.weight)}; the tokens before "
+        f"“{last}” gave “{key}” {percent(link.before)} on average."
     )

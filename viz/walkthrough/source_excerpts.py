@@ -38,9 +38,9 @@ def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: s
     assert isinstance(definition, ast.FunctionDef)
     body = definition.body[1:] if ast.get_docstring(definition) is not None else definition.body
     setting = [statement for statement in simple(body) if writes in written_by(statement)]
-    wanted = [statement for statement in setting if reads in ["", *names_in(statement)]]
-    wanted = [statement for statement in wanted if skips not in names_in(statement)]
-    chosen = wanted or body
+    matching = [statement for statement in setting if reads in ["", *names_in(statement)]]
+    matching = [statement for statement in matching if skips not in names_in(statement)]
+    chosen = matching or body
     rows = source.splitlines()
     code = "\n".join("\n".join(rows[each.lineno - 1 : each.end_lineno]) for each in chosen)
     file = Path(inspect.getsourcefile(function) or "")
@@ -59,13 +59,13 @@ def simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 def written_by(statement: ast.stmt) -> set[str | None]:
     """The variables that a statement sets."""
-    found: set[str | None] = set()
+    names: set[str | None] = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.Attribute) and node.attr.endswith("_") and isinstance(node.value, ast.Name):
-            found.add(node.value.id)
-    return found
+            names.add(node.value.id)
+    return names
 
 
 def names_in(statement: ast.stmt) -> set[str]:

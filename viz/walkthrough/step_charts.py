@@ -105,16 +105,16 @@ def key_bars(
     chosen: int,
     *,
     title: str,
-    shown: Sequence[int] | None = None,
+    rows_of: Sequence[int] | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
     """One bar a key, to the right where it is positive, with its number; the chosen key is marked by an arrow.
 
-    shown: the keys to draw; all where it is None. A key at minus infinity has no bar and the word "masked".
+    rows_of: the keys to draw; all where it is None. A key at minus infinity has no bar and the word "masked".
     """
     _check(values, 1, "key")
     _check_tokens(tokens, len(values))
-    places = range(len(values)) if shown is None else shown
+    places = range(len(values)) if rows_of is None else rows_of
     rows = [_named(key, tokens[key], chosen) | _number(float(values[key]), ".4g") for key in places]
     return _rows_with_numbers([row | {"outlined": row["key"] == chosen} for row in rows], title, "key", theme)
 
@@ -124,13 +124,13 @@ def term_grid(
     tokens: Sequence[str],
     chosen: int,
     *,
-    shown: Sequence[int] | None = None,
+    rows_of: Sequence[int] | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
     """Every key's terms at once, a strip of cells for each key; the chosen one is marked by an arrow and an outline."""
     _check(terms, 2, "key, coordinate")
     _check_tokens(tokens, len(terms))
-    places = list(range(len(terms)) if shown is None else shown)
+    places = list(range(len(terms)) if rows_of is None else rows_of)
     reach = _reach(terms[places])
     named = {key: _named(key, tokens[key], chosen) for key in places}
     rows = [row | named[key] for key in places for row in _strip(terms[key], key, reach)]
@@ -180,9 +180,9 @@ def keys_to_show(
     return sorted(order[:most])
 
 
-def _check(values: np.ndarray, axes: int, wanted: str) -> None:
+def _check(values: np.ndarray, axes: int, axis_names: str) -> None:
     if values.ndim != axes or 0 in values.shape:
-        raise ValueError(f"values of shape {values.shape}, wanted ({wanted}), none of them 0")
+        raise ValueError(f"values of shape {values.shape}, wanted ({axis_names}), none of them 0")
 
 
 def _check_tokens(tokens: Sequence[str], keys: int) -> None:
@@ -279,14 +279,14 @@ def _strip_names(names: list[dict[str, Any]], height: int, theme: Theme) -> list
     """What every strip is, and from where to where it goes, above it; the latter where there is room for both."""
     data = alt.Chart(data_of(names))
     name = data.mark_text(align="left", fontSize=FONT_SIZE - 1, color=theme.text)
-    said = data.transform_filter(ROOM).mark_text(align="right", fontSize=FONT_SIZE - 2, color=theme.quiet)
+    ranges = data.transform_filter(ROOM).mark_text(align="right", fontSize=FONT_SIZE - 2, color=theme.quiet)
     return [
         each.transform_calculate(at=f"{STRIP} * datum.strip + 9").encode(
             x=alt.value(0) if field == "name" else alt.value("width"),
             y=_pixels("at", height),
             text=alt.Text(f"{field}:N"),
         )
-        for field, each in (("name", name), ("said", said))
+        for field, each in (("name", name), ("said", ranges))
     ]
 
 

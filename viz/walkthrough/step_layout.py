@@ -62,8 +62,7 @@ def specs(
     return [[(title, spec(chart)) for title, chart in row] for row in rows]
 
 
-def shown_keys(path: WeightPath) -> list[int]:
-    """The keys that are drawn."""
+def keys_drawn(path: WeightPath) -> list[int]:
     row = path.site.head, path.site.query
     allowed = path.attention.mask.expand_as(path.attention.weights)[row].numpy()
     return keys_to_show(path.attention.weights[row].numpy(), allowed, path.site.key)
@@ -83,7 +82,7 @@ def _vectors(rows: Sequence[Sequence[str]], quantities: Quantities, theme: Theme
 def _product(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
     pair = _vectors((("query", "key"),), quantities, theme, together=True)
     grid = term_grid(
-        quantities["all_terms"].values, path.keys.names(), path.site.key, shown=shown_keys(path), theme=theme
+        quantities["all_terms"].values, path.keys.names(), path.site.key, rows_of=keys_drawn(path), theme=theme
     )
     return [
         *pair,
@@ -93,18 +92,18 @@ def _product(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
 
 
 def _how_many(path: WeightPath) -> str:
-    shown, all_of_them = len(shown_keys(path)), path.attention.weights.shape[-1]
-    return "every key" if shown == all_of_them else f"the {shown} of {all_of_them} keys with most weight"
+    drawn, all_of_them = len(keys_drawn(path)), path.attention.weights.shape[-1]
+    return "every key" if drawn == all_of_them else f"the {drawn} of {all_of_them} keys with most weight"
 
 
 def _keys(path: WeightPath, quantities: Quantities, names: Sequence[str], theme: Theme) -> list[Titled]:
-    tokens, shown = path.keys.names(), shown_keys(path)
+    tokens, drawn = path.keys.names(), keys_drawn(path)
     charts = []
     for name in names:
         if name in quantities:
             label = LABELS[name].removesuffix(" of every key")
             values = quantities[name].values
-            chart = key_bars(values, tokens, path.site.key, title=label, shown=shown, theme=theme)
+            chart = key_bars(values, tokens, path.site.key, title=label, rows_of=drawn, theme=theme)
             charts.append((f"{label} of {_how_many(path)}", chart))
     return charts
 

@@ -40,8 +40,8 @@ LABELS = {
     "key_total": "what enters layer 1 at the key",
     "query_stream": "stream at the query",
     "key_stream": "stream at the key",
-    "query_input": "what the query projection reads",
-    "key_input": "what the key projection reads",
+    "query_input": "input of the query projection",
+    "key_input": "input of the key projection",
     "query_matrix": "this head's rows of the query matrix",
     "query_bias": "this head's query bias",
     "query_projected": "projected query, before norm and rotation",
@@ -78,8 +78,8 @@ LABELS = {
     "output_of_head": "this head's part of the output",
     "output": "output of the attention",
     "stream_before": "stream before the attention",
-    "stream_after": "stream after it",
-    "feed_forward_input": "what the feed-forward layer reads",
+    "stream_after": "stream after the attention",
+    "feed_forward_input": "input of the feed-forward layer",
     "hidden": "hidden values, after the activation",
     "feed_forward_output": "what the feed-forward layer adds",
     "stream_out": "stream that leaves the layer",
@@ -87,7 +87,10 @@ LABELS = {
 MOST, MOST_PARTS = "99.99", "0.9999"  # in percent and as a weight: what is rounded to all without being it
 PARTS = {"content": "word", "position": "position", "segment": "segment", "bias": "bias"}
 NOTHING_ADDED = {
-    "rotary": "This model adds no position vector: it turns query and key by their positions, two steps further on.",
+    "rotary": (
+        "This model adds no position vector. It rotates query and key by angles that depend on their positions, two "
+        "steps further on."
+    ),
     "relative": "This model adds no position vector: it adds a bias to the scores, in the step “bias and mask”.",
     "alibi": "This model adds no position vector: it lowers the scores by distance, in the step “bias and mask”.",
     "none": "This model adds no position vector, and has no other way to know the order of the words.",
@@ -148,8 +151,8 @@ def answer(path: WeightPath) -> str:
 def in_full(path: WeightPath) -> str:
     """The weight with all its digits, how many the sentences of the page give, and where all are. Markdown."""
     return (
-        f"The weight in full: {path.weight()!r}. Sentences give four significant digits; point at a picture, or choose "
-        "the depth “Every number”, for all."
+        f"The weight in full: {path.weight()!r}. Sentences give four significant digits. To see all digits, point at a "
+        "picture or choose the depth “Every number”."
     )
 
 
@@ -178,7 +181,7 @@ def _edited(path: WeightPath) -> str:
     more = f" and {len(others)} more {'heads' if len(others) > 1 else 'head'}" if others else ""
     kind = "cross" if site.attention == "cross" else "self"
     here = HeadSite(site.stack, site.layer, site.head, kind) in edits.muted
-    looks = " A muted head still looks; what it finds is set to zero." if here else ""
+    looks = " A muted head still computes its weights; its context is set to zero." if here else ""
     return f" The model ran with head {counted(first.head)} of layer {counted(first.layer)}{more} muted.{looks}"
 
 
@@ -190,37 +193,37 @@ def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str
     numbers = {name: short(float(each.values)) for name, each in quantities.items() if not each.axes}
     number = numbers.get
     sentences = {
-        "embedding": f"Query {query} and key {key} are looked up in the token table *E*: each becomes a row of *d* = "
+        "embedding": f"The token table *E* gives query {query} and key {key} a row each: *d* = "
         f"{path.attention.input.shape[-1]} numbers, learned in training{_times_root(path)}.",
         "position": _position(path),
         "norm": _norm(path),
-        "projection": f"Two learned matrices, this head's own, turn the query's vector into {path.head_width} "
-        f"numbers that say what it looks for, and the key's into {path.head_width} that say what it offers."
-        + _turned(path),
-        "product": f"Coordinate by coordinate, query and key are multiplied; the sum is {number('product')}. "
-        "The more they point the same way, the larger it is.",
-        "scale": f"Every product is multiplied by {number('scale')}{_divided(path)}, so that longer vectors do not "
-        f"give larger numbers: {number('scaled')}.",
+        "projection": f"Two learned matrices of this head multiply the vectors. The query's vector becomes "
+        f"{path.head_width} numbers that say what it looks for, the key's vector {path.head_width} numbers that say "
+        "what it offers." + _turned(path),
+        "product": f"Query and key are multiplied coordinate by coordinate; the sum of the products is "
+        f"{number('product')}. The sum is larger where both vectors point the same way.",
+        "scale": f"Every product of a query and a key is multiplied by {number('scale')}{_divided(path)}, so that "
+        f"heads with more coordinates do not give larger scores. Here the result is {number('scaled')}.",
         "softmax": _softmax(path),
-        "value": f"A third matrix says what each key hands on: its value. The value of {key} is multiplied by its "
-        f"weight, {weight_text(path)}, and those of all keys by theirs; their sum is what the head found: its "
-        f"context.{_muted(path)}",
-        "heads": f"{path.module.heads} heads did the same at the same time. Their contexts are put side by side; "
-        f"head {counted(path.site.head)} is the one outlined.",
-        "output": "One more matrix mixes what the heads found into a vector as wide as the stream. The part of this "
-        "head alone is shown above what all heads give together.",
-        "residual": f"The result is added to what was there: attention changes the vector of {query}, it does not "
-        f"replace it.{_normed_after(path)}",
-        "feed-forward": f"A small network, the same at every position, reads the vector of {query} and adds what it "
-        f"makes of it. {_goes_on(path)}",
+        "value": f"A third matrix computes each key's value, which is what the key passes on. The value of {key} is "
+        f"multiplied by its weight, {weight_text(path)}, and the values of the other keys by theirs. The sum is the "
+        f"head's context, its result.{_muted(path)}",
+        "heads": f"The layer's {path.module.heads} heads did the same at the same time. Their contexts are put side by "
+        f"side; the outline marks head {counted(path.site.head)}.",
+        "output": "One more matrix mixes the contexts of all heads into a vector as wide as the stream. The picture "
+        "shows this head's part above the output of all heads together.",
+        "residual": f"The result is added to the vector of {query}: attention changes the vector and does not replace "
+        f"it.{_normed_after(path)}",
+        "feed-forward": f"A small network, the same at every position, reads the vector of {query} and adds its output "
+        f"to it. {_goes_on(path)}",
     }
     return sentences[step]
 
 
 def _goes_on(path: WeightPath) -> str:
     if path.site.layer + 1 < len(getattr(path.model, path.site.stack).blocks):
-        return "What comes out enters the next layer."
-    return "This is the last layer of its stack: what comes out is what the stack has found."
+        return "The result enters the next layer."
+    return "This is the last layer of its stack: no layer after it changes the result."
 
 
 def _times_root(path: WeightPath) -> str:
@@ -231,24 +234,26 @@ def _position(path: WeightPath) -> str:
     if path.queries.embedding.position is None:
         return NOTHING_ADDED[path.model.config.positions]
     fixed = path.model.config.positions.startswith("sinusoidal")
-    kind = "of sines and cosines, which no training changed" if fixed else "learned in training"
+    kind = "made of sines and cosines and not changed by training" if fixed else "learned in training"
     segment = (
-        ", and one that says which text the token belongs to" if path.queries.embedding.segment is not None else ""
+        ", and so is a vector for the text that the token belongs to"
+        if path.queries.embedding.segment is not None
+        else ""
     )
     normed = ". The sum is normed" if path.model.config.embedding_norm else ""
-    return f"To each token vector a vector *P* is added that says where the token stands, {kind}{segment}{normed}."
+    return f"A vector *P* for the token's position, {kind}, is added to each token vector{segment}{normed}."
 
 
 def _norm(path: WeightPath) -> str:
     cross = path.site.attention == "cross"
     before = "" if path.site.layer == 0 else f"By now {_layers(path.site.layer)} changed the vectors. "
     if cross:
-        before = "The query's vector has been through the decoder so far, the key's through the whole encoder. "
+        before = "The query's vector has passed through the decoder up to here, the key's through the whole encoder. "
     if path.model.config.norm_order == "post":
         return f"{before}This model normalises after each sublayer, so the projections read the stream as it is."
-    kind = "to mean 0 and spread 1" if path.model.config.norm == "layer" else "to a mean square of 1"
+    kind = "to mean 0 and standard deviation 1" if path.model.config.norm == "layer" else "to a mean square of 1"
     whose = "The query's vector is" if cross else "Each vector is"
-    return f"{before}{whose} brought {kind}, then stretched by learned factors, before the head reads it."
+    return f"{before}{whose} scaled {kind}, then multiplied by learned factors, before the head reads it."
 
 
 def _layers(count: int) -> str:
@@ -256,8 +261,8 @@ def _layers(count: int) -> str:
 
 
 def _turned(path: WeightPath) -> str:
-    normed = " Each is then brought to a mean square of 1." if path.model.config.query_key_norm else ""
-    rotated = " Then both are turned by an angle that grows with their position."
+    normed = " Each is then scaled to a mean square of 1." if path.model.config.query_key_norm else ""
+    rotated = " Then both are rotated by an angle that grows with their position."
     return normed + (rotated if path.model.config.positions == "rotary" else "")
 
 
@@ -280,9 +285,9 @@ def _divisor(path: WeightPath) -> str:
 def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
     bias = ""
     if "all_biases" in quantities:
-        kind = "bias that no training changed" if path.model.config.positions == "alibi" else "learned bias"
+        kind = "fixed bias" if path.model.config.positions == "alibi" else "learned bias"
         bias = f"A {kind} is added for the distance: {short(float(quantities['all_biases'].values[path.site.key]))}. "
-    cap = "Scores are kept within a bound, smoothly. " * ("cap" in quantities)
+    cap = "A smooth cap keeps the scores within a bound. " * ("cap" in quantities)
     score = short(float(quantities["score"].values))
     if not bool(quantities["allowed"].values[path.site.key]):
         return f"{bias}{cap}The query may not see this key: its score becomes {score}."
@@ -292,18 +297,17 @@ def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
         return f"{bias}{cap}No key is hidden from this query: the score is {score}."
     hidden = int((~quantities["allowed"].values).sum())
     those = "1 key is" if hidden == 1 else f"{hidden} keys are"
-    return f"{bias}{cap}{those} hidden from this query, this one is not: its score is {score}."
+    return f"{bias}{cap}{those} hidden from this query. This key is not: its score is {score}."
 
 
 def _softmax(path: WeightPath) -> str:
     if path.replaced:
-        return f"An edit sets weights of this query, in place of what the softmax gives: {weight_text(path)}."
+        return f"An edit sets the weights of this query in place of the softmax: this one is {weight_text(path)}."
     if not path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query].any():
         return "The query may see no key at all: each of its weights is 0."
     return (
-        f"The number e, 2.718, is raised to the power of every score, and each is divided by the sum of them all, "
-        f"which gives a weight of {weight_text(path)}. "
-        "What the query gives to all keys together is 1."
+        f"The number e ≈ 2.718 is raised to the power of each score, and each result is divided by the sum of all "
+        f"results, which gives a weight of {weight_text(path)}. The weights of one query add up to 1."
     )
 
 
@@ -405,11 +409,12 @@ SYMBOLS: dict[str, tuple[tuple[str, str], ...]] = {
 def symbols(path: WeightPath, step: str) -> str:
     """What the letters in the formula stand for."""
     written = formula(path, step)
-    return "; ".join(["i: the query; j: the key", *(said for symbol, said in SYMBOLS[step] if symbol in written)]) + "."
+    meanings = [meaning for symbol, meaning in SYMBOLS[step] if symbol in written]
+    return "; ".join(["i: the query; j: the key", *meanings]) + "."
 
 
 SCRIPT = '''\
-"""Save and run this in the folder of Headlight: where one attention weight comes from, twice, and that both agree."""
+"""Compute one attention weight in two ways and assert that both agree. Run this in the folder of Headlight."""
 
 {facts}import numpy as np
 
@@ -528,9 +533,9 @@ def rechecked_rows(path: WeightPath, again: Rechecked) -> list[dict[str, str]]:
     return [
         {
             "number": name,
-            "on the screen (32 bits)": exactly(np.asarray(shown)),
+            "on the screen (32 bits)": exactly(np.asarray(number)),
             "computed again (64 bits)": repr(other),
-            "difference": "0" if float(shown) == other else f"{float(shown) - other:.1e}",
+            "difference": "0" if float(number) == other else f"{float(number) - other:.1e}",
         }
-        for name, (shown, other) in pairs.items()
+        for name, (number, other) in pairs.items()
     ]

@@ -61,3 +61,11 @@ def largest_leak(alone: StackTrace, other: StackTrace) -> float:
     """The largest difference of any coordinate of the text's last vectors from those that it has alone."""
     first = alone.final.double()
     return float((other.final[0, : len(first)].double() - first).abs().max())
+
+
+def label_probabilities(passes: Padded) -> list[list[float]] | None:
+    """The softmax of the logits of the three passes, in float64; None where the model has no classifier."""
+    logits = [one for one in passes.logits if one is not None]
+    if len(logits) < len(passes.logits):
+        return None
+    return [one.double().softmax(dim=-1).flatten().tolist() for one in logits]

@@ -1,5 +1,6 @@
 """How widely q·k spreads, and what the softmax makes of that, as heads grow wider."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from model.attention import full_mask, scaled_dot_product_attention
 from model.measures.comparison import mean_entropy, mean_largest
+from model.trace import AttentionTrace
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 SAMPLES, QUERIES, KEYS = 64, 8, 16
@@ -25,6 +27,17 @@ class Spread:
     scaled_entropy: float
     largest: float  # weight of a row
     scaled_largest: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceSpread:
+    """How widely the products of a layer's heads spread on one text."""
+
+    head_width: int
+    scale: float  # the model's own
+    deviation: float  # the standard deviation of q·k
+    scaled_deviation: float  # of q·k times the scale
+    largest: float  # weight of a row, the mean over queries and heads
 
 
 def samples(head_width: int, seed: int = 0) -> tuple[Float[Tensor, "_ _ _"], Float[Tensor, "_ _ _"]]:
@@ -52,6 +65,22 @@ def spread_of_products(head_width: int, seed: int = 0) -> Spread:
         largest=mean_largest(plain.weights),
         scaled_largest=mean_largest(scaled.weights),
     )
+
+
+def spread_in_trace(attention: AttentionTrace) -> TraceSpread:
+    """The same for the heads of a trained layer and the products of its own text."""
+    return TraceSpread(
+        head_width=attention.query.shape[-1],
+        scale=float(attention.scale),
+        deviation=deviation(attention.products),
+        scaled_deviation=deviation(attention.products * attention.scale),
+        largest=mean_largest(attention.weights),
+    )
+
+
+def expected_deviation(head_width: int) -> float:
+    """√d_k: the standard deviation of q·k for independent coordinates of mean 0 and variance 1."""
+    return math.sqrt(head_width)
 
 
 def deviation(numbers: Float[Tensor, "..."] | Float[np.ndarray, "..."]) -> float:

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Checkpoint, InputError
+from model.measures.comparison import peak
 from model.measures.experiments.attention_by_hand import Steps, steps_of
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds
@@ -27,16 +28,17 @@ from viz.tokens import percent
 MATRICES = ("Q", "K", "V")
 SIZES, COORDINATES = (3, 4), 2
 LONGEST_CELL, LARGEST = 12, 1e6
-MASK_HELP = "A tick where the query (row) may look at the key (column)."
+MASK_HELP = "A tick means that the query (row) may look at the key (column)."
 MATRIX_HELP = {
-    "Q": "One row for each token's query: what it looks for.",
-    "K": "One row for each token's key: what it is found by. q·k is large where both point the same way.",
-    "V": "One row for each token's value: what a query receives from it, by its weight.",
+    "Q": "One row for each token: its query says what the token looks for.",
+    "K": "One row for each token: its key says what the token is found by. q·k is large where both point the same way.",
+    "V": "One row for each token: its value is what a query receives from the token, in proportion to the weight.",
 }
 READ = """
-- **Products**: every query with every key, coordinate by coordinate, added up. **Scaled**: divided by √2 = 1.41, since
+- **Products**: each query times each key, coordinate by coordinate, added up. **Scaled**: divided by √2 = 1.41, because
   d_k is 2 here. **Masked**: −∞ where there is no tick.
-- **Weights**: the softmax of a row; they add up to 1. **Context**: the rows of V, added up by these weights.
+- **Weights**: the softmax of each row; the weights of a row add up to 1. **Context**: the sum of the rows of V, each
+  times its weight.
 """
 POINT = "Point at a cell for all its digits."
 Cells = tuple[tuple[str, ...], ...]
@@ -51,7 +53,6 @@ class Typed:
 
     @property
     def tokens(self) -> int:
-        """How many there are."""
         return len(self.mask)
 
     def to_setting(self) -> str:
@@ -81,13 +82,13 @@ def typed_of(setting: str) -> Typed:
     try:
         *matrices, mask = json.loads(setting)
         rows = [[list(map(str, row)) for row in matrix] for matrix in matrices]
-        found = Typed(matrices=tuple(map(as_cells, rows)), mask=as_cells(mask))  # type: ignore[arg-type]
+        typed = Typed(matrices=tuple(map(as_cells, rows)), mask=as_cells(mask))  # type: ignore[arg-type]
     except (TypeError, ValueError, RecursionError):
-        found = None
-    if found is None or not well_shaped(found):
+        typed = None
+    if typed is None or not well_shaped(typed):
         unusable("setting")
         return EXAMPLE
-    return found
+    return typed
 
 
 def as_cells(rows: Any) -> Cells:
@@ -144,13 +145,13 @@ def show_cells(typed: Typed) -> None:
 def frames_of(typed: Typed) -> dict[str, pd.DataFrame]:
     """The cells as tables: numbers as text, so that whatever is typed can be answered; the mask as ticks."""
     letters = zip(MATRICES, typed.matrices, strict=True)
-    found = {
+    matrices = {
         name: pd.DataFrame(matrix, index=names(typed.tokens, name.lower()), columns=["1", "2"], dtype="str")
         for name, matrix in letters
     }
     ticks = np.array(typed.mask) == "1"
     keys, queries = names(typed.tokens, "k"), names(typed.tokens, "q")
-    return found | {"Mask": pd.DataFrame(ticks, index=queries, columns=keys)}
+    return matrices | {"Mask": pd.DataFrame(ticks, index=queries, columns=keys)}
 
 
 def take_cells(base: Typed, revision: int) -> None:
@@ -167,11 +168,11 @@ def take_cells(base: Typed, revision: int) -> None:
 
 def with_changes(frame: pd.DataFrame, edited: Any) -> pd.DataFrame:
     """A table with the cells that the browser says were edited."""
-    found = frame.astype(object)
+    edited_frame = frame.astype(object)
     for row, changes in edited.get("edited_rows", {}).items():
         for column, value in changes.items():
-            found.loc[found.index[int(row)], column] = value
-    return found
+            edited_frame.loc[edited_frame.index[int(row)], column] = value
+    return edited_frame
 
 
 def cell_text(cell: Any) -> str:
@@ -207,31 +208,28 @@ def numbers(name: str, matrix: Cells) -> np.ndarray:
 def number(cell: str, where: str) -> float:
     """What a cell says. InputError, as one plain sentence, where that is no number that can be worked with."""
     try:
-        found = float(cell)
+        value = float(cell)
     except ValueError:
-        found = math.nan
+        value = math.nan
     if not cell:
         raise InputError(f"{where} is empty: type a number.")
-    if not math.isfinite(found) or abs(found) > LARGEST:
+    if not math.isfinite(value) or abs(value) > LARGEST:
         raise InputError(f"{where} holds “{cell}”: type a number from −1,000,000 to 1,000,000.")
-    return found
+    return value
 
 
 def show_steps(typed: Typed, steps: Steps) -> None:
     """Five matrices, from the products to the context."""
     queries, keys = names(typed.tokens, "q"), names(typed.tokens, "k")
-    found = {"Products": steps.products, "Scaled": steps.scaled, "Masked": steps.masked, "Weights": steps.weights}
-    tables = [matrix_table(name, found[name], queries, keys, weights=name == "Weights") for name in found]
+    by_name = {"Products": steps.products, "Scaled": steps.scaled, "Masked": steps.masked, "Weights": steps.weights}
+    tables = [matrix_table(name, by_name[name], queries, keys, weights=name == "Weights") for name in by_name]
     matrices([*tables, matrix_table("Context", steps.context, queries, ["1", "2"])], key="steps", hint=POINT)
 
 
 def bench_sentence(steps: Steps) -> str:
     """The last query in words."""
-    last, key = len(steps.weights), int(steps.weights[-1].argmax())
+    last, (key, weight) = len(steps.weights), peak(steps.weights[-1])
     if not steps.weights[-1].any():
         return f"Query {last} may look at no key: its weights and its context are 0."
     context = ", ".join(f"{number:.3g}" for number in steps.context[-1])
-    return (
-        f"Query {last} gives most to key {key + 1}: {percent(float(steps.weights[-1, key]))}. Its context is "
-        f"({context})."
-    )
+    return f"Query {last} gives its largest weight to key {key + 1}: {percent(weight)}. Its context is ({context})."

@@ -12,7 +12,6 @@ from model import Checkpoint, Edits, InputError, available_checkpoints
 from model.measures.comparison import stream_distances
 from model.measures.head_statistics import most_attended
 from model.trace import Trace
-from pages.parts.ablations.experiment_effects import ORDER_TEXTS, ExperimentRun, streams
 from pages.parts.ablations.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
 from pages.parts.ablations.settings import Broken
 from pages.parts.ablations.subjects import short_name
@@ -32,34 +31,37 @@ from viz.explorer.attention_kinds import TITLES, Kind, kinds_of
 from viz.explorer.component import comparison
 from viz.export.edited_script import edited_script
 from viz.text import weight_sentences
+from viz.text.experiment_effects import ORDER_TEXTS, ExperimentRun, streams
 from viz.tokens import counted, markdown_text, position_name
 
 HOW_TO_READ = """
 - **Before** and **after**: the attention of the chosen layer, on one scale from 0 to 1. A row is a query, a column a
-  key; a row's weights add up to 1.
-- **Difference**: after − before. Blue and + where a key gained weight, orange and − where it lost some; the scale ends
-  at the largest difference, so look at its numbers before comparing two experiments.
+  key; the weights of a row add up to 1.
+- **Difference**: after − before. Blue and + mark keys that gained weight, orange and − keys that lost weight. The scale
+  ends at the largest difference, so look at its numbers before you compare two experiments.
 """
 READ_DISTANCE = """\
-- **Distance**: how far the vectors of all tokens moved, as a share of their length before. 0 is no change at all.
+- **Distance**: how far the vectors of all tokens moved, as a share of their length before. 0 means no change.
 """
 DISTANCE_HELP = (
-    "The length of the difference between the stream of the edited and of the original run after a layer, divided by "
-    "the length of the original's; both over all tokens. 100 % is a change as large as the stream itself."
+    "The length of the difference between the streams of the two runs after a layer, divided by the length of the "
+    "original stream; both over all tokens. At 100 %, the change is as large as the stream itself."
 )
 OUTPUT_HELP = (
-    "What the decoder writes when it takes the most probable token each time; after the edit, 10 tokens more at most."
+    "What the decoder writes when it takes the most probable token each time. After the edit, it writes at most 10 "
+    "tokens more."
 )
-EFFECT_HELP = "Measured on the text above; of the weights, the mean over all heads of the chosen layer."
-KEEP_HELP = "Leaves this broken while you try the others, so that several are broken at once."
-PYTHON_HELP = "The few lines that make both runs again, with these edits."
+EFFECT_HELP = "Measured on the text above. Numbers about weights are means over all heads of the chosen layer."
+KEEP_HELP = "Keeps this edit while you try others, so that several act at once."
+PYTHON_HELP = "The few lines of Python that compute both runs again, with these edits."
 SEEN = {"unmask": "decoder", "causal": "encoder"}  # which attention the change is seen in
 MORE_WRITTEN = 10  # tokens
 SAME_TARGET = (
-    "Both runs read the decoder text that the original run wrote, so that their attentions can be laid over each other."
+    "Both runs read the decoder text that the original run wrote, so that their attentions can be compared cell by "
+    "cell."
 )
-LATER = "what was changed acts after them, or in the other stack. Here is the layer after it"
-UNCHANGED = "The weights drawn ({}) are the same in both runs: what was changed acts after them, or in the other stack."
+LATER = "the change acts after them, or in the other stack. The picture shows the layer after it"
+UNCHANGED = "The weights drawn ({}) are the same in both runs: the change acts after them, or in the other stack."
 
 Kinds = Mapping[str, Kind]
 
@@ -161,8 +163,8 @@ def text_trace(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> Tr
     if not checkpoint.config.is_encoder_decoder:
         return trace_of(selection, edits)
     text, key = selection.text, ("order", *trace_key(selection, edits))
-    found: Trace = traces().get(key, lambda: checkpoint.trace(text, target=text, edits=edits), bytes_of)
-    return found
+    trace: Trace = traces().get(key, lambda: checkpoint.trace(text, target=text, edits=edits), bytes_of)
+    return trace
 
 
 def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits, runs: tuple[Trace, Trace]) -> None:
@@ -178,8 +180,8 @@ def show_predictions(selection: Selection, checkpoint: Checkpoint, edits: Edits,
             st.text(weight_sentences.text_line(text))
         return
     for label, trace in (("before", before), ("after", after)):
-        if said := prediction_of(checkpoint, trace):
-            title, outcome, explained = said
+        if prediction := prediction_of(checkpoint, trace):
+            title, outcome, explained = prediction
             st.metric(f"{title} {label}", outcome, help=explained)
 
 
@@ -190,8 +192,8 @@ def edited_output(selection: Selection, checkpoint: Checkpoint, edits: Edits, to
     def write() -> str:
         return checkpoint.generate(selection.text, max_tokens=tokens + MORE_WRITTEN, edits=edits).text
 
-    found: str = traces().get(key, write, len)
-    return found
+    text: str = traces().get(key, write, len)
+    return text
 
 
 def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None:
@@ -232,7 +234,6 @@ def chosen_number(selection: Selection, allowed: Collection[int], default: int) 
 
 
 def take_number(number: int) -> None:
-    """Another number as the setting."""
     choose(setting=str(number))
 
 
@@ -255,8 +256,8 @@ def show_head(selection: Selection, kind: Kind) -> None:
     chosen = heads[0] if heads else 0  # as in place_of
     named = partial(head_name, len(heads) if len(heads) > 1 else kind.heads)
     label, options = ("Head to mute", range(kind.heads)) if acts else ("Head drawn", range(-1, kind.heads))
-    shown, take = chosen if acts or len(heads) == 1 else -1, partial(take_head, kind.heads)
-    select(label, options, shown, take, key="compared_head", format_func=named, width=190)
+    option, take = chosen if acts or len(heads) == 1 else -1, partial(take_head, kind.heads)
+    select(label, options, option, take, key="compared_head", format_func=named, width=190)
 
 
 def take_head(heads: int, head: int) -> None:
@@ -279,8 +280,8 @@ def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
         layer += 1
         first, second = means(view, (kind, other), layer)
         st.markdown(f"{same}, {name_drawn(view, kind, layer)}.")
-    said = f"attention of layer {counted(layer)}, {name_drawn(view, kind, layer)}, query by key"
-    comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, said), key="comparison")
+    caption = f"attention of layer {counted(layer)}, {name_drawn(view, kind, layer)}, query by key"
+    comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, caption), key="comparison")
     if np.array_equal(first, second):
         st.markdown(UNCHANGED.format(name_drawn(view, kind, layer)))
     show_notes(kind, max(len(kind.queries.tokens), len(kind.keys.tokens)))
@@ -307,7 +308,7 @@ def means(view: View, kinds: tuple[Kind, Kind], layer: int) -> list[np.ndarray]:
 def show_notes(kind: Kind, tokens: int) -> None:
     """What has to be known of the three charts."""
     if tokens > MOST_DRAWN:
-        st.markdown(f"The first {MOST_DRAWN} of {tokens} tokens are drawn; the measured numbers are of all.")
+        st.markdown(f"The first {MOST_DRAWN} of {tokens} tokens are drawn; the measured numbers cover all.")
     if kind.name != "encoder" and kind.queries is not kind.keys:
         st.markdown(SAME_TARGET)
 
@@ -321,34 +322,33 @@ def show_distances(selection: Selection, edits: Edits, run: ExperimentRun) -> No
 
 
 def show_kept(kept: Edits) -> None:
-    """What is broken besides, beside the verdict that it is part of; each can be mended alone."""
+    """The kept edits, beside the verdict that they take part in; each can be undone alone."""
     parts = list(kept_parts(kept))
     if not parts:
         return
-    st.markdown("**Still broken besides**, kept from before:")
+    st.markdown("**Kept edits**, also in effect:")
     for place, (what, rest) in enumerate(parts):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.button("Mend", key=f"mend_{place}", on_click=choose, kwargs={"edits": rest.to_text()})
+            st.button("Undo", key=f"mend_{place}", on_click=choose, kwargs={"edits": rest.to_text()})
             st.markdown(what, width="content")
     if len(parts) > 1:
-        st.button("Mend all that was kept", key="mend", on_click=choose, kwargs={"edits": ""})
+        st.button("Undo all kept edits", key="mend", on_click=choose, kwargs={"edits": ""})
 
 
 def offer_to_keep(kept: Edits, edits: Edits) -> None:
-    """What is broken now, to be kept while others are tried."""
+    """A button that keeps these edits while others are tried."""
     if edits != kept:
         now = edits.to_text()
-        st.button("Keep this broken", key="keep", on_click=choose, kwargs={"edits": now}, help=KEEP_HELP)
+        st.button("Keep this edit", key="keep", on_click=choose, kwargs={"edits": now}, help=KEEP_HELP)
 
 
 def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> None:
-    """Both runs as Python."""
     config = checkpoint.config
     pair = selection.pair if reads_pairs(selection.checkpoint) else ""
     facts = {"writes": config.is_encoder_decoder, "labels": bool(config.labels)}
     target, source = target_with_origin(selection, checkpoint, NO), provenance_of(selection, checkpoint, NO)
     source = replace(source, edits=edits)
-    made = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
+    script = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
     name = download_name("break", "py", selection.of(Broken).experiment)
     with files():
-        button("As Python", name, made, PYTHON_HELP)
+        button("As Python", name, script, PYTHON_HELP)

@@ -6,7 +6,7 @@ from typing import Any
 
 from model import Config, Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite
 from model.edits.checks import complaints, has_norm, sizes_of, sublayers
-from pages.parts.ablations.experiment_effects import (
+from viz.text.experiment_effects import (
     ExperimentRun,
     of_heads,
     of_lengths,
@@ -45,7 +45,7 @@ EACH_IN_WORDS: dict[str, Callable[..., str]] = {
     "muted_layers": lambda site: f"all heads muted in {sublayer_name(site, site.sublayer)}",
     "without_residual": lambda site: f"no residual around {sublayer_name(site, site.sublayer)}",
 }
-NOTHING = "This checkpoint has no place for the experiment: "
+NOTHING = "This experiment does not apply to this checkpoint: "
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,16 @@ class Place:
     head: int = 0
     key: int = 0  # a token that is looked at
     token: str = ""  # what stands there
+
+    @property
+    def stack(self) -> str:
+        """The stack in which the attention stands."""
+        return ATTENTIONS[self.attention][0]
+
+    @property
+    def sublayer(self) -> str:
+        """ "self", or "cross" for cross-attention."""
+        return ATTENTIONS[self.attention][1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +102,10 @@ class Experiment:
 
 def edits_for(experiment: Experiment, config: Config, place: Place, kept: Edits = NO) -> Edits | str:
     """The edits of an experiment on a model, with those that are kept, or one plain sentence where it has no place."""
-    found = experiment.edits(config, place)
-    if isinstance(found, str):
-        return NOTHING + found
-    edits = together(kept, found)
+    added = experiment.edits(config, place)
+    if isinstance(added, str):
+        return NOTHING + added
+    edits = together(kept, added)
     missing = next(complaints(edits, config, {}), None)
     return edits if missing is None else f"{NOTHING}it {missing}."
 
@@ -143,8 +153,8 @@ def without(edits: Edits, name: str, rest: Any) -> Edits:
 
 def kept_parts(edits: Edits) -> Iterator[tuple[str, Edits]]:
     """Each part of edits, in words, with the edits that are left without it; a head or layer is a part of its own."""
-    for said, name in numbers_in_words(edits).items():
-        yield said, without(edits, name, getattr(NO, name))
+    for words, name in numbers_in_words(edits).items():
+        yield words, without(edits, name, getattr(NO, name))
     for name, sites in sets_of(edits).items():
         if name in EACH_IN_WORDS and len(sites) <= MOST_APART:
             for site in sorted(sites):
@@ -160,20 +170,10 @@ def unscaled(config: Config, place: Place) -> Edits | str:
     return Edits(scale=1.0)
 
 
-def unpositioned(config: Config, place: Place) -> Edits | str:
-    """No positions in any stack."""
-    return Edits(unpositioned=frozenset(config.stacks))
-
-
-def shuffled(config: Config, place: Place) -> Edits | str:
-    """Positions in another order, in every stack."""
-    return Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in config.stacks))
-
-
 def unmasked(config: Config, place: Place) -> Edits | str:
     """No mask in the decoder."""
     if not config.has_decoder:
-        return "its encoder has no mask, every token sees every other; try the causal mask."
+        return "its encoder has no mask, because every token sees every other; try the causal mask."
     return Edits(unmasked=frozenset({"decoder"}))
 
 
@@ -184,20 +184,11 @@ def causal(config: Config, place: Place) -> Edits | str:
     return Edits(causal=frozenset({"encoder"}))
 
 
-def without_residual(config: Config, place: Place) -> Edits | str:
-    """The chosen layer's attention replaces the stream."""
-    stack, sublayer = ATTENTIONS[place.attention]
-    return Edits(without_residual=frozenset({SublayerSite(stack, place.layer, sublayer)}))
-
-
 def without_norm(config: Config, place: Place) -> Edits | str:
     """No norm in any stack."""
     sites = [
-        NormSite(stack, layer, sublayer, side)
-        for stack in config.stacks
-        if (sizes := sizes_of(config, stack))
-        for layer in range(sizes.layers)
-        for sublayer in sublayers(config, stack)
+        NormSite(site.stack, site.layer, site.sublayer, side)
+        for _, site in every_sublayer(config)
         for side in ("before", "after")
     ]
     sites += [NormSite(stack, None, name) for stack in config.stacks for name in ("embedding", "final")]
@@ -207,75 +198,72 @@ def without_norm(config: Config, place: Place) -> Edits | str:
 def uniform(config: Config, place: Place) -> Edits | str:
     """Equal weights in every head of every attention."""
     sites = [
-        HeadSite(stack, layer, head, sublayer)
-        for stack in config.stacks
-        if (sizes := sizes_of(config, stack))
-        for sublayer in sublayers(config, stack)
-        if sublayer != "feed-forward"
-        for layer in range(sizes.layers)
+        HeadSite(site.stack, site.layer, head, site.sublayer)
+        for sizes, site in every_sublayer(config)
+        if site.sublayer != "feed-forward"
         for head in range(sizes.heads)
     ]
     return Edits(uniform=frozenset(sites))
 
 
-def muted(config: Config, place: Place) -> Edits | str:
-    """One head."""
-    stack, sublayer = ATTENTIONS[place.attention]
-    return Edits(muted=frozenset({HeadSite(stack, place.layer, place.head, sublayer)}))
-
-
-def hidden(config: Config, place: Place) -> Edits | str:
-    """One token, from every head of every layer."""
-    stack, sublayer = ATTENTIONS[place.attention]
-    return Edits(hidden=frozenset({HiddenKey(stack, place.key, sublayer)}))
+def every_sublayer(config: Config) -> Iterator[tuple[Config, SublayerSite]]:
+    """Every sublayer of every layer of every stack, with the config that has the sizes of its stack."""
+    for stack in config.stacks:
+        sizes = sizes_of(config, stack)
+        assert sizes is not None
+        for layer in range(sizes.layers):
+            for sublayer in sublayers(config, stack):
+                yield sizes, SublayerSite(stack, layer, sublayer)
 
 
 EXPERIMENTS: dict[str, Experiment] = {
     "scale": Experiment(
         name="No √d_k",
         explained=(
-            "A score is the product q·k divided by √d_k, where d_k is the number of coordinates that a head sees. The "
-            "product is a sum of d_k terms, so it spreads the wider the more terms there are; the division takes that "
-            "growth out again. Here q·k enters the softmax as it is, in every attention of the model."
+            "A score is the product q·k divided by √d_k, where d_k is the number of coordinates of a head. The "
+            "product is a sum of d_k terms, so it spreads more widely the more terms there are; the division removes "
+            "that growth. Here q·k enters the softmax undivided, in every attention of the model."
         ),
         look_for=(
-            "Rows with one dark cell and little beside it: from scores far apart the softmax gives nearly all weight "
-            "to the largest, and what a head could say by degrees is lost."
+            "Rows with one dark cell and little beside it. From scores that are far apart, the softmax gives nearly "
+            "all weight to the largest, and a head can no longer divide its attention by degrees."
         ),
         edits=unscaled,
         instead="spread",
         effect=of_widths,
         part="the scale",
-        unmoved="The answer does not hang on how evenly the weights spread: larger scores lead to it too.",
+        unmoved="The answer does not depend on how evenly the weights spread: larger scores lead to it too.",
     ),
     "positions": Experiment(
         name="No positions",
         explained=(
-            "Attention compares tokens, not positions: its sums have no order in them. Order comes in through the "
-            "positions alone, as vectors added to the tokens, as rotations of queries and keys, or as a bias on the "
+            "Attention compares tokens, not positions: its sums have no order. The order comes only from the "
+            "positions: vectors that are added to the tokens, rotations of queries and keys, or a bias on the "
             "scores. Here they are left out everywhere; the same token is the same vector wherever it stands."
         ),
         look_for=(
-            "Patterns such as “the previous token” that fall apart. Where one text holds a token twice, and no mask "
-            "lets one of the two see more than the other, their rows become equal, and their columns."
+            "Patterns such as “the previous token” that fall apart. Where a text contains a token twice, and no mask "
+            "lets one of the two see more than the other, their rows become equal, and so do their columns."
         ),
-        edits=unpositioned,
+        edits=lambda config, place: Edits(unpositioned=frozenset(config.stacks)),
         instead="scale",
         effect=of_order,
         part="positions",
-        unmoved="Without positions the model says the same here; with them, another order may still matter.",
+        unmoved=(
+            "The model gives the same answer here without positions; with positions, another order may still matter."
+        ),
     ),
     "shuffle": Experiment(
         name="Shuffled positions",
         explained=(
-            "Every token keeps its word but gets another position, as if the sentence had been read out in another "
-            "order. The positions are the trained ones, each used once; only their order is different."
+            "Every token keeps its word but gets another position, like a sentence that is read out in another "
+            "order. The positions are the trained ones, each used once; only their order differs."
         ),
         look_for=(
             "Diagonals that scatter: a head that looked at its neighbours now looks at the tokens that were given "
-            "neighbouring positions. Heads that go by the words themselves stay nearly as they were."
+            "neighbouring positions. Heads that follow the words themselves stay nearly as they were."
         ),
-        edits=shuffled,
+        edits=lambda config, place: Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in config.stacks)),
         instead="scale",
         effect=of_neighbours,
         unmoved="This one shuffle of the positions changes nothing; another order of the words themselves may.",
@@ -283,111 +271,117 @@ EXPERIMENTS: dict[str, Experiment] = {
     "unmask": Experiment(
         name="No mask",
         explained=(
-            "A decoder writes from left to right, so a token may look only at itself and at what stands before it: the "
-            "causal mask sets the scores of later tokens to −∞. Here the mask is taken away, and every token sees the "
-            "whole text, the words that it is supposed to predict among them."
+            "A decoder writes from left to right, so a token may look only at itself and at earlier tokens: the "
+            "causal mask sets the scores of later tokens to −∞. Here the mask is removed, and every token sees the "
+            "whole text, including the words that it is supposed to predict."
         ),
-        look_for="Weight above the diagonal, where there was none: queries that look at tokens still to come.",
+        look_for="Weight above the diagonal, where there was none: queries that look at later tokens.",
         edits=unmasked,
         instead="causal",
         effect=of_masks,
         part="the causal mask",
-        unmoved="What stands later tells the tokens before it nothing that this answer needs.",
+        unmoved="Later tokens tell earlier tokens nothing that this answer needs.",
     ),
     "causal": Experiment(
         name="Causal mask",
         explained=(
-            "An encoder reads a text as a whole: every token may look at every other. Here each sees only itself and "
-            "what stands before it, as in a decoder, although the model was never trained that way."
+            "An encoder reads a text as a whole: every token may look at every other. Here each token sees only "
+            "itself and earlier tokens, as in a decoder, although the model was never trained that way."
         ),
         look_for=(
-            "Nothing above the diagonal, and the first rows with all their weight on the few tokens that they still "
-            "see. What came from later words has to be done without."
+            "Nothing above the diagonal, and first rows that give all their weight to the few tokens that they still "
+            "see. The model has to do without information from later words."
         ),
         edits=causal,
         instead="unmask",
         effect=of_masks,
-        unmoved="What stands later adds nothing that this answer needs: each token did with those before it.",
+        unmoved="Later tokens add nothing that this answer needs: for each token, the tokens before it are enough.",
     ),
     "residual": Experiment(
         name="No residual around layer {layer}'s attention",
         explained=(
-            "What attention finds is added to the stream: the token keeps what it was and receives something besides. "
-            "Here, in the chosen layer, the result of attention replaces the stream, and what the token was before is "
-            "gone from there on."
+            "The result of attention is added to the stream: the token keeps its vector and receives something in "
+            "addition. Here, in the chosen layer, the result of attention replaces the stream, and the token's "
+            "earlier vector is lost from there on."
         ),
         look_for=(
-            "The layers after the chosen one, whose attention has only a mixture of other tokens to compare, and the "
-            "jump of the distance at that layer."
+            "The layers after the chosen one, whose attention can compare only mixtures of tokens, and the jump of "
+            "the distance at that layer."
         ),
-        edits=without_residual,
+        edits=lambda config, place: Edits(
+            without_residual=frozenset({SublayerSite(place.stack, place.layer, place.sublayer)})
+        ),
         effect=of_likeness,
         part="the residual of layer {layer}",
-        unmoved="What the tokens were before this layer reaches the answer by attention too.",
+        unmoved="The earlier vectors of the tokens reach the answer through attention too.",
     ),
     "norm": Experiment(
         name="No norm",
         explained=(
-            "A norm brings every vector to one length before a part of the model reads it (or after that part has "
-            "added to it). Here all norms let through what they are given, in every layer."
+            "A norm scales every vector to one length before a part of the model reads it (or after that part has "
+            "added to it). Here every norm passes its input on unchanged, in every layer."
         ),
         look_for=(
-            "How much shorter or longer the vectors are: products of queries and keys grow with the square of that "
-            "length, so attention turns nearly even, or onto single tokens."
+            "Vectors that become shorter or longer: products of queries and keys grow with the square of that "
+            "length, so attention becomes nearly even, or falls on single tokens."
         ),
         edits=without_norm,
         effect=of_lengths,
         part="norms",
         of_text=False,
-        unmoved="The vectors of this text have a length that the model can read as it is.",
+        unmoved="The model can read the vectors of this text at the length that they have.",
     ),
     "uniform": Experiment(
         name="Uniform attention: no choice of where to look",
         explained=(
             "Every query gives the same weight to all keys that its mask allows, in every head of every layer: "
-            "attention becomes a plain average of the text. What the model still knows comes from the words, the "
-            "feed-forward layers and the value projections."
+            "attention becomes a plain average of the text. The model still has the words, the feed-forward layers "
+            "and the value projections."
         ),
         look_for=(
-            "Whether the prediction moves. Where it does not, this sentence could be judged without choosing where "
-            "to look."
+            "Whether the prediction changes. If it does not, the model can judge this sentence without choosing "
+            "where to look."
         ),
         edits=uniform,
         effect=of_uniform,
         part="a choice of where to look",
-        unmoved="This text does not need a choice of where to look: a plain average of it says the same.",
+        unmoved="This text does not need a choice of where to look: a plain average gives the same answer.",
     ),
     "mute": Experiment(
         name="Mute head {head} of layer {layer}",
         explained=(
             "The context of one head, the weighted sum of its values, is set to zero before the layer's output "
-            "projection joins the heads; all else stays. Choose layer and head below. This shows what the head "
-            "contributes to this text, with all others in place."
+            "projection joins the heads; everything else stays. Choose layer and head below. The result shows what "
+            "the head contributes to this text while all others are in place."
         ),
         look_for=(
-            "The chosen layer's weights stay as they are, since they are computed before; the layers after it may "
-            "change, and the prediction with them. Most heads move it little."
+            "The chosen layer's weights stay as they are, because they are computed before; later layers may change, "
+            "and the prediction with them. Most heads change it little."
         ),
-        edits=muted,
+        edits=lambda config, place: Edits(
+            muted=frozenset({HeadSite(place.stack, place.layer, place.head, place.sublayer)})
+        ),
         effect=of_heads,
         on_head=True,
         part="head {head} of layer {layer}",
-        unmoved="This text does not need this head: others bring the same, or nothing reads it.",
+        unmoved="This text does not need this head: other heads contribute the same, or nothing reads its result.",
     ),
     "hide": Experiment(
         name="Forbid looking at {key}",
         explained=(
-            "In one attention, no head of any layer may look at one token, not even the token itself: its score is set "
-            "to −∞ before the softmax, so that the other keys share its weight. The token is still there, and whatever "
-            "reads the whole text at the end still reads it. Choose the token below."
+            "In one attention, no head of any layer may look at one token, and the token itself may not either: its "
+            "score is set to −∞ before the softmax, so the other keys share its weight. The token is still there, "
+            "and a part that reads the whole text at the end still reads it. Choose the token below."
         ),
         look_for=(
-            "Whether the prediction moves more than without a head that looks at the token. What one head no longer "
-            "brings, another may; what no head may look at is lost to all other tokens."
+            "Whether the prediction changes more than when a head that looks at the token is muted. Another head can "
+            "replace a muted head; a token that no head may look at is lost to all other tokens."
         ),
-        edits=hidden,
+        edits=lambda config, place: Edits(hidden=frozenset({HiddenKey(place.stack, place.key, place.sublayer)})),
         effect=of_heads,
         on_key=True,
-        unmoved="No other token needs to look at this one: what it says is found elsewhere, or read off it directly.",
+        unmoved=(
+            "No other token needs to look at this one: its information is found elsewhere, or read off it directly."
+        ),
     ),
 }

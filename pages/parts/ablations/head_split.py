@@ -9,6 +9,7 @@ import streamlit as st
 from model import Checkpoint
 from model.measures import comparison
 from model.measures.experiments.head_count import favourites, head_counts, why_not, with_heads
+from model.measures.experiments.score_spread import expected_deviation
 from model.trace import AttentionTrace, Trace
 from pages.parts.ablations.experiment_runs import (
     HOW_TO_READ,
@@ -32,10 +33,10 @@ from viz.charts.number_matrices import joined_chart, split_chart
 from viz.explorer.attention_kinds import kinds_of
 from viz.tokens import counted, percent, position_name
 
-HEADS_HELP = "Into how many heads the same weights are cut for the run after."
+HEADS_HELP = "The number of heads into which the same weights are cut for the second run."
 TABLE_HELP = (
-    "Of the chosen layer. Different favourites: of a query, how many different keys get the largest weight of some "
-    "head. Entropy (bits) and largest weight: of a row, the mean over heads and queries."
+    "All numbers are of the chosen layer. Different favourites: the number of different keys that get the largest "
+    "weight of a query from some head. Entropy (bits) and largest weight: of a row, averaged over heads and queries."
 )
 
 
@@ -64,7 +65,7 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     show_measured(words, heads_sentence(cuts[-1], after, selection), TABLE_HELP)
     st.dataframe(heads_table(cuts, checkpoint), hide_index=True)
     show_place(selection, kinds)
-    st.markdown(f"After: the mean of all that are left, {plural(chosen)}.")
+    st.markdown(f"“After” shows {'one head' if chosen == 1 else f'the mean of {chosen} heads'}.")
     show_attention(selection, (kinds, kinds_of(after.trace)))
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
@@ -76,15 +77,14 @@ def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: i
         return replace(checkpoint, model=with_heads(checkpoint.model, count)).trace_again(before)
 
     key = ("heads", count, *trace_key(selection, NO))
-    found: Trace = traces().get(key, trace, bytes_of)
-    weights = kinds_of(found)[selection.view.attention].weights[selection.view.layer]
-    return Cut(heads=count, trace=found, weights=weights)
+    cut_trace: Trace = traces().get(key, trace, bytes_of)
+    weights = kinds_of(cut_trace)[selection.view.attention].weights[selection.view.layer]
+    return Cut(heads=count, trace=cut_trace, weights=weights)
 
 
 def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]:
-    """One row for each number of heads."""
     joined = checkpoint.config.heads * checkpoint.config.head_width
-    said = [prediction_of(checkpoint, cut.trace) for cut in cuts]
+    predictions = [prediction_of(checkpoint, cut.trace) for cut in cuts]
     table: dict[str, list[Any]] = {
         "heads": [cut.heads for cut in cuts],
         "d_k": [joined // cut.heads for cut in cuts],
@@ -92,7 +92,8 @@ def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]
         "entropy": [comparison.mean_entropy(cut.weights) for cut in cuts],
         "largest weight": [comparison.mean_largest(cut.weights) for cut in cuts],
     }
-    return table if None in said else table | {said[0][0]: [found[1] for found in said if found]}  # type: ignore[index]
+    told = [prediction for prediction in predictions if prediction is not None]
+    return table | {told[0][0]: [prediction[1] for prediction in told]} if len(told) == len(cuts) else table
 
 
 def heads_sentence(own: Cut, after: Cut, selection: Selection) -> str:
@@ -102,7 +103,7 @@ def heads_sentence(own: Cut, after: Cut, selection: Selection) -> str:
     moved = comparison.stream_distances([block.stream_out for block in first], [block.stream_out for block in second])
     return (
         f"In layer {counted(selection.view.layer)} the {own.heads} heads of a query have "
-        f"{favourites(own.weights):.2f} different favourites on average; read as {plural(after.heads)}, "
+        f"{favourites(own.weights):.2f} different favourites on average; read as {plural(after.heads)}, it is "
         f"{favourites(after.weights):.2f}. After the last layer the stream has moved by {percent(moved[-1])} of its "
         f"length."
     )
@@ -135,9 +136,8 @@ def show_split(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
 
 
 def split_sentence(query: np.ndarray, width: int) -> str:
-    """The sizes, in words."""
     heads, head_width = query.shape
     return (
         f"A token of this checkpoint is {width} numbers wide. Its query has {heads} × {head_width} = {query.size} "
-        f"numbers: {heads} heads with d_k = {head_width}, and √d_k = {head_width**0.5:.2f}."
+        f"numbers: {heads} heads with d_k = {head_width}, and √d_k = {expected_deviation(head_width):.2f}."
     )

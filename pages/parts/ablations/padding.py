@@ -5,9 +5,9 @@ from typing import Any
 import streamlit as st
 
 from model import Checkpoint
-from model.measures.experiments.padding import Padded, largest_leak, padded, weight_on_padding
+from model.measures.comparison import peak
+from model.measures.experiments.padding import Padded, label_probabilities, largest_leak, padded, weight_on_padding
 from model.trace import Trace
-from pages.parts.ablations.experiment_effects import SAME, decimal
 from pages.parts.ablations.experiment_runs import Kinds, chosen_number, take_number
 from pages.parts.ablations.experiments import NO
 from pages.parts.ablations.subjects import SUBJECTS
@@ -18,19 +18,20 @@ from pages.parts.state.selection import Selection
 from pages.parts.widgets.binding import bind
 from pages.parts.widgets.charts import explain, show_chart, show_measured
 from viz.charts.lines import line_chart
+from viz.text.experiment_effects import SAME, decimal
 from viz.text.weight_sentences import outcome
 from viz.tokens import counted, percent
 
 MOST, USUAL = 32, 8
-COUNT_HELP = "How many padding tokens stand after the text, as if a longer text were in the same batch."
+COUNT_HELP = "How many padding tokens stand after the text, as in a batch with a longer text."
 NO_ROOM = "The text fills all positions that the model has: there is no room for padding. Type a shorter one."
 TABLE_HELP = (
-    "The largest difference is that of any coordinate of any token's last vector from the text alone; rounding alone "
-    f"leaves up to {SAME:g}."
+    "The largest difference between a coordinate of a token's last vector and the same coordinate of the text alone; "
+    f"rounding leaves up to {SAME:g}."
 )
 READ = """
-- Across: layers. Up: the share of their weight that the text's own tokens give to padding, the mean over all heads and
-  queries. With the mask it is 0 in every layer.
+- Across: the layers. Up: the share of their weight that the text's own tokens give to padding, averaged over all heads
+  and queries. With the mask it is 0 in every layer.
 """
 
 
@@ -48,51 +49,46 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
         key = bind("padding_count", count, told=True)
         st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
     key_of_runs = ("padding", count, *trace_key(selection, NO))
-    found: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
+    passes: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
     lines = {
-        "without the mask": weight_on_padding(found.unmasked, found.length),
-        "with the mask": weight_on_padding(found.masked, found.length),
+        "without the mask": weight_on_padding(passes.unmasked, passes.length),
+        "with the mask": weight_on_padding(passes.masked, passes.length),
     }
-    show_measured(words, padding_sentence(found, count, lines), TABLE_HELP)
-    st.dataframe(padding_table(found, checkpoint), hide_index=True)
-    places, titles = [counted(layer) for layer in range(len(found.alone.blocks))], ("layer", "weight on padding")
+    show_measured(words, padding_sentence(passes, count, lines), TABLE_HELP)
+    st.dataframe(padding_table(passes, checkpoint), hide_index=True)
+    places, titles = [counted(layer) for layer in range(len(passes.alone.blocks))], ("layer", "weight on padding")
     show_chart(key_of_runs, lambda: line_chart(places, lines, titles, theme=theme()), "Weight on padding by layer.")
     st.markdown(f"**How to read this**\n{READ}")
 
 
 def take_count() -> None:
-    """Another number of padding tokens."""
     take_number(st.session_state["padding_count"])
 
 
-def padding_table(found: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]:
-    """The three runs."""
+def padding_table(passes: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]:
     table: dict[str, list[Any]] = {
         "the text": ["alone", "padded, with the mask", "padded, without it"],
         "largest difference": [
             "0",
-            *(decimal(largest_leak(found.alone, other)) for other in (found.masked, found.unmasked)),
+            *(decimal(largest_leak(passes.alone, other)) for other in (passes.masked, passes.unmasked)),
         ],
     }
-    if None in found.logits or not checkpoint.config.labels:
+    probabilities, labels = label_probabilities(passes), checkpoint.config.labels
+    if probabilities is None or not labels:
         return table
-    shares = [logits.double().softmax(dim=-1).flatten().tolist() for logits in found.logits if logits is not None]
-    said = [outcome(dict(zip(checkpoint.config.labels, each, strict=True))) for each in shares]
-    return table | {"prediction": said}
+    return table | {"prediction": [outcome(dict(zip(labels, each, strict=True))) for each in probabilities]}
 
 
-def padding_sentence(found: Padded, count: int, lines: dict[str, Any]) -> str:
-    """The leak in one sentence."""
-    leak = lines["without the mask"]
-    most = int(leak.argmax())
-    moved = largest_leak(found.alone, found.unmasked)
+def padding_sentence(passes: Padded, count: int, lines: dict[str, Any]) -> str:
+    layer, share = peak(lines["without the mask"])
+    moved = largest_leak(passes.alone, passes.unmasked)
     if moved <= SAME:
         return (
-            f"{count} padding tokens after {found.length} change nothing here, with their mask or without: the causal "
-            "mask lets no token look at what stands after it."
+            f"{count} padding tokens after {passes.length} tokens change nothing here, with their mask or without: the "
+            "causal mask lets no token look at later tokens."
         )
     return (
-        f"Without its mask, {count} padding tokens after {found.length} take up to {percent(float(leak[most]))} of the "
-        f"weight (layer {counted(most)}), and the text's last vectors move by up to {decimal(moved)} in a coordinate; "
-        f"with the mask by {decimal(largest_leak(found.alone, found.masked))}."
+        f"Without their mask, {count} padding tokens after {passes.length} tokens take up to "
+        f"{percent(share)} of the weight (layer {counted(layer)}), and the text's last vectors move by up "
+        f"to {decimal(moved)} in a coordinate; with the mask by {decimal(largest_leak(passes.alone, passes.masked))}."
     )

@@ -21,9 +21,9 @@ AT_ONCE = 64  # tokens of the longer stack: up to here every part is measured be
 EFFECT_BYTES, EFFECTS_BYTES = 1_000, 4_000_000  # of one, with its key, and of all that are kept
 STILL = 0.01  # a change of probability below this is none that anybody would see
 CHOSEN_BY = (
-    "Every part of the formula was taken out {how}, and the change of {what} measured. The part with the largest "
-    "change is named. Norms are measured and not compared: without them the numbers grow from layer to layer, so that "
-    "what the model then says has little to do with this text."
+    "Every part of the formula was taken out {how}, and the change of {what} was measured. The page names the part "
+    "with the largest change. Norms are measured but not compared: without them the numbers grow from layer to "
+    "layer, and the model's answer has little to do with this text."
 )
 HIDDEN_IN = {
     "encoder": "no encoder head looks at",
@@ -34,14 +34,14 @@ WHAT = {
     "label": "the probability of the label that the model finds most probable",
     "next": "the probability of the token that the model finds most probable after the text",
     "masked": "the probability of the word that the model finds most probable in place of the first mask",
-    "output": "the probability of the output's tokens, its end included (the mean over them),",
+    "output": "the mean probability of the output's tokens, including its end,",
     "stream": "the vectors after the last layer (the length of the difference, as a share of their length)",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """What the model says of its outcome with all parts but those kept broken, and without one more.
+    """What the model says of its outcome with the kept edits, and without one more part.
 
     turned: it says something else.
     """
@@ -64,7 +64,7 @@ class Effect:
 class Board:
     """The formula, and what is known of its parts. effects: None where a part cannot be taken out of this text.
 
-    named: what the outcome is of, a label or a token. A part that is kept broken cannot be taken out again.
+    named: what the outcome is of, a label or a token. A part that the kept edits leave out cannot be taken out again.
     """
 
     groups: tuple[Group, ...]
@@ -74,12 +74,12 @@ class Board:
     effects: Mapping[str, Effect | None]
     pending: tuple[str, ...]
     kept: Edits
-    gone: frozenset[str]  # parts that are kept broken
+    gone: frozenset[str]  # parts that the kept edits leave out
 
     def most(self) -> str:
         """The part whose absence changes the outcome most; "" before all is measured, or where nothing can be."""
-        found = {name: effect.change for name, effect in self.compared().items()}
-        return "" if self.pending or not found else max(found, key=lambda name: found[name])
+        changes = {name: effect.change for name, effect in self.compared().items()}
+        return "" if self.pending or not changes else max(changes, key=lambda name: changes[name])
 
     def compared(self) -> dict[str, Effect]:
         """The parts that are taken out, and whose absence depends on the text."""
@@ -90,7 +90,6 @@ class Board:
         }
 
     def switches(self, chosen: str) -> dict[str, Switch]:
-        """Every part as a switch."""
         most = self.most()
         out = self.gone | {chosen}
         return {
@@ -117,15 +116,21 @@ def board_of(
     kept = Edits.from_text(selection.edits)
     groups = groups_of(checkpoint, place)
     edits = {name: edits_of_part(EXPERIMENTS[name], checkpoint, place, kept) for name in parts_of(groups)}
-    gone = {name for name, found in edits.items() if found == kept != NO}
+    gone = {name for name, part_edits in edits.items() if part_edits == kept != NO}
     edits |= dict.fromkeys(gone)
     outcome, key = outcome_of(checkpoint, before), trace_key(selection, NO)
-    keys = {name: ("effect", key, kept, found.to_text()) for name, found in edits.items() if found is not None}
+    keys = {
+        name: ("effect", key, kept, part_edits.to_text())
+        for name, part_edits in edits.items()
+        if part_edits is not None
+    }
     with_kept = partial(trace_with, kept, checkpoint, before, key)
     unknown = [name for name in keys if keys[name] not in effects_cache().values]
     pending = () if at_most is None else tuple(unknown[at_most:])
     effects = {
-        name: None if (found := edits[name]) is None else effect_of(keys[name], checkpoint, with_kept, outcome, found)
+        name: None
+        if (part_edits := edits[name]) is None
+        else effect_of(keys[name], checkpoint, with_kept, outcome, part_edits)
         for name in edits
         if name not in pending
     }
@@ -142,7 +147,7 @@ def board_of(
 
 
 def trace_with(kept: Edits, checkpoint: Checkpoint, before: Trace, key: object) -> Trace:
-    """The pass with what is kept broken, from memory where it was made before. key: of the pass with all parts."""
+    """The pass with the kept edits, from memory where it was made before. key: of the pass with all parts."""
     if kept == NO:
         return before
     found: Trace = traces().get(("again", key, kept), lambda: checkpoint.trace_again(before, kept), bytes_of)
@@ -169,7 +174,7 @@ def groups_of(checkpoint: Checkpoint, place: Place) -> tuple[Group, ...]:
         for part, (notation, name) in changed.items()
         if not isinstance(edits_for(EXPERIMENTS[part], config, place), str)
     ]
-    return (*groups, Group(words="Or changed", lines=(Line(words="nothing is taken out", terms=tuple(terms)),)))
+    return (*groups, Group(words="Other changes", lines=(Line(words="nothing is taken out", terms=tuple(terms)),)))
 
 
 def parts_of(groups: Sequence[Group]) -> list[str]:
@@ -181,10 +186,10 @@ def parts_of(groups: Sequence[Group]) -> list[str]:
 def edits_of_part(experiment: Experiment, checkpoint: Checkpoint, place: Place, kept: Edits) -> Edits | None:
     """What takes a part out, beside what is kept; None where the model, or what is kept, has no place for it."""
     try:
-        found = edits_for(experiment, checkpoint.config, place, kept)
+        edits = edits_for(experiment, checkpoint.config, place, kept)
     except InputError:
         return None
-    return None if isinstance(found, str) else found
+    return None if isinstance(edits, str) else edits
 
 
 def effect_of(
@@ -192,7 +197,7 @@ def effect_of(
 ) -> Effect | None:
     """One part, measured once for all visitors; None where the edits have no place in this text.
 
-    with_kept: the pass with what is kept broken. edits: what is kept, and the part.
+    with_kept: the pass with the kept edits. edits: what is kept, and the part.
     """
 
     def measure() -> Effect | None:
@@ -207,8 +212,8 @@ def effect_of(
             turned=answers_otherwise(outcome, after) != answers_otherwise(outcome, before),
         )
 
-    found: Effect | None = effects_cache().get(key, measure, lambda _: EFFECT_BYTES)
-    return found
+    effect: Effect | None = effects_cache().get(key, measure, lambda _: EFFECT_BYTES)
+    return effect
 
 
 def name_of(checkpoint: Checkpoint, outcome: Outcome) -> str:
@@ -242,7 +247,7 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
     experiment, most = EXPERIMENTS[name], board.most()
     lead = f"{without(board)}{experiment.part_at(board.place)}, " if experiment.part else experiment.title(board.place)
     if not experiment.part:
-        lead += " beside what is kept broken: " if board.kept != NO else ": "
+        lead += " on top of the kept edits: " if board.kept != NO else ": "
     aside = ", the norms aside," if norms_aside(board) else ""
     largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].said()})"
     return (
@@ -253,14 +258,14 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
 
 def without(board: Board) -> str:
     """How a title about a part that is taken out begins."""
-    return "On top of what is kept broken, without " if board.kept != NO else "Without "
+    return "On top of the kept edits, without " if board.kept != NO else "Without "
 
 
 def needs_none(board: Board) -> str:
     """The title where no part that is compared moves the outcome."""
     other = "other " if board.kept != NO else ""
-    said = f"{norms_aside(board)}this text needs no single {other}part of the formula."
-    return said[0].upper() + said[1:]
+    title = f"{norms_aside(board)}this text needs no single {other}part of the formula."
+    return title[0].upper() + title[1:]
 
 
 def norms_aside(board: Board) -> str:
@@ -271,8 +276,8 @@ def norms_aside(board: Board) -> str:
 
 
 def beside_what(board: Board) -> str:
-    """What else is broken while a part is taken out."""
-    return "beside what is kept broken" if board.kept != NO else "alone"
+    """What else is edited while a part is taken out."""
+    return "on top of the kept edits" if board.kept != NO else "alone"
 
 
 def outcome_change(board: Board, effect: Effect) -> str:
@@ -280,7 +285,7 @@ def outcome_change(board: Board, effect: Effect) -> str:
     before, after, name = percent(effect.before, 1), percent(effect.after, 1), markdown_text(board.named)
     stays = before == after and not effect.turned
     goes = f"stays at {before}" if stays else f"goes from {before} to {after}"
-    verdict = f"turns; “{name}” goes from {before} to {after}." if effect.turned else f"{goes} {name}."
+    verdict = f"changes; “{name}” goes from {before} to {after}." if effect.turned else f"{goes} {name}."
     return {
         "label": f"the verdict {verdict}",
         "next": f"the next token “{name}” {goes}.",
@@ -295,11 +300,11 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
     if not rest:
         return "No other part of this model can be compared with it."
     compared = board.compared()
-    said = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].said()})"
+    second = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].said()})"
     most = "this one changes the answer most"
     if norms_aside(board):
         most += ", norms aside: without them the answer has little to do with the text"
-    return f"Each part was taken out {beside_what(board)}; {most}. Next comes {said}."
+    return f"Each part was taken out {beside_what(board)}; {most}. The second largest change comes from {second}."
 
 
 def nothing_moves(board: Board, largest: Effect) -> str:
@@ -318,7 +323,7 @@ def nothing_moves(board: Board, largest: Effect) -> str:
     if board.kept != NO:
         return f"{none}."
     return (
-        f"{none}: what one part would say here, the others say too. A text that turns on the order of its words needs "
+        f"{none}: here, the other parts make up for any one part. A text that depends on the order of its words needs "
         "more of them."
     )
 
@@ -329,12 +334,11 @@ def unmoved_sentence(board: Board, name: str) -> str:
     if effect is None or effect.change >= STILL:
         return ""
     if board.kept != NO:
-        return f"**Nothing more moves** than with what is kept broken ({effect.said()})."
-    return f"**Almost nothing moves** ({effect.said()}). {EXPERIMENTS[name].unmoved}"
+        return f"**Almost nothing changes** beyond the kept edits ({effect.said()})."
+    return f"**Almost nothing changes** ({effect.said()}). {EXPERIMENTS[name].unmoved}"
 
 
 def how_chosen(board: Board) -> str:
-    """How the finding was chosen."""
     return CHOSEN_BY.format(how=beside_what(board), what=WHAT[board.outcome.kind])
 
 
@@ -343,9 +347,9 @@ def box_legend(board: Board) -> str:
     if board.outcome.kind == "stream":
         beside = f", {beside_what(board)}" if board.kept != NO else ""
         return f"how far the vectors after the last layer move without it{beside}, as a share of their length"
-    of = f" of “{markdown_text(board.named)}”" if board.named else " of the output's tokens, the mean over them,"
+    of = f" of “{markdown_text(board.named)}”" if board.named else " of the output's tokens, on average,"
     if board.kept != NO:
-        return f"the probability{of} with what is kept broken → without this part as well"
+        return f"the probability{of} with the kept edits → without this part as well"
     return f"the probability{of} with all parts → without this one"
 
 
@@ -366,5 +370,5 @@ def bars(board: Board) -> list[Bar]:
 
 def bars_legend(board: Board) -> str:
     """What the bars are, plain text."""
-    said = plain_text(box_legend(board))
-    return f"{said[0].upper()}{said[1:]}. A bar is the change."
+    legend = plain_text(box_legend(board))
+    return f"{legend[0].upper()}{legend[1:]}. The length of a bar is the change."

@@ -7,7 +7,13 @@ import streamlit as st
 
 from model import Checkpoint
 from model.measures.experiments.gradient_depth import MOST_TOKENS, Fresh, gradient_norms
-from model.measures.experiments.score_spread import WIDTHS, Spread, deviation, spread_of_products
+from model.measures.experiments.score_spread import (
+    WIDTHS,
+    Spread,
+    expected_deviation,
+    spread_in_trace,
+    spread_of_products,
+)
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds, chosen_number, show_place, take_number
 from pages.parts.ablations.experiments import ATTENTIONS
@@ -29,16 +35,17 @@ STACKS = {
     "pre-norm, no residuals": ("pre", False),
     "post-norm, no residuals": ("post", False),
 }
-DEPTH_HELP = "The length (L2) of the gradient of all weights of a layer, as one vector, after one backward pass."
-TOO_SHORT = "There is no next token to predict in a text of one token. Type a longer text, or try the spread of q·k."
+DEPTH_HELP = "The length (L2) of the gradient after one backward pass, with all weights of a layer as one vector."
+TOO_SHORT = "A text of one token has no next token to predict. Type a longer text, or try the spread of q·k."
 READ_DEPTH = """
-- Across: the layers of a fresh stack, from the text (1) to the prediction. Up: how long the gradient of a layer's
-  weights is. A line that falls or rises steeply means layers that learn at very different speeds.
-- Solid and dashed: with residual connections. Dotted and dash-dotted: every layer's result replaces the stream.
+- Across: the layers of a fresh stack, from the text (1) to the prediction. Up: the length of the gradient of a layer's
+  weights. A line that falls or rises steeply means that layers learn at very different speeds.
+- Solid and dashed lines: with residual connections. Dotted and dash-dotted lines: every layer's result replaces the
+  stream.
 """
 READ_SPREAD = """
 - Left: both axes are logarithmic, so that √d_k is a straight line. The scaled products stay at 1.
-- Right: the mean of the largest weight among 16 keys. 6 % each would be even; near 100 %, one key takes all.
+- Right: the mean of the largest weight among 16 keys. Even weights would be 6 % each; near 100 %, one key takes all.
 """
 
 
@@ -90,10 +97,10 @@ def show_spread(selection: Selection, checkpoint: Checkpoint, before: Trace, kin
     """√d_k measured, and what the softmax makes of it; beside it the products of the text."""
     if selection.of(Broken).setting:
         unusable("setting")
-    subject, found = SUBJECTS["spread"], spreads()
+    subject, by_width = SUBJECTS["spread"], spreads()
     words, beside = explain(subject.name, subject.explained, subject.look_for)
     with beside:
-        first, last = found[0], found[-1]
+        first, last = by_width[0], by_width[-1]
         for spread in (first, last):
             st.metric(f"spread of q·k at d_k = {spread.head_width}", f"{spread.deviation:.2f}")
     show_measured(words, spread_sentence(selection, before))
@@ -101,41 +108,40 @@ def show_spread(selection: Selection, checkpoint: Checkpoint, before: Trace, kin
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Spread (standard deviation)**")
-        show_chart("spread", lambda: deviation_lines(found), "Standard deviation of products by head width.")
+        show_chart("spread", lambda: deviation_lines(by_width), "Standard deviation of products by head width.")
     with right:
         st.markdown("**Largest weight of a row**")
-        show_chart("largest", lambda: weight_lines(found), "Largest weight by head width.")
-    st.dataframe(spread_table(found), hide_index=True)
+        show_chart("largest", lambda: weight_lines(by_width), "Largest weight by head width.")
+    st.dataframe(spread_table(by_width), hide_index=True)
     st.markdown(f"**How to read this**\n{READ_SPREAD}")
 
 
-def deviation_lines(found: Sequence[Spread]) -> object:
+def deviation_lines(by_width: Sequence[Spread]) -> object:
     """Measured and theory."""
     lines = {
-        "q·k, measured": [spread.deviation for spread in found],
-        "√d_k, theory": [spread.head_width**0.5 for spread in found],
-        "q·k ÷ √d_k, measured": [spread.scaled_deviation for spread in found],
+        "q·k, measured": [spread.deviation for spread in by_width],
+        "√d_k, theory": [expected_deviation(spread.head_width) for spread in by_width],
+        "q·k ÷ √d_k, measured": [spread.scaled_deviation for spread in by_width],
     }
     return line_chart(WIDTHS, lines, ("d_k", "standard deviation"), log=True, theme=theme())
 
 
-def weight_lines(found: Sequence[Spread]) -> object:
+def weight_lines(by_width: Sequence[Spread]) -> object:
     """The softmax with and without the division."""
     lines = {
-        "softmax(q·k)": [spread.largest for spread in found],
-        "softmax(q·k ÷ √d_k)": [spread.scaled_largest for spread in found],
+        "softmax(q·k)": [spread.largest for spread in by_width],
+        "softmax(q·k ÷ √d_k)": [spread.scaled_largest for spread in by_width],
     }
     return line_chart([str(width) for width in WIDTHS], lines, ("d_k", "largest weight"), theme=theme())
 
 
-def spread_table(found: Sequence[Spread]) -> dict[str, list[float]]:
-    """All that was measured."""
+def spread_table(by_width: Sequence[Spread]) -> dict[str, list[float]]:
     return {
-        "d_k": [spread.head_width for spread in found],
-        "spread of q·k": [spread.deviation for spread in found],
-        "spread of q·k ÷ √d_k": [spread.scaled_deviation for spread in found],
-        "entropy of softmax(q·k), bits": [spread.entropy for spread in found],
-        "entropy of softmax(q·k ÷ √d_k), bits": [spread.scaled_entropy for spread in found],
+        "d_k": [spread.head_width for spread in by_width],
+        "spread of q·k": [spread.deviation for spread in by_width],
+        "spread of q·k ÷ √d_k": [spread.scaled_deviation for spread in by_width],
+        "entropy of softmax(q·k), bits": [spread.entropy for spread in by_width],
+        "entropy of softmax(q·k ÷ √d_k), bits": [spread.scaled_entropy for spread in by_width],
     }
 
 
@@ -144,12 +150,11 @@ def spread_sentence(selection: Selection, before: Trace) -> str:
     stack, kind = ATTENTIONS[selection.view.attention]
     block = getattr(before, stack).blocks[selection.view.layer]
     attention = block.cross_attention if kind == "cross" else block.self_attention
-    width = attention.query.shape[-1]
-    weights = np.asarray(attention.weights, np.float64)
+    spread = spread_in_trace(attention)
     return (
-        f"In layer {counted(selection.view.layer)} of this checkpoint d_k is {width} and √d_k is {width**0.5:.2f}. "
-        f"The products of this text spread by {deviation(attention.products):.2f}: training has made queries and keys "
-        f"that are not random. Multiplied by the model's own {float(attention.scale):.3g} they spread by "
-        f"{deviation(attention.products * attention.scale):.2f}, and the largest weight of a row is "
-        f"{percent(float(weights.max(axis=-1).mean()))} on average."
+        f"In layer {counted(selection.view.layer)} of this checkpoint d_k is {spread.head_width} and √d_k is "
+        f"{expected_deviation(spread.head_width):.2f}. The products of this text spread by {spread.deviation:.2f}: "
+        f"training has made queries and keys that are not random. Multiplied by the model's own {spread.scale:.3g}, "
+        f"they spread by {spread.scaled_deviation:.2f}, and the largest weight of a row is {percent(spread.largest)} "
+        "on average."
     )

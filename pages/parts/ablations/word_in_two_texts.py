@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model import Checkpoint, InputError
+from model.measures.comparison import peak
 from model.measures.experiments.word_in_contexts import Apart, apart, places_of, shared_words, vectors_of
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds, text_trace
@@ -29,8 +30,8 @@ NO_SHARED = "The two texts have no word in common. Write one word, such as “ba
 READ = """
 - **Distance**: the length of the difference of the word's two vectors, as a share of their mean length. 0: the same
   vector; 1.41: at right angles, if they are equally long.
-- **Cosine**: 1 where both point the same way, 0 at right angles. The word's first occurrence is taken; of a word in
-  several pieces, the mean of their vectors.
+- **Cosine**: 1 where both point the same way, 0 at right angles. The page compares the word's first occurrence in each
+  text; a word in several pieces is compared by the mean of their vectors.
 """
 
 
@@ -54,15 +55,15 @@ class Two:
 def two_of(setting: str) -> Two:
     """What ``to_setting`` wrote; the default, and a notice, for anything else."""
     try:
-        found = json.loads(setting) if setting else list(vars(Two()).values())
+        values = json.loads(setting) if setting else list(vars(Two()).values())
     except (ValueError, RecursionError):
-        found = None
+        values = None
     if (
-        isinstance(found, list)
-        and len(found) == 3
-        and all(type(text) is str and len(text) <= LONGEST for text in found)
+        isinstance(values, list)
+        and len(values) == 3
+        and all(type(text) is str and len(text) <= LONGEST for text in values)
     ):
-        return Two(*map(typable, found))
+        return Two(*map(typable, values))
     unusable("setting")
     return Two()
 
@@ -77,10 +78,10 @@ def show_word(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds
     if not word:
         st.info(NO_SHARED)
         return
-    found = distances(selection, checkpoint, two, word)
-    show_measured(words, word_sentence(word, found))
-    steps = ["token", "+ position", *(f"layer {counted(layer)}" for layer in range(len(found.distances) - 2))]
-    charts = {"Distance": found.distances, "Cosine": found.cosines}
+    two_vectors = distances(selection, checkpoint, two, word)
+    show_measured(words, word_sentence(word, two_vectors))
+    steps = ["token", "+ position", *(f"layer {counted(layer)}" for layer in range(len(two_vectors.distances) - 2))]
+    charts = {"Distance": two_vectors.distances, "Cosine": two_vectors.cosines}
     for place, (title, line) in zip(st.columns(2, gap="large"), charts.items(), strict=True):
         with place:
             key = ("word", title, selection.checkpoint, two, word, line.tobytes())
@@ -131,12 +132,13 @@ def distances(selection: Selection, checkpoint: Checkpoint, two: Two, word: str)
     return apart(vectors[0], vectors[1])
 
 
-def word_sentence(word: str, found: Apart) -> str:
+def word_sentence(word: str, two_vectors: Apart) -> str:
     """Start, largest and end in numbers."""
-    steps = found.distances
-    largest = int(steps[2:].argmax())
+    steps = two_vectors.distances
+    layer, furthest = peak(steps[2:])
     return (
-        f"The two vectors of “{word}” start {steps[0]:.2f} apart (one row of the token table), are {steps[1]:.2f} "
-        f"apart with their positions, furthest after layer {counted(largest)} ({steps[2:][largest]:.2f}) and "
-        f"{steps[-1]:.2f} apart after the last layer, with a cosine of {found.cosines[-1]:.2f}."
+        f"The two vectors of “{word}” start {steps[0]:.2f} apart (one row of the token table); with their positions "
+        f"they are {steps[1]:.2f} apart. The distance is largest after layer {counted(layer)} "
+        f"({furthest:.2f}). After the last layer it is {steps[-1]:.2f}, with a cosine of "
+        f"{two_vectors.cosines[-1]:.2f}."
     )

@@ -20,7 +20,6 @@ def arrow_keys(on_steps: Callable[[int], None]) -> None:
 
 
 def steps_since() -> int:
-    """The steps since the last time."""
     state = st.session_state
     before = state.get("_steps", {})
     state["_steps"] = state[KEY].presses

@@ -9,12 +9,12 @@ from pages.parts.components.component import component
 MARKUP = '<div class="cards" role="group"></div>'
 
 
-def cards(shown: Sequence[Mapping[str, str]], take: Callable[[str], None], *, key: str) -> None:
+def cards(records: Sequence[Mapping[str, str]], take: Callable[[str], None], *, key: str) -> None:
     """Draw them. ``take`` is called with the id of the one that was chosen.
 
     shown: id, title, number, where, chance and explained of each.
     """
-    ids = [card["id"] for card in shown]
+    ids = [card["id"] for card in records]
 
     def taken() -> None:
         chosen = getattr(st.session_state.get(key), "chosen", None)
@@ -22,4 +22,4 @@ def cards(shown: Sequence[Mapping[str, str]], take: Callable[[str], None], *, ke
             take(chosen)
 
     draw = component("cards", __file__, MARKUP)
-    draw(key=key, data={"cards": [dict(card) for card in shown]}, height="content", on_chosen_change=taken)
+    draw(key=key, data={"cards": [dict(card) for card in records]}, height="content", on_chosen_change=taken)

@@ -32,7 +32,7 @@ def packed_cache() -> LRUCache:
     return LRUCache(PACKED_BYTES)
 
 
-def traced(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[str, Kind]]:
+def trace_and_kinds(selection: Selection, checkpoint: Checkpoint) -> tuple[Trace, dict[str, Kind]]:
     """The pass on the screen and the kinds of attention in it."""
     trace = trace_of(selection, edits_of(selection, checkpoint))
     return trace, kinds_of(trace)
@@ -59,12 +59,12 @@ def shown_attention() -> ShownAttention:
     """The attention of the selection's text. InputError or CheckpointError where there is none."""
     selection = current()
     checkpoint = checkpoint_named(selection.checkpoint)
-    _, kinds = traced(selection, checkpoint)
+    _, kinds = trace_and_kinds(selection, checkpoint)
     return ShownAttention(fit(selection, kinds), kinds, name_of(selection, edits_of(selection, checkpoint)))
 
 
 def show_explorer(
-    shown: ShownAttention, find: Callable[[], ShownAttention] = shown_attention, *, awaited: bool = False
+    attention: ShownAttention, find: Callable[[], ShownAttention] = shown_attention, *, awaited: bool = False
 ) -> None:
     """The explorer, after the mailboxes that tell it what to show.
 
@@ -74,18 +74,18 @@ def show_explorer(
     awaited: whether the page, or the fragment that this is called in, shall run again once the picture is seen.
     """
     message = {
-        "name": shown.name,
+        "name": attention.name,
         "revision": st.session_state.get("_revision", 0),
-        "view": shown.selection.view.to_message(),
+        "view": attention.selection.view.to_message(),
         "awaited": awaited,
     }
     st.session_state.pop("_layer", None)
-    kept, told = vars(st.session_state["_selection"].view), vars(shown.selection.view)
+    kept, told = vars(st.session_state["_selection"].view), vars(attention.selection.view)
     st.session_state["_told"] = {name: value for name, value in told.items() if value != kept[name]}
     with st.container(gap=None):
         steer(key=f"{KEY}_mailbox", message=message)
-        reply(shown.name, find)
-        explorer(sent_first(shown), key=KEY, on_view=take_view)
+        reply(attention.name, find)
+        explorer(sent_first(attention), key=KEY, on_view=take_view)
 
 
 @st.fragment
@@ -96,32 +96,32 @@ def reply(name: str, find: Callable[[], ShownAttention]) -> None:
     explorer takes a browser several times as long as one layer.
     """
     try:
-        shown = find()
+        attention = find()
     except (CheckpointError, InputError):  # its file is gone, say; the page says so when it is run the next time
         return
-    if shown.name != name:  # the page is about to be run with what was chosen since
+    if attention.name != name:  # the page is about to be run with what was chosen since
         return
-    if not is_whole(sent_first(shown)):
-        send_layer(shown.name, *wanted_layer(shown, request_of(shown, "layer") or {}), "chosen")
+    if not is_whole(sent_first(attention)):
+        send_layer(attention.name, *requested_layer(attention, request_of(attention, "layer") or {}), "chosen")
     asked = {"on_row": partial(keep_request, "row"), "on_layer": partial(keep_request, "layer")}
-    answers(key=f"{KEY}_answers", message={"exact": exact_answer(shown)}, **asked)
+    answers(key=f"{KEY}_answers", message={"exact": exact_answer(attention)}, **asked)
 
 
-def show_neighbours(shown: ShownAttention) -> None:
+def show_neighbours(attention: ShownAttention) -> None:
     """Bring the explorer the layers before and after the chosen one too, so that going to them waits for nothing.
 
     Comes last, for nobody waits for it.
     """
-    if not is_whole(sent_first(shown)):
+    if not is_whole(sent_first(attention)):
         with st.container(gap=None):
             for place, step in (("before", -1), ("after", 1)):
-                layer = (shown.selection.view.layer + step) % shown.kind.layers
-                send_layer(shown.name, shown.kind, layer, place)
+                layer = (attention.selection.view.layer + step) % attention.kind.layers
+                send_layer(attention.name, attention.kind, layer, place)
 
 
-def sent_first(shown: ShownAttention) -> bytes:
+def sent_first(attention: ShownAttention) -> bytes:
     """What the explorer is drawn from."""
-    return packed_cache().get(shown.name, lambda: pack(shown.kinds, name=shown.name), len)
+    return packed_cache().get(attention.name, lambda: pack(attention.kinds, name=attention.name), len)
 
 
 def send_layer(name: str, kind: Kind, layer: int, place: str) -> None:
@@ -138,9 +138,9 @@ def computed_statistics(name: str, attention: str, _kind: Kind) -> dict[str, np.
     return head_statistics(np.stack(_kind.weights), special, punctuation, cross=_kind.queries is not _kind.keys)
 
 
-def statistics_of(shown: ShownAttention) -> dict[str, np.ndarray]:
+def statistics_of(attention: ShownAttention) -> dict[str, np.ndarray]:
     """What every head of one attention does with the text."""
-    return computed_statistics(shown.name, shown.kind.name, shown.kind)
+    return computed_statistics(attention.name, attention.kind.name, attention.kind)
 
 
 def name_of(selection: Selection, edits: Edits) -> str:
@@ -183,38 +183,38 @@ def keep_request(name: str) -> None:
         st.session_state[f"_{name}"] = st.session_state[f"{KEY}_answers"][name]
 
 
-def request_of(shown: ShownAttention, name: str) -> dict[str, Any] | None:
+def request_of(attention: ShownAttention, name: str) -> dict[str, Any] | None:
     """What was asked of these numbers; None where nothing was, or it is no request."""
     request = st.session_state.get(f"_{name}")
     if not isinstance(request, str) or len(request) > LONGEST_REQUEST:
         return None
     try:
-        wanted = json.loads(request)
-        return dict(wanted) if wanted.pop("name") == shown.name else None
+        fields = json.loads(request)
+        return dict(fields) if fields.pop("name") == attention.name else None
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
         return None
 
 
-def wanted_layer(shown: ShownAttention, wanted: Mapping[str, Any]) -> tuple[Kind, int]:
+def requested_layer(attention: ShownAttention, fields: Mapping[str, Any]) -> tuple[Kind, int]:
     """The layer that was asked for, and the attention that it is of; or else those that are looked at."""
-    kind, layer = shown.kinds.get(str(wanted.get("attention"))), wanted.get("layer")
+    kind, layer = attention.kinds.get(str(fields.get("attention"))), fields.get("layer")
     if kind is None or type(layer) is not int or layer not in range(kind.layers):
-        return shown.kind, shown.selection.view.layer
+        return attention.kind, attention.selection.view.layer
     return kind, layer
 
 
-def exact_answer(shown: ShownAttention) -> dict[str, Any] | None:
+def exact_answer(attention: ShownAttention) -> dict[str, Any] | None:
     """The exact numbers of the row that was asked for; None where there is none, or it is no row of these numbers.
 
     Asked for by its query, or by the key that it gives more to than any other does.
     """
-    wanted = request_of(shown, "row")
-    if wanted is None:
+    fields = request_of(attention, "row")
+    if fields is None:
         return None
     try:
-        query, key = wanted.pop("query"), wanted.pop("key", None)
-        view = View.from_message(wanted)
-        kind = shown.kinds[view.attention]
+        query, key = fields.pop("query"), fields.pop("key", None)
+        view = View.from_message(fields)
+        kind = attention.kinds[view.attention]
         query = giver(kind, view, key) if query is None else query
         return {"request": st.session_state["_row"], "query": query} | exact_row(kind, view, query)
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError):

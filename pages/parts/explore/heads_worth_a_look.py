@@ -46,7 +46,7 @@ class Opening(NamedTuple):
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def found_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
+def notable_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
     """What every head does. name and attention say which numbers they are of."""
     selection, kind = _shown.selection, _shown.kind
     checkpoint = checkpoint_named(selection.checkpoint)
@@ -58,35 +58,39 @@ def found_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
     return Heads(first, cards(measured, first), best_of_heads(measured))
 
 
-def opening_of(shown: ShownAttention) -> Opening:
+def opening_of(attention: ShownAttention) -> Opening:
     """The head that a visitor has chosen, as the only one of its layer that is on; else the one that was found."""
-    heads, view = found_heads(shown.name, shown.kind.name, shown), shown.selection.view
+    heads, view = notable_heads(attention.name, attention.kind.name, attention), attention.selection.view
     worth = [each for each in (heads.first, *heads.others) if each is not None]
     first = (worth[0].layer, worth[0].head) if worth else (0, 0)
-    chosen = only_head_on(view, shown.kind.heads)
+    chosen = only_head_on(view, attention.kind.heads)
     place = first if chosen is None else (view.layer, chosen)
-    found = next((each for each in worth if (each.layer, each.head) == place), heads.best.get(place))
+    its_finding = next((each for each in worth if (each.layer, each.head) == place), heads.best.get(place))
     others = tuple(each for each in worth if (each.layer, each.head) != place)
-    return Opening(*place, found, others[:CARDS])
+    return Opening(*place, its_finding, others[:CARDS])
 
 
-def is_chosen(shown: ShownAttention) -> bool:
+def is_chosen(attention: ShownAttention) -> bool:
     """Whether the picture shows a head because a visitor chose it."""
-    return only_head_on(shown.selection.view, shown.kind.heads) is not None
+    return only_head_on(attention.selection.view, attention.kind.heads) is not None
 
 
-def title_of(shown: ShownAttention, opening: Opening) -> str:
+def title_of(attention: ShownAttention, opening: Opening) -> str:
     """What was found, in one line of Markdown; "" where nothing is worth naming and nothing was chosen."""
     if opening.found is not None:
-        return markdown_text(head_findings.title(opening.found, shown.kind))
-    return head_findings.ordinary(opening.layer, opening.head) if is_chosen(shown) else ""
+        return markdown_text(head_findings.title(opening.found, attention.kind))
+    return head_findings.ordinary(opening.layer, opening.head) if is_chosen(attention) else ""
 
 
-def sentence_of(shown: ShownAttention, opening: Opening) -> str:
+def sentence_of(attention: ShownAttention, opening: Opening) -> str:
     """The sentence under the title, Markdown."""
     if opening.found is not None:
-        return markdown_text(head_findings.sentence(opening.found, shown.kind))
-    return look_of(shown.kind, opening) if is_chosen(shown) else markdown_text(head_findings.nothing(shown.kind))
+        return markdown_text(head_findings.sentence(opening.found, attention.kind))
+    return (
+        look_of(attention.kind, opening)
+        if is_chosen(attention)
+        else markdown_text(head_findings.nothing(attention.kind))
+    )
 
 
 def look_of(kind: Kind, opening: Opening) -> str:
@@ -108,29 +112,32 @@ def how_chosen(opening: Opening) -> str:
     return f"{head_findings.HELP}{against}"
 
 
-def figure_of(shown: ShownAttention, opening: Opening) -> dict:
+def figure_of(attention: ShownAttention, opening: Opening) -> dict:
     """What the large picture is drawn from."""
-    selection, kind, found = shown.selection, shown.kind, opening.found
+    selection, kind, its_finding = attention.selection, attention.kind, opening.found
     trace = trace_of(selection, edits_of(selection, checkpoint_named(selection.checkpoint)))
     sides = sides_of(trace, kind.name)
-    marked = np.zeros_like(sides.counted) if found is None else cells_of(sides, found)
-    key = None if found is None else found.key
+    marked = np.zeros_like(sides.counted) if its_finding is None else cells_of(sides, its_finding)
+    key = None if its_finding is None else its_finding.key
     return sentence_figure(kind, opening.layer, opening.head, marked, key=key, theme=theme())
 
 
-def show_heads_worth_a_look(shown: ShownAttention, opening: Opening) -> None:
+def show_heads_worth_a_look(attention: ShownAttention, opening: Opening) -> None:
     """One card for each other kind of head that this text has; a click shows that head alone."""
     if not opening.others:
         return
     st.markdown(f"**{LABEL}**", help=head_findings.HELP)
     by_id = {each.kind: each for each in opening.others}
-    listed = [head_findings.card(each, shown.kind) for each in opening.others]
-    card_row(listed, partial(take_card, by_id, shown.kind.heads), key="worth_a_look")
+    listed = [head_findings.card(each, attention.kind) for each in opening.others]
+    card_row(listed, partial(take_card, by_id, attention.kind.heads), key="worth_a_look")
 
 
 def take_card(by_id: dict[str, Finding], heads: int, name: str) -> None:
     """The head of a card, alone in its layer, with the key that it is about kept."""
-    found = by_id[name]
+    its_finding = by_id[name]
     choose(
-        layer=found.layer, query=found.query, key=found.key, **one_head_on(current(), found.layer, found.head, heads)
+        layer=its_finding.layer,
+        query=its_finding.query,
+        key=its_finding.key,
+        **one_head_on(current(), its_finding.layer, its_finding.head, heads),
     )

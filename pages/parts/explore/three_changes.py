@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from model import Checkpoint, Edits, HiddenKey, InputError
+from model.measures.head_statistics import most_attended_by_head
 from pages.parts.ablations.experiments import ATTENTIONS
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention
@@ -24,13 +24,15 @@ from viz.text.swapped_spans import swapped_spans
 from viz.tokens import markdown_text
 
 MUTE_HELP = (
-    "Sets this head's context, the weighted sum of the values, to zero before the layer's output projection; all other "
-    "heads stay."
+    "Sets this head's context, the weighted sum of the values, to zero before the layer's output projection. The "
+    "other heads stay as they are."
 )
-SWAP_HELP = "Exchanges what stands before and after the “but”, or a comma, and reads that text instead."
+SWAP_HELP = (
+    "Exchanges the parts of the text before and after the word “but” or a comma; the model then reads that text."
+)
 FORBID_HELP = (
-    "Takes this token out of the keys of every head in every layer of {attention}. Opens the experiment on the page "
-    "Break the formula, with both runs side by side."
+    "Removes this token from the keys of every head in every layer of {attention}. The link opens this experiment on "
+    "the page Break the formula, with both runs side by side."
 )
 ATTENTION_NAMES = {
     "encoder": "the encoder’s own attention",
@@ -40,35 +42,35 @@ ATTENTION_NAMES = {
 SWAPPED = "_swapped"  # in the session: a text, and what it became when its halves were swapped
 LONGEST = 100  # characters of a text under its button
 MOST_DECODED = 64  # source tokens; a translation of more, made three times, would keep the page waiting
-TOO_LONG = "Press it to see: a text of this length takes a while."
-ALONE = "It is the only token there is to look at."
-NO_HALVES = "There is no “but” and no comma to swap at."
-SWAP_WORDS = " Swap two words instead: drag one onto the other."
+TOO_LONG = "Press to compute the result; a text of this length takes a while."
+ALONE = "The text has no other token to look at."
+NO_HALVES = "The text has no “but” and no comma between two halves."
+SWAP_WORDS = " To swap two words, drag one onto the other."
 
 
-def show_changes(shown: ShownAttention, opening: Opening) -> None:
+def show_changes(attention: ShownAttention, opening: Opening) -> None:
     """Three buttons side by side, each with its result."""
-    checkpoint = checkpoint_named(shown.selection.checkpoint)
+    checkpoint = checkpoint_named(attention.selection.checkpoint)
     for place, show in zip(st.columns(3), (show_mute, show_swap, show_forbid), strict=True):
         with place, st.container(gap="xxsmall"):
-            show(shown, opening, checkpoint)
+            show(attention, opening, checkpoint)
 
 
-def show_mute(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_mute(attention: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
     """The head of the picture muted, or given back."""
-    selection, site = shown.selection, (opening.layer, opening.head)
+    selection, site = attention.selection, (opening.layer, opening.head)
     is_muted = site in muted_heads(selection)
-    changes = with_mute(selection, site, shown.kind.heads, muted=not is_muted)
-    label = "Give this head back" if is_muted else "Mute this head"
+    changes = with_mute(selection, site, attention.kind.heads, muted=not is_muted)
+    label = "Unmute this head" if is_muted else "Mute this head"
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
     after = changed(selection, **changes)
-    say_result(shown, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
+    say_result(attention, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
     st.caption("Do large weights mean that the head matters?")
 
 
-def show_swap(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_swap(attention: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
     """The halves of the text in the other order."""
-    selection, label = shown.selection, "Swap the halves"
+    selection, label = attention.selection, "Swap the halves"
     before, after_swap = st.session_state.get(SWAPPED, ("", None))
     if selection.text == after_swap:
         text, label, take = before, "Swap the halves back", partial(choose, text=before)
@@ -77,10 +79,10 @@ def show_swap(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint) -
         take = partial(take_halves, selection.text, text or "")
     st.button(label, key="change_swap", help=SWAP_HELP, on_click=take, disabled=text is None, width="stretch")
     if text is None:
-        st.caption(NO_HALVES + (SWAP_WORDS if len(shown.kind.keys.tokens) > 1 else ""))
+        st.caption(NO_HALVES + (SWAP_WORDS if len(attention.kind.keys.tokens) > 1 else ""))
         return
     after = selection_after(text=text)
-    say_result(shown, lambda: swap_change(selection, checkpoint, after))
+    say_result(attention, lambda: swap_change(selection, checkpoint, after))
     st.caption(markdown_text(f"“{excerpt_of(text)}”"))
 
 
@@ -103,38 +105,36 @@ def excerpt_of(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(maxsplit=1)[0]} …"
 
 
-def show_forbid(shown: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_forbid(attention: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
     """The key that most is attended to, hidden from every head of this attention, as on the page that it leads to.
 
     That page mutes no head of this one's.
     """
-    selection, kind = shown.selection, shown.kind
-    key = key_of(shown, opening)
+    selection, kind = attention.selection, attention.kind
+    key = key_of(attention, opening)
     name = markdown_text(head_findings.token_name(kind.keys.tokens[key]))
     both = checkpoint.config.is_encoder_decoder
-    attention = ATTENTION_NAMES[kind.name] if both else "the model"
+    attention_name = ATTENTION_NAMES[kind.name] if both else "the model"
     if len(kind.keys.tokens) == 1:
         st.button(f"Forbid looking at “{name}”", key="change_forbid", disabled=True, width="stretch")
         st.caption(ALONE)
         return
-    explained = FORBID_HELP.format(attention=attention)
+    explained = FORBID_HELP.format(attention=attention_name)
     page_link(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
     stack, sublayer = ATTENTIONS[kind.name]
     hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
     plain = changed(selection, muted=frozenset(), mute=False)
-    say_result(shown, lambda: change(plain, checkpoint, plain, hidden))
-    where = f"No head of {attention}" if both else "No head"
+    say_result(attention, lambda: change(plain, checkpoint, plain, hidden))
+    where = f"No head of {attention_name}" if both else "No head"
     muted = " Measured with no head muted." if edits_of(selection, checkpoint).muted else ""
-    st.caption(f"{where} may look at it: does the model need it?{muted}")
+    st.caption(f"{where} may look at it. Does the model need it?{muted}")
 
 
-def key_of(shown: ShownAttention, opening: Opening) -> int:
+def key_of(attention: ShownAttention, opening: Opening) -> int:
     """The key that the finding is about, or else the one that its head attends to most; special ones come last."""
     if opening.found is not None and opening.found.key is not None:
         return opening.found.key
-    received = shown.kind.weights[opening.layer][opening.head].sum(axis=0)
-    special = np.array(shown.kind.keys.special or [False] * len(received))
-    return int(np.where(special, received - len(shown.kind.queries.tokens), received).argmax())
+    return most_attended_by_head(attention.kind.weights[opening.layer][opening.head], attention.kind.keys.special)
 
 
 def change(selection: Selection, checkpoint: Checkpoint, after: Selection, edits: Edits) -> str:
@@ -153,9 +153,9 @@ def cached_words(key: tuple[Any, ...], _compute: Callable[[], str]) -> str:
     return _compute()
 
 
-def say_result(shown: ShownAttention, compute: Callable[[], str]) -> None:
+def say_result(attention: ShownAttention, compute: Callable[[], str]) -> None:
     """The result; or why there is none."""
-    if decodes_long(shown):
+    if decodes_long(attention):
         st.markdown(TOO_LONG)
         return
     try:
@@ -164,15 +164,15 @@ def say_result(shown: ShownAttention, compute: Callable[[], str]) -> None:
         st.markdown(markdown_text(str(refusal)))
 
 
-def decodes_long(shown: ShownAttention) -> bool:
+def decodes_long(attention: ShownAttention) -> bool:
     """Whether another pass would decode a long text again, one token after the other."""
-    return "cross" in shown.kinds and len(shown.kinds["encoder"].keys.tokens) > MOST_DECODED
+    return "cross" in attention.kinds and len(attention.kinds["encoder"].keys.tokens) > MOST_DECODED
 
 
-def swappable_side(shown: ShownAttention) -> str | None:
+def swappable_side(attention: ShownAttention) -> str | None:
     """Which side of the picture is the text that was typed: "both", "columns", or None."""
-    kind = shown.kind
-    both_stacks = "encoder" in shown.kinds and "decoder" in shown.kinds
+    kind = attention.kind
+    both_stacks = "encoder" in attention.kinds and "decoder" in attention.kinds
     if kind.name == "decoder" and both_stacks:
         return None
     return "both" if kind.queries is kind.keys else "columns"

@@ -40,9 +40,9 @@ class Takers:
     example: Callable[[str], None]
 
 
-def bar(shown: BarState, take: Takers) -> None:
+def bar(state: BarState, take: Takers) -> None:
     """Draw it."""
-    names = [name for name, _ in shown.models], [name for name, _ in shown.devices]
+    names = [name for name, _ in state.models], [name for name, _ in state.devices]
 
     def listed(field: str, among: Sequence[str], taker: Callable[[str], None]) -> Callable[[], None]:
         def taken() -> None:
@@ -58,12 +58,12 @@ def bar(shown: BarState, take: Takers) -> None:
     draw = component("bar", __file__, MARKUP)
     draw(
         key=KEY,
-        data={name: getattr(shown, name) for name in vars(shown)},
+        data={name: getattr(state, name) for name in vars(state)},
         height="content",
         on_show_change=texts,
         on_model_change=listed("model", names[0], take.model),
         on_device_change=listed("device", names[1], take.device),
-        on_example_change=listed("example", shown.examples, take.example),
+        on_example_change=listed("example", state.examples, take.example),
     )
 
 

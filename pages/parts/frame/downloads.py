@@ -27,21 +27,23 @@ from viz.export.provenance import Provenance, file_name
 from viz.export.share_picture import Bar, Words, bars_png, plain_text, share_png
 from viz.theme import LIGHT, Theme
 
-NPZ_HELP = "Every layer and head of every attention as float32, with tokens and ids, for numpy.load. Indices from 0."
+NPZ_HELP = (
+    "Every layer and head of every attention as float32, with tokens and ids, for numpy.load. Indices count from 0."
+)
 CSV_HELP = (
-    "The heads that are on, of the layer on the screen: a line for every query and key. Indices from 0. The first "
-    "lines say where the numbers come from, and how to skip them."
+    "The heads of the chosen layer that are on: one line for every query and key. Indices count from 0. The first "
+    "lines say where the numbers come from, and how to skip these lines."
 )
-JSON_HELP = "The same numbers, with the settings of the view and where they come from."
+JSON_HELP = "The same numbers, with the settings of the view and the origin of the numbers."
 HTML_HELP = (
-    "A page of its own with every head of every layer, which works without a network: views, hovering, switches."
+    "A single web page that works without a network, with every head of every layer, all views, hovering and switches."
 )
-PYTHON_HELP = "The few lines that make this trace and this view again."
+PYTHON_HELP = "The few lines of Python that compute this trace and draw this view again."
 PICTURE_HELP = "The explorer's view as it is on the screen, for print."
-FOUND_HELP = "The head of the large picture as the explorer draws it, for print."
-SHARE_HELP = "The sentence, what was found, where the head of the large picture looks, and the address."
-SHARE_BARS_HELP = "The sentence, what was found, its numbers as bars, and the address."
-FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG has all of them."
+FINDING_HELP = "The head of the large picture as the explorer draws it, for print."
+SHARE_HELP = "The sentence, the finding, the attention of the head in the large picture, and the address."
+SHARE_BARS_HELP = "The sentence, the finding, its numbers as bars, and the address."
+FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG file has all letters."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,18 +115,18 @@ def downloads(
     take: Callable[[], Snapshot],
     *,
     any_head: bool,
-    found: Callable[[], Snapshot] | None = None,
+    finding: Callable[[], Snapshot] | None = None,
     with_share: bool = True,
 ) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script.
 
     take: what they are made of, when one is asked for; it is called where there is no session to look into.
-    found: the same for the picture to share, where the page's finding is about another view.
+    finding: the same for the picture to share, where the page's finding is about another view.
     with_share: whether there is a picture to share.
     """
-    if found is not None:
+    if finding is not None:
         name = download_name(page, "svg", "found")
-        button("What was found (SVG)", name, partial(file_of, partial(picture, theme()), found), FOUND_HELP)
+        button("Large picture (SVG)", name, partial(file_of, partial(picture, theme()), finding), FINDING_HELP)
     for label, ending, make, explained in pictures(theme()):
         button(label, download_name(page, ending), partial(file_of, make, take), explained)
     files: list[tuple[str, str, Maker, str, bool]] = [
@@ -137,7 +139,7 @@ def downloads(
     for label, ending, make, explained, disabled in files:
         button(label, download_name(page, ending), partial(file_of, make, take), explained, disabled=disabled)
     if with_share:
-        share(page, found or take)
+        share(page, finding or take)
 
 
 def share(page: str, take: Callable[[], Snapshot]) -> None:
@@ -220,7 +222,6 @@ def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
 
 
 def picture(theme: Theme, snapshot: Snapshot) -> str:
-    """The view as SVG."""
     return svg(kinds_of(snapshot.trace), snapshot.view, theme=theme, provenance=snapshot.provenance)
 
 
@@ -247,7 +248,6 @@ def json(snapshot: Snapshot) -> bytes:
 
 
 def script(snapshot: Snapshot) -> str:
-    """The view as Python."""
     source = snapshot.provenance
     return snippet(
         source.checkpoint,

@@ -7,7 +7,7 @@ from pages.parts.state.selection import EXAMPLES
 from pages.parts.translate.settings import SENTENCES
 from pages.parts.write.settings import BEGINNINGS
 
-BY_PURPOSE = {"writes on": BEGINNINGS, "translates": SENTENCES}
+BY_PURPOSE = {"continues texts": BEGINNINGS, "translates": SENTENCES}
 
 
 def examples_for(checkpoint: str) -> Sequence[str]:

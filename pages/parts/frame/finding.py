@@ -49,8 +49,8 @@ def show_caveats(checkpoint: Checkpoint, trace: Trace, read: int | None = None) 
     place, stack = st.container(), trace.text_stack
     probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
     doubts = caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
-    if said := " ".join(filter(None, (length(stack, checkpoint.longest, read), doubts))):
-        place.caption(markdown_text(said))
+    if sentences := " ".join(filter(None, (length(stack, checkpoint.longest, read), doubts))):
+        place.caption(markdown_text(sentences))
 
 
 def show_title(title: str, sentence: str, explained: str | None) -> None:

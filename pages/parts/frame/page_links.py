@@ -13,11 +13,11 @@ from pages.parts.widgets.head_switches import muted_heads, one_head_on, with_mut
 from pages.parts.widgets.switch import switch
 
 FOLDER = Path(__file__).parents[2]
-EXPLORE_HELP = "This head, query and key among all others of the sentence, on the page Explore."
-POSITIONS_HELP = "What positions add, for this text and beyond it: waves, rotations, biases."
+EXPLORE_HELP = "Shows this head, query and key among all others of the sentence, on the page Explore."
+POSITIONS_HELP = "Shows what positions add, for this text and in general: waves, rotations, biases."
 MUTE_HELP = (
-    "Runs the model without this head: its context, the weighted sum of the values, is set to zero before the layer's "
-    "output projection. Every number here is then one of that run."
+    "Runs the model without this head: its context, the weighted sum of the values, is set to zero before the "
+    "layer's output projection. Every number here then belongs to that run."
 )
 
 
@@ -44,7 +44,6 @@ def links_of_weight(path: WeightPath) -> None:
 
 
 def place_of(path: WeightPath) -> tuple[int, int]:
-    """Layer and head."""
     return path.site.layer, path.site.head
 
 

@@ -11,7 +11,7 @@ from model.measures.head_kinds import Finding
 from model.measures.one_weight import WeightSite, strongest_giver
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_of
-from pages.parts.explore.heads_worth_a_look import found_heads
+from pages.parts.explore.heads_worth_a_look import notable_heads
 from pages.parts.inside.settings import Walk
 from pages.parts.passes import edits_of
 from pages.parts.state.page_fields import CODEC
@@ -43,22 +43,22 @@ def opening_selection(selection: Selection, kinds: Mapping[str, Kind]) -> Select
     checkpoint = checkpoint_named(selection.checkpoint)
     if not is_found() or not is_small(checkpoint):
         return selection
-    shown = ShownAttention(selection, kinds, name_of(selection, edits_of(selection, checkpoint)))
-    found = found_heads(shown.name, shown.kind.name, shown).first
-    if found is None:
+    attention = ShownAttention(selection, kinds, name_of(selection, edits_of(selection, checkpoint)))
+    first = notable_heads(attention.name, attention.kind.name, attention).first
+    if first is None:
         return selection
-    query, key = pair_of(found, shown.kind)
-    return changed(selection, layer=found.layer, head=found.head, query=query, key=key)
+    query, key = pair_of(first, attention.kind)
+    return changed(selection, layer=first.layer, head=first.head, query=query, key=key)
 
 
-def pair_of(found: Finding, kind: Kind) -> tuple[int | None, int | None]:
+def pair_of(finding: Finding, kind: Kind) -> tuple[int | None, int | None]:
     """The query and key that a finding is about; of one about a key alone, the query that gives most to it."""
-    query = found.query
-    if query is None and found.key is not None:
+    query = finding.query
+    if query is None and finding.key is not None:
         special = [place for place, added in enumerate(kind.queries.special or ()) if added]
-        left_out = {*special, found.key} if kind.queries is kind.keys else set(special)
-        query = strongest_giver(kind.weights[found.layer][found.head], found.key, left_out)
-    return query, found.key
+        left_out = {*special, finding.key} if kind.queries is kind.keys else set(special)
+        query = strongest_giver(kind.weights[finding.layer][finding.head], finding.key, left_out)
+    return query, finding.key
 
 
 def take_place(name: str, place: int, site: WeightSite) -> None:

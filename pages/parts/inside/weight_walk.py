@@ -10,7 +10,7 @@ from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.arrow_keys import arrow_keys
-from pages.parts.explore.explorer_panel import traced
+from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
 from pages.parts.inside.opening_weight import take_place
 from pages.parts.inside.settings import Walk
@@ -27,14 +27,14 @@ from viz.walkthrough.steps import TITLES, arrays_of, script
 
 ORDER = tuple(STEPS)
 NAME_WIDTH = 280  # pixels: the longest name of a step, so that the buttons beside it stay where they are
-ATTENTION_HELP = "Which attention: among the words of one text, or from the words being written to those being read."
+ATTENTION_HELP = "The attention among the words of one text, or from the words being written to those being read."
 LAYER_HELP = "Layers work one after the other; counted from 1 here, from 0 in code and addresses."
 HEAD_HELP = "Heads work side by side in a layer; counted from 1 here, from 0 in code and addresses."
-QUERY_HELP = "The token that looks. Until one is chosen: that of the head's largest weight."
-KEY_HELP = "The token that is looked at. Until one is chosen: the one that the query gives most to."
-STEP_HELP = "The computation in its order. The left and right arrow keys go from step to step."
-STEP_FILE_HELP = "Every number of this step as an array, for numpy.load."
-FILE_HELP = "Every number of all steps, an array each, named by step and quantity, for numpy.load."
+QUERY_HELP = "The token that looks. At first, it is the query of the head's largest weight."
+KEY_HELP = "The token that is looked at. At first, it is the key with the query's largest weight."
+STEP_HELP = "The steps of the computation, in order. The left and right arrow keys go from step to step."
+STEP_FILE_HELP = "All numbers of this step: one array for each quantity, for numpy.load."
+FILE_HELP = "All numbers of all steps: one array for each quantity, named by step and quantity, for numpy.load."
 SCRIPT_HELP = (
     "A script that computes this weight again, by hand and from the stored weights, and asserts that both agree."
 )
@@ -48,16 +48,16 @@ def chosen_path(selection: Selection, checkpoint: Checkpoint) -> WeightPath:
 def path_later(selection: Selection, checkpoint: Checkpoint) -> Callable[[], WeightPath]:
     """The same for when a file is asked for."""
     edits = edits_of(selection, checkpoint)
-    trace = trace_later(selection, edits)
+    take_trace = trace_later(selection, edits)
 
     def path() -> WeightPath:
-        found = trace()
-        kinds = kinds_of(found)
+        trace = take_trace()
+        kinds = kinds_of(trace)
         view = fit(selection, kinds).view
         weights = kinds[view.attention].weights[view.layer][selection.head]
         query, key = strongest(weights, view.query, view.key)
         place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
-        return path_of(checkpoint.model, found, WeightSite(attention=view.attention, **place), edits)
+        return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place), edits)
 
     return path
 
@@ -143,12 +143,11 @@ def go(steps: int) -> None:
 
 def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> Rechecked:
     """The chosen numbers from the stored weights."""
-    trace, _ = traced(selection, checkpoint)
+    trace, _ = trace_and_kinds(selection, checkpoint)
     return recheck(checkpoint.model, trace, path.site, path.edits)
 
 
 def offer_files(selection: Selection) -> None:
-    """A list of files."""
     with files():
         step = selection.of(Walk).step
         button("This step (NPZ)", download_name("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
@@ -171,12 +170,12 @@ def weight_snapshot(selection: Selection) -> Callable[[], Snapshot]:
 def npz(selection: Selection, steps: tuple[str, ...]) -> Callable[[], bytes]:
     """The numbers of some steps, for when the file is asked for."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    path = path_later(selection, checkpoint)
+    take_path = path_later(selection, checkpoint)
     source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
 
     def make() -> bytes:
-        found = path()
-        return data_files.npz(arrays_of({step: STEPS[step](found) for step in steps}), provenance=source)
+        path = take_path()
+        return data_files.npz(arrays_of({step: STEPS[step](path) for step in steps}), provenance=source)
 
     return make
 

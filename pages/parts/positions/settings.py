@@ -45,7 +45,9 @@ class Positioning:
 STATE = PageState(settings=Positioning, opening={"text": EXAMPLE})
 
 
-def fitted(chosen: Positioning, *, stacks: Sequence[str], width: int, tokens: int = MOST_TOKENS) -> Positioning:
+def fitting_settings(
+    chosen: Positioning, *, stacks: Sequence[str], width: int, tokens: int = MOST_TOKENS
+) -> Positioning:
     """The settings, where what they name is not there as they are at first, or as near to that as can be.
 
     stacks: of the model; width: of the table that is shown; tokens: of the text.
@@ -62,7 +64,7 @@ def fitted(chosen: Positioning, *, stacks: Sequence[str], width: int, tokens: in
     )
 
 
-def put_back(chosen: Positioning, fitting: Positioning) -> list[str]:
+def misfits(chosen: Positioning, fitting: Positioning) -> list[str]:
     """The names of settings that did not fit, but for those that nobody chose."""
     before, after, plain = vars(chosen), vars(fitting), vars(Positioning())
     return [name for name in before if before[name] != after[name] and before[name] != plain[name]]

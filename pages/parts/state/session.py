@@ -148,17 +148,17 @@ def take_back(name: str) -> None:
 
 def after(changes: Mapping[str, Any]) -> dict[str, Any]:
     """What is chosen once these values are. One that is on the screen already is not chosen by being told again."""
-    chosen, shown = choices(), CODEC.values(st.session_state["_selection"])
-    new = {name for name, value in changes.items() if value != shown[name]}
+    chosen, values = choices(), CODEC.values(st.session_state["_selection"])
+    new = {name for name, value in changes.items() if value != values[name]}
     kept = {name: value for name, value in changes.items() if name in new or name in chosen or name in ALWAYS_KEPT}
     return CODEC.reset(chosen, new, but=changes) | kept
 
 
 def address_of(page: str, **changes: Any) -> dict[str, str]:
     """The address at which a page shows all that is on the screen now, with these changes."""
-    shown = CODEC.values(current())
-    new = {name for name, value in changes.items() if value != shown[name]}
-    values = CODEC.reset(shown, new, but=changes)
+    now = CODEC.values(current())
+    new = {name for name, value in changes.items() if value != now[name]}
+    values = CODEC.reset(now, new, but=changes)
     return CODEC.write(CODEC.opening(page) | values | changes, page)
 
 

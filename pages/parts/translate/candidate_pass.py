@@ -60,7 +60,7 @@ def produce(selection: Selection, checkpoint: Checkpoint, options: Options) -> P
 def show_progress(place: st.delta_generator.DeltaGenerator) -> Callable[[str], object]:
     """A line that grows, and a button that ends it."""
     with place.container(horizontal=True, vertical_alignment="center"):
-        st.button("Stop", key="stop", on_click=stop, help="Ends here; what there is so far is kept.")
+        st.button("Stop", key="stop", on_click=stop, help="Stops here and keeps the tokens produced so far.")
         line = st.empty()
     return line.text
 
@@ -103,6 +103,6 @@ def pass_over_typed(selection: Selection, checkpoint: Checkpoint) -> ForcedPass:
 def pass_over(key: Key, trace: Trace, predicted: tuple[int, ...]) -> ForcedPass:
     """What a pass says of the tokens that it predicts."""
     if trace.logits is None or not predicted:
-        raise InputError("There is no token to look at: the model has no room for a target.")
+        raise InputError("The model has no room for a target, so there is no token to show.")
     tokens = forced(trace.logits[: len(predicted)], predicted)
     return ForcedPass(key=key, trace=trace, predicted=predicted, tokens=tokens)

@@ -27,34 +27,45 @@ from viz.text import weight_sentences
 from viz.tokens import markdown_text
 
 METHOD_HELP = (
-    "Greedy takes the most probable token each time. Beam search follows several hypotheses (translations in the "
-    "making) at once and keeps the best. Sampled draws each token by its probability, so that another seed gives "
+    "Greedy takes the most probable token each time. Beam search follows several hypotheses (unfinished "
+    "translations) at once and keeps the best. Sampled draws each token with its probability, so another seed gives "
     "another text."
 )
 FIRST_STEP = {"choice": 0, "step": None}
 BEGINNING: dict[str, Any] = {"translation.step": None, "query": None, "key": None}
 NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "width": ("Beams", "How many hypotheses are followed at a time.", {"min_value": 1, "max_value": WIDEST, "step": 1}),
+    "width": (
+        "Beams",
+        ("How many hypotheses the search follows at a time."),
+        {"min_value": 1, "max_value": WIDEST, "step": 1},
+    ),
     "length_penalty": (
         "Length penalty",
-        "A translation's score is the sum of the logarithms of its tokens' probabilities, divided by "
-        "((5 + length) / 6) to this power: 0 favours short texts, more favours long ones.",
+        (
+            "A translation's score is the sum of the logarithms of its tokens' probabilities, divided by ((5 + "
+            "length) / 6) to this power: 0 favours short texts, larger numbers favour long texts."
+        ),
         {"min_value": 0.0, "max_value": LARGEST_PENALTY, "step": 0.1, "format": "%.2f"},
     ),
     "temperature": (
         "Temperature",
-        "What all logits are divided by before the softmax: below 1 probable tokens gain, above 1 improbable ones do; "
-        "0 leaves the most probable alone.",
+        (
+            "Divides all logits before the softmax. Below 1, probable tokens gain; above 1, improbable tokens gain; 0 "
+            "leaves only the most probable token."
+        ),
         {"min_value": 0.0, "max_value": HOTTEST, "step": 0.1, "format": "%.2f"},
     ),
     "top_k": (
         "Top-k",
-        "Only so many of the most probable tokens can be drawn; 0: all.",
+        "Draws only from this many of the most probable tokens; 0 draws from all.",
         {"min_value": 0, "max_value": MOST_K, "step": 1},
     ),
     "top_p": (
         "Top-p",
-        "Only the most probable tokens that have this probability together can be drawn; 1: all, 0: the first alone.",
+        (
+            "Draws only from the most probable tokens that have this probability together; 1 draws from all, 0 takes "
+            "the most probable token."
+        ),
         {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%.2f"},
     ),
     "seed": (
@@ -64,12 +75,12 @@ NUMBERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
 }
 SCORE_HELP = (
-    "The translations that the search ended with, best first, each with its score: the sum of the logarithms of its "
-    "tokens' probabilities, divided for its length. Choose one to look at it."
+    "The translations that the search found, best first, each with its score: the sum of the logarithms of its "
+    "tokens' probabilities, divided by the length penalty. Choose one to look at it."
 )
 TYPE_HELP = (
-    "The decoder reads what you type, token by token, and says before each token what it expected (teacher forcing). "
-    "Leave it empty for the model's own translation."
+    "The decoder reads what you type token by token, and predicts each token before it reads it (teacher forcing). "
+    "Leave the field empty for the model's own translation."
 )
 
 
@@ -84,7 +95,7 @@ def choose_options(options: Options, *, typed: bool) -> None:
     """The method and its settings; none is marked where the text was typed, unless a method was chosen before."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         radio(
-            "How to produce",
+            "Decoding method",
             list(METHODS),
             None if typed and options.method == Options().method else options.method,
             lambda method: produce_anew(method=method),
@@ -107,7 +118,7 @@ def take_number(name: str) -> None:
         )
 
 
-def fitting(selection: Selection, forced_pass: ForcedPass, produced: Produced) -> Selection:
+def fitting_selection(selection: Selection, forced_pass: ForcedPass, produced: Produced) -> Selection:
     """The selection with a translation, step and reading that there are; what had to go is noted."""
     options, decoder = selection.of(Options), forced_pass.trace.decoder
     assert decoder is not None
@@ -130,11 +141,11 @@ def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPa
     text = produced.candidates[options.choice].text
     st.markdown("**Typed translation**" if typed else "**Translation**")
     st.text(weight_sentences.text_line(selection.target if typed else text))
-    if note := kept_of(forced_pass) + ended(produced, options, typed=typed):
+    if note := truncation(forced_pass) + ending(produced, options, typed=typed):
         st.markdown(note)
     if produced.stopped:
         key = production_key(selection, options)
-        st.button("Produce it to its end", key="go_on", on_click=go_on, args=(key,))
+        st.button("Produce the whole translation", key="go_on", on_click=go_on, args=(key,))
     choose_options(options, typed=typed)
     if len(produced.candidates) > 1:
         show_n_best(produced, options)
@@ -142,7 +153,7 @@ def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPa
         show_field(selection, text)
 
 
-def kept_of(forced_pass: ForcedPass) -> str:
+def truncation(forced_pass: ForcedPass) -> str:
     """What of both texts was not read."""
     encoder, decoder = forced_pass.trace.encoder, forced_pass.trace.decoder
     assert encoder is not None
@@ -152,21 +163,20 @@ def kept_of(forced_pass: ForcedPass) -> str:
     )
 
 
-def ended(produced: Produced, options: Options, *, typed: bool) -> str:
+def ending(produced: Produced, options: Options, *, typed: bool) -> str:
     """Why there is no more of it, where that is not its own end: a sentence that follows others."""
     chosen = produced.candidates[options.choice]
     if produced.stopped and not typed:
-        return f" Stopped after {produced.steps} tokens; this is what there was."
+        return f" Stopped after {produced.steps} tokens; this is the text so far."
     if typed or chosen.ended:
         return ""
     return (
-        f" It came to no end of its own: it was cut after {len(chosen.ids)} tokens, as many as a source of this length "
-        "may have."
+        f" The model did not end the translation: it was cut after {len(chosen.ids)} tokens, the limit for a source of "
+        "this length."
     )
 
 
 def show_n_best(produced: Produced, options: Options) -> None:
-    """The translations that a beam search ended with."""
     named = [f"{number(one.score or 0.0)} · {weight_sentences.text_line(one.text)}" for one in produced.candidates]
     radio(
         "Translations by score",
@@ -187,7 +197,7 @@ def show_field(selection: Selection, text: str) -> None:
         st.text_area("Type the translation yourself", key=key, height=76, help=TYPE_HELP)
         st.form_submit_button("Read this", on_click=take_target)
     if selection.target.strip():
-        st.button("Back to the model's own", key="own", on_click=take_own)
+        st.button("Back to the model's own translation", key="own", on_click=take_own)
 
 
 def take_target() -> None:

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from model import Checkpoint
 from model.measures.alignment import aligned, producing, read, renumbered, word_weights
+from model.measures.cross_attention_links import most_looked_at
 from model.measures.teacher_forcing import log_probability
 from pages.parts.frame.downloads import button, download_name, files
 from pages.parts.frame.theme import theme
@@ -31,35 +32,41 @@ from viz.tokens import markdown_text, percent, position_name
 
 MOST_BARS = 24
 HOW_TO_READ = """
-- Above stand the words of the source, below those of the translation. Blue curves are what the marked word looks at, as
-  wide as its weights; of every other word the largest link is drawn, in grey. Click a word to go to its step.
-- A decoder writes token by token. To produce one it has read the start and all tokens before it; **cross-attention** is
-  what that position looks at in the source. Words that are not written at this step stand in italics.
-- A word of several tokens gets the sum of what its pieces get, and gives the mean of what they give.
+- The words of the source stand above, those of the translation below. Blue curves show what the marked word looks at; a
+  larger weight has a wider curve. For every other word, the largest link is drawn in grey. Click a word to go to its
+  step.
+- A decoder writes token by token. To produce a token it has read the start and all earlier tokens; **cross-attention**
+  is what that position looks at in the source. Words that are not written yet at this step stand in italics.
+- For a word of several tokens, the weights that its pieces receive are added up, and the weights that they give are
+  averaged.
 """
 EXPLORER_SAID = (
-    "These are all three attentions. In **decoder → encoder**, the row that produces a token is named by the token "
-    "that was read last. Click a row to keep it, and the picture above follows."
+    "The explorer shows all three attentions. In **decoder → encoder**, each row has the name of the token that was "
+    "read last and produces the next one. Click a row to keep it; the picture above follows."
 )
 FORCED_HELP = (
-    "The probability that the model gave to each token of the translation, after it had read the source and all tokens "
-    "before. Orange: it found another token likelier, which stands beside the number."
+    "The probability that the model gave to each token of the translation, after it had read the source and all "
+    "earlier tokens. Orange marks a token for which the model found another one likelier; that other token stands "
+    "beside the number."
 )
 ALIGNMENT_HELP = (
-    "Every word of the translation with the source word that it looks at most, the pieces of a word taken together: "
-    "weights of a source word's pieces are added up, those of a translated word's pieces are averaged."
+    "Every word of the translation with the source word that it looks at most. The weights of a source word's pieces "
+    "are added up; those of a translated word's pieces are averaged."
 )
-ALIGNMENT_CSV_HELP = "Every link with its weight in full; words count from 0. The first lines say where it comes from."
+ALIGNMENT_CSV_HELP = (
+    "Every link with its weight, with all digits; words count from 0. The first lines say where the numbers come from."
+)
 AER_BEGINNING = "alignment error rate, "
 AER_SAID = (
-    "**How far this agrees with people.** Alignment error rate on sentences that people aligned by hand (Och and Ney "
-    "2003): 0 % where every link is theirs and none of theirs is missing. The diagonal, which knows nothing but the "
-    "two lengths, is the least that a head should beat. Layers and heads count from 1; the sets are described on the "
-    "page Checkpoints, and their texts are harder than what the model was trained on."
+    "**How far this agrees with people.** The alignment error rate on sentences that people aligned by hand (Och and "
+    "Ney 2003) is 0 % where every link of attention is also theirs and none of theirs is missing. The diagonal, "
+    "which uses only the lengths of the two texts, is the baseline that a head should beat. Layers and heads count "
+    "from 1. The page Checkpoints describes the sets; their texts are harder than those that the model was trained "
+    "on."
 )
 TREE_HELP = (
-    "Beam search extends the best few hypotheses (translations in the making) by one token at a time and drops the "
-    "rest. A line continues the line to its upper left; ✕ is a hypothesis that was dropped, ▶ a translation. The "
+    "Beam search extends the best few hypotheses (unfinished translations) by one token at a time and drops the "
+    "rest. A line continues the line to its upper left; ✕ marks a hypothesis that was dropped, ▶ a translation. The "
     "number is the score."
 )
 
@@ -85,14 +92,16 @@ def show_step(
 def step_sentence(
     name: str, options: Options, row: Float[np.ndarray, "key"], forced_pass: ForcedPass, step: int
 ) -> str:
-    """The step in one sentence."""
     assert forced_pass.trace.encoder is not None
-    best = int(row.argmax())
+    link = most_looked_at(row)
+    assert link is not None
+    best, weight = link
     source = position_name(best, (forced_pass.trace.encoder.tokens or ())[best])
     probability = percent(forced_pass.tokens[step].probability, 1)
     return (
-        f"To produce **{markdown_text(name)}** it looked most at **{markdown_text(source)}**: "
-        f"{percent(float(row[best]))} of the weight ({reading_name(options.place())}). The model gave it {probability}."
+        f"To produce **{markdown_text(name)}**, the model looked most at **{markdown_text(source)}**: "
+        f"{percent(weight)} of the weight ({reading_name(options.place())}). The model gave "
+        f"**{markdown_text(name)}** a probability of {probability}."
     )
 
 
@@ -101,7 +110,7 @@ def chance_sentence(selection: Selection, produced: Produced, options: Options, 
     chances = candidate_of(produced, options).chances
     if options.method != "sample" or selection.target.strip() or step >= len(chances):
         return ""
-    return f" After temperature, top-k and top-p it was drawn with {percent(chances[step], 1)}."
+    return f" After temperature, top-k and top-p, its probability was {percent(chances[step], 1)}."
 
 
 def show_sources(forced_pass: ForcedPass, options: Options, step: int, row: Float[np.ndarray, "key"]) -> None:
@@ -110,7 +119,7 @@ def show_sources(forced_pass: ForcedPass, options: Options, step: int, row: Floa
     tokens, shares = forced_pass.trace.encoder.tokens or (), row.tolist()
     places = largest(shares, MOST_BARS)
     names = [position_name(place, tokens[place]) for place in places]
-    st.markdown("**Source tokens it looked at**")
+    st.markdown("**Source tokens, by weight**")
     make = partial(share_chart, names, [shares[place] for place in places], "weight", theme=theme())
     show_chart(
         ("sources", forced_pass.key, options.reading, step), make, "The weight of each source token in this step."
@@ -120,12 +129,11 @@ def show_sources(forced_pass: ForcedPass, options: Options, step: int, row: Floa
 
 
 def show_alternatives(checkpoint: Checkpoint, forced_pass: ForcedPass, step: int) -> None:
-    """The likeliest tokens of one step."""
     token = forced_pass.tokens[step]
     ids = [token_id for token_id, _ in token.likeliest]
     names = [position_name(rank, piece) for rank, piece in enumerate(checkpoint.tokenizer.pieces(ids))]
     marked = ids.index(token.token_id) if token.token_id in ids else None
-    st.markdown("**Likeliest tokens**, ● the one that stands there")
+    st.markdown("**Likeliest tokens**; ● marks the one in the translation")
     shares = [share for _, share in token.likeliest]
     make = partial(share_chart, names, shares, "probability", marked=marked, theme=theme())
     show_chart(
@@ -140,8 +148,8 @@ def show_forced(checkpoint: Checkpoint, forced_pass: ForcedPass) -> None:
     pieces = list(zip(checkpoint.tokenizer.pieces(forced_pass.predicted), best, strict=True))
     preferred = sum(token.rank == 0 for token in forced_pass.tokens)
     st.markdown(
-        f"{preferred} of {len(pieces)} tokens are the model's first choice. All together have the log-probability "
-        f"{log_probability(forced_pass.tokens):.4f} (natural logarithm, added up)."
+        f"{preferred} of {len(pieces)} tokens are the model's first choice. The log-probabilities of all tokens "
+        f"(natural logarithm) add up to {log_probability(forced_pass.tokens):.4f}."
     )
     make = partial(forced_chart, forced_pass.tokens, pieces, theme=theme())
     show_chart(
@@ -154,9 +162,10 @@ def show_forced(checkpoint: Checkpoint, forced_pass: ForcedPass) -> None:
 
 def show_alignment(checkpoint: Checkpoint, forced_pass: ForcedPass, options: Options, source: Provenance) -> None:
     """Every word with the one that it looks at most, and how good such links are."""
-    st.subheader("Which word comes from which", anchor=False, help=ALIGNMENT_HELP)
+    st.subheader("Word alignment", anchor=False, help=ALIGNMENT_HELP)
     st.markdown(
-        f"Read off {reading_name(options.place())}; {MOMENT_NAMES[options.moment]}. Both are chosen beside the picture."
+        f"The links are those of {reading_name(options.place())}, {MOMENT_NAMES[options.moment]}. "
+        "Choose both beside the picture."
     )
     decoder, encoder = forced_pass.trace.decoder, forced_pass.trace.encoder
     assert decoder is not None
@@ -206,22 +215,22 @@ def show_links(
 
 def show_error_rates(checkpoint: Checkpoint) -> None:
     """What was measured of this checkpoint's alignments, with the command that printed it."""
-    found = cards.evaluations_by_command(cards.evaluations_that_begin(checkpoint.card, AER_BEGINNING))
-    if found:
+    tables = cards.evaluations_by_command(cards.evaluations_that_begin(checkpoint.card, AER_BEGINNING))
+    if tables:
         st.markdown(AER_SAID)
-    for place, (command, table) in enumerate(found.items()):
+    for place, (command, table) in enumerate(tables.items()):
         st.code(command, language=None, wrap_lines=True)
         st.dataframe(pd.DataFrame(table), hide_index=True, key=f"error_rates_{place}")
 
 
 def show_tree(produced: Produced, options: Options) -> None:
     """All hypotheses that the search followed."""
-    st.subheader("What the search followed, and what it dropped", anchor=False, help=TREE_HELP)
+    st.subheader("Hypotheses that the search followed or dropped", anchor=False, help=TREE_HELP)
     runs = runs_of(produced.tree, [one.ids for one in produced.candidates])
     dropped = sum(run.dropped for run in runs)
     st.markdown(
-        f"{len(produced.candidates)} translations (▶) and {dropped} hypotheses that were dropped (✕). A line "
-        "continues the one to its upper left; the number is the score of the whole hypothesis, closer to 0 is better."
+        f"{len(produced.candidates)} translations (▶) and {dropped} hypotheses that were dropped (✕). A line continues "
+        "the line to its upper left. The number is the score of the whole hypothesis; a score closer to 0 is better."
     )
     key = ("tree", tuple((run.hypothesis, run.score) for run in runs), options.choice)
     make = partial(tree_chart, runs, chosen=options.choice, theme=theme())

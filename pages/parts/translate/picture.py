@@ -1,6 +1,5 @@
 """What a translation opens with: the word most worth seeing, words above words, and what goes to another step."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,8 +10,15 @@ from jaxtyping import Float
 
 from model import Checkpoint
 from model.measures.alignment import Reading, Words, read, readings, word_weights
-from model.measures.cross_attention_links import measured_reading, most_reordered, pointed_reading, units
+from model.measures.cross_attention_links import (
+    measured_reading,
+    most_looked_at,
+    most_reordered,
+    pointed_reading,
+    units,
+)
 from model.measures.head_statistics import is_punctuation
+from model.measures.teacher_forcing import word_probabilities
 from model.trace import StackTrace
 from pages.parts.components.linked_words import linked_words, step_clicked
 from pages.parts.explore.explorer_panel import name_under
@@ -29,12 +35,12 @@ from viz.text import translation_finding
 from viz.text.translation_finding import reading_name
 from viz.tokens import markdown_text, position_name
 
-QUESTION = "Which words does it look at while it produces text?"
-READING_HELP = f"Every layer has several heads, and each looks elsewhere. {translation_finding.HEADS_FOUND}"
+QUESTION = "Which source words does the model look at?"
+READING_HELP = f"Every layer has several heads, and each looks at other words. {translation_finding.HEADS_FOUND}"
 MOMENT_NAMES = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
 MOMENT_HELP = (
-    "A word is produced by the position before it and read by its own. Some heads look at a word's counterpart to "
-    "produce it, others only once it is there."
+    "The position before a word produces it, and the word's own position reads it. Some heads look at a word's "
+    "counterpart while the word is produced, others only one step later."
 )
 
 
@@ -85,14 +91,13 @@ def linked_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> Linked:
     tokens = [*(decoder.tokens or ())[1:], checkpoint.tokenizer.pieces([last])[0]][:count]
     special = [*special_of(decoder)[1:], last == checkpoint.config.end_id][:count]
     of_step, keys = units([*(decoder.words or ())[1:], None][:count]), units(encoder.words or ())
-    logs = np.bincount(of_step, weights=[token.log_probability for token in forced_pass.tokens])
     return Linked(
         weights=decoder.cross_weights()[:, :, :count].numpy(),
         targets=side(tokens, of_step, special),
         sources=side(encoder.tokens or (), keys, special_of(encoder)),
         of_step=of_step,
         keys=keys,
-        probabilities=[math.exp(log) for log in logs.tolist()],
+        probabilities=word_probabilities(forced_pass.tokens, of_step),
     )
 
 
@@ -109,8 +114,8 @@ def side(tokens: Sequence[str], words: Sequence[int], special: Sequence[bool]) -
 
 def opening_options(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, options: Options) -> Options:
     """The options with the heads and the step that the page shows where nobody chose others."""
-    own = found_reading(checkpoint, forced_pass, linked, options.moment)
-    step = found_step(checkpoint, forced_pass, linked) if options.step is None else options.step
+    own = best_reading(checkpoint, forced_pass, linked, options.moment)
+    step = opening_step(checkpoint, forced_pass, linked) if options.step is None else options.step
     return replace(options, step=step, reading=options.reading or reading_code(own))
 
 
@@ -119,7 +124,7 @@ def reading_code(reading: Reading) -> str:
     return ".".join(map(str, reading)) or ALL_HEADS
 
 
-def found_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, moment: str) -> Reading:
+def best_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, moment: str) -> Reading:
     """The heads that come closest to alignments made by hand; where the card has none, the most telling ones."""
     measured = measured_reading(checkpoint.card, moment, *linked.weights.shape[:2])
     return most_telling(name_under(forced_pass.key), moment, linked) if measured is None else measured
@@ -131,9 +136,9 @@ def most_telling(name: str, moment: str, _linked: Linked) -> Reading:
     return pointed_reading(_linked.weights, _linked.queries(moment), _linked.keys, _linked.counted)
 
 
-def found_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked) -> int:
+def opening_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked) -> int:
     """The step of the word most worth seeing, whatever heads are looked at now."""
-    weights = linked.of_words(found_reading(checkpoint, forced_pass, linked, MOMENTS[0]), MOMENTS[0])
+    weights = linked.of_words(best_reading(checkpoint, forced_pass, linked, MOMENTS[0]), MOMENTS[0])
     targets, sources = is_word(linked.targets), is_word(linked.sources)
     word = most_reordered(weights, targets, np.flatnonzero(sources).tolist())
     return 0 if word is None else linked.steps[word]
@@ -152,21 +157,23 @@ def step_of(selection: Selection, options: Options, forced_pass: ForcedPass) -> 
     return options.step or 0
 
 
-def show_found(checkpoint: Checkpoint, linked: Linked, options: Options, explained: str | None) -> None:
+def show_link(checkpoint: Checkpoint, linked: Linked, options: Options, explained: str | None) -> None:
     """What was looked at to write the word of the step, as the title of the page. explained: how it was found."""
     word = linked.of_step[options.step or 0]
-    row = linked.of_words(options.place(), options.moment)[word]
-    if not row.any():
-        show_finding(QUESTION, sentence="The last token is written and not read any more: it looks at nothing.")
+    link = most_looked_at(linked.of_words(options.place(), options.moment)[word])
+    if link is None:
+        show_finding(
+            QUESTION, sentence=("The model writes the last token but does not read it: that token looks at nothing.")
+        )
         return
-    best, name = int(row.argmax()), linked.targets.words[word]
-    source, weight = linked.sources.words[best], float(row[best])
+    (best, weight), name = link, linked.targets.words[word]
+    source = linked.sources.words[best]
     title = translation_finding.title(name, source, weight, moment=options.moment)
-    said = translation_finding.sentence(
+    sentence = translation_finding.sentence(
         name, source, weight, linked.probabilities[word], linked.of_step.count(word), options.place()
     )
-    said = f"{said} {later_sentence(checkpoint, linked, options, word)}".strip()
-    show_finding(QUESTION, markdown_text(title), markdown_text(said), explained=explained)
+    sentence = f"{sentence} {later_sentence(checkpoint, linked, options, word)}".strip()
+    show_finding(QUESTION, markdown_text(title), markdown_text(sentence), explained=explained)
 
 
 def later_sentence(checkpoint: Checkpoint, linked: Linked, options: Options, word: int) -> str:
@@ -174,13 +181,11 @@ def later_sentence(checkpoint: Checkpoint, linked: Linked, options: Options, wor
     later = measured_reading(checkpoint.card, MOMENTS[1], *linked.weights.shape[:2])
     if later is None or options.moment == MOMENTS[1]:
         return ""
-    row = linked.of_words(later, MOMENTS[1])[word]
-    if not row.any():
+    link = most_looked_at(linked.of_words(later, MOMENTS[1])[word])
+    if link is None:
         return ""
-    best = int(row.argmax())
-    return translation_finding.one_step_later(
-        linked.targets.words[word], linked.sources.words[best], float(row[best]), later
-    )
+    best, weight = link
+    return translation_finding.one_step_later(linked.targets.words[word], linked.sources.words[best], weight, later)
 
 
 def show_words(linked: Linked, options: Options) -> None:
@@ -205,13 +210,13 @@ def show_walk(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, o
     with st.container(horizontal=True):
         st.button("Back", key="back", on_click=go_to, args=(step - 1,), disabled=step == 0)
         st.button("Next", key="next", on_click=go_to, args=(step + 1,), disabled=step == len(names) - 1)
-    select("Token that is produced", range(len(names)), step, go_to, key="walked", format_func=names.__getitem__)
+    select("Produced token", range(len(names)), step, go_to, key="walked", format_func=names.__getitem__)
     every = {reading_code(reading): reading_name(reading) for reading in readings(*linked.weights.shape[:2])}
     looks = {"format_func": every.__getitem__, "help": READING_HELP}
     select("Heads", list(every), options.reading, partial(take_option, "reading"), key="reading", **looks)
     taken = partial(take_option, "moment")
-    said: Mapping[str, str] = MOMENT_NAMES
-    looks = {"format_func": said.__getitem__, "help": MOMENT_HELP, "horizontal": False}
+    names_of_moments: Mapping[str, str] = MOMENT_NAMES
+    looks = {"format_func": names_of_moments.__getitem__, "help": MOMENT_HELP, "horizontal": False}
     radio("Weights", MOMENTS, options.moment, taken, key="moment", **looks)
 
 

@@ -59,10 +59,10 @@ def production_key(selection: Selection, options: Options, edits: Edits = NO_EDI
 
 def productions() -> OrderedDict[Key, Produced]:
     """What was produced for this visitor, the latest last."""
-    found: OrderedDict[Key, Produced] = st.session_state.setdefault("_produced", OrderedDict())
-    while len(found) > KEPT:
-        found.popitem(last=False)
-    return found
+    kept: OrderedDict[Key, Produced] = st.session_state.setdefault("_produced", OrderedDict())
+    while len(kept) > KEPT:
+        kept.popitem(last=False)
+    return kept
 
 
 def produced_of(selection: Selection, checkpoint: Checkpoint, options: Options, edits: Edits = NO_EDITS) -> Produced:
@@ -82,7 +82,6 @@ def compact(generation: Generation) -> Produced:
 
 
 def candidate(one: Generation) -> Candidate:
-    """One translation."""
     # In a beam search nothing is drawn.
     chances = tuple(float(step.after[step.token_id]) for step in one.steps) if one.score is None else ()
     return Candidate(text=one.text, ids=one.token_ids, ended=one.ended, score=one.score, chances=chances)

@@ -18,7 +18,7 @@ from pages.parts.state.session import choose
 Option = TypeVar("Option")
 
 
-def bind(name: str, wanted: object, *, told: bool = False) -> str:
+def bind(name: str, value: object, *, told: bool = False) -> str:
     """The key of a control, after making the control show what is selected.
 
     On another page it is another control, which begins empty unless it is told again. Told at every run, a text would
@@ -27,10 +27,10 @@ def bind(name: str, wanted: object, *, told: bool = False) -> str:
     told: True tells it at every run. All but a text needs that: a browser that the next run overtakes before it has
     mounted a switch or a number would begin at its own default, its least, and report that as chosen.
     """
-    shown, page = st.session_state.setdefault("_shown", {}), st.session_state.get("_at")
-    if told or st.session_state.get(name) != wanted or shown.get(name) != page:
-        st.session_state[name] = wanted
-    shown[name] = page
+    pages_of, page = st.session_state.setdefault("_shown", {}), st.session_state.get("_at")
+    if told or st.session_state.get(name) != value or pages_of.get(name) != page:
+        st.session_state[name] = value
+    pages_of[name] = page
     return name
 
 

@@ -20,8 +20,8 @@ def show_chart(key: Any, make: Callable[[], Any], alt: str) -> None:
 def chart_spec(key: Any, _make: Callable[[], Any]) -> dict[str, Any]:
     """A chart as Vega-Lite: making and checking it takes longer than the model, so the tests alone check it."""
     with debug_mode(False):
-        found: dict[str, Any] = _make().to_dict(validate=False)
-    return found
+        spec: dict[str, Any] = _make().to_dict(validate=False)
+    return spec
 
 
 def explain(title: str, explained: str, look_for: str) -> tuple[DeltaGenerator, DeltaGenerator]:

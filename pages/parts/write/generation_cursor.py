@@ -16,8 +16,6 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choose, unusable
 from pages.parts.write.settings import NOTHING_WRITTEN, Continuation
 
-LEAST_DRAWN = 4  # of those that the settings like best, beside the model's own
-
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationCursor:
@@ -125,9 +123,11 @@ class GenerationCursor:
         ids = (*self.prompt, *self.written)
         logits = self.trace(ids).logits
         assert logits is not None
-        found = retaken(self.settings, logits, ids, len(self.prompt))
+        own_choices = retaken(self.settings, logits, ids, len(self.prompt))
         return {
-            place: own for place, (own, theirs) in enumerate(zip(self.written, found, strict=True)) if own != theirs
+            place: own
+            for place, (own, theirs) in enumerate(zip(self.written, own_choices, strict=True))
+            if own != theirs
         }
 
 
@@ -162,7 +162,6 @@ def cursor_of(selection: Selection, checkpoint: Checkpoint) -> GenerationCursor:
 
 
 def go(cursor: GenerationCursor, at: int) -> None:
-    """To another step."""
     last = len(cursor.written)
     at = min(max(at, 0), last)
     move(cursor, at=None if at == last else at)
@@ -185,14 +184,5 @@ def move(cursor: GenerationCursor, **changes: Any) -> None:
 
 def change(cursor: GenerationCursor, **changes: Any) -> None:
     """Change the selection; the text and the model on the screen are chosen from now on, and what is written stays."""
-    shown = {"text": cursor.selection.text, "checkpoint": cursor.selection.checkpoint}
-    choose(**shown | {name: getattr(cursor.chosen, name) for name in NOTHING_WRITTEN} | changes)
-
-
-def likeliest(step: Step, count: int) -> list[int]:
-    """The tokens to draw: those likeliest to the model, a few that the settings like best, and the one taken."""
-    own = [token_id for token_id, _ in step.alternatives(count)]
-    shares, ids = step.after.topk(min(LEAST_DRAWN, len(step.logits)))
-    liked = ids[shares > 0].tolist()
-    found = {*own, *liked, step.token_id}
-    return sorted(found, key=lambda token_id: -float(step.logits[token_id]))
+    on_screen = {"text": cursor.selection.text, "checkpoint": cursor.selection.checkpoint}
+    choose(**on_screen | {name: getattr(cursor.chosen, name) for name in NOTHING_WRITTEN} | changes)

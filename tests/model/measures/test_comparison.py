@@ -54,6 +54,10 @@ def test_likeness_and_length_of_vectors_by_hand():
     assert comparison.mean_length(np.array([[3.0, 4.0], [0.0, 1.0]])) == pytest.approx(3)
 
 
+def test_a_line_peaks_at_the_first_of_its_largest_numbers():
+    assert comparison.peak(np.array([0.5, 2.0, 2.0, -3.0])) == (1, 2.0)
+
+
 def test_tokens_are_matched_in_the_order_in_which_they_occur():
     assert comparison.matching([7, 5, 9, 7, 3], [7, 3, 9, 7, 5]) == [0, 4, 2, 3, 1]
     assert comparison.matching([1, 2], [1, 3]) is None

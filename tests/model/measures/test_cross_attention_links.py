@@ -12,6 +12,7 @@ from model.measures.cross_attention_links import (
     information,
     largest_of,
     measured_reading,
+    most_looked_at,
     most_reordered,
     pointed_reading,
     units,
@@ -151,3 +152,8 @@ def test_the_largest_weight_of_a_reading_is_torchs(checkpoint):
         layer, head, key = largest_of(weights.numpy(), 2, reading)
         assert weights[layer, head, 2, key] == part.max()
         assert (layer, head)[: len(reading)] == reading
+
+
+def test_a_row_looks_most_at_the_first_of_its_largest_weights_and_at_nothing_without_any():
+    assert most_looked_at(np.array([0.1, 0.4, 0.4, 0.1])) == (1, 0.4)
+    assert most_looked_at(np.zeros(3)) is None

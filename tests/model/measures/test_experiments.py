@@ -106,7 +106,7 @@ def test_the_spread_is_that_of_numpy_and_close_to_the_theory(width):
     products = np.einsum("nqd,nkd->nqk", query, key)
     found = score_spread.spread_of_products(width)
     assert found.deviation == pytest.approx(products.std(), rel=1e-5)
-    assert found.deviation == pytest.approx(math.sqrt(width), rel=0.05)
+    assert found.deviation == pytest.approx(score_spread.expected_deviation(width), rel=0.05)
     assert found.scaled_deviation == pytest.approx(products.std() / math.sqrt(width), rel=1e-5)
     for scores, entropy, largest in (
         (products, found.entropy, found.largest),
@@ -117,6 +117,17 @@ def test_the_spread_is_that_of_numpy_and_close_to_the_theory(width):
         bits = -np.where(weights > 0, weights * np.log2(np.maximum(weights, 1e-300)), 0).sum(axis=-1)
         assert entropy == pytest.approx(bits.mean(), abs=1e-4)
         assert largest == pytest.approx(weights.max(axis=-1).mean(), abs=1e-5)
+
+
+def test_the_spread_in_a_trace_is_that_of_numpy():
+    attention = tiny.checkpoint().trace(tiny.TEXT).encoder.blocks[1].self_attention
+    query, key, weights = (each.double().numpy() for each in (attention.query, attention.key, attention.weights))
+    products = query @ key.swapaxes(-1, -2)
+    spread = score_spread.spread_in_trace(attention)
+    assert spread.head_width == query.shape[-1]
+    assert spread.deviation == pytest.approx(products.std(), rel=1e-5)
+    assert spread.scaled_deviation == pytest.approx(products.std() / math.sqrt(query.shape[-1]), rel=1e-5)
+    assert spread.largest == pytest.approx(weights.max(axis=-1).mean(), rel=1e-6)
 
 
 def test_samples_are_the_same_ones_every_time_and_others_with_another_seed():
@@ -182,6 +193,10 @@ def test_padding_without_its_mask_is_a_longer_text_and_with_it_is_none():
     assert padding.weight_on_padding(found.unmasked, found.length) == pytest.approx(on_padding, abs=1e-5)
     assert found.logits[2] is not None
     assert torch.allclose(found.logits[2][0], longer.logits, atol=1e-4)
+    probabilities = padding.label_probabilities(found)
+    assert probabilities is not None
+    for shares, trace in zip((probabilities[0], probabilities[2]), (alone, longer), strict=True):
+        assert shares == pytest.approx(list(checkpoint.probabilities(trace).values()), abs=1e-5)
 
 
 @pytest.mark.parametrize("architecture", ["decoder", "encoder-decoder"])
@@ -191,6 +206,7 @@ def test_a_causal_mask_hides_padding_at_the_end_and_an_encoder_without_one_does_
     assert (leak <= 1e-5) == (architecture == "decoder")
     assert padding.largest_leak(found.alone, found.masked) <= 1e-5
     assert found.logits == (None, None, None)
+    assert padding.label_probabilities(found) is None
 
 
 def test_padding_has_to_fit_the_model():

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.measures.head_statistics import head_statistics, is_punctuation
+from model.measures.head_statistics import head_statistics, is_punctuation, most_attended_by_head
 from tests.tiny import TEXT, checkpoint
 
 NAMES = ["entropy", "distance", "self", "previous", "next", "first", "special", "punctuation"]
@@ -172,3 +172,12 @@ def test_punctuation_and_symbols_are_punctuation(token):
 @pytest.mark.parametrize("token", ["", " ", "▁", "Ġ", "▁▁", "a", "##ly", "it's", "1", "3.5", "[CLS]", "</s>", "\u200b"])
 def test_words_numbers_and_bare_marks_are_not(token):
     assert not is_punctuation(token)
+
+
+def test_the_key_that_a_head_attends_to_most_is_a_typed_one_where_there_is_any():
+    weights = np.array([[0.6, 0.3, 0.1], [0.6, 0.1, 0.3], [0.6, 0.0, 0.4]])
+    assert most_attended_by_head(weights) == 0
+    assert most_attended_by_head(weights, (True, False, False)) == 2
+    assert most_attended_by_head(weights, (True, True, True)) == 0
+    assert most_attended_by_head(np.eye(3), (False, False, False)) == 0, "of equals the first"
+    assert most_attended_by_head(np.array([[1.0, 0.0]]), (True, False)) == 1, "a typed key without weight too"

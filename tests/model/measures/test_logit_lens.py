@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
 from model import available_checkpoints, load_checkpoint
 from model.decoding.steps import drawing
-from model.measures.logit_lens import lens_logits, ranks, token_probabilities
+from model.measures.logit_lens import layer_predictions, lens_logits, ranks, token_probabilities
 from tests import tiny
 from tests.folders import make_folders
 from tests.pages.test_families import folders
@@ -94,3 +95,19 @@ def test_checkpoints_are_listed_by_architecture_without_their_weights(tmp_path, 
     assert {"bart", "marian", "t5"} == set(available_checkpoints("encoder-decoder"))
     (tmp_path / "gpt2" / "config.json").write_text("[]")
     assert set(decoders) - {"gpt2"} == set(available_checkpoints("decoder"))
+
+
+def test_the_predictions_of_every_layer_are_those_of_a_sort_in_numpy():
+    logits = torch.randn(3, 7, generator=torch.Generator().manual_seed(2))
+    predictions = layer_predictions(logits, 4, 5)
+    exponentials = np.exp(logits.numpy().astype(np.float64))
+    shares = exponentials / exponentials.sum(axis=1, keepdims=True)
+    order = np.argsort(-shares, axis=1)
+    assert predictions.ids.tolist() == order[:, :5].tolist()
+    assert np.allclose(predictions.probabilities, np.take_along_axis(shares, order[:, :5], axis=1), atol=1e-6)
+    assert np.allclose(predictions.of_token, shares[:, 4], atol=1e-6)
+    assert predictions.ranks.tolist() == [row.tolist().index(4) + 1 for row in order]
+
+
+def test_a_vocabulary_smaller_than_the_places_is_listed_whole():
+    assert layer_predictions(torch.zeros(2, 3), 0, 5).ids.shape == (2, 3)

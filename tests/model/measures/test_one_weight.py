@@ -224,7 +224,7 @@ def test_the_parts_add_up_in_families_that_add_their_positions(name, folders):
     [
         ("encoder", "encoder", {"layer": 1}, "Only in layer 1"),
         ("encoder-decoder", "cross", {}, "encoder's last layer"),
-        ("decoder", "decoder", {"positions": "rotary"}, "turns query and key"),
+        ("decoder", "decoder", {"positions": "rotary"}, "rotates query and key"),
         ("encoder", "encoder", {"positions": "relative"}, "adds a bias"),
         ("decoder", "decoder", {"positions": "alibi"}, "adds a bias"),
         ("encoder", "encoder", {"positions": "none"}, "adds no position vector"),
@@ -315,7 +315,7 @@ def test_the_softmax_is_not_said_to_give_a_weight_that_was_set():
         path = path_in(tiny.checkpoint(), edits=edits)
         assert "An edit sets" in steps.idea(path, "softmax", STEPS["softmax"](path))
     path = path_in(tiny.checkpoint(), edits=edits, query=2)
-    assert "power of every score" in steps.idea(path, "softmax", STEPS["softmax"](path))
+    assert "power of each score" in steps.idea(path, "softmax", STEPS["softmax"](path))
 
 
 def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
@@ -324,7 +324,7 @@ def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
         steps.idea(path, "mask", STEPS["mask"](path)) for key in (2, 1) for path in [unseen(checkpoint, hidden, key)]
     ]
     assert masks[0].startswith("The query may not see this key: its score becomes minus infinity.")
-    assert masks[1].startswith("1 key is hidden from this query, this one is not")
+    assert masks[1].startswith("1 key is hidden from this query. This key is not")
     every = Edits(hidden=frozenset(HiddenKey("encoder", key) for key in range(len(checkpoint.trace(TEXT).encoder.ids))))
     path = unseen(checkpoint, every, 1)
     assert (
@@ -623,7 +623,7 @@ def test_the_bars_of_keys_hold_their_numbers_and_mark_the_chosen_one():
 
 def test_the_grid_holds_the_terms_of_every_key_with_a_dash_below_0():
     terms = np.arange(-6.0, 6.0).reshape(4, 3)
-    chart = step_charts.term_grid(terms, TOKENS, 1, shown=[0, 1, 3])
+    chart = step_charts.term_grid(terms, TOKENS, 1, rows_of=[0, 1, 3])
     rows = drawn(chart)
     assert {(row["key"], row["coordinate"]): row["value"] for row in rows} == {
         (key, place): terms[key, place] for key in (0, 1, 3) for place in range(3)

@@ -46,7 +46,7 @@ def test_a_decoder_tells_the_orders_apart_by_its_mask_alone():
     assert measured.told_apart
     title, sentence = position_sentences.finding(measured, trace.decoder, TEXT)
     assert title.startswith("Even without positions, ")
-    assert "the mask shows each token only those before it" in sentence
+    assert "because the mask shows each token only the tokens before it" in sentence
 
 
 def test_a_model_without_positions_is_measured_as_it_is():
@@ -62,7 +62,7 @@ def test_the_finding_names_both_texts_and_its_numbers(sentiment):
         TwoOrders(places=PLACES, placed=(0.01, 0.0, 0.0, 0.0, 0.0512), unplaced=(0.0, 2e-7, 0.0, 0.0, 0.0)), stack, TEXT
     )
     assert title == f"Without positions, “{TEXT}” is “{SWAPPED}” to this model."
-    assert sentence.startswith("Swap “dog” and “man”: ")
+    assert sentence.startswith("When “dog” and “man” are swapped without positions, ")
     assert "stays as it was (the difference is less than 0.001\u00a0% of its length)" in sentence
     assert sentence.endswith("that of “man” changes by 5.1\u00a0%.")
 
@@ -138,7 +138,7 @@ def test_an_encoder_with_a_window_tells_the_orders_apart_by_it():
     measured: Any = two_orders(checkpoint, trace, "encoder")
     assert measured.told_apart
     _, sentence = position_sentences.finding(measured, trace.encoder, TEXT.lower())
-    assert "of its length, for a window hides from each token those far before it. With" in sentence
+    assert "of its length, because a window hides from each token the tokens far before it. With" in sentence
     assert "mask" not in sentence
 
 

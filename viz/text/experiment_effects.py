@@ -52,14 +52,14 @@ def of_order(run: ExperimentRun) -> str:
     differences = [told_apart(*pair) for pair in run.ordered]
     if None in differences:
         return of_widths(run)
-    before, after = (float(found or 0) for found in differences)
-    said = (
+    before, after = (float(difference or 0) for difference in differences)
+    sentence = (
         f"“{ORDER_TEXTS[0]}” and “{ORDER_TEXTS[1]}”: matched word by word, their last vectors differ by up to "
         f"{decimal(before)} with positions and by up to {decimal(after)} without."
     )
     if after <= SAME:
-        return f"{said} Without positions the outputs are equal up to the order of the words: who bit whom is lost."
-    return f"{said} They still differ, because a mask is left: it lets the first word see one word, the second two."
+        return f"{sentence} Without positions the outputs are equal up to the order of the words: who bit whom is lost."
+    return f"{sentence} They still differ, because a mask is left: it lets the first word see one word, the second two."
 
 
 def decimal(value: float) -> str:
@@ -80,7 +80,7 @@ def of_neighbours(run: ExperimentRun) -> str:
     before, after = (comparison.share_near(weights) for weights in (run.before, run.after))
     return (
         f"In layer {run.layer + 1} a token gives itself and its two neighbours {percent(before)} of its weight "
-        f"before, {percent(after)} after. {moved(run)}"
+        f"before and {percent(after)} after. {stream_change(run)}"
     )
 
 
@@ -89,9 +89,12 @@ def of_masks(run: ExperimentRun) -> str:
     if sees_nothing(run):
         return BLIND
     if not run.one_text:
-        return f"{of_widths(run)} Cross-attention itself has no mask; it changes through what the stacks hand it."
+        return f"{of_widths(run)} Cross-attention has no mask of its own; it changes because its inputs change."
     if run.before.size > len(run.before) and np.array_equal(run.before, run.after):
-        return "This attention keeps its mask, and its weights stay as they are. Choose the other stack's below."
+        return (
+            "This attention keeps its mask, and its weights stay as they are. Choose the attention of the other stack "
+            "below."
+        )
     before, after = (comparison.share_later(weights) for weights in (run.before, run.after))
     return (
         f"In layer {run.layer + 1} later tokens get {percent(before)} of a query's weight before and "
@@ -103,7 +106,7 @@ def of_likeness(run: ExperimentRun) -> str:
     """How alike tokens are after the layer."""
     before, after = (comparison.mean_cosine(stack.blocks[run.layer].stream_out) for stack in run.stacks)
     if not np.isfinite([before, after]).all():
-        return moved(run)
+        return stream_change(run)
     share = comparison.stream_distances(*streams(run))[run.layer]
     return (
         f"After layer {run.layer + 1} the vectors have moved by {percent(share)} of their length, and the mean cosine "
@@ -114,12 +117,13 @@ def of_likeness(run: ExperimentRun) -> str:
 def of_lengths(run: ExperimentRun) -> str:
     """How long the vectors are."""
     lengths = [comparison.mean_length(stack.blocks[-1].stream_out) for stack in run.stacks]
-    said = f"After the last layer a token's vector is {lengths[0]:,.2f} long before and {lengths[1]:,.2f} after"
+    mean_length = "After the last layer the mean length of a token's vector"
+    mean_lengths = f"{mean_length} is {lengths[0]:,.2f} before and {lengths[1]:,.2f} after"
     if sees_nothing(run):
-        return f"{said}. {BLIND}"
+        return f"{mean_lengths}. {BLIND}"
     widths = [comparison.mean_entropy(weights) for weights in (run.before, run.after)]
     spread = f"the mean entropy of a row in layer {run.layer + 1} goes from {widths[0]:.2f} to {widths[1]:.2f} bits"
-    return f"{said}; {spread}."
+    return f"{mean_lengths}; {spread}."
 
 
 def of_uniform(run: ExperimentRun) -> str:
@@ -130,13 +134,13 @@ def of_uniform(run: ExperimentRun) -> str:
 def of_heads(run: ExperimentRun) -> str:
     """What became of the prediction; without labels, of the stream."""
     if run.probabilities is None:
-        return moved(run)
+        return stream_change(run)
     before, after = run.probabilities
     label, probability = prediction(before)
     return f"The probability of “{label}” goes from {percent(probability, 2)} to {percent(after[label], 2)}."
 
 
-def moved(run: ExperimentRun) -> str:
+def stream_change(run: ExperimentRun) -> str:
     """How far the stream went by the last layer."""
     share = comparison.stream_distances(*streams(run))[-1]
     return f"The stream after the last layer moves by {percent(share)} of its length."
