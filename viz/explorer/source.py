@@ -14,7 +14,22 @@ from viz.explorer import layout
 from viz.theme import DARK, FONT, LIGHT, Theme
 
 FOLDER = Path(__file__).parent / "browser"
-MODULES = ("data", "paint", "stack", "grid", "matrix", "lines", "words", "controls", "explorer")
+MODULES = (
+    "data",
+    "paint",
+    "stack",
+    "grid",
+    "matrix",
+    "lines",
+    "words",
+    "controls",
+    "state",
+    "scene",
+    "requests",
+    "sentences",
+    "keys",
+    "explorer",
+)
 MARKUP = '<div class="headlight" role="group" aria-label="Attention explorer"></div>'
 
 

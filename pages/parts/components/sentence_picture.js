@@ -250,12 +250,10 @@ function curvesOf(held) {
     ),
   )
   found.sort((left, right) => left.weight - right.weight)
-  return found
-    .slice(-data.look.most)
-    .map((curve) => ({
-      ...curve,
-      path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end),
-    }))
+  return found.slice(-data.look.most).map((curve) => ({
+    ...curve,
+    path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end),
+  }))
 }
 
 function curveOf(held, { query, key, weight }, [x, y], [toX, toY]) {

@@ -1,4 +1,5 @@
 // Every setting of the view, visible and labelled. A control shows the view that it is given and reports what was chosen.
+import { counted } from "./data.js"
 import { MANY_KEYS, MOST_LINES } from "./layout.js"
 import { el } from "./paint.js"
 
@@ -328,8 +329,6 @@ export class Controls {
     this.built = false
   }
 }
-
-export const counted = (count) => Array.from({ length: count }, (_, index) => index)
 
 function listOf(title, entries) {
   const rows = entries.flatMap(([name, what]) => [el("dt", {}, name), el("dd", {}, what)])

@@ -243,3 +243,6 @@ export function blockOf(position, length, blocks) {
   while (Math.floor((block * length) / blocks) > position) block--
   return block
 }
+
+// 0, 1, 2 … below a count.
+export const counted = (count) => Array.from({ length: count }, (_, index) => index)

@@ -54,7 +54,7 @@ function mount(parentElement) {
     },
     exact: (request) => {
       held.row = request
-      const done = () => held.row !== request || held.explorer.answers.has(request)
+      const done = () => held.row !== request || held.explorer.requests.has(request)
       const ask = () => done() || window.headlight.ask?.("row", request)
       insist(held, () => afterRun(held, () => Math.max(held.pressed, held.committed), ask), done)
     },

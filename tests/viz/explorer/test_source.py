@@ -1,0 +1,52 @@
+"""The browser's modules as they are joined: what one imports stands before it, and no two share a name."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from viz.explorer import layout, source
+
+SCRIPTS = [
+    (*source.MODULES, "streamlit"),
+    (*source.MODULES, "standalone"),
+    ("paint", "comparison"),
+    ("paint", "tables"),
+]
+IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js"$', re.MULTILINE)
+EXPORT = re.compile(r"^export (?:const|class|(?:async )?function) (\w+)", re.MULTILINE)
+TOP = re.compile(r"^(?:export )?(?:const|let|class|(?:async )?function) (\w+|[\[{][\w, ]+[\]}])", re.MULTILINE)
+
+
+def text_of(module: str) -> str:
+    return (source.FOLDER / f"{module}.js").read_text(encoding="utf-8")
+
+
+def imported(module: str) -> list[tuple[str, set[str]]]:
+    return [(other, set(re.findall(r"\w+", names))) for names, other in IMPORT.findall(text_of(module))]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script[-1])
+def test_what_a_module_imports_stands_before_it_and_exists(script):
+    for place, module in enumerate(script):
+        for other, names in imported(module):
+            if other == "layout":
+                assert names <= {"THEMES", *layout.constants()}, module
+            else:
+                assert other in script[:place], f"{module} imports {other}"
+                assert names <= set(EXPORT.findall(text_of(other))), f"{module} imports {other}"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script[-1])
+def test_no_name_at_the_top_of_a_module_is_that_of_another(script):
+    names = Counter(["THEMES", *layout.constants()])
+    for module in script:
+        names.update(name for found in TOP.findall(text_of(module)) for name in re.findall(r"\w+", found))
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script[-1])
+def test_nothing_of_an_import_is_left_in_a_joined_script(script):
+    joined = source.joined(*script)
+    assert re.findall(r"^import\b.*", joined, flags=re.MULTILINE) == []
+    assert re.findall(r"^export (?!default).*", joined, flags=re.MULTILINE) == []
