@@ -35,6 +35,7 @@ check: $(INSTALLED_DEV)
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/biome format .
+	$(BIN)/biome lint --error-on-warnings .
 
 # pip, not python: where Debian's python3-venv is missing, a failed attempt leaves the second behind without the first.
 $(BIN)/pip:

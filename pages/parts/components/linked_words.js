@@ -126,8 +126,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
     next.focus()
   }
 
-  const fit = () => (sheet.style.zoom = Math.min(1, PRINTED / sheet.offsetWidth))
-  const unfit = () => (sheet.style.zoom = "")
+  const fit = () => {
+    sheet.style.zoom = Math.min(1, PRINTED / sheet.offsetWidth)
+  }
+  const unfit = () => {
+    sheet.style.zoom = ""
+  }
   addEventListener("beforeprint", fit)
   addEventListener("afterprint", unfit)
   const watcher = new ResizeObserver(draw)

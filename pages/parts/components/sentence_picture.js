@@ -242,13 +242,12 @@ function fitted(held, content, size, room) {
 function curvesOf(held) {
   const { data, plan, full } = held
   const found = []
-  data.weights.forEach((row, query) =>
-    row.forEach(
-      (weight, key) =>
-        weight >= data.look.faintest * full &&
-        found.push({ query, key, weight, marked: data.marked[query].includes(key) }),
-    ),
-  )
+  for (const [query, row] of data.weights.entries()) {
+    for (const [key, weight] of row.entries()) {
+      if (weight >= data.look.faintest * full)
+        found.push({ query, key, weight, marked: data.marked[query].includes(key) })
+    }
+  }
   found.sort((left, right) => left.weight - right.weight)
   return found.slice(-data.look.most).map((curve) => ({
     ...curve,
@@ -427,7 +426,7 @@ function point(held, active) {
 
 function rove(held, at) {
   for (const side of SIDES)
-    held.words[side].forEach(({ group }) => group.setAttribute("tabindex", -1))
+    for (const { group } of held.words[side]) group.setAttribute("tabindex", -1)
   held.at = held.words[at.side][at.place] ? at : { side: "rows", place: 0 }
   held.words[held.at.side][held.at.place].group.setAttribute("tabindex", 0)
 }

@@ -49,7 +49,7 @@ class Menu {
     this.host.addEventListener("toggle", () => {
       clearInterval(this.watch)
       if (!this.host.open) return
-      bar.menus.forEach((other) => other !== this && other.close(false))
+      for (const other of bar.menus) if (other !== this) other.close(false)
       this.offered = null
       this.refill(fill)
       this.watch = setInterval(() => this.refill(fill), WATCHED)
@@ -315,9 +315,10 @@ class Bar {
     }
     const button = made("button", { type: "button", textContent: label, onclick: choose })
     if (!explained) return made("div", { className: "entry" }, button)
+    this.notes = (this.notes ?? 0) + 1
     const note = made("span", {
       className: "note",
-      id: `note-${(this.notes = (this.notes ?? 0) + 1)}`,
+      id: `note-${this.notes}`,
       textContent: explained,
     })
     button.setAttribute("aria-describedby", note.id)
@@ -331,7 +332,7 @@ class Bar {
   }
 
   close(focus = true) {
-    this.menus.forEach((menu) => menu.close(focus))
+    for (const menu of this.menus) menu.close(focus)
     this.unfold(false)
   }
 

@@ -46,8 +46,11 @@ function followBack(came) {
   window.headlightFollows = true
   const { pushState } = History.prototype
   let left = false
-  addEventListener("popstate", () => (left = true))
-  for (const press of ["click", "keydown"]) addEventListener(press, () => (left = false), true)
+  const setLeft = (now) => () => {
+    left = now
+  }
+  addEventListener("popstate", setLeft(true))
+  for (const press of ["click", "keydown"]) addEventListener(press, setLeft(false), true)
   history.pushState = (state, title, url) => {
     if (left && new URL(url ?? "", location).pathname !== location.pathname) askAgain()
     else pushState.call(history, state, title, url)
@@ -72,7 +75,9 @@ function followLinks() {
     event.stopImmediatePropagation()
   }
   for (const kind of ["click", "keydown"]) addEventListener(kind, press, true)
-  addEventListener("popstate", () => (since = -Infinity))
+  addEventListener("popstate", () => {
+    since = -Infinity
+  })
   for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
 }
 

@@ -139,22 +139,22 @@ class Comparison {
     context.font = `bold ${COMPARED_TYPE}px ${this.theme.font}`
     context.textAlign = "center"
     context.textBaseline = "middle"
-    this.data[name].forEach((row, query) =>
-      row.forEach((number, key) => {
-        if (number === null) return
+    for (const [query, row] of this.data[name].entries()) {
+      for (const [key, number] of row.entries()) {
+        if (number === null) continue
         const [x, y] = [edge(left, across, key), edge(HEAD, down, query)]
         const colour = this.colour(name, number)
         context.fillStyle = shade(...colour)
         context.fillRect(x, y, edge(left, across, key + 1) - x, edge(HEAD, down, query + 1) - y)
-        if (name !== "change" || !this.data.signs[query][key]) return
+        if (name !== "change" || !this.data.signs[query][key]) continue
         context.fillStyle = inkOn(this.theme, ...colour)
         context.fillText(
           this.data.signs[query][key],
           left + across * (key + 0.5),
           HEAD + down * (query + 0.5),
         )
-      }),
-    )
+      }
+    }
     context.strokeStyle = this.theme.grid
     context.strokeRect(
       Math.round(left) - 0.5,
@@ -173,9 +173,8 @@ class Comparison {
     context.font = `${COMPARED_TYPE - 1}px ${this.theme.font}`
     context.fillStyle = this.theme.quiet
     context.textAlign = "right"
-    queries.forEach((query, row) =>
-      context.fillText(fitted(context, query, left - 20), left - 5, HEAD + down * (row + 0.5)),
-    )
+    for (const [row, query] of queries.entries())
+      context.fillText(fitted(context, query, left - 20), left - 5, HEAD + down * (row + 0.5))
     keys.forEach((key, column) => {
       if (column % every === 0)
         turned(context, left + across * (column + 0.5), bottom + 5, () =>
@@ -314,7 +313,9 @@ class Comparison {
       getSelection().selectAllChildren(this.table)
       button.textContent = "Selected"
     }
-    setTimeout(() => (button.textContent = "Copy the numbers"), 1500)
+    setTimeout(() => {
+      button.textContent = "Copy the numbers"
+    }, 1500)
   }
 
   download() {
@@ -324,7 +325,11 @@ class Comparison {
       height: canvases[0].height,
     })
     const context = whole.getContext("2d")
-    canvases.reduce((x, canvas) => (context.drawImage(canvas, x, 0), x + canvas.width), 0)
+    let x = 0
+    for (const canvas of canvases) {
+      context.drawImage(canvas, x, 0)
+      x += canvas.width
+    }
     el("a", { href: whole.toDataURL(), download: "attention.png" }).click()
   }
 }

@@ -301,7 +301,7 @@ export class Controls {
     }
     for (const layer of this.layers.children) {
       const number = Number(layer.dataset.name)
-      layer.classList.toggle("empty", headsOff(off, number, kind) === kind.heads)
+      layer.classList.toggle("empty", headsOff(off, number) === kind.heads)
       layer.setAttribute("aria-label", `Layer ${number + 1}`)
     }
     this.heads.querySelector('[data-name="only"]').textContent = `Only head ${current + 1}`
@@ -343,8 +343,7 @@ const row = (label, content) =>
     content,
   )
 
-const headsOff = (off, layer, kind) =>
-  [...off].filter((site) => site.startsWith(`${layer}.`)).length
+const headsOff = (off, layer) => [...off].filter((site) => site.startsWith(`${layer}.`)).length
 
 function clamped(input) {
   const value = Number(input.value)

@@ -110,7 +110,7 @@ export class Grid extends Stack {
     context.fillText("head", 2, GRID_TOP / 2)
   }
 
-  drawTile(context, { kind, theme, off }, layer, head) {
+  drawTile(context, { theme, off }, layer, head) {
     const found = this.tiles?.[this.number(layer, head)]
     if (!found) return
     const { width, height } = found

@@ -146,11 +146,13 @@ export class Lines extends Stack {
 
   drawOverlay(scene, active) {
     const context = this.overlay()
-    const { frame, theme } = scene
+    const { theme } = scene
     const lit = active.row >= 0 || active.column >= 0
     this.base.style.opacity = lit ? LINES_FADED : 1
     if (!lit) return
-    this.clipped(context, () => this.edges(active).forEach((edge) => this.line(context, edge)))
+    this.clipped(context, () => {
+      for (const edge of this.edges(active)) this.line(context, edge)
+    })
     context.globalAlpha = 1
     context.font = `${LINES_TYPE}px ${theme.font}`
     context.textBaseline = "middle"

@@ -1,6 +1,7 @@
 // Puts what the server says into the page's mailbox, tells the explorer, and takes its questions to the server.
 export default function ({ data, key, setTriggerValue }) {
-  const box = (window.headlight ??= { layers: new Map() })
+  window.headlight ??= { layers: new Map() }
+  const box = window.headlight
   if (data instanceof Uint8Array) box.layers.set(key, data)
   else if (data.view) box.steer = data
   else Object.assign(box, { exact: data.exact, ask: setTriggerValue })

@@ -123,10 +123,10 @@ export function fitted(context, text, room) {
   let [low, high] = [0, letters.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (context.measureText(letters.slice(0, middle).join("") + "…").width <= room) low = middle
+    if (context.measureText(`${letters.slice(0, middle).join("")}…`).width <= room) low = middle
     else high = middle - 1
   }
-  return letters.slice(0, low).join("") + "…"
+  return `${letters.slice(0, low).join("")}…`
 }
 
 export function el(tag, properties = {}, ...children) {

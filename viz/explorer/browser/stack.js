@@ -54,7 +54,9 @@ export class Stack {
       this.zoomBy(event.deltaY < 0 ? 1.2 : 1 / 1.2, this.point(event))
     }
     this.host.ontouchstart = this.host.ontouchmove = (event) => this.pinch(event)
-    this.host.ontouchend = this.host.ontouchcancel = () => (this.fingers = null)
+    this.host.ontouchend = this.host.ontouchcancel = () => {
+      this.fingers = null
+    }
   }
 
   // Two fingers: what lies between them stays there, as large as they are far apart.

@@ -65,7 +65,8 @@ function mount(parentElement) {
     },
     drawn: () => {
       if (!held.awaited || held.told === held.data) return
-      const seen = (held.told = held.data)
+      const seen = held.data
+      held.told = seen
       insist(
         held,
         () => held.trigger("drawn", true),
@@ -81,16 +82,17 @@ function mount(parentElement) {
   for (const press of ["pointerdown", "keydown"]) {
     window.addEventListener(
       press,
-      (event) => outside(event) && (held.pressed = performance.now()),
+      (event) => {
+        if (outside(event)) held.pressed = performance.now()
+      },
       true,
     )
   }
   window.addEventListener("click", (event) => leave(held, event), true)
   const page = location.pathname
-  window.addEventListener(
-    "popstate",
-    () => location.pathname !== page && (held.left = performance.now()),
-  )
+  window.addEventListener("popstate", () => {
+    if (location.pathname !== page) held.left = performance.now()
+  })
   mounted.set(parentElement, held)
   return held
 }

@@ -6,9 +6,11 @@ export default function ({ data, parentElement }) {
   const theme = themeOf(root)
   const said = el("p", { className: "said", role: "status" }, data.hint)
   const tables = data.matrices.map((matrix) => tableOf(matrix, theme))
-  root.onpointerover = root.onpointerdown = ({ target }) =>
-    (said.textContent = target.title || data.hint)
-  root.onpointerleave = () => (said.textContent = data.hint)
+  const say = (words) => {
+    said.textContent = words || data.hint
+  }
+  root.onpointerover = root.onpointerdown = ({ target }) => say(target.title)
+  root.onpointerleave = () => say("")
   root.replaceChildren(el("div", { className: "panels" }, ...tables), said)
 }
 

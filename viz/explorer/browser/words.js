@@ -95,7 +95,8 @@ export class Words {
           : this.keyWeight(scene, active)
       const chosen =
         side === "key" ? active.column : looks ? active.row : this.one ? active.column : active.row
-      buttons.forEach((button, place) => this.paint(scene, button, weight(place), place === chosen))
+      for (const [place, button] of buttons.entries())
+        this.paint(scene, button, weight(place), place === chosen)
     }
     const none = `${AT_REST} Point at a token, or tab to it, to see only what it attends to.`
     this.said.textContent = looks ? OF_QUERY : lit ? OF_KEY : none
