@@ -1,4 +1,6 @@
 // The formula of a model: equations that wrap, parts that can be pressed, and beside each what its absence does.
+import { el } from "../explorer/browser/element.js"
+
 const held = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -18,59 +20,57 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return () => clearTimeout(held.get(parentElement))
 }
 
-function made(tag, className, ...children) {
-  const element = document.createElement(tag)
-  element.className = className
-  element.append(...children)
-  return element
-}
-
 function groupOf({ words, lines }, tell) {
-  return made("section", "group", made("h4", "", words), ...lines.map((line) => lineOf(line, tell)))
+  return el(
+    "section",
+    { className: "group" },
+    el("h4", {}, words),
+    ...lines.map((line) => lineOf(line, tell)),
+  )
 }
 
 function lineOf({ words, terms }, tell) {
-  return made(
+  return el(
     "div",
-    "line",
-    made("span", "words", words),
-    made("div", "terms", ...terms.map((term) => termOf(term, tell))),
+    { className: "line" },
+    el("span", { className: "words" }, words),
+    el("div", { className: "terms" }, ...terms.map((term) => termOf(term, tell))),
   )
 }
 
 function termOf({ notation, name, part, result, chosen, most, out, present }, tell) {
-  const written = made("span", "notation", ...piecesOf(notation))
+  const written = el("span", { className: "notation" }, ...piecesOf(notation))
   const classes = ["term", out && "out", present && "present", chosen && "chosen", most && "most"]
     .filter(Boolean)
     .join(" ")
   if (present) written.setAttribute("aria-current", "step")
-  if (!part) return made("span", classes, written)
-  const button = made(
+  if (!part) return el("span", { className: classes }, written)
+  return el(
     "button",
-    classes,
+    {
+      type: "button",
+      className: classes,
+      "data-part": part,
+      "aria-pressed": Boolean(chosen),
+      onclick: () => tell("press", part),
+    },
     written,
-    made("span", "name", name),
-    made("span", "result", result),
+    el("span", { className: "name" }, name),
+    el("span", { className: "result" }, result),
   )
-  button.type = "button"
-  button.dataset.part = part
-  button.setAttribute("aria-pressed", String(Boolean(chosen)))
-  button.onclick = () => tell("press", part)
-  return button
 }
 
 // "W_Q", "Q K^T", "A_{12}": letters that stand alone are variables, words are not.
 function piecesOf(notation) {
   return notation.split(/([_^](?:\{[^}]*\}|.))/).flatMap((piece) => {
     if (!/^[_^]/.test(piece)) return lettersOf(piece)
-    const moved = made(piece[0] === "_" ? "sub" : "sup", "")
-    moved.append(...lettersOf(piece.slice(1).replace(/[{}]/g, "")))
-    return [moved]
+    const letters = lettersOf(piece.slice(1).replace(/[{}]/g, ""))
+    return [el(piece[0] === "_" ? "sub" : "sup", {}, ...letters)]
   })
 }
 
 function lettersOf(text) {
   return text
     .split(/(\p{L}+)/u)
-    .map((piece) => (/^\p{L}$/u.test(piece) ? made("i", "", piece) : piece))
+    .map((piece) => (/^\p{L}$/u.test(piece) ? el("i", {}, piece) : piece))
 }

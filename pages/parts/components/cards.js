@@ -1,26 +1,22 @@
-// Cards to choose from: a title, a number, and a line or two below. Text is never read as markup.
-export default function ({ data, parentElement, setTriggerValue }) {
-  const made = (tag, name, content) => {
-    const element = document.createElement(tag)
-    element.className = name
-    element.textContent = content
-    return element
-  }
+// Cards to choose from: a title, a number, and a line or two below.
+import { el } from "../../../viz/explorer/browser/element.js"
 
-  const card = ({ id, title, number, where, chance, explained }) => {
-    const button = made("button", "card", "")
-    button.type = "button"
-    button.title = explained
-    button.setAttribute("aria-label", `${title}: ${number}. ${where}, ${chance}`)
-    button.append(
-      made("span", "title", title),
-      made("span", "number", number),
-      made("span", "where", where),
-      made("span", "where", chance),
+export default function ({ data, parentElement, setTriggerValue }) {
+  const card = ({ id, title, number, where, chance, explained }) =>
+    el(
+      "button",
+      {
+        type: "button",
+        className: "card",
+        title: explained,
+        "aria-label": `${title}: ${number}. ${where}, ${chance}`,
+        onclick: () => setTriggerValue("chosen", id),
+      },
+      el("span", { className: "title" }, title),
+      el("span", { className: "number" }, number),
+      el("span", { className: "where" }, where),
+      el("span", { className: "where" }, chance),
     )
-    button.onclick = () => setTriggerValue("chosen", id)
-    return button
-  }
 
   parentElement.querySelector(".cards").replaceChildren(...data.cards.map(card))
 }

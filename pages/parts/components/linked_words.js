@@ -1,17 +1,12 @@
-// The words of the source above those of the translation, with a curve for each link. Text is never read as markup.
+// The words of the source above those of the translation, with a curve for each link.
+import { el } from "../../../viz/explorer/browser/element.js"
+
 const SVG = "http://www.w3.org/2000/svg"
 const THINNEST = 0.75
 const WIDEST = 8 // pixels of a link with all the weight
 const THIN = 0.35 // of that width: the links of words that are not looked at
 const PRINTED = 640 // pixels of a printed page
 const drawn = new WeakMap()
-
-const made = (tag, name, content = "") => {
-  const element = document.createElement(tag)
-  element.className = name
-  element.textContent = content
-  return element
-}
 
 const width = (weight) => THINNEST + WIDEST * weight
 
@@ -24,18 +19,24 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.classList.toggle("alone", data.alone)
 
   const sources = data.sources.map((source) => {
-    const box = made("span", `source ${source.special ? "special" : ""}`)
-    box.append(made("span", "number"), made("span", "word", source.text))
-    return box
+    const number = el("span", { className: "number" })
+    const word = el("span", { className: "word" }, source.text)
+    return el("span", { className: `source ${source.special ? "special" : ""}` }, number, word)
   })
   const targets = data.targets.map((target, place) => {
     const state = `${target.special ? "special" : ""} ${target.later ? "later" : ""}`
-    const button = made("button", `target ${state}`, target.text)
-    button.type = "button"
-    button.tabIndex = place === Math.max(data.marked, 0) ? 0 : -1
-    button.setAttribute("aria-label", target.said)
+    const button = el(
+      "button",
+      {
+        type: "button",
+        className: `target ${state}`,
+        tabIndex: place === Math.max(data.marked, 0) ? 0 : -1,
+        "aria-label": target.said,
+        onclick: () => setTriggerValue("step", target.step),
+      },
+      target.text,
+    )
     if (place === data.marked) button.setAttribute("aria-current", "step")
-    button.onclick = () => setTriggerValue("step", target.step)
     button.onpointerenter = button.onfocus = () => show(place)
     button.onpointerleave = button.onblur = () => show(data.marked)
     return button
@@ -44,13 +45,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const curves = document.createElementNS(SVG, "svg")
   curves.setAttribute("aria-hidden", "true")
   const row = (name, label, boxes) => {
-    const element = made("div", "row")
-    element.setAttribute("role", "group")
-    element.setAttribute("aria-label", name)
-    element.append(...boxes)
-    return label === "above"
-      ? [made("span", "label", name), element]
-      : [element, made("span", "label", name)]
+    const element = el("div", { className: "row", role: "group", "aria-label": name }, ...boxes)
+    const title = el("span", { className: "label" }, name)
+    return label === "above" ? [title, element] : [element, title]
   }
   sheet.replaceChildren(
     ...row("Source", "above", sources),

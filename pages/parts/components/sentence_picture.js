@@ -1,5 +1,7 @@
 // A sentence twice, and a curve for every weight of one head: from the query that looks to the key that is looked at.
 // What a visitor typed is only ever set as text.
+import { el } from "../../../viz/explorer/browser/element.js"
+
 const DRAWING = "http://www.w3.org/2000/svg"
 const SIZES = [26, 22, 18, 15, 13] // pixels of type, the largest that fits
 const ALONE = 1.5 // times as large where nothing stands around the picture
@@ -29,14 +31,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function mount(parentElement) {
   const root = parentElement.querySelector(".sentence")
-  const sheet = made("div", "sheet")
-  const below = made("div", "below")
-  const [said, cut, wider] = ["said", "cut", "wider"].map((name) => made("p", name))
-  const swap = made("button", "swap", "Swap two words")
-  swap.type = "button"
-  said.setAttribute("aria-live", "polite")
-  below.append(said, wider, cut, swap)
-  root.replaceChildren(sheet, below)
+  const sheet = el("div", { className: "sheet" })
+  const said = el("p", { className: "said", "aria-live": "polite" })
+  const [cut, wider] = ["cut", "wider"].map((className) => el("p", { className }))
+  const swap = el("button", { type: "button", className: "swap" }, "Swap two words")
+  root.replaceChildren(sheet, el("div", { className: "below" }, said, wider, cut, swap))
   const held = {
     root,
     sheet,
@@ -505,13 +504,6 @@ function step(held, [right, down]) {
 }
 
 // Small things
-
-function made(tag, name, content = "") {
-  const element = document.createElement(tag)
-  element.className = name
-  element.textContent = content
-  return element
-}
 
 function shape(tag, attributes) {
   const element = document.createElementNS(DRAWING, tag)

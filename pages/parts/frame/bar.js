@@ -1,5 +1,7 @@
 // The bar at the top of every page: what is read, by which model, examples, what to share, and files to take away.
 // What is typed stays in the field until it is shown: Enter or Show does that, Shift + Enter begins a new line.
+import { el } from "../../../viz/explorer/browser/element.js"
+
 const UNSENT = "data-unsent" // on the root element: the style sheet of the page greys what is of the text before
 const FILE = "[data-testid=stDownloadButton] button"
 const FILES = "[class*=st-key-files] [data-testid=stElementContainer]:not(.st-key-share_picture *)" // the page's own download buttons, which are hidden
@@ -24,28 +26,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 }
 
-function made(tag, properties, ...children) {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.includes("-") || name === "role") element.setAttribute(name, value)
-    else element[name] = value
-  }
-  element.append(...children)
-  return element
-}
-
 // A list under a button. What fills it is asked for anew whenever it opens, and, of what the page offers, while it is
 // open: a page that is still computing has its files later.
 class Menu {
   constructor(name, bar, fill) {
-    this.list = made("div", { className: "list", role: "group", "aria-label": name })
-    this.summary = made("summary", {}, name)
-    this.host = made(
-      "details",
-      { className: `menu ${name.toLowerCase()}` },
-      this.summary,
-      this.list,
-    )
+    this.list = el("div", { className: "list", role: "group", "aria-label": name })
+    this.summary = el("summary", {}, name)
+    this.host = el("details", { className: `menu ${name.toLowerCase()}` }, this.summary, this.list)
     this.host.addEventListener("toggle", () => {
       clearInterval(this.watch)
       if (!this.host.open) return
@@ -108,15 +95,15 @@ function offered(selector) {
 class Field {
   constructor(name, label, hint, bar) {
     Object.assign(this, { name, bar, shown: null, sent: null })
-    this.input = made("textarea", {
+    this.input = el("textarea", {
       rows: 1,
       spellcheck: false,
       "aria-label": label,
       placeholder: label,
       title: hint,
     })
-    this.more = made("span", { className: "more", textContent: "…", "aria-hidden": "true" })
-    this.host = made("div", { className: "field" }, this.input, this.more)
+    this.more = el("span", { className: "more", textContent: "…", "aria-hidden": "true" })
+    this.host = el("div", { className: "field" }, this.input, this.more)
     this.input.addEventListener("input", () => this.typed())
     for (const moved of ["focus", "blur", "pointerdown"])
       this.input.addEventListener(moved, () => this.unfold())
@@ -193,18 +180,18 @@ class Bar {
       "Read after the first, as a segment of its own; it may be empty.",
       this,
     )
-    this.go = made("button", {
+    this.go = el("button", {
       type: "button",
       className: "go",
       textContent: "Show",
       onclick: () => this.show(),
     })
-    this.status = made("span", { className: "status", role: "status" })
-    this.model = made("select", {
+    this.status = el("span", { className: "status", role: "status" })
+    this.model = el("select", {
       "aria-label": "Model",
       onchange: () => this.tell("model", this.model.value),
     })
-    this.device = made("select", {
+    this.device = el("select", {
       "aria-label": "Device",
       className: "device",
       onchange: () => this.tell("device", this.device.value),
@@ -215,8 +202,8 @@ class Bar {
     this.share = new Menu("Share", this, (list) => list.replaceChildren(...this.shared()))
     this.download = new Menu("Download", this, (list) => list.replaceChildren(...this.files(FILES)))
     this.menus = [this.examples, this.share, this.download]
-    this.folded = made("div", { className: "folded" }, ...this.menus.map((menu) => menu.host))
-    this.more = made("button", {
+    this.folded = el("div", { className: "folded" }, ...this.menus.map((menu) => menu.host))
+    this.more = el("button", {
       type: "button",
       className: "others",
       textContent: "⋯",
@@ -233,7 +220,7 @@ class Bar {
       event.composedPath().includes(this.folded) ||
       event.composedPath().includes(this.more) ||
       this.close(false)
-    const row = made(
+    const row = el(
       "div",
       { className: "row" },
       this.text.host,
@@ -264,7 +251,7 @@ class Bar {
     const written = JSON.stringify(options)
     if (select.written !== written) {
       select.replaceChildren(
-        ...options.map(([value, label]) => made("option", { value, textContent: label })),
+        ...options.map(([value, label]) => el("option", { value, textContent: label })),
       )
       select.written = written
     }
@@ -313,16 +300,16 @@ class Bar {
       this.close()
       act()
     }
-    const button = made("button", { type: "button", textContent: label, onclick: choose })
-    if (!explained) return made("div", { className: "entry" }, button)
+    const button = el("button", { type: "button", textContent: label, onclick: choose })
+    if (!explained) return el("div", { className: "entry" }, button)
     this.notes = (this.notes ?? 0) + 1
-    const note = made("span", {
+    const note = el("span", {
       className: "note",
       id: `note-${this.notes}`,
       textContent: explained,
     })
     button.setAttribute("aria-describedby", note.id)
-    return made("div", { className: "entry" }, button, note)
+    return el("div", { className: "entry" }, button, note)
   }
 
   // On a phone the menus stand in a list of their own.
@@ -434,7 +421,7 @@ class Bar {
 
   // Where the clipboard is closed (an insecure origin, an old browser) the older command does it.
   copyTheOldWay(address) {
-    const field = made("textarea", { value: address })
+    const field = el("textarea", { value: address })
     document.body.append(field)
     field.select()
     const copied = document.execCommand("copy")

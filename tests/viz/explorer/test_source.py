@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +11,11 @@ from viz.explorer import layout, source
 SCRIPTS = [
     (*source.MODULES, "streamlit"),
     (*source.MODULES, "standalone"),
-    ("paint", "comparison"),
-    ("paint", "tables"),
+    ("element", "paint", "comparison"),
+    ("element", "paint", "tables"),
 ]
+ROOT = Path(__file__).parents[3]
+COMPONENTS = sorted([*(ROOT / "pages").rglob("*.js"), *(ROOT / "viz/formula").glob("*.js")])
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js"$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:const|class|(?:async )?function) (\w+)", re.MULTILINE)
 TOP = re.compile(r"^(?:export )?(?:const|let|class|(?:async )?function) (\w+|[\[{][\w, ]+[\]}])", re.MULTILINE)
@@ -50,3 +53,15 @@ def test_nothing_of_an_import_is_left_in_a_joined_script(script):
     joined = source.joined(*script)
     assert re.findall(r"^import\b.*", joined, flags=re.MULTILINE) == []
     assert re.findall(r"^export (?!default).*", joined, flags=re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("path", COMPONENTS, ids=lambda path: path.stem)
+def test_a_component_imports_nothing_but_the_making_of_elements_and_has_it_in_front(path):
+    text, script = path.read_text(encoding="utf-8"), source.with_element(path)
+    imports = re.findall(r'^import (.*) from "(.*)"$', text, flags=re.MULTILINE)
+    assert all((path.parent / file).resolve() == source.FOLDER / "element.js" for _, file in imports)
+    assert {names for names, _ in imports} <= {"{ el }"}
+    assert script.count("function el(") == len(imports)
+    assert len(re.findall(r"^export", script, flags=re.MULTILINE)) == 1
+    assert bool(re.search(r"\bel\(", text)) == bool(imports)
+    assert not re.search(r"^import\b", script, flags=re.MULTILINE)

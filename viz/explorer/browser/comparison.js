@@ -1,6 +1,7 @@
 // The weights of two runs and their signed difference, side by side: query rows, key columns. What is pointed at in one
 // picture is marked in all three.
-import { el, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./paint.js"
+import { el } from "./element.js"
+import { fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./paint.js"
 
 const PANELS = { before: "Before", after: "After", change: "Difference" }
 const COMPARED_TYPE = 12 // pixels of type

@@ -1,7 +1,7 @@
 // Every setting of the view, visible and labelled. A control shows the view that it is given and reports what was chosen.
 import { counted } from "./data.js"
+import { el } from "./element.js"
 import { MANY_KEYS, MOST_LINES } from "./layout.js"
-import { el } from "./paint.js"
 
 export const SHOWS = {
   all: "All",

@@ -128,13 +128,3 @@ export function fitted(context, text, room) {
   }
   return `${letters.slice(0, low).join("")}…`
 }
-
-export function el(tag, properties = {}, ...children) {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.startsWith("on") || name in element) element[name] = value
-    else element.setAttribute(name, value)
-  }
-  element.append(...children)
-  return element
-}

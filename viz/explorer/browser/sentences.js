@@ -1,7 +1,7 @@
 // What is said in words: of what is pointed at or kept, and, to screen-reader users, of what has changed.
 import { KINDS, SHOWS } from "./controls.js"
 import { blockOf } from "./data.js"
-import { el } from "./paint.js"
+import { el } from "./element.js"
 import { isCell } from "./scene.js"
 import { named } from "./words.js"
 

@@ -1,5 +1,6 @@
 // Small matrices as tables: every number in its coloured cell, and all digits of the one that is pointed at.
-import { el, inkOn, shade, shadesOf, themeOf } from "./paint.js"
+import { el } from "./element.js"
+import { inkOn, shade, shadesOf, themeOf } from "./paint.js"
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".matrices")

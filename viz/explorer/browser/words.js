@@ -1,7 +1,8 @@
 // The sentence itself, one button a token, shaded by attention; and the numbers of one query as a table.
 import { strengthOf } from "./data.js"
+import { el } from "./element.js"
 import { AT_REST, OF_KEY, OF_QUERY } from "./layout.js"
-import { el, inkOn, shade } from "./paint.js"
+import { inkOn, shade } from "./paint.js"
 
 export class Words {
   constructor(actions) {
