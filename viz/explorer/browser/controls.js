@@ -53,8 +53,10 @@ export class Controls {
     this.layers = el("div", { className: "choices", role: "group", "aria-label": "Layer" })
     this.heads = el("div", { className: "choices", role: "group", "aria-label": "Heads" })
     this.kindRow = row("Attention", this.kinds)
-    this.layers.onpointerover = this.layers.onfocusin = (event) =>
-      this.actions.near(Number(event.target.dataset.name))
+    for (const reached of ["pointerover", "focusin"])
+      this.layers.addEventListener(reached, ({ target }) =>
+        this.actions.near(Number(target.dataset.name)),
+      )
     this.layers.onpointerleave = () => this.actions.near()
     this.top = el(
       "div",

@@ -78,8 +78,9 @@ export class Explorer {
   listen() {
     new ResizeObserver(() => this.schedule()).observe(this.views)
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule())
-    this.frameElement.onfocusout = (event) =>
-      this.frameElement.contains(event.relatedTarget) || this.flush()
+    this.frameElement.addEventListener("focusout", ({ relatedTarget }) => {
+      if (!this.frameElement.contains(relatedTarget)) this.flush()
+    })
   }
 
   get view() {
