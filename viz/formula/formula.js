@@ -1,11 +1,32 @@
 // The formula of a model: equations that wrap, parts that can be pressed, and beside each what its absence does.
 import { el } from "../explorer/browser/element.js"
+/** @import { Mounting } from "../explorer/browser/types.js" */
 
+/** @typedef {(name: string, value: unknown) => void} Tell */
+/**
+ * What viz/formula/switches.py gives of a term.
+ * @typedef {object} Term
+ * @property {string} notation
+ * @property {string} [part] one that can be pressed has a name and a result
+ * @property {string} [name]
+ * @property {string} [result]
+ * @property {boolean} [chosen]
+ * @property {boolean} [most]
+ * @property {boolean} [out]
+ * @property {boolean} [present]
+ */
+/** @typedef {{ words: string, terms: Term[] }} Line */
+/** @typedef {{ words: string, lines: Line[] }} Group */
+/** @typedef {{ label: string, groups: Group[], pending?: number, small: boolean }} Formula */
+
+/** @type {WeakMap<HTMLElement, number>} */
 const held = new WeakMap()
 
+/** @param {Mounting<Formula>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".formula")
-  const focused = root.getRootNode().activeElement?.dataset?.part
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".formula"))
+  const page = /** @type {Document | ShadowRoot} */ (root.getRootNode())
+  const focused = /** @type {HTMLElement | null} */ (page.activeElement)?.dataset.part
   root.setAttribute("aria-label", data.label)
   root.classList.toggle("small", data.small)
   root.replaceChildren(...data.groups.map((group) => groupOf(group, setTriggerValue)))
@@ -20,6 +41,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return () => clearTimeout(held.get(parentElement))
 }
 
+/** @type {(group: Group, tell: Tell) => HTMLElement} */
 function groupOf({ words, lines }, tell) {
   return el(
     "section",
@@ -29,6 +51,7 @@ function groupOf({ words, lines }, tell) {
   )
 }
 
+/** @type {(line: Line, tell: Tell) => HTMLElement} */
 function lineOf({ words, terms }, tell) {
   return el(
     "div",
@@ -38,7 +61,8 @@ function lineOf({ words, terms }, tell) {
   )
 }
 
-function termOf({ notation, name, part, result, chosen, most, out, present }, tell) {
+/** @type {(term: Term, tell: Tell) => HTMLElement} */
+function termOf({ notation, name = "", part, result = "", chosen, most, out, present }, tell) {
   const written = el("span", { className: "notation" }, ...piecesOf(notation))
   const classes = ["term", out && "out", present && "present", chosen && "chosen", most && "most"]
     .filter(Boolean)
@@ -61,6 +85,7 @@ function termOf({ notation, name, part, result, chosen, most, out, present }, te
 }
 
 // "W_Q", "Q K^T", "A_{12}": letters that stand alone are variables, words are not.
+/** @type {(notation: string) => (string | HTMLElement)[]} */
 function piecesOf(notation) {
   return notation.split(/([_^](?:\{[^}]*\}|.))/).flatMap((piece) => {
     if (!/^[_^]/.test(piece)) return lettersOf(piece)
@@ -69,6 +94,7 @@ function piecesOf(notation) {
   })
 }
 
+/** @type {(text: string) => (string | HTMLElement)[]} */
 function lettersOf(text) {
   return text
     .split(/(\p{L}+)/u)

@@ -1,7 +1,12 @@
 // Cards to choose from: a title, a number, and a line or two below.
 import { el } from "../../../viz/explorer/browser/element.js"
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
+/** @typedef {Record<"id" | "title" | "number" | "where" | "chance" | "explained", string>} Card */
+
+/** @param {Mounting<{ cards: Card[] }>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
+  /** @param {Card} card */
   const card = ({ id, title, number, where, chance, explained }) =>
     el(
       "button",
@@ -18,5 +23,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
       el("span", { className: "where" }, chance),
     )
 
-  parentElement.querySelector(".cards").replaceChildren(...data.cards.map(card))
+  parentElement.querySelector(".cards")?.replaceChildren(...data.cards.map(card))
 }

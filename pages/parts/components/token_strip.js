@@ -1,8 +1,23 @@
 // The prompt, then one button for each written token.
 import { el } from "../../../viz/explorer/browser/element.js"
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
+/**
+ * What viz/sentences/token_strip.py gives of a token.
+ * @typedef {object} Token
+ * @property {string} text
+ * @property {boolean} spaced
+ * @property {number} breaks
+ * @property {string} number
+ * @property {string} said
+ * @property {string} shade
+ * @property {string} ink
+ */
+/** @typedef {{ prompt: string, at: number, colours: { quiet: string }, tokens: Token[] }} Strip */
+
+/** @param {Mounting<Strip>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const text = parentElement.querySelector(".text")
+  /** @type {(token: Token, place: number) => HTMLElement} */
   const button = (token, place) => {
     const shown = el("span", { className: "token" }, token.text)
     shown.style.background = token.shade
@@ -26,10 +41,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return element
   }
 
+  /** @type {HTMLElement[]} */
   const parts = [el("span", { className: "prompt" }, data.prompt)]
   data.tokens.forEach((token, place) => {
     parts.push(button(token, place))
     for (let line = 0; line < token.breaks; line += 1) parts.push(el("br"))
   })
-  text.replaceChildren(...parts)
+  parentElement.querySelector(".text")?.replaceChildren(...parts)
 }

@@ -1,6 +1,22 @@
 // The bar at the top of every page: what is read, by which model, examples, what to share, and files to take away.
 // What is typed stays in the field until it is shown: Enter or Show does that, Shift + Enter begins a new line.
 import { el } from "../../../viz/explorer/browser/element.js"
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
+
+/**
+ * What bar.py shows.
+ * @typedef {object} Shown
+ * @property {string} text
+ * @property {string | null} pair
+ * @property {Option[]} models
+ * @property {string} model
+ * @property {Option[]} devices
+ * @property {string} device
+ * @property {string[]} examples
+ * @property {number} longest characters of a text
+ */
+/** @typedef {[value: string, label: string]} Option */
+/** @typedef {{ button: HTMLButtonElement, label: string, explained: string }} File */
 
 const UNSENT = "data-unsent" // on the root element: the style sheet of the page greys what is of the text before
 const FILE = "[data-testid=stDownloadButton] button"
@@ -8,13 +24,18 @@ const FILES = "[class*=st-key-files] [data-testid=stElementContainer]:not(.st-ke
 const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
 const WATCHED = 400 // milliseconds
 const UNANSWERED = 2000 // for so long the server rests, and has not shown what was sent to it
+/** @type {[string, string]} */
 const ALONE = ["view", "picture"] // in an address: the finding and the picture with nothing around them
 const NEAR_THE_END = 0.8 // of the longest text: from there on characters are counted
+/** @type {WeakMap<HTMLElement, Bar>} */
 const held = new WeakMap()
+/** @type {Map<string, string>} */
 const drafts = new Map() // what was typed and not shown, by field: it goes along to other pages, whatever text they show
 
+/** @param {Mounting<Shown>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const bar = held.get(parentElement) ?? new Bar(parentElement.querySelector(".bar"))
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".bar"))
+  const bar = held.get(parentElement) ?? new Bar(root)
   held.set(parentElement, bar)
   bar.tell = setTriggerValue
   bar.receive(data)
@@ -29,7 +50,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
 // A list under a button. What fills it is asked for anew whenever it opens, and, of what the page offers, while it is
 // open: a page that is still computing has its files later.
 class Menu {
+  /**
+   * @param {string} name
+   * @param {Bar} bar
+   * @param {(list: HTMLElement) => void} fill
+   */
   constructor(name, bar, fill) {
+    this.watch = 0
+    this.offered = ""
     this.list = el("div", { className: "list", role: "group", "aria-label": name })
     this.summary = el("summary", {}, name)
     this.host = el("details", { className: `menu ${name.toLowerCase()}` }, this.summary, this.list)
@@ -37,7 +65,7 @@ class Menu {
       clearInterval(this.watch)
       if (!this.host.open) return
       for (const other of bar.menus) if (other !== this) other.close(false)
-      this.offered = null
+      this.offered = ""
       this.refill(fill)
       this.watch = setInterval(() => this.refill(fill), WATCHED)
     })
@@ -48,6 +76,7 @@ class Menu {
     })
   }
 
+  /** @param {(list: HTMLElement) => void} fill */
   refill(fill) {
     if (!this.host.isConnected) return clearInterval(this.watch)
     const now = JSON.stringify(
@@ -78,12 +107,14 @@ class Menu {
 
 // The files that elements of the page offer: a hidden button, and the text after it that says what the file is. While
 // a run puts its elements in their places, that of an earlier one may stand behind a button, the same file twice.
+/** @type {(selector: string) => File[]} */
 function offered(selector) {
   const elements = [...document.querySelectorAll(selector)]
+  /** @type {Map<string, File>} */
   const files = new Map()
   elements.forEach((element, place) => {
-    const button = element.querySelector(FILE)
-    const label = button?.textContent.trim()
+    const button = /** @type {HTMLButtonElement | null} */ (element.querySelector(FILE))
+    const label = button?.textContent.trim() ?? ""
     if (!button || files.has(label)) return
     const note = elements.slice(place + 1).find((other) => !other.querySelector(FILE))
     files.set(label, { button, label, explained: note?.textContent.trim() ?? "" })
@@ -93,8 +124,20 @@ function offered(selector) {
 
 // One text: a line high, and as high as its text while it is being edited, over what lies below.
 class Field {
+  /**
+   * @param {"text" | "pair"} name
+   * @param {string} label
+   * @param {string} hint
+   * @param {Bar} bar
+   */
   constructor(name, label, hint, bar) {
-    Object.assign(this, { name, bar, shown: null, sent: null })
+    this.name = name
+    this.bar = bar
+    /** @type {string | null} */
+    this.shown = null
+    /** @type {string | null} */
+    this.sent = null
+    this.folded = false
     this.input = el("textarea", {
       rows: 1,
       spellcheck: false,
@@ -111,12 +154,14 @@ class Field {
   }
 
   // A text from the server takes the place of a draft only where it is not the one that was sent from here.
+  /** @param {string} text */
   receive(text) {
     if (text === this.shown) return
     const first = this.shown === null
     const own = text === this.sent
     this.shown = text
-    if (first && drafts.has(this.name)) this.input.value = drafts.get(this.name)
+    const draft = drafts.get(this.name)
+    if (first && draft !== undefined) this.input.value = draft
     else if (!own) this.input.value = text
     if (!first && !own) drafts.delete(this.name)
     this.sent = null
@@ -149,6 +194,7 @@ class Field {
   }
 
   // Enter in the middle of composing a character, as in Japanese, only ends that.
+  /** @param {KeyboardEvent} event */
   press(event) {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) {
       if (this.folded && event.key.startsWith("Arrow")) this.unfold()
@@ -160,7 +206,8 @@ class Field {
 
   fit() {
     const { input } = this
-    const open = input.getRootNode().activeElement === input && !this.folded
+    const root = /** @type {Document | ShadowRoot} */ (input.getRootNode())
+    const open = root.activeElement === input && !this.folded
     this.host.classList.toggle("open", open)
     input.style.height = ""
     const cut = input.scrollWidth > input.clientWidth + 1
@@ -171,8 +218,16 @@ class Field {
 }
 
 class Bar {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root
+    /** @type {Mounting<Shown>["setTriggerValue"]} */
+    this.tell = () => {}
+    /** @type {string[]} */
+    this.texts = []
+    /** @type {Map<HTMLSelectElement, string>} */
+    this.written = new Map() // the options of each, to know when they changed
+    this.longest = this.notes = this.timer = this.waiting = 0
     this.text = new Field("text", "Text", "Enter shows it, Shift + Enter begins a new line.", this)
     this.pair = new Field(
       "pair",
@@ -211,15 +266,17 @@ class Bar {
       "aria-expanded": "false",
     })
     this.more.onclick = () => this.unfold(!this.folded.classList.contains("open"))
-    this.folded.addEventListener(
-      "keydown",
-      (event) => event.key === "Escape" && this.unfold(false) + this.more.focus(),
-    )
+    this.folded.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return
+      this.unfold(false)
+      this.more.focus()
+    })
     // A press outside the bar closes the list; one that opens a page has to be seen before it is gone.
-    this.closeFromOutside = (event) =>
-      event.composedPath().includes(this.folded) ||
-      event.composedPath().includes(this.more) ||
-      this.close(false)
+    /** @param {Event} event */
+    this.closeFromOutside = (event) => {
+      const path = event.composedPath()
+      if (!path.includes(this.folded) && !path.includes(this.more)) this.close(false)
+    }
     const row = el(
       "div",
       { className: "row" },
@@ -233,6 +290,7 @@ class Bar {
     root.replaceChildren(row, this.pair.host, this.status)
   }
 
+  /** @param {Shown} data */
   receive(data) {
     this.longest = data.longest
     this.text.receive(data.text)
@@ -247,24 +305,27 @@ class Bar {
   }
 
   // Options are written anew only where they changed: an open list would close.
+  /** @type {(select: HTMLSelectElement, options: Option[], chosen: string) => void} */
   fill(select, options, chosen) {
     const written = JSON.stringify(options)
-    if (select.written !== written) {
+    if (this.written.get(select) !== written) {
       select.replaceChildren(
         ...options.map(([value, label]) => el("option", { value, textContent: label })),
       )
-      select.written = written
+      this.written.set(select, written)
     }
     select.value = chosen
     const label = select.selectedOptions[0]?.textContent ?? ""
     select.title = options.length > 1 ? label : `${label}: no other here fits this page`
   }
 
+  /** @param {string} text */
   example(text) {
     return this.entry(text, "", () => this.tell("example", text))
   }
 
   // The button is looked for at the press: the page may have been drawn anew since the menu was opened.
+  /** @param {string} selector */
   files(selector) {
     return offered(selector).map(({ button, label, explained }) => {
       const entry = this.entry(label, explained, () => {
@@ -273,7 +334,7 @@ class Bar {
           ?.button.click()
         this.say("The file is being made.")
       })
-      entry.querySelector("button").disabled = button.disabled
+      for (const own of entry.querySelectorAll("button")) own.disabled = button.disabled
       return entry
     })
   }
@@ -295,6 +356,7 @@ class Bar {
   }
 
   // A line of a menu: what a press does, and in small letters what comes of it.
+  /** @type {(label: string, explained: string, act: () => void) => HTMLElement} */
   entry(label, explained, act) {
     const choose = () => {
       this.close()
@@ -302,7 +364,7 @@ class Bar {
     }
     const button = el("button", { type: "button", textContent: label, onclick: choose })
     if (!explained) return el("div", { className: "entry" }, button)
-    this.notes = (this.notes ?? 0) + 1
+    this.notes += 1
     const note = el("span", {
       className: "note",
       id: `note-${this.notes}`,
@@ -313,6 +375,7 @@ class Bar {
   }
 
   // On a phone the menus stand in a list of their own.
+  /** @param {boolean} open */
   unfold(open) {
     this.folded.classList.toggle("open", open)
     this.more.setAttribute("aria-expanded", String(open))
@@ -341,14 +404,12 @@ class Bar {
       : undefined
     this.status.classList.toggle("under", field !== undefined)
     this.status.classList.toggle("refused", this.tooLong)
-    const { offsetLeft, offsetTop, offsetWidth } = field?.host ?? {}
     const place = field && {
-      left: offsetLeft,
-      top: offsetTop + field.input.offsetHeight + 4,
-      width: offsetWidth,
+      left: `${field.host.offsetLeft}px`,
+      top: `${field.host.offsetTop + field.input.offsetHeight + 4}px`,
+      width: `${field.host.offsetWidth}px`,
     }
-    for (const side of ["left", "top", "width"])
-      this.status.style[side] = place ? `${place[side]}px` : ""
+    Object.assign(this.status.style, place ?? { left: "", top: "", width: "" })
   }
 
   // Characters as the server counts them: one outside the first plane is two here. The longer of the texts counts.
@@ -393,8 +454,8 @@ class Bar {
     let rested = 0
     clearInterval(this.waiting)
     this.waiting = setInterval(() => {
-      const { testScriptState } = document.querySelector("[data-testid=stApp]").dataset
-      rested = testScriptState === "notRunning" ? rested + WATCHED : 0
+      const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
+      rested = app?.dataset.testScriptState === "notRunning" ? rested + WATCHED : 0
       if (rested < UNANSWERED) return
       clearInterval(this.waiting)
       for (const field of [this.text, this.pair]) field.takeBack()
@@ -402,6 +463,7 @@ class Bar {
     }, WATCHED)
   }
 
+  /** @param {string} address */
   async copy(address) {
     let copied = true
     try {
@@ -413,6 +475,7 @@ class Bar {
   }
 
   // A word on what was done, for a moment.
+  /** @param {string} words */
   say(words) {
     this.status.textContent = words
     clearTimeout(this.timer)
@@ -420,6 +483,7 @@ class Bar {
   }
 
   // Where the clipboard is closed (an insecure origin, an old browser) the older command does it.
+  /** @param {string} address */
   copyTheOldWay(address) {
     const field = el("textarea", { value: address })
     document.body.append(field)

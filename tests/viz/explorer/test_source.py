@@ -65,3 +65,18 @@ def test_a_component_imports_nothing_but_the_making_of_elements_and_has_it_in_fr
     assert len(re.findall(r"^export", script, flags=re.MULTILINE)) == 1
     assert bool(re.search(r"\bel\(", text)) == bool(imports)
     assert not re.search(r"^import\b", script, flags=re.MULTILINE)
+
+
+def test_the_type_check_knows_the_constants_of_layout_and_no_others():
+    declared = (source.FOLDER / "layout.d.ts").read_text(encoding="utf-8")
+    lines = [f"export const {name}: {type_of(value)}" for name, value in layout.constants().items()]
+    assert re.findall(r"^export const (?!THEMES).*$", declared, flags=re.MULTILINE) == lines
+
+
+def type_of(value: object) -> str:
+    """A constant's type in TypeScript."""
+    if isinstance(value, dict):
+        return f"{{ {'; '.join(f'{name}: {type_of(of_it)}' for name, of_it in value.items())} }}"
+    if isinstance(value, tuple):
+        return "number[][]" if isinstance(value[0], tuple) else f"[{', '.join(map(type_of, value))}]"
+    return "string" if isinstance(value, str) else "number"

@@ -14,13 +14,20 @@ import { activeIn, framedTiles, plainTiles, sceneOf } from "./scene.js"
 import { Readout, aroundOf, awaitedSentence, sentenceOf } from "./sentences.js"
 import { State } from "./state.js"
 import { Table, Words } from "./words.js"
+/** @import { Actions, DrawnScene, ExactRow, Kind, Pointed, Server, View, ViewMessage } from "./types.js" */
+/** @import { Zooming } from "./types.js" */
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
 const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by
+/** @type {Record<string, string[]>} */
 const SHOWN = { all: ["text", "grid", "lines", "matrix"], table: ["text", "table"] }
 
 export class Explorer {
   // `server` may be asked and told: commit(view), exact(request), layer(request), drawn(). Without one, what the browser has must do.
+  /**
+   * @param {HTMLElement & { explorer?: Explorer }} root
+   * @param {Server | null} server
+   */
   constructor(root, server = null) {
     this.root = root
     root.explorer = this // where scripts find it
@@ -28,12 +35,30 @@ export class Explorer {
     this.state = new State()
     this.requests = new Requests()
     this.readout = new Readout()
+    /** @type {Model | null} */
     this.model = null
+    /** @type {Uint8Array | null} */
+    this.packed = null
+    /** @type {DrawnScene | null} */
     this.scene = null
+    /** @type {Pointed | null} */
     this.hovered = null
+    /** @type {number | null} */
     this.waiting = null // the layer that is on its way
+    this.dirty = false
+    this.painted = 0
+    this.frameRequest = 0
+    this.commitTimer = this.nearTimer = this.restTimer = 0
+    /** @type {Model | null} */
+    this.wordsOf = null
+    this.wordsKey = ""
+    /** @type {Model | null} */
+    this.tilesOf = null
+    this.tilesKey = ""
+    /** @type {(place: Pointed | null) => void} */
     const hover = (place) => this.hover(place)
     const redraw = () => this.schedule()
+    /** @type {Actions} */
     const picked = {
       hover,
       redraw,
@@ -60,7 +85,8 @@ export class Explorer {
     this.table = new Table()
     const { words: text, grid, lines, matrix, table } = this
     const hosts = Object.entries({ text, grid, lines, matrix, table })
-    this.panels = new Map(hosts.map(([name, { host }]) => [name, panel(name, host)]))
+    const titles = /** @type {Record<string, string>} */ (TITLES)
+    this.panels = new Map(hosts.map(([name, { host }]) => [name, panel(name, titles[name], host)]))
     this.views = el("div", { className: "views" }, ...this.panels.values())
     // It can be focused, by a click: whoever has clicked into a picture may go on with the keys.
     this.frameElement = el(
@@ -79,7 +105,7 @@ export class Explorer {
     new ResizeObserver(() => this.schedule()).observe(this.views)
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule())
     this.frameElement.addEventListener("focusout", ({ relatedTarget }) => {
-      if (!this.frameElement.contains(relatedTarget)) this.flush()
+      if (!this.frameElement.contains(/** @type {Node | null} */ (relatedTarget))) this.flush()
     })
   }
 
@@ -88,24 +114,29 @@ export class Explorer {
   }
 
   get kind() {
-    return this.model.kinds.get(this.view.attention)
+    return /** @type {Model} */ (this.model).kindOf(this.view.attention)
   }
 
   get shown() {
-    return SHOWN[this.scene.view.show] ?? [this.scene.view.show]
+    const show = this.scene?.view.show ?? "all"
+    return SHOWN[show] ?? [show]
   }
 
-  get active() {
+  // What is pointed at, or else kept.
+  /** @param {DrawnScene} scene */
+  activeOf(scene) {
     const { query, key } = this.view
-    return activeIn(this.scene, this.hovered ?? { query, key })
+    return activeIn(scene, this.hovered ?? { query, key })
   }
 
+  /** @type {(kind: Kind, layer?: number) => number[]} */
   headsOn(kind, layer = this.view.layer) {
     return this.state.headsOn(kind, layer)
   }
 
   // ---- what comes in
 
+  /** @param {Uint8Array<ArrayBuffer>} packed */
   receive(packed) {
     if (packed !== this.packed) {
       this.packed = packed
@@ -119,29 +150,35 @@ export class Explorer {
   }
 
   // A view from outside, for these numbers.
+  /** @type {(view: Partial<ViewMessage>, packed: Uint8Array<ArrayBuffer>) => Promise<void>} */
   steer(view, packed) {
     this.state.open(view)
     return this.receive(packed)
   }
 
+  /** @param {Iterable<Uint8Array<ArrayBuffer>>} all */
   addLayers(all) {
     for (const packed of all) this.model?.addLayer(packed)
     if (this.waiting !== null) return this.refresh() // others come before anybody asks
   }
 
+  /** @param {ExactRow} reply */
   answer(reply) {
     this.requests.add(reply)
     this.showWords()
   }
 
   fit() {
-    this.state.fit(this.model)
-    this.controls.fitTo(this.model, this.kind)
+    if (this.model) {
+      this.state.fit(this.model)
+      this.controls.fitTo(this.model, this.kind)
+    }
     return this.refresh()
   }
 
   // ---- what is chosen
 
+  /** @param {Partial<View>} changes */
   change(changes) {
     Object.assign(this.view, changes)
     this.changed()
@@ -155,47 +192,56 @@ export class Explorer {
     if (!this.server) return
     this.commitTimer = setTimeout(() => this.commit(), REST)
     const { attention, layer } = this.view
-    if (!this.model.has(this.kind, layer)) this.server.layer({ attention, layer })
+    if (!this.model?.has(this.kind, layer)) this.server.layer({ attention, layer })
   }
 
+  /** @param {string} attention */
   changeKind(attention) {
     this.state.openKind(attention)
     this.fit()
     this.changed()
   }
 
+  /** @type {(layer: number, head: number) => void} */
   toggle(layer, head) {
     this.state.toggle(layer, head)
     this.changed()
   }
 
+  /** @param {string} name */
   chooseHeads(name) {
     this.state.chooseHeads(this.kind, name)
     this.changed()
   }
 
+  /** @type {(layer: number, head: number) => void} */
   solo(layer, head) {
     this.state.solo(this.kind, layer, head)
     this.changed()
   }
 
   // A thumbnail opens its head alone, or with a key held switches it; a layer's mean, or its number, all of its heads.
+  /** @type {(place: Pointed | null, event: MouseEvent) => void} */
   chooseTile(place, event) {
     if (!place) return
-    const { layers, heads } = this.kind
-    if (place.layer >= layers) return
-    if (place.head === undefined || place.head >= heads) {
-      this.state.openLayer(this.kind, place.layer, event.shiftKey)
+    const { kind } = this
+    const { layer, head } = place
+    if (layer === undefined || layer >= kind.layers) return
+    if (head === undefined || head >= kind.heads) {
+      this.state.openLayer(kind, layer, event.shiftKey)
       this.changed()
-    } else if (event.shiftKey || event.ctrlKey || event.metaKey)
-      this.toggle(place.layer, place.head)
-    else this.solo(place.layer, place.head)
+    } else if (event.shiftKey || event.ctrlKey || event.metaKey) this.toggle(layer, head)
+    else this.solo(layer, head)
   }
 
+  /** @param {Pointed | null} place */
   openTile(place) {
-    if (place?.head !== undefined && place.layer < this.kind.layers) this.change({ show: "matrix" })
+    const { layer, head } = place ?? {}
+    if (head === undefined || layer === undefined) return
+    if (layer < this.kind.layers) this.change({ show: "matrix" })
   }
 
+  /** @param {Pointed | null} place */
   keep(place) {
     if (!place) return
     this.state.keep(place)
@@ -203,12 +249,14 @@ export class Explorer {
     this.ask()
   }
 
+  /** @param {number} key */
   keepKey(key) {
     this.state.keepKey(key)
     this.changed()
     this.ask()
   }
 
+  /** @param {Pointed | null} place */
   hover(place) {
     this.hovered = place
     this.near(place?.layer)
@@ -216,11 +264,13 @@ export class Explorer {
     this.scheduleOverlay()
   }
 
+  /** @param {Zooming} name */
   zoom(name) {
     for (const stack of [this.lines, this.matrix]) if (stack.inner) stack[name]()
     this.speak()
   }
 
+  /** @type {(across: number, down: number) => void} */
   pan(across, down) {
     for (const stack of [this.lines, this.matrix]) stack.pan(across, down)
   }
@@ -228,10 +278,11 @@ export class Explorer {
   // ---- what is told and asked
 
   // Whoever points at a layer may open it: its numbers come while the pointer is on its way to press.
+  /** @param {number} [layer] */
   near(layer) {
     clearTimeout(this.nearTimer)
     const { model, server } = this
-    if (!server || !model) return
+    if (!server || !model || layer === undefined) return
     const { kind } = this
     if (!(layer < kind.layers) || model.has(kind, layer)) return
     this.nearTimer = setTimeout(() => server.layer({ attention: kind.name, layer }), NEAR)
@@ -245,17 +296,19 @@ export class Explorer {
   // What the server has not been told yet stays untold.
   forget() {
     clearTimeout(this.commitTimer)
-    this.commitTimer = null
+    this.commitTimer = 0
   }
 
   commit() {
     this.forget()
-    this.server.commit(this.state.message())
+    this.server?.commit(this.state.message())
   }
 
   ask() {
-    const request = this.server && this.scene ? this.requests.needed(this.scene, this.active) : null
-    if (request && !this.requests.has(request)) this.server.exact(request)
+    const { scene, server } = this
+    if (!server || !scene) return
+    const request = this.requests.needed(scene, this.activeOf(scene))
+    if (request && !this.requests.has(request)) server.exact(request)
   }
 
   // After a key or a movement, the line for screen readers says where it led.
@@ -276,7 +329,7 @@ export class Explorer {
   async refresh() {
     const [model, view] = [this.model, this.view]
     if (!model) return
-    const kind = model.kinds.get(view.attention)
+    const kind = model.kindOf(view.attention)
     const thumbs = await model.thumbnails(kind)
     this.waiting = null
     if (!(await model.layer(kind, view.layer))) {
@@ -285,14 +338,10 @@ export class Explorer {
       this.readout.said.textContent = awaitedSentence(view.layer).text
       return
     }
-    if (
-      this.model !== model ||
-      model.kinds.get(this.view.attention) !== kind ||
-      !model.ready(kind, this.view.layer)
-    )
-      return
+    if (this.model !== model || this.kind !== kind || !model.ready(kind, this.view.layer)) return
     if (this.scene && this.scene.model !== model) this.speak()
-    this.scene = sceneOf(model, kind, thumbs, this.state.chosen(kind))
+    const scene = sceneOf(model, kind, thumbs, this.state.chosen(kind))
+    this.scene = /** @type {DrawnScene} */ (scene) // its colours come as it is drawn
     this.dirty = true
     this.paint() // at once: the next frame shows it, where waiting for that frame would show it one later
     if (view.query !== null || view.key !== null || view.show === "table") this.speak() // what an address keeps is asked for as if it had been clicked
@@ -310,30 +359,32 @@ export class Explorer {
 
   paint() {
     cancelAnimationFrame(this.frameRequest)
-    this.frameRequest = null
-    if (this.dirty) this.draw()
+    this.frameRequest = 0
+    if (!this.scene) return
+    if (this.dirty) this.draw(this.scene)
     this.dirty = false
-    this.drawOverlays()
-    this.painted = (this.painted ?? 0) + 1
+    this.drawOverlays(this.scene)
+    this.painted += 1
     this.server?.drawn()
   }
 
-  draw() {
-    const { scene } = this
+  /** @param {DrawnScene} scene */
+  draw(scene) {
     scene.theme = themeOf(this.root)
     scene.shades = shadesOf(scene.theme, scene.view.colours)
-    const { shown } = this
+    const { shown, lines, matrix } = this
     this.views.className = `views show-${scene.view.show}${standsBeside(scene.kind, this.views.clientWidth) ? " beside" : ""}`
     for (const [name, host] of this.panels) host.hidden = !shown.includes(name)
     this.controls.show(scene)
     this.buildWords(scene)
     if (shown.includes("grid")) this.drawGrid(scene)
-    if (shown.includes("matrix")) this.matrix.setNumbers(scene)
-    for (const name of ["lines", "matrix"])
-      if (shown.includes(name)) this[name].draw(scene, this[name].host.clientWidth)
-    this.controls.tell(scene, shown.includes("lines") && this.lines.more)
+    if (shown.includes("matrix")) matrix.setNumbers(scene)
+    for (const [name, stack] of Object.entries({ lines, matrix }))
+      if (shown.includes(name)) stack.draw(scene, stack.host.clientWidth)
+    this.controls.tell(scene, shown.includes("lines") && Boolean(lines.more))
   }
 
+  /** @param {DrawnScene} scene */
   buildWords(scene) {
     const key = `${scene.kind.name} ${scene.frame.key}`
     if (this.wordsOf === scene.model && this.wordsKey === key) return
@@ -342,6 +393,7 @@ export class Explorer {
     this.words.build(scene)
   }
 
+  /** @param {DrawnScene} scene */
   drawGrid(scene) {
     const { view, kind, frame, theme } = scene
     const key = [
@@ -362,6 +414,7 @@ export class Explorer {
     this.grid.draw(scene, this.grid.host.clientWidth)
   }
 
+  /** @type {(scene: DrawnScene, key: string) => Promise<void>} */
   async awaitTiles(scene, key) {
     const areWanted = () => this.tilesOf === scene.model && this.tilesKey === key
     const tiles = await framedTiles(scene, areWanted)
@@ -370,16 +423,19 @@ export class Explorer {
     this.schedule()
   }
 
-  drawOverlays() {
-    const { scene, active, shown } = this
-    for (const name of ["grid", "lines", "matrix"])
-      if (shown.includes(name)) this[name].drawOverlay(scene, active)
+  /** @param {DrawnScene} scene */
+  drawOverlays(scene) {
+    const { shown, grid, lines, matrix } = this
+    const active = this.activeOf(scene)
+    for (const [name, stack] of Object.entries({ grid, lines, matrix }))
+      if (shown.includes(name)) stack.drawOverlay(scene, active)
     this.showWords()
   }
 
   showWords() {
-    if (this.scene?.model !== this.model) return // other numbers have come, and are said once they are drawn
-    const { scene, active, shown, requests } = this
+    const { scene, shown, requests } = this
+    if (!scene || scene.model !== this.model) return // other numbers have come, and are said once they are drawn
+    const active = this.activeOf(scene)
     if (shown.includes("text")) this.words.show(scene, active)
     if (shown.includes("table")) {
       const exact = requests.answer(requests.ofRow(scene, Math.max(active.row, 0)))
@@ -392,13 +448,15 @@ export class Explorer {
 }
 
 // The element around one picture.
-const panel = (name, host) =>
+/** @type {(name: string, title: string, host: HTMLElement) => HTMLElement} */
+const panel = (name, title, host) =>
   el(
     "section",
-    { className: `panel ${name}-panel`, "aria-label": `${TITLES[name]} view` },
-    el("p", { className: "title", "aria-hidden": "true" }, TITLES[name]),
+    { className: `panel ${name}-panel`, "aria-label": `${title} view` },
+    el("p", { className: "title", "aria-hidden": "true" }, title),
     host,
   )
 
+/** @type {(model: Model) => string} */
 const shapeOf = ({ kinds }) =>
   [...kinds.values()].map(({ name, layers, heads }) => `${name} ${layers} ${heads}`).join()

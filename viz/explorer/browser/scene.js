@@ -1,8 +1,17 @@
 // The numbers of one view, from which all of its pictures are drawn, and the thumbnails.
 import { counted, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled, valuesOf } from "./data.js"
 import { THUMB_SIDE } from "./layout.js"
+/** @import { Model } from "./data.js" */
+/** @import { Active, Block, Chosen, Kind, Pointed, Scene, Tile } from "./types.js" */
 
 // `chosen` is what State.chosen says, and part of the scene.
+/**
+ * @param {Model} model
+ * @param {Kind} kind
+ * @param {Uint8Array} thumbs
+ * @param {Chosen} chosen
+ * @returns {Scene}
+ */
 export function sceneOf(model, kind, thumbs, chosen) {
   const { view, heads } = chosen
   const frame = frameOf(kind, view)
@@ -24,7 +33,7 @@ export function sceneOf(model, kind, thumbs, chosen) {
     thumbs,
     numbers: new Map([...matrices].map(([head, matrix]) => [head, drawnOf(matrix, width, view)])),
     drawnMean: drawnOf(mean, width, view),
-    full: (head) => shared ?? largest.get(head),
+    full: (head) => shared ?? largest.get(head) ?? 1,
     fullMean: shared ?? (view.maximum === "one" ? 1 : largestIn(mean)),
     rowOf: placesOf(frame.rows),
     columnOf: placesOf(frame.columns),
@@ -33,7 +42,9 @@ export function sceneOf(model, kind, thumbs, chosen) {
 }
 
 // The place with its row and its column in the scene, -1 for what has none.
+/** @type {(scene: Scene, place: Pointed) => Active} */
 export function activeIn(scene, place) {
+  /** @type {(places: Map<number, number>, position?: number | null) => number} */
   const where = (places, position) =>
     position === null || position === undefined ? -1 : (places.get(position) ?? -1)
   return {
@@ -44,6 +55,7 @@ export function activeIn(scene, place) {
 }
 
 // Whether a block of a thumbnail is one query and one key.
+/** @type {(scene: Scene, block: Block) => boolean} */
 export function isCell({ frame, tilesPlain }, block) {
   return (
     (frame.plain || !tilesPlain) &&
@@ -53,6 +65,7 @@ export function isCell({ frame, tilesPlain }, block) {
 }
 
 // The thumbnails that came with the numbers: every token, each in its own row and column.
+/** @type {(scene: Scene) => Tile[]} */
 export function plainTiles({ kind, thumbs }) {
   const [height, width] = kind.thumb_shape
   const count = kind.layers * kind.heads + kind.layers + kind.heads
@@ -64,10 +77,15 @@ export function plainTiles({ kind, thumbs }) {
 
 // Thumbnails of a view that leaves tokens out or merges them: computed here, layer by layer, while the page goes on.
 // Null as soon as `isWanted` says that others are.
+/** @type {(scene: Scene, isWanted: () => boolean) => Promise<Tile[] | null>} */
 export async function framedTiles({ model, kind, frame }, isWanted) {
   const [rows, columns] = [frame.rows.length, frame.columns.length]
+  /** @type {(matrix: Float32Array) => Tile} */
   const thumbnailOf = (matrix) => withLargest(pooled(matrix, rows, columns, THUMB_SIDE))
-  const [heads, layerMeans, sums] = [[], [], []]
+  /** @type {Tile[][]} */
+  const [heads, layerMeans] = [[], []]
+  /** @type {Float32Array[]} */
+  const sums = []
   for (let layer = 0; layer < kind.layers; layer++) {
     await model.layer(kind, layer)
     if (!isWanted()) return null
@@ -83,4 +101,5 @@ export async function framedTiles({ model, kind, frame }, isWanted) {
   return [...heads, ...layerMeans, ...sums.map(thumbnailOf)]
 }
 
+/** @type {(found: Omit<Tile, "largest">) => Tile} */
 const withLargest = (found) => ({ ...found, largest: largestIn(found.tile) })
