@@ -1,4 +1,5 @@
-// The formula of a model: equations that wrap, parts that can be pressed, and beside each what its absence does.
+// The formula of a model: equations that wrap, parts that can be pressed, and beside each what its
+// absence does.
 import { el } from "../explorer/browser/element.js"
 /** @import { Mounting } from "../explorer/browser/types.js" */
 

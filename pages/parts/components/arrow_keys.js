@@ -1,5 +1,6 @@
-// Counts the arrow keys, right as 1 and left as -1, and tells the sum. A sum, because of presses that come while the
-// server is busy it is told the last alone: none is lost, as those of a button's own shortcut are.
+// Counts the arrow keys, right as 1 and left as -1, and tells the sum. A sum, because of presses
+// that come while the server is busy it is told the last alone: none is lost, as those of a
+// button's own shortcut are.
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
 /** @typedef {{ mounted: number, steps: number }} Told */

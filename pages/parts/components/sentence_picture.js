@@ -1,5 +1,5 @@
-// A sentence twice, and a curve for every weight of one head: from the query that looks to the key that is looked at.
-// What a visitor typed is only ever set as text.
+// A sentence twice, and a curve for every weight of one head: from the query that looks to the key
+// that is looked at. What a visitor typed is only ever set as text.
 import { el } from "../../../viz/explorer/browser/element.js"
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 /** @import { At, Curve, Drawn, Figure, Held, Plan, Side, Spot, Word } from "./sentence_types.js" */
@@ -8,10 +8,12 @@ const DRAWING = "http://www.w3.org/2000/svg"
 const SIZES = [26, 22, 18, 15, 13] // pixels of type, the largest that fits
 const ALONE = 1.5 // times as large where nothing stands around the picture
 const [LEAST_GAP, MOST_GAP, JOINED_GAP, PADDING] = [8, 56, 0, 5]
-const [LINE, CURVES, SMALL] = [20, 168, 12] // pixels: a line of numbers, the height of the curves, small type
+// Pixels: a line of numbers, the height of the curves, small type.
+const [LINE, CURVES, SMALL] = [20, 168, 12]
 const HEADING = 64 // pixels that "to key" takes at the left, on the line of the numbers
 const NARROW = 560 // pixels; below, the sentence runs down the page
-const [ROOM, ROW, DENSE_ROW, DENSE] = [0.36, 28, 22, 20] // of the width for the words of a side; pixels a row, from so many rows
+// Of the width for the words of a side; pixels a row, from so many rows.
+const [ROOM, ROW, DENSE_ROW, DENSE] = [0.36, 28, 22, 20]
 const DRAGGED = 8 // pixels
 /** @type {Side[]} */
 const SIDES = ["rows", "columns"]
@@ -29,7 +31,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const same = held.written === written && held.width === held.root.clientWidth
   held.written = written
   if (same)
-    held.observer.observe(held.root) // the page ran for something else: thousands of curves stay as they are
+    // The page ran for something else: thousands of curves stay as they are.
+    held.observer.observe(held.root)
   else draw(held)
   return () => held.observer.disconnect()
 }
@@ -389,7 +392,8 @@ function paint(held, { box, text }, strength, special) {
   )
 }
 
-// The weight between the active word and one of the other side; null for a word of its own side, or at rest.
+// The weight between the active word and one of the other side; null for a word of its own side, or
+// at rest.
 /** @type {(held: Held, active: At | null, side: Side, place: number) => number | null} */
 function weightOf({ data }, active, side, place) {
   if (!active || active.side === side) return null
@@ -481,7 +485,8 @@ function swap(held, one, other) {
   held.tell("swap", places)
 }
 
-// A press that ends where it began keeps the word; one that ends on another word of the same text swaps the two.
+// A press that ends where it began keeps the word; one that ends on another word of the same text
+// swaps the two.
 /** @type {(held: Held, event: PointerEvent, at: At) => void} */
 function press(held, event, at) {
   const from = [event.clientX, event.clientY]

@@ -1,4 +1,5 @@
-// What sentence_picture.js draws and keeps, for the type check alone: nothing of this reaches a browser.
+// What sentence_picture.js draws and keeps, for the type check alone: nothing of this reaches a
+// browser.
 import type { Mounting } from "../../../viz/explorer/browser/types.js"
 
 export type Side = "rows" | "columns"

@@ -1,5 +1,6 @@
-// The bar at the top of every page: what is read, by which model, examples, what to share, and files to take away.
-// What is typed stays in the field until it is shown: Enter or Show does that, Shift + Enter begins a new line.
+// The bar at the top of every page: what is read, by which model, examples, what to share, and
+// files to take away. What is typed stays in the field until it is shown: Enter or Show does that,
+// Shift + Enter begins a new line.
 import { el } from "../../../viz/explorer/browser/element.js"
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
@@ -18,19 +19,23 @@ import { el } from "../../../viz/explorer/browser/element.js"
 /** @typedef {[value: string, label: string]} Option */
 /** @typedef {{ button: HTMLButtonElement, label: string, explained: string }} File */
 
-const UNSENT = "data-unsent" // on the root element: the style sheet of the page greys what is of the text before
+// On the root element: the style sheet of the page greys what is of the text before.
+const UNSENT = "data-unsent"
 const FILE = "[data-testid=stDownloadButton] button"
-const FILES = "[class*=st-key-files] [data-testid=stElementContainer]:not(.st-key-share_picture *)" // the page's own download buttons, which are hidden
+// The page's own download buttons, which are hidden.
+const FILES = "[class*=st-key-files] [data-testid=stElementContainer]:not(.st-key-share_picture *)"
 const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
 const WATCHED = 400 // milliseconds
 const UNANSWERED = 2000 // for so long the server rests, and has not shown what was sent to it
 /** @type {[string, string]} */
-const ALONE = ["view", "picture"] // in an address: the finding and the picture with nothing around them
+// In an address: the finding and the picture with nothing around them.
+const ALONE = ["view", "picture"]
 const NEAR_THE_END = 0.8 // of the longest text: from there on characters are counted
 /** @type {WeakMap<HTMLElement, Bar>} */
 const held = new WeakMap()
 /** @type {Map<string, string>} */
-const drafts = new Map() // what was typed and not shown, by field: it goes along to other pages, whatever text they show
+// What was typed and not shown, by field: it goes along to other pages, whatever text they show.
+const drafts = new Map()
 
 /** @param {Mounting<Shown>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -47,8 +52,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 }
 
-// A list under a button. What fills it is asked for anew whenever it opens, and, of what the page offers, while it is
-// open: a page that is still computing has its files later.
+// A list under a button. What fills it is asked for anew whenever it opens, and, of what the page
+// offers, while it is open: a page that is still computing has its files later.
 class Menu {
   /**
    * @param {string} name
@@ -105,8 +110,9 @@ class Menu {
   }
 }
 
-// The files that elements of the page offer: a hidden button, and the text after it that says what the file is. While
-// a run puts its elements in their places, that of an earlier one may stand behind a button, the same file twice.
+// The files that elements of the page offer: a hidden button, and the text after it that says what
+// the file is. While a run puts its elements in their places, that of an earlier one may stand
+// behind a button, the same file twice.
 /** @type {(selector: string) => File[]} */
 function offered(selector) {
   const elements = [...document.querySelectorAll(selector)]
@@ -153,7 +159,8 @@ class Field {
     this.input.addEventListener("keydown", (event) => this.press(event))
   }
 
-  // A text from the server takes the place of a draft only where it is not the one that was sent from here.
+  // A text from the server takes the place of a draft only where it is not the one that was sent
+  // from here.
   /** @param {string} text */
   receive(text) {
     if (text === this.shown) return
@@ -271,7 +278,8 @@ class Bar {
       this.unfold(false)
       this.more.focus()
     })
-    // A press outside the bar closes the list; one that opens a page has to be seen before it is gone.
+    // A press outside the bar closes the list; one that opens a page has to be seen before it is
+    // gone.
     /** @param {Event} event */
     this.closeFromOutside = (event) => {
       const path = event.composedPath()
@@ -324,7 +332,8 @@ class Bar {
     return this.entry(text, "", () => this.tell("example", text))
   }
 
-  // The button is looked for at the press: the page may have been drawn anew since the menu was opened.
+  // The button is looked for at the press: the page may have been drawn anew since the menu was
+  // opened.
   /** @param {string} selector */
   files(selector) {
     return offered(selector).map(({ button, label, explained }) => {
@@ -386,12 +395,14 @@ class Bar {
     this.unfold(false)
   }
 
-  // What is typed and not shown is marked, here and on the picture; near the end of the room characters are counted.
+  // What is typed and not shown is marked, here and on the picture; near the end of the room
+  // characters are counted.
   mark() {
     const unsent = this.text.unsent || (!this.pair.host.hidden && this.pair.unsent)
     this.root.classList.toggle("unsent", unsent)
     const said = this.counted() + (unsent && !this.tooLong ? "Not shown yet: press Enter." : "")
-    if (this.status.textContent !== said) this.status.textContent = said // or it would be read out at every key
+    // Only where it changed: it would be read out at every key.
+    if (this.status.textContent !== said) this.status.textContent = said
     this.go.disabled = this.tooLong
     this.putStatus()
     document.documentElement.toggleAttribute(UNSENT, unsent)
@@ -412,7 +423,8 @@ class Bar {
     Object.assign(this.status.style, place ?? { left: "", top: "", width: "" })
   }
 
-  // Characters as the server counts them: one outside the first plane is two here. The longer of the texts counts.
+  // Characters as the server counts them: one outside the first plane is two here. The longer of
+  // the texts counts.
   get characters() {
     const fields = this.pair.host.hidden ? [this.text] : [this.text, this.pair]
     return Math.max(...fields.map(({ input }) => [...input.value].length))
@@ -442,7 +454,8 @@ class Bar {
       drafts.delete(field.name)
       field.sent = message[field.name]
       field.unfold(false) // or a long text would cover what is found in it
-      if (matchMedia("(pointer: coarse)").matches) field.input.blur() // and with it the keyboard goes that covers the rest
+      // Without the focus a phone folds the keyboard that covers the rest.
+      if (matchMedia("(pointer: coarse)").matches) field.input.blur()
     }
     this.tell("show", message)
     this.mark()

@@ -1,6 +1,7 @@
-// Fits the figures of the page to the width of a sheet before the browser prints it.
-// No script runs between then and the paper, and a canvas that is drawn anew at that moment prints blank in Chromium. So
-// each figure keeps the width that it has on the screen, with all that is drawn in it, and is made smaller as a whole.
+// Fits the figures of the page to the width of a sheet before the browser prints it. No script runs
+// between then and the paper, and a canvas that is drawn anew at that moment prints blank in
+// Chromium. So each figure keeps the width that it has on the screen, with all that is drawn in it,
+// and is made smaller as a whole.
 const PRINTING = "data-printing" // on the root element: the style sheet has the sheet's width
 const FIGURES = ["stVegaLiteChart", "stPlotlyChart", "stDataFrame"]
   .map((name) => `[data-testid=${name}]`)

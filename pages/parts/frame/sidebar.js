@@ -1,5 +1,6 @@
-// Marks the current page, folds a phone's sidebar once a page was chosen in it, lets the button that opens it scroll away,
-// has Back lead where it leads, however soon it is pressed, and a link, whatever is pressed after it or wherever it opens.
+// Marks the current page, folds a phone's sidebar once a page was chosen in it, lets the button
+// that opens it scroll away, has Back lead where it leads, however soon it is pressed, and a link,
+// whatever is pressed after it or wherever it opens.
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
 const WIDEST_PHONE = 768
@@ -47,10 +48,12 @@ function scrollButton() {
   document.addEventListener("scroll", scrolled, { capture: true, passive: true })
 }
 
-// Streamlit pushes an entry for the page of every run that begins. One that began just before the visitor pressed Back
-// would bring the page back that was left, and end Forward. Between Back and the next press nothing leads to a page. Such
-// a run also empties the screen, where it comes after that of the page that Back leads to: that page is asked for again.
-// And Streamlit does not hear Back before it knows the pages: the first run was then of another address than the present.
+// Streamlit pushes an entry for the page of every run that begins. One that began just before the
+// visitor pressed Back would bring the page back that was left, and end Forward. Between Back and
+// the next press nothing leads to a page. Such a run also empties the screen, where it comes after
+// that of the page that Back leads to: that page is asked for again. And Streamlit does not hear
+// Back before it knows the pages: the first run was then of another address than the present.
+//
 // came: the query of the address that the first run went by.
 /** @param {string} came */
 function followBack(came) {
@@ -72,8 +75,8 @@ function followBack(came) {
   if (window.navigation?.canGoForward && query(came) !== query(location.search)) askAgain()
 }
 
-// Until the server has heard of a link, it would put a press after it into one run with it, which draws neither page. Back
-// to the page that the link stood on ends the wait.
+// Until the server has heard of a link, it would put a press after it into one run with it, which
+// draws neither page. Back to the page that the link stood on ends the wait.
 function followLinks() {
   if (window.headlightLeaves) return
   window.headlightLeaves = true
@@ -95,8 +98,8 @@ function followLinks() {
   for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
 }
 
-// The link of an event. To the page that opens at the root Streamlit writes none but a query: opened in a new tab, that
-// would lead to the page that it stands on.
+// The link of an event. To the page that opens at the root Streamlit writes none but a query:
+// opened in a new tab, that would lead to the page that it stands on.
 /** @type {(event: Event) => HTMLAnchorElement | null} */
 function linkOf(event) {
   /** @type {HTMLAnchorElement | null} */

@@ -1,4 +1,5 @@
-// Runs again when the theme changes: the server, which colours the charts, is asked for the page once more.
+// Runs again when the theme changes: the server, which colours the charts, is asked for the page
+// once more.
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
 /** @type {WeakMap<HTMLElement, string>} */

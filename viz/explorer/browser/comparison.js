@@ -1,5 +1,5 @@
-// The weights of two runs and their signed difference, side by side: query rows, key columns. What is pointed at in one
-// picture is marked in all three.
+// The weights of two runs and their signed difference, side by side: query rows, key columns. What
+// is pointed at in one picture is marked in all three.
 import { el } from "./element.js"
 import { contextOf, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./paint.js"
 /** @import { Context, Mounting, Shades, Theme } from "./types.js" */
@@ -30,8 +30,10 @@ const PANELS = { before: "Before", after: "After", change: "Difference" }
 const SIDES = /** @type {Side[]} */ (Object.keys(PANELS))
 const COMPARED_TYPE = 12 // pixels of type
 const LONGEST_NAME = 90
-const [LOWEST_CELL, LARGEST_SIDE] = [14, 56] // a row has room for its name; full screen has room for more
-const UNDER = 120 // what is left under the pictures in full screen, for the table's line and the buttons
+// A row has room for its name; full screen has room for more.
+const [LOWEST_CELL, LARGEST_SIDE] = [14, 56]
+// What is left under the pictures in full screen, for the table's line and the buttons.
+const UNDER = 120
 const HEAD = 74 // the title and the scale over the picture
 const RAMP = { top: 42, width: 140, height: 10 }
 /** @type {WeakMap<HTMLElement, Comparison>} */
@@ -120,7 +122,8 @@ class Comparison {
     this.fill()
   }
 
-  // Only where something is different: the observer calls for heights as well. Full screen alone bounds the height.
+  // Only where something is different: the observer calls for heights as well. Full screen alone
+  // bounds the height.
   draw() {
     const [width, height] = [
       this.panels[0].host.clientWidth,
@@ -162,7 +165,8 @@ class Comparison {
     this.names(context)
   }
 
-  // Weights end at 1, differences at the largest of them; colour follows the root, so that small ones can be seen.
+  // Weights end at 1, differences at the largest of them; colour follows the root, so that small
+  // ones can be seen.
   /** @type {(name: Side, number: number) => [Shades, number]} */
   colour(name, number) {
     const [most, scale] =
@@ -241,7 +245,8 @@ class Comparison {
     context.strokeStyle = this.theme.grid
     context.strokeRect(left - 0.5, RAMP.top - 0.5, RAMP.width + 1, RAMP.height + 1)
     context.textBaseline = "middle"
-    context.textAlign = "left" // a canvas of the same size keeps what was set when it was drawn before
+    // A canvas of the same size keeps what was set when it was drawn before.
+    context.textAlign = "left"
     context.fillStyle = this.theme.text
     context.font = `bold 16px ${this.theme.font}`
     context.fillText(PANELS[name], 0, 12)

@@ -1,4 +1,5 @@
-// Every setting of the view, visible and labelled. A control shows the view that it is given and reports what was chosen.
+// Every setting of the view, visible and labelled. A control shows the view that it is given and
+// reports what was chosen.
 import { counted } from "./data.js"
 import { el } from "./element.js"
 import { MANY_KEYS, MOST_LINES } from "./layout.js"
@@ -93,7 +94,8 @@ export class Controls {
     return /** @type {HTMLElement} */ (this.heads.querySelector(`[data-name="${name}"]`))
   }
 
-  // What can be chosen depends on the model and the kind of attention alone; built anew, the controls would lose the focus.
+  // What can be chosen depends on the model and the kind of attention alone; built anew, the
+  // controls would lose the focus.
   /** @type {(model: Model, kind: Kind) => void} */
   fitTo(model, kind) {
     const facts = [kind.queryText, kind.keyText].map((text) => [
@@ -364,7 +366,8 @@ export class Controls {
       else if (input.value !== String(view[name])) input.value = view[name]
     }
     this.least.textContent = view.threshold
-    // What is not as it would be without anybody's choice is seen from the start; after that the fold is the visitor's.
+    // What is not as it would be without anybody's choice is seen from the start; after that the
+    // fold is the visitor's.
     if (this.built)
       this.more.open = [...this.more.querySelectorAll("select")].some(
         (select) => select.selectedIndex > 0,

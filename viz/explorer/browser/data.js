@@ -1,4 +1,5 @@
-// Reads what packing.py wrote, and follows the rules of view.py: which rows and columns a view has, and their numbers.
+// Reads what packing.py wrote, and follows the rules of view.py: which rows and columns a view has,
+// and their numbers.
 import { LOWEST } from "./layout.js"
 /** @import { Frame, Group, Header, Kind, Place, TokenText, View } from "./types.js" */
 
@@ -45,7 +46,8 @@ export class Model {
     // It belongs to a text that has gone, or is there already.
     if (header.name !== this.header.name || this.has(kind, header.layer)) return
     this.extra.set(`${header.kind} ${header.layer}`, slice(body, header.at))
-    this.layer(kind, header.layer) // inflated before it is looked at, which is what it was asked for
+    // Inflated before it is looked at, which is what it was asked for.
+    this.layer(kind, header.layer)
   }
 
   /** @type {(kind: Kind, layer: number) => boolean} */
@@ -53,7 +55,8 @@ export class Model {
     return kind.layers_at.length > layer || this.extra.has(`${kind.name} ${layer}`)
   }
 
-  // The bytes of one layer, or null where they have not come. Inflating is asynchronous, what was inflated is kept.
+  // The bytes of one layer, or null where they have not come. Inflating is asynchronous, what was
+  // inflated is kept.
   /** @type {(kind: Kind, layer: number) => Promise<Uint8Array | null>} */
   async layer(kind, layer) {
     const key = `${kind.name} ${layer}`
@@ -90,7 +93,8 @@ export class Model {
     return thumbs
   }
 
-  // One head's matrix as a view shows it; remembered, because toggling heads asks for the same ones again.
+  // One head's matrix as a view shows it; remembered, because toggling heads asks for the same ones
+  // again.
   /** @type {(kind: Kind, layer: number, head: number, frame: Frame) => Float32Array} */
   matrix(kind, layer, head, frame) {
     const key = `${kind.name} ${layer} ${head} ${frame.key}`
@@ -135,7 +139,8 @@ const sides = (texts, kind) => ({ queryText: texts[kind.queries], keyText: texts
 async function inflate(stream) {
   const { readable, writable } = new DecompressionStream("deflate")
   const writer = writable.getWriter()
-  const written = [writer.write(stream), writer.close()] // waited for only after reading, which makes room for it
+  // Waited for only after reading, which makes room for it.
+  const written = [writer.write(stream), writer.close()]
   const bytes = await new Response(readable).arrayBuffer()
   await Promise.all(written)
   return new Uint8Array(bytes)
@@ -248,7 +253,8 @@ export function largestIn(matrix) {
   return largest
 }
 
-// What is drawn of a matrix: weights below the threshold, or beyond the largest so many of a query, become 0.
+// What is drawn of a matrix: weights below the threshold, or beyond the largest so many of a query,
+// become 0.
 /** @type {(matrix: Float32Array, width: number, view: View) => Float32Array} */
 export function drawnOf(matrix, width, view) {
   if (!(view.threshold > 0) && !(view.top > 0 && view.top < width)) return matrix
@@ -263,7 +269,8 @@ export function drawnOf(matrix, width, view) {
   return drawn
 }
 
-// How strong a weight is drawn, 0 to 1: its share of what full colour stands for, on the chosen scale.
+// How strong a weight is drawn, 0 to 1: its share of what full colour stands for, on the chosen
+// scale.
 /** @type {(weight: number, largest: number, scale: string) => number} */
 export function strengthOf(weight, largest, scale) {
   const share = largest > 0 ? Math.min(weight / largest, 1) : 0
@@ -295,7 +302,8 @@ export function pooled(matrix, rows, columns, most) {
   return { tile, height, width }
 }
 
-// The block b of n that position p of a length falls into: the last whose start, b·length // n, is not after it.
+// The block b of n that position p of a length falls into: the last whose start, b·length // n, is
+// not after it.
 /** @type {(position: number, length: number, blocks: number) => number} */
 export function blockOf(position, length, blocks) {
   if (blocks === length) return position

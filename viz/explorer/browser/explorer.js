@@ -1,5 +1,6 @@
-// The explorer: one model's attention, one view of it, and all pictures of that view. What is chosen is in state.js, the
-// numbers that are drawn in scene.js; here is when what is drawn, and what the server is told.
+// The explorer: one model's attention, one view of it, and all pictures of that view. What is
+// chosen is in state.js, the numbers that are drawn in scene.js; here is when what is drawn, and
+// what the server is told.
 import { Controls } from "./controls.js"
 import { Model } from "./data.js"
 import { el } from "./element.js"
@@ -23,7 +24,8 @@ const NEAR = 30 // milliseconds over what opens a layer before it is asked for: 
 const SHOWN = { all: ["text", "grid", "lines", "matrix"], table: ["text", "table"] }
 
 export class Explorer {
-  // `server` may be asked and told: commit(view), exact(request), layer(request), drawn(). Without one, what the browser has must do.
+  // `server` may be asked and told: commit(view), exact(request), layer(request), drawn(). Without
+  // one, what the browser has must do.
   /**
    * @param {HTMLElement & { explorer?: Explorer }} root
    * @param {Server | null} server
@@ -142,7 +144,8 @@ export class Explorer {
       this.packed = packed
       const before = this.model && shapeOf(this.model)
       this.model = new Model(packed)
-      if (shapeOf(this.model) !== before) this.state.offOf.clear() // the same heads with other numbers, of muting say, stay off
+      // The same heads with other numbers, of muting say, stay off.
+      if (shapeOf(this.model) !== before) this.state.offOf.clear()
       this.requests.begin(this.model.header.name)
       this.hovered = null
     }
@@ -220,7 +223,8 @@ export class Explorer {
     this.changed()
   }
 
-  // A thumbnail opens its head alone, or with a key held switches it; a layer's mean, or its number, all of its heads.
+  // A thumbnail opens its head alone, or with a key held switches it; a layer's mean, or its
+  // number, all of its heads.
   /** @type {(place: Pointed | null, event: MouseEvent) => void} */
   chooseTile(place, event) {
     if (!place) return
@@ -277,7 +281,8 @@ export class Explorer {
 
   // ---- what is told and asked
 
-  // Whoever points at a layer may open it: its numbers come while the pointer is on its way to press.
+  // Whoever points at a layer may open it: its numbers come while the pointer is on its way to
+  // press.
   /** @param {number} [layer] */
   near(layer) {
     clearTimeout(this.nearTimer)
@@ -318,7 +323,8 @@ export class Explorer {
   }
 
   rested() {
-    if (!this.scene || this.waiting !== null) return this.speak() // there is nothing yet to ask about
+    // There is nothing yet to ask about.
+    if (!this.scene || this.waiting !== null) return this.speak()
     this.ask()
     const { zoom } = this.shown.includes("matrix") ? this.matrix : this.lines
     this.readout.speak(aroundOf(this.scene, zoom, this.controls.note.textContent))
@@ -343,8 +349,10 @@ export class Explorer {
     const scene = sceneOf(model, kind, thumbs, this.state.chosen(kind))
     this.scene = /** @type {DrawnScene} */ (scene) // its colours come as it is drawn
     this.dirty = true
-    this.paint() // at once: the next frame shows it, where waiting for that frame would show it one later
-    if (view.query !== null || view.key !== null || view.show === "table") this.speak() // what an address keeps is asked for as if it had been clicked
+    // At once: the next frame shows it, where waiting for that frame would show it one later.
+    this.paint()
+    // What an address keeps is asked for as if it had been clicked.
+    if (view.query !== null || view.key !== null || view.show === "table") this.speak()
   }
 
   schedule() {
@@ -434,7 +442,8 @@ export class Explorer {
 
   showWords() {
     const { scene, shown, requests } = this
-    if (!scene || scene.model !== this.model) return // other numbers have come, and are said once they are drawn
+    // Other numbers have come, and are said once they are drawn.
+    if (!scene || scene.model !== this.model) return
     const active = this.activeOf(scene)
     if (shown.includes("text")) this.words.show(scene, active)
     if (shown.includes("table")) {

@@ -1,4 +1,5 @@
-// The constants that source.py puts before the modules: those of viz/explorer/layout.py, and the colours of viz/theme.py.
+// The constants that source.py puts before the modules: those of viz/explorer/layout.py, and the
+// colours of viz/theme.py.
 import type { Palette } from "./types.js"
 
 export const THEMES: { light: Palette; dark: Palette; font: string }

@@ -1,4 +1,5 @@
-// Puts what the server says into the page's mailbox, tells the explorer, and takes its questions to the server.
+// Puts what the server says into the page's mailbox, tells the explorer, and takes its questions to
+// the server.
 /** @import { ExactRow, Mailbox, Mounting, Steering } from "./types.js" */
 
 /** @param {Mounting<Uint8Array<ArrayBuffer> | Steering | { exact: ExactRow | null; view?: never }>} mounting */

@@ -60,7 +60,8 @@ export class Requests {
     return this.question(view, view.layer, offHere(view), null, frame.columns[column])
   }
 
-  // The row that a cell of a thumbnail lies in, of its head alone, or of the mean of the heads of its layer.
+  // The row that a cell of a thumbnail lies in, of its head alone, or of the mean of the heads of
+  // its layer.
   /** @type {(scene: Scene, place: Pointed) => string | null} */
   ofTile(scene, { layer, head, block }) {
     const { kind, view, frame } = scene

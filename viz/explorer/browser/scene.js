@@ -18,7 +18,8 @@ export function sceneOf(model, kind, thumbs, chosen) {
   const matrices = new Map(heads.map((head) => [head, model.matrix(kind, view.layer, head, frame)]))
   const width = frame.columns.length
   const mean = meanOf([...matrices.values()])
-  // Once a head and not once a line: to look through every weight of a long text takes a millisecond.
+  // Once a head and not once a line: to look through every weight of a long text takes a
+  // millisecond.
   const largest = new Map(
     [...matrices].map(([head, matrix]) => [head, view.maximum === "one" ? 1 : largestIn(matrix)]),
   )
@@ -75,8 +76,8 @@ export function plainTiles({ kind, thumbs }) {
   )
 }
 
-// Thumbnails of a view that leaves tokens out or merges them: computed here, layer by layer, while the page goes on.
-// Null as soon as `isWanted` says that others are.
+// Thumbnails of a view that leaves tokens out or merges them: computed here, layer by layer, while
+// the page goes on. Null as soon as `isWanted` says that others are.
 /** @type {(scene: Scene, isWanted: () => boolean) => Promise<Tile[] | null>} */
 export async function framedTiles({ model, kind, frame }, isWanted) {
   const [rows, columns] = [frame.rows.length, frame.columns.length]

@@ -1,4 +1,5 @@
-// What is said in words: of what is pointed at or kept, and, to screen-reader users, of what has changed.
+// What is said in words: of what is pointed at or kept, and, to screen-reader users, of what has
+// changed.
 import { KINDS, SHOWS } from "./controls.js"
 import { blockOf } from "./data.js"
 import { el } from "./element.js"
@@ -9,7 +10,8 @@ import { named } from "./words.js"
 
 const COPIED = 1500 // milliseconds that the button says what it did
 
-// The line over the pictures: a sentence, its exact number, a button that copies that; and the line that is read aloud.
+// The line over the pictures: a sentence, its exact number, a button that copies that; and the line
+// that is read aloud.
 export class Readout {
   constructor() {
     this.said = el("span", { className: "said" })
@@ -34,8 +36,8 @@ export class Readout {
     this.exact.hidden = this.copy.hidden = !value
   }
 
-  // For screen-reader users: where one is, with its number, and what has changed around it. `around` has a sentence for
-  // each fact.
+  // For screen-reader users: where one is, with its number, and what has changed around it.
+  // `around` has a sentence for each fact.
   /** @param {Record<string, string>} around */
   speak(around) {
     const changed = Object.keys(around).filter((fact) => !(fact in this.around))
@@ -54,7 +56,8 @@ export class Readout {
       await navigator.clipboard.writeText(this.exact.textContent)
       this.copy.textContent = "Copied"
     } catch {
-      getSelection()?.selectAllChildren(this.exact) // without a clipboard, an insecure origin say, by hand
+      // Without a clipboard, an insecure origin say, by hand.
+      getSelection()?.selectAllChildren(this.exact)
       this.copy.textContent = "Selected"
     }
     setTimeout(() => {
@@ -63,7 +66,8 @@ export class Readout {
   }
 }
 
-// What stands around the number: the text, the attention, the view, its zoom, and what was done to the numbers.
+// What stands around the number: the text, the attention, the view, its zoom, and what was done to
+// the numbers.
 /** @type {(scene: Scene, zoom: number, note: string) => Record<string, string>} */
 export function aroundOf({ kind, view }, zoom, note) {
   const { tokens } = kind.queryText
@@ -79,7 +83,8 @@ export function aroundOf({ kind, view }, zoom, note) {
 /** @type {(layer: number) => Sentence} */
 export const awaitedSentence = (layer) => ({ text: `Layer ${layer + 1} is on its way.` })
 
-// What the pointer, or the token that is kept, says in words: query attends to key, always in that order.
+// What the pointer, or the token that is kept, says in words: query attends to key, always in that
+// order.
 /** @type {(scene: Scene, active: Active, requests: Requests) => Sentence} */
 export function sentenceOf(scene, active, requests) {
   const { frame, heads, view } = scene

@@ -1,4 +1,5 @@
-// What is chosen: the view, the heads that are on, the head that the keyboard is at. Nothing here draws or asks.
+// What is chosen: the view, the heads that are on, the head that the keyboard is at. Nothing here
+// draws or asks.
 import { counted } from "./data.js"
 import { MANY_KEYS } from "./layout.js"
 /** @import { Model } from "./data.js" */
@@ -110,7 +111,8 @@ export class State {
     this.setHeads(kind, this.view.layer, chosen[name])
   }
 
-  // One head alone. Layers that stood at one head, because they were looked at like this, get all of theirs back.
+  // One head alone. Layers that stood at one head, because they were looked at like this, get all
+  // of theirs back.
   /** @type {(kind: Kind, layer: number, head: number) => void} */
   solo(kind, layer, head) {
     const all = counted(kind.heads)
@@ -147,7 +149,8 @@ export class State {
     this.view.key = this.view.key === key ? null : key
   }
 
-  // A copy: a scene shows the numbers of its own layer, whatever is chosen while the next is awaited.
+  // A copy: a scene shows the numbers of its own layer, whatever is chosen while the next is
+  // awaited.
   /** @type {(kind: Kind) => Chosen} */
   chosen(kind) {
     const off = new Set(this.view.off)

@@ -1,5 +1,6 @@
-// The explorer in the app. Its numbers come as bytes; what steers it, and exact rows, come through a mailbox of the page,
-// because a component is called with one value only and the large one should not be sent again for a small one.
+// The explorer in the app. Its numbers come as bytes; what steers it, and exact rows, come through
+// a mailbox of the page, because a component is called with one value only and the large one should
+// not be sent again for a small one.
 import { opened } from "./data.js"
 import { Explorer } from "./explorer.js"
 /** @import { Held, Mounting, Server } from "./types.js" */
@@ -8,8 +9,10 @@ const EVENT = "headlight-explorer"
 const PATIENCE = 600 // milliseconds to wait for the view before drawing the default
 const AGAIN = 5000 // milliseconds without an answer before the server is asked another time
 const TIMES = 6
-const UNSEEN = 4000 // milliseconds after which the rest of the page may come, though nothing could be drawn
-const LEAVING = 3000 // milliseconds in which a link or Back may lead away: what is told then could undo it
+// Milliseconds after which the rest of the page may come, though nothing could be drawn.
+const UNSEEN = 4000
+// Milliseconds in which a link or Back may lead away: what is told then could undo it.
+const LEAVING = 3000
 const ON_ITS_WAY = 120 // milliseconds until what was told has left the browser
 const STARTED = 250 // milliseconds after which the run that a press has asked for is under way
 /** @type {WeakMap<HTMLElement, Held>} */
@@ -28,7 +31,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   held.timer = setTimeout(() => held.started === data || held.explorer.receive(data), PATIENCE)
   window.addEventListener(EVENT, held.read)
   held.read()
-  requestAnimationFrame(() => held.explorer.schedule()) // it is called for a change of theme as well
+  // It is called for a change of theme as well.
+  requestAnimationFrame(() => held.explorer.schedule())
   return () => {
     held.gone = true
     held.explorer.forget() // told now, it would bring the page back that has just been left
@@ -105,8 +109,8 @@ function mount(parentElement) {
   return held
 }
 
-// A link is followed once what was chosen just before has left the browser. Told after it, that would come from the page
-// that was left, and the server would go back to it.
+// A link is followed once what was chosen just before has left the browser. Told after it, that
+// would come from the page that was left, and the server would go back to it.
 /** @type {(held: Held, event: MouseEvent) => void} */
 function leave(held, event) {
   const target = /** @type {Element} */ (event.target)
@@ -124,9 +128,10 @@ function leave(held, event) {
   }, ON_ITS_WAY)
 }
 
-// Once the run has ended that the last press or change of view, at the time ``since()``, has asked for. A question that
-// is pending at the end of a run makes Streamlit take it for one that was broken off: what the run left out, as the line
-// of a muted head that was given back, would stay on the page.
+// Once the run has ended that the last press or change of view, at the time ``since()``, has asked
+// for. A question that is pending at the end of a run makes Streamlit take it for one that was
+// broken off: what the run left out, as the line of a muted head that was given back, would stay on
+// the page.
 /** @type {(held: Held, since: () => number, ask: () => void) => void} */
 function afterRun(held, since, ask) {
   const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
@@ -141,7 +146,8 @@ function afterRun(held, since, ask) {
   ask()
 }
 
-// A message is lost where the connection breaks, or where Streamlit puts two into one that names one of their fragments.
+// A message is lost where the connection breaks, or where Streamlit puts two into one that names
+// one of their fragments.
 /** @type {(held: Held, send: () => void, done: () => boolean, times?: number) => void} */
 function insist(held, send, done, times = TIMES) {
   if (!times || held.gone || done()) return
@@ -153,7 +159,8 @@ function insist(held, send, done, times = TIMES) {
 function read(held) {
   const { explorer, data, name } = held
   const { steer, layers, exact } = window.headlight ?? {}
-  if (!steer || steer.name !== name || !data) return // it speaks of another text: that one's numbers are on their way
+  // It speaks of another text: that one's numbers are on their way.
+  if (!steer || steer.name !== name || !data) return
   held.awaited = steer.awaited
   if (steer.revision > held.applied) explorer.steer(steer.view, data)
   else if (held.started !== data) explorer.receive(data)

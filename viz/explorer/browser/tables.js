@@ -1,4 +1,5 @@
-// Small matrices as tables: every number in its coloured cell, and all digits of the one that is pointed at.
+// Small matrices as tables: every number in its coloured cell, and all digits of the one that is
+// pointed at.
 import { el } from "./element.js"
 import { inkOn, shade, shadesOf, themeOf } from "./paint.js"
 /** @import { Mounting, Shades, Theme } from "./types.js" */

@@ -1,4 +1,5 @@
-// What the browser's modules give to each other, for the type check alone: nothing of this reaches a browser.
+// What the browser's modules give to each other, for the type check alone: nothing of this reaches
+// a browser.
 import type { Model } from "./data.js"
 import type { Explorer } from "./explorer.js"
 
@@ -93,7 +94,8 @@ export interface Chosen {
   current: number
 }
 
-// The numbers of one view, from which all of its pictures are drawn. A matrix has a row a query and a column a key.
+// The numbers of one view, from which all of its pictures are drawn. A matrix has a row a query and
+// a column a key.
 export interface Scene extends Chosen {
   model: Model
   kind: Kind
