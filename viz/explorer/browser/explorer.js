@@ -15,8 +15,8 @@ import { activeIn, framedTiles, plainTiles, sceneOf } from "./scene.js"
 import { Readout, aroundOf, awaitedSentence, sentenceOf } from "./sentences.js"
 import { State } from "./state.js"
 import { Table, Words } from "./words.js"
-/** @import { Actions, DrawnScene, ExactRow, Kind, Pointed, Server, View, ViewMessage } from "./types.js" */
-/** @import { Zooming } from "./types.js" */
+/** @import { Actions, Choices, DrawnScene, ExactRow, Kind, Pointed, Server } from "./types.js" */
+/** @import { View, ViewMessage, Zooming } from "./types.js" */
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
 const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by
@@ -57,41 +57,60 @@ export class Explorer {
     /** @type {Model | null} */
     this.tilesOf = null
     this.tilesKey = ""
-    /** @type {(place: Pointed | null) => void} */
-    const hover = (place) => this.hover(place)
-    const redraw = () => this.schedule()
-    /** @type {Actions} */
-    const picked = {
-      hover,
-      redraw,
-      choose: (place) => this.keep(place),
-      chooseKey: (key) => this.keepKey(key),
-    }
-    this.controls = new Controls({
-      change: (changes) => this.change(changes),
-      kind: (name) => this.changeKind(name),
-      near: (layer) => this.near(layer),
-      toggle: (head) => this.toggle(this.view.layer, head),
-      heads: (name) => this.chooseHeads(name),
-      zoom: (name) => this.zoom(name),
-    })
-    this.grid = new Grid({
-      hover,
-      redraw,
-      choose: (place, event) => this.chooseTile(place, event),
-      open: (place) => this.openTile(place),
-    })
-    this.lines = new Lines(picked)
-    this.matrix = new Matrix(picked)
-    this.words = new Words(picked)
+    this.controls = new Controls(this.choices())
+    this.grid = new Grid(this.tileActions())
+    this.lines = new Lines(this.tokenActions())
+    this.matrix = new Matrix(this.tokenActions())
+    this.words = new Words(this.tokenActions())
     this.table = new Table()
     const { words: text, grid, lines, matrix, table } = this
     const hosts = Object.entries({ text, grid, lines, matrix, table })
     const titles = /** @type {Record<string, string>} */ (TITLES)
     this.panels = new Map(hosts.map(([name, { host }]) => [name, panel(name, titles[name], host)]))
     this.views = el("div", { className: "views" }, ...this.panels.values())
-    // It can be focused, by a click: whoever has clicked into a picture may go on with the keys.
-    this.frameElement = el(
+    this.root.replaceChildren(this.frame())
+    new ResizeObserver(() => this.schedule()).observe(this.views)
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule())
+  }
+
+  // What the controls report.
+  /** @returns {Choices} */
+  choices() {
+    return {
+      change: (changes) => this.change(changes),
+      kind: (name) => this.changeKind(name),
+      near: (layer) => this.near(layer),
+      toggle: (head) => this.toggle(this.view.layer, head),
+      heads: (name) => this.chooseHeads(name),
+      zoom: (name) => this.zoom(name),
+    }
+  }
+
+  // What a visitor does in the grid.
+  /** @returns {Actions} */
+  tileActions() {
+    return {
+      hover: (place) => this.hover(place),
+      redraw: () => this.schedule(),
+      choose: (place, event) => this.chooseTile(place, event),
+      open: (place) => this.openTile(place),
+    }
+  }
+
+  // What a visitor does in the pictures of tokens.
+  /** @returns {Actions} */
+  tokenActions() {
+    return {
+      hover: (place) => this.hover(place),
+      redraw: () => this.schedule(),
+      choose: (place) => this.keep(place),
+      chooseKey: (key) => this.keepKey(key),
+    }
+  }
+
+  // It can be focused, by a click: whoever has clicked into a picture may go on with the keys.
+  frame() {
+    const frame = el(
       "div",
       { className: "explorer", tabIndex: -1, onkeydown: (event) => press(this, event) },
       this.controls.top,
@@ -99,16 +118,10 @@ export class Explorer {
       el("div", { className: "body" }, this.views, this.controls.side),
       this.readout.live,
     )
-    this.root.replaceChildren(this.frameElement)
-    this.listen()
-  }
-
-  listen() {
-    new ResizeObserver(() => this.schedule()).observe(this.views)
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.schedule())
-    this.frameElement.addEventListener("focusout", ({ relatedTarget }) => {
-      if (!this.frameElement.contains(/** @type {Node | null} */ (relatedTarget))) this.flush()
+    frame.addEventListener("focusout", ({ relatedTarget }) => {
+      if (!frame.contains(/** @type {Node | null} */ (relatedTarget))) this.flush()
     })
+    return frame
   }
 
   get view() {
