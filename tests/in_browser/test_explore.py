@@ -175,7 +175,7 @@ PRESS_AND_POINT = """({ explorer }) => {
     const button = document.querySelector(".st-key-give_back button")
     button.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, composed: true }))
     button.click()
-    setTimeout(() => explorer.server.exact(explorer.requestOf(2)), 30)
+    setTimeout(() => explorer.server.exact(explorer.requests.ofRow(explorer.scene, 2)), 30)
 }"""
 
 

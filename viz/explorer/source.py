@@ -14,7 +14,23 @@ from viz.explorer import layout
 from viz.theme import DARK, FONT, LIGHT, Theme
 
 FOLDER = Path(__file__).parent / "browser"
-MODULES = ("data", "paint", "stack", "grid", "matrix", "lines", "words", "controls", "explorer")
+MODULES = (
+    "element",
+    "data",
+    "paint",
+    "stack",
+    "grid",
+    "matrix",
+    "lines",
+    "words",
+    "controls",
+    "state",
+    "scene",
+    "requests",
+    "sentences",
+    "keys",
+    "explorer",
+)
 MARKUP = '<div class="headlight" role="group" aria-label="Attention explorer"></div>'
 
 
@@ -25,18 +41,30 @@ def script(*endings: str) -> str:
 
 def drawing(name: str) -> str:
     """The script of a component that draws beside the explorer: "comparison" or "tables"."""
-    return joined("paint", name)
+    return joined("element", "paint", name)
 
 
 @cache
 def joined(*names: str) -> str:
     """Modules as one script, after the colours and the sizes."""
-    texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in names]
-    whole = "\n".join(
-        re.sub(r'^(import [^"]*"[^"]+"\n|export (?!default))', "", text, flags=re.MULTILINE) for text in texts
-    )
+    whole = "\n".join(without_imports(FOLDER / f"{name}.js") for name in names)
     known = {"THEMES": themes(), **layout.constants()}
     return f"const {{ {', '.join(known)} }} = {json.dumps(known)}\n{whole}"
+
+
+@cache
+def with_element(path: Path) -> str:
+    """The script of another component than the explorer: it may import element.js, which is put before it."""
+    script = without_imports(path)
+    imports_it = script != path.read_text(encoding="utf-8")
+    return "\n".join([without_imports(FOLDER / "element.js"), script] if imports_it else [script])
+
+
+def without_imports(path: Path) -> str:
+    """A module as a part of a larger script."""
+    return re.sub(
+        r'^(import [^"]*"[^"]+"\n|export (?!default))', "", path.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
 
 
 @cache

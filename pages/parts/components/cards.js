@@ -1,26 +1,27 @@
-// Cards to choose from: a title, a number, and a line or two below. Text is never read as markup.
+// Cards to choose from: a title, a number, and a line or two below.
+import { el } from "../../../viz/explorer/browser/element.js"
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
+
+/** @typedef {Record<"id" | "title" | "number" | "where" | "chance" | "explained", string>} Card */
+
+/** @param {Mounting<{ cards: Card[] }>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const made = (tag, name, content) => {
-    const element = document.createElement(tag)
-    element.className = name
-    element.textContent = content
-    return element
-  }
-
-  const card = ({ id, title, number, where, chance, explained }) => {
-    const button = made("button", "card", "")
-    button.type = "button"
-    button.title = explained
-    button.setAttribute("aria-label", `${title}: ${number}. ${where}, ${chance}`)
-    button.append(
-      made("span", "title", title),
-      made("span", "number", number),
-      made("span", "where", where),
-      made("span", "where", chance),
+  /** @param {Card} card */
+  const card = ({ id, title, number, where, chance, explained }) =>
+    el(
+      "button",
+      {
+        type: "button",
+        className: "card",
+        title: explained,
+        "aria-label": `${title}: ${number}. ${where}, ${chance}`,
+        onclick: () => setTriggerValue("chosen", id),
+      },
+      el("span", { className: "title" }, title),
+      el("span", { className: "number" }, number),
+      el("span", { className: "where" }, where),
+      el("span", { className: "where" }, chance),
     )
-    button.onclick = () => setTriggerValue("chosen", id)
-    return button
-  }
 
-  parentElement.querySelector(".cards").replaceChildren(...data.cards.map(card))
+  parentElement.querySelector(".cards")?.replaceChildren(...data.cards.map(card))
 }

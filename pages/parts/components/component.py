@@ -6,6 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from viz.explorer import source
+
 NOTHING_SEEN = "<span></span>"
 
 
@@ -15,6 +17,6 @@ def component(name: str, file: str | Path, markup: str = NOTHING_SEEN) -> Callab
     return st.components.v2.component(
         f"headlight_{name}",
         html=markup,
-        js=script.read_text(encoding="utf-8"),
+        js=source.with_element(script),
         css=styles.read_text(encoding="utf-8") if styles.exists() else None,
     )

@@ -1,41 +1,71 @@
-// The words of the source above those of the translation, with a curve for each link. Text is never read as markup.
+// The words of the source above those of the translation, with a curve for each link.
+import { el } from "../../../viz/explorer/browser/element.js"
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
+
+/** @typedef {{ source: number, weight: number, number: string }} Link */
+/**
+ * What viz/sentences/word_links.py gives, with the colours.
+ * @typedef {object} Links
+ * @property {number} marked
+ * @property {boolean} alone
+ * @property {{ accent: string, quiet: string }} colours
+ * @property {{ text: string, special: boolean }[]} sources
+ * @property {Target[]} targets
+ */
+/**
+ * @typedef {object} Target
+ * @property {string} text
+ * @property {boolean} special
+ * @property {boolean} later
+ * @property {number} step
+ * @property {string} said
+ * @property {Link[]} links
+ */
+
 const SVG = "http://www.w3.org/2000/svg"
 const THINNEST = 0.75
 const WIDEST = 8 // pixels of a link with all the weight
 const THIN = 0.35 // of that width: the links of words that are not looked at
+/** @type {Record<string, number>} */
+const STEPS = { ArrowLeft: -1, ArrowRight: 1 }
 const PRINTED = 640 // pixels of a printed page
+/** @type {WeakMap<HTMLElement, () => void>} */
 const drawn = new WeakMap()
 
-const made = (tag, name, content = "") => {
-  const element = document.createElement(tag)
-  element.className = name
-  element.textContent = content
-  return element
-}
-
+/** @param {number} weight */
 const width = (weight) => THINNEST + WIDEST * weight
 
+/** @param {Mounting<Links>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
   drawn.get(parentElement)?.()
-  const root = parentElement.querySelector(".linked")
-  const [strip, sheet, more] = [".strip", ".sheet", ".more"].map((name) => root.querySelector(name))
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".linked"))
+  const [strip, sheet, more] = [".strip", ".sheet", ".more"].map(
+    (name) => /** @type {HTMLElement} */ (root.querySelector(name)),
+  )
   root.style.setProperty("--accent", data.colours.accent)
   root.style.setProperty("--quiet", data.colours.quiet)
   root.classList.toggle("alone", data.alone)
 
-  const sources = data.sources.map((source) => {
-    const box = made("span", `source ${source.special ? "special" : ""}`)
-    box.append(made("span", "number"), made("span", "word", source.text))
-    return box
+  const numbers = data.sources.map(() => el("span", { className: "number" }))
+  const sources = data.sources.map((source, place) => {
+    const word = el("span", { className: "word" }, source.text)
+    const className = `source ${source.special ? "special" : ""}`
+    return el("span", { className }, numbers[place], word)
   })
   const targets = data.targets.map((target, place) => {
     const state = `${target.special ? "special" : ""} ${target.later ? "later" : ""}`
-    const button = made("button", `target ${state}`, target.text)
-    button.type = "button"
-    button.tabIndex = place === Math.max(data.marked, 0) ? 0 : -1
-    button.setAttribute("aria-label", target.said)
+    const button = el(
+      "button",
+      {
+        type: "button",
+        className: `target ${state}`,
+        tabIndex: place === Math.max(data.marked, 0) ? 0 : -1,
+        "aria-label": target.said,
+        onclick: () => setTriggerValue("step", target.step),
+      },
+      target.text,
+    )
     if (place === data.marked) button.setAttribute("aria-current", "step")
-    button.onclick = () => setTriggerValue("step", target.step)
     button.onpointerenter = button.onfocus = () => show(place)
     button.onpointerleave = button.onblur = () => show(data.marked)
     return button
@@ -43,23 +73,22 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   const curves = document.createElementNS(SVG, "svg")
   curves.setAttribute("aria-hidden", "true")
+  /** @type {(name: string, label: "above" | "below", boxes: HTMLElement[]) => HTMLElement[]} */
   const row = (name, label, boxes) => {
-    const element = made("div", "row")
-    element.setAttribute("role", "group")
-    element.setAttribute("aria-label", name)
-    element.append(...boxes)
-    return label === "above"
-      ? [made("span", "label", name), element]
-      : [element, made("span", "label", name)]
+    const element = el("div", { className: "row", role: "group", "aria-label": name }, ...boxes)
+    const title = el("span", { className: "label" }, name)
+    return label === "above" ? [title, element] : [element, title]
   }
   sheet.replaceChildren(
     ...row("Source", "above", sources),
     curves,
     ...row("Translation", "below", targets),
   )
-  const lines = sheet.querySelectorAll(".row")
+  const lines = /** @type {NodeListOf<HTMLElement>} */ (sheet.querySelectorAll(".row"))
 
+  /** @param {HTMLElement} box */
   const middle = (box) => box.offsetLeft + box.offsetWidth / 2
+  /** @type {(place: number, link: Link, dark: boolean) => SVGElement} */
   const curve = (place, link, dark) => {
     const path = document.createElementNS(SVG, "path")
     const [above, below, high] = [
@@ -72,19 +101,20 @@ export default function ({ data, parentElement, setTriggerValue }) {
       `M ${below} ${high - 3} C ${below} ${high / 2}, ${above} ${high / 2}, ${above} 3`,
     )
     path.setAttribute("class", dark ? "dark" : "quiet")
-    path.setAttribute("stroke-width", (dark ? 1 : THIN) * width(link.weight))
-    if (dark) path.style.opacity = 0.35 + 0.65 * link.weight
+    path.setAttribute("stroke-width", String((dark ? 1 : THIN) * width(link.weight)))
+    if (dark) path.style.opacity = String(0.35 + 0.65 * link.weight)
     for (const [name, value] of Object.entries({
       source: link.source,
       target: place,
       weight: link.weight,
     })) {
-      path.dataset[name] = value
+      path.dataset[name] = String(value)
     }
     return path
   }
 
   // Of the word that is looked at every link, of the others the largest.
+  /** @param {number} shown */
   const show = (shown) => {
     const others = data.targets.flatMap(({ links }, place) =>
       place === shown ? [] : links.slice(0, 1).map((link) => curve(place, link, false)),
@@ -93,7 +123,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     curves.replaceChildren(...others, ...links.map((link) => curve(shown, link, true)).reverse())
     sources.forEach((box, place) => {
       const link = links.find(({ source }) => source === place)
-      box.querySelector(".number").textContent = link?.number ?? ""
+      numbers[place].textContent = link?.number ?? ""
       box.toggleAttribute("data-most", link !== undefined && link === links[0])
     })
   }
@@ -119,15 +149,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   // One stop for the Tab key; the arrow keys go from word to word.
   sheet.onkeydown = (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
-    const next = targets[targets.indexOf(event.target) + step]
+    const step = STEPS[event.key]
+    const next = targets[targets.indexOf(/** @type {HTMLButtonElement} */ (event.target)) + step]
     if (!step || !next) return
     event.preventDefault()
     next.focus()
   }
 
-  const fit = () => (sheet.style.zoom = Math.min(1, PRINTED / sheet.offsetWidth))
-  const unfit = () => (sheet.style.zoom = "")
+  const fit = () => {
+    sheet.style.zoom = String(Math.min(1, PRINTED / sheet.offsetWidth))
+  }
+  const unfit = () => {
+    sheet.style.zoom = ""
+  }
   addEventListener("beforeprint", fit)
   addEventListener("afterprint", unfit)
   const watcher = new ResizeObserver(draw)

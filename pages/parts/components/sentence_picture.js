@@ -1,17 +1,26 @@
-// A sentence twice, and a curve for every weight of one head: from the query that looks to the key that is looked at.
-// What a visitor typed is only ever set as text.
+// A sentence twice, and a curve for every weight of one head: from the query that looks to the key
+// that is looked at. What a visitor typed is only ever set as text.
+import { el } from "../../../viz/explorer/browser/element.js"
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
+/** @import { At, Curve, Drawn, Figure, Held, Plan, Side, Spot, Word } from "./sentence_types.js" */
+
 const DRAWING = "http://www.w3.org/2000/svg"
 const SIZES = [26, 22, 18, 15, 13] // pixels of type, the largest that fits
 const ALONE = 1.5 // times as large where nothing stands around the picture
 const [LEAST_GAP, MOST_GAP, JOINED_GAP, PADDING] = [8, 56, 0, 5]
-const [LINE, CURVES, SMALL] = [20, 168, 12] // pixels: a line of numbers, the height of the curves, small type
+// Pixels: a line of numbers, the height of the curves, small type.
+const [LINE, CURVES, SMALL] = [20, 168, 12]
 const HEADING = 64 // pixels that "to key" takes at the left, on the line of the numbers
 const NARROW = 560 // pixels; below, the sentence runs down the page
-const [ROOM, ROW, DENSE_ROW, DENSE] = [0.36, 28, 22, 20] // of the width for the words of a side; pixels a row, from so many rows
+// Of the width for the words of a side; pixels a row, from so many rows.
+const [ROOM, ROW, DENSE_ROW, DENSE] = [0.36, 28, 22, 20]
 const DRAGGED = 8 // pixels
+/** @type {Side[]} */
 const SIDES = ["rows", "columns"]
+/** @type {WeakMap<HTMLElement, Held>} */
 const mounted = new WeakMap()
 
+/** @param {Mounting<Figure>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
   const held = mounted.get(parentElement) ?? mount(parentElement)
   const before = held.data
@@ -22,33 +31,24 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const same = held.written === written && held.width === held.root.clientWidth
   held.written = written
   if (same)
-    held.observer.observe(held.root) // the page ran for something else: thousands of curves stay as they are
+    // The page ran for something else: thousands of curves stay as they are.
+    held.observer.observe(held.root)
   else draw(held)
   return () => held.observer.disconnect()
 }
 
+/** @type {(parentElement: HTMLElement) => Held} */
 function mount(parentElement) {
-  const root = parentElement.querySelector(".sentence")
-  const sheet = made("div", "sheet")
-  const below = made("div", "below")
-  const [said, cut, wider] = ["said", "cut", "wider"].map((name) => made("p", name))
-  const swap = made("button", "swap", "Swap two words")
-  swap.type = "button"
-  said.setAttribute("aria-live", "polite")
-  below.append(said, wider, cut, swap)
-  root.replaceChildren(sheet, below)
-  const held = {
-    root,
-    sheet,
-    said,
-    cut,
-    wider,
-    swap,
-    kept: null,
-    pointed: null,
-    taken: null,
-    swaps: false,
-  }
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".sentence"))
+  const sheet = el("div", { className: "sheet" })
+  const said = el("p", { className: "said", "aria-live": "polite" })
+  const [cut, wider] = ["cut", "wider"].map((className) => el("p", { className }))
+  const swap = el("button", { type: "button", className: "swap" }, "Swap two words")
+  root.replaceChildren(sheet, el("div", { className: "below" }, said, wider, cut, swap))
+  /** @type {Partial<Held>} */
+  const parts = { root, sheet, said, cut, wider, swap }
+  Object.assign(parts, { kept: null, pointed: null, taken: null, swaps: false })
+  const held = /** @type {Held} */ (parts)
   swap.onclick = () => {
     Object.assign(held, { swaps: !held.swaps, taken: null, kept: null })
     light(held)
@@ -61,6 +61,7 @@ function mount(parentElement) {
   return held
 }
 
+/** @param {Held} held */
 function draw(held) {
   const { data, root, sheet } = held
   held.observer.observe(root)
@@ -74,12 +75,12 @@ function draw(held) {
     "aria-label": data.label,
     viewBox: `0 0 ${held.plan.width} ${held.plan.height}`,
   })
-  svg.setAttribute("width", held.plan.width)
-  svg.setAttribute("height", held.plan.height)
+  svg.setAttribute("width", String(held.plan.width))
+  svg.setAttribute("height", String(held.plan.height))
   held.curves = curvesOf(held)
-  held.words = Object.fromEntries(
-    SIDES.map((side) => [side, held.plan[side].map((at, place) => wordOf(held, side, at, place))]),
-  )
+  /** @param {Side} side */
+  const wordsOf = (side) => held.plan[side].map((at, place) => wordOf(held, side, at, place))
+  held.words = { rows: wordsOf("rows"), columns: wordsOf("columns") }
   held.headings = held.plan.headings.map(({ x, y, anchor, content }) =>
     label(x, y, SMALL, anchor, content, data.colours.quiet),
   )
@@ -88,15 +89,16 @@ function draw(held) {
     ...SIDES.flatMap((side) => held.words[side].map(({ group }) => group)),
     ...held.headings,
   )
-  const focus = sheet.contains(held.root.getRootNode().activeElement) ? held.at : null
+  const page = /** @type {Document | ShadowRoot} */ (held.root.getRootNode())
+  const focus = sheet.contains(page.activeElement) ? held.at : null
   sheet.replaceChildren(svg)
   held.wider.hidden = held.plan.width <= held.width
   held.wider.textContent = "The sentence is wider than the picture: scroll it sideways. →"
   held.cut.hidden = !data.cut
   held.cut.textContent = data.cut
   held.swap.hidden = !data.swaps
-  rove(held, held.at ?? { side: "rows", place: 0 })
-  if (focus) held.words[held.at.side][held.at.place].group.focus()
+  rove(held, keyboardAt(held))
+  if (focus && held.at) held.words[held.at.side][held.at.place].group.focus()
   if (data.found !== null && held.plan.width > held.width) {
     sheet.scrollLeft = held.plan.columns[data.found].x - held.width / 2
   }
@@ -105,22 +107,20 @@ function draw(held) {
 
 // Where everything is: the words of both sides, and where the curves begin and end
 
+/** @type {(held: Held) => Plan} */
 function across(held) {
   const { data, width } = held
   const times = data.alone ? ALONE : 1
   const sizes = data.alone ? [SIZES[0] * ALONE, ...SIZES] : SIZES
   const size =
-    sizes.find((each) => SIDES.every((side) => total(held, side, each) <= width)) ?? SIZES.at(-1)
+    sizes.find((each) => SIDES.every((side) => total(held, side, each) <= width)) ??
+    SIZES[SIZES.length - 1]
   const widest = Math.max(width, ...SIDES.map((side) => total(held, side, size)))
   const tall = Math.round(size * 1.5)
   const tops = { rows: LINE, columns: LINE + tall + CURVES * times }
-  const plan = {
-    width: Math.ceil(widest),
-    height: tops.columns + tall + LINE,
-    size,
-    vertical: false,
-  }
-  for (const side of SIDES) {
+  const height = tops.columns + tall + LINE
+  /** @type {(side: Side) => Spot[]} */
+  const spots = (side) => {
     const gaps = data[side].filter((word, place) => place && !word.joined).length
     const gap =
       LEAST_GAP +
@@ -132,52 +132,47 @@ function across(held) {
       side === "rows"
         ? [tops.rows + tall, LINE / 2]
         : [tops.columns, tops.columns + tall + LINE / 2]
-    plan[side] = data[side].map((word, place) => {
+    return data[side].map((word, place) => {
       const wide = wordWidth(held, word, size)
       x += place ? (word.joined ? JOINED_GAP : gap) : 0
-      const at = {
-        x: x + wide / 2,
+      const [left, middle] = [x, x + wide / 2]
+      x += wide
+      const top = Math.min(y - tall / 2, numbers - LINE / 2)
+      return {
+        x: middle,
         y,
-        left: x,
+        left,
         wide,
         tall,
         anchor: "middle",
-        text: x + wide / 2,
-        end: [x + wide / 2, touch],
-      }
-      x += wide
-      const reach = {
-        x: at.left,
-        y: Math.min(y - tall / 2, numbers - LINE / 2),
-        width: wide,
-        height: tall + LINE,
-      }
-      return {
-        ...at,
-        touch: reach,
+        text: middle,
+        end: [middle, touch],
+        touch: { x: left, y: top, width: wide, height: tall + LINE },
         content: word.text,
-        number: { x: at.x, y: numbers, anchor: "middle" },
+        number: { x: middle, y: numbers, anchor: "middle" },
         size: sizeOf(word, size),
       }
     })
   }
-  plan.headings = [
+  const headings = [
     { x: 0, y: LINE / 2, anchor: "start", content: "query attends" },
-    { x: 0, y: plan.height - LINE / 2, anchor: "start", content: "to key" },
+    { x: 0, y: height - LINE / 2, anchor: "start", content: "to key" },
   ]
-  return plan
+  const [rows, columns] = [spots("rows"), spots("columns")]
+  return { width: Math.ceil(widest), height, vertical: false, rows, columns, headings }
 }
 
+/** @type {(held: Held) => Plan} */
 function down(held) {
   const { data, width } = held
   const most = Math.max(data.rows.length, data.columns.length)
   const [tall, size] = most > DENSE ? [DENSE_ROW, 14] : [ROW, 16]
   const room = Math.min(width * ROOM, 180)
-  const plan = { width, height: LINE + tall * most + 4, size, vertical: true }
-  for (const side of SIDES) {
+  /** @type {(side: Side) => Spot[]} */
+  const spots = (side) => {
     const left = side === "rows"
     const start = LINE + ((most - data[side].length) * tall) / 2
-    plan[side] = data[side].map((word, place) => {
+    return data[side].map((word, place) => {
       const type = sizeOf(word, size)
       const content = fitted(held, word.text, type, room - 44)
       const wide = textWidth(held, content, type) + 2 * PADDING
@@ -201,13 +196,15 @@ function down(held) {
       }
     })
   }
-  plan.headings = [
+  const headings = [
     { x: room, y: LINE / 2, anchor: "end", content: "query attends" },
     { x: width - room, y: LINE / 2, anchor: "start", content: "to key" },
   ]
-  return plan
+  const [rows, columns] = [spots("rows"), spots("columns")]
+  return { width, height: LINE + tall * most + 4, vertical: true, rows, columns, headings }
 }
 
+/** @type {(held: Held, side: Side, size: number) => number} */
 function total(held, side, size) {
   return held.data[side].reduce(
     (sum, word, place) =>
@@ -216,21 +213,25 @@ function total(held, side, size) {
   )
 }
 
+/** @type {(held: Held, word: Word, size: number) => number} */
 function wordWidth(held, word, size) {
   return textWidth(held, word.text, sizeOf(word, size)) + (word.joined ? 1 : 2) * PADDING
 }
 
+/** @type {(word: Word, size: number) => number} */
 function sizeOf(word, size) {
   return word.special ? Math.max(11, Math.round(size * 0.6)) : size
 }
 
-let context
+const context = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d"))
+
+/** @type {(held: Held, content: string, size: number) => number} */
 function textWidth(held, content, size) {
-  context ??= document.createElement("canvas").getContext("2d")
   context.font = `${size}px ${held.family}`
   return context.measureText(content).width
 }
 
+/** @type {(held: Held, content: string, size: number, room: number) => string} */
 function fitted(held, content, size, room) {
   const letters = [...content]
   while (letters.length > 1 && textWidth(held, `${letters.join("")}…`, size) > room) letters.pop()
@@ -239,25 +240,30 @@ function fitted(held, content, size, room) {
 
 // What is drawn
 
+/** @param {Held} held */
 function curvesOf(held) {
   const { data, plan, full } = held
+  /** @type {Curve[]} */
   const found = []
-  data.weights.forEach((row, query) =>
-    row.forEach(
-      (weight, key) =>
-        weight >= data.look.faintest * full &&
-        found.push({ query, key, weight, marked: data.marked[query].includes(key) }),
-    ),
-  )
+  for (const [query, row] of data.weights.entries()) {
+    for (const [key, weight] of row.entries()) {
+      if (weight >= data.look.faintest * full)
+        found.push({ query, key, weight, marked: data.marked[query].includes(key) })
+    }
+  }
   found.sort((left, right) => left.weight - right.weight)
-  return found
-    .slice(-data.look.most)
-    .map((curve) => ({
-      ...curve,
-      path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end),
-    }))
+  return found.slice(-data.look.most).map((curve) => ({
+    ...curve,
+    path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end),
+  }))
 }
 
+/**
+ * @param {Held} held
+ * @param {Curve} curve
+ * @param {[number, number]} from
+ * @param {[number, number]} to
+ */
 function curveOf(held, { query, key, weight }, [x, y], [toX, toY]) {
   const bend = held.plan.vertical ? (toX - x) / 2 : (toY - y) / 2
   const [first, second] = held.plan.vertical
@@ -285,6 +291,7 @@ function curveOf(held, { query, key, weight }, [x, y], [toX, toY]) {
   return path
 }
 
+/** @type {(held: Held, side: Side, at: Spot, place: number) => Drawn} */
 function wordOf(held, side, at, place) {
   const { data, plan } = held
   const group = shape("g", { class: "word", role: "button", tabindex: -1 })
@@ -320,19 +327,22 @@ function wordOf(held, side, at, place) {
 }
 
 // The word that is pointed at, or else kept by a click, alone has its curves and its numbers.
+/** @param {Held} held */
 function light(held) {
   const { data, words, curves, plan } = held
   const active = held.pointed ?? held.kept
   const { shades, quiet, text } = data.colours
   const { lightest, darker, faded } = data.look
-  const strong = shades.at(-3)
+  const strong = shades[shades.length - 3]
   for (const { path, query, key, weight, marked } of curves) {
     const lit = !active || (active.side === "rows" ? query : key) === active.place
     const dark = active ? lit : marked
     path.setAttribute("stroke", dark ? strong : quiet)
     path.setAttribute(
       "stroke-opacity",
-      lit ? ((dark ? lightest : lightest / 2) + darker * (weight / held.full)).toFixed(3) : faded,
+      lit
+        ? ((dark ? lightest : lightest / 2) + darker * (weight / held.full)).toFixed(3)
+        : String(faded),
     )
   }
   for (const side of SIDES) {
@@ -346,6 +356,7 @@ function light(held) {
           ? restNumber(held, active, side, place)
           : short(weight, plan[side][place].wide)
       word.number.setAttribute("fill", weight === null || weight < 0.05 ? quiet : text)
+      /** @param {At | null} one */
       const same = (one) => one && one.side === side && one.place === place
       word.group.classList.toggle("kept", Boolean(same(held.kept)))
       word.group.classList.toggle("taken", Boolean(same(held.taken)))
@@ -369,6 +380,7 @@ function light(held) {
       : resting(held)
 }
 
+/** @type {(held: Held, word: Drawn, strength: number, special: boolean) => void} */
 function paint(held, { box, text }, strength, special) {
   const { shades, text: ink, page, quiet } = held.data.colours
   const colour = mixed(shades, strength)
@@ -380,40 +392,49 @@ function paint(held, { box, text }, strength, special) {
   )
 }
 
-// The weight between the active word and one of the other side; null for a word of its own side, or at rest.
+// The weight between the active word and one of the other side; null for a word of its own side, or
+// at rest.
+/** @type {(held: Held, active: At | null, side: Side, place: number) => number | null} */
 function weightOf({ data }, active, side, place) {
   if (!active || active.side === side) return null
   return side === "columns" ? data.weights[active.place][place] : data.weights[place][active.place]
 }
 
+/** @type {(held: Held, key: number) => number} */
 function received({ data }, key) {
   return data.weights.reduce((sum, row) => sum + row[key], 0) / data.weights.length
 }
 
 // Beside a word that stands in a column there is no room for more than the number.
+/** @type {(held: Held, active: At | null, side: Side, place: number) => string} */
 function restNumber({ data, plan }, active, side, place) {
   if (active || side !== "columns" || place !== data.found) return ""
   return data.mean && !plan.vertical ? `mean ${data.note}` : data.note
 }
 
+/** @type {(held: Held) => string} */
 function resting({ data, full }) {
   return `Point at any word to see its weights in ${data.head.replace("L", "l")}. The thickest curve is ${percent(full)}.`
 }
 
+/** @type {(held: Held, at: At) => string} */
 function sentenceOf({ data }, { side, place }) {
-  const [own, others] = side === "rows" ? ["rows", "columns"] : ["columns", "rows"]
+  /** @type {Side} */
+  const others = side === "rows" ? "columns" : "rows"
+  /** @type {[weight: number, word: Word][]} */
   const weights = data[others].map((word, other) => [
     side === "rows" ? data.weights[place][other] : data.weights[other][place],
     word,
   ])
   weights.sort((left, right) => right[0] - left[0])
   const first = weights.slice(0, 3).map(([weight, word]) => [`“${word.text}”`, percent(weight)])
-  const name = `“${data[own][place].text}”`
+  const name = `“${data[side][place].text}”`
   if (side === "rows")
     return `${name} attends to ${first.map(([word, share]) => `${word} with ${share}`).join(", ")}.`
   return `${name} gets ${first.map(([word, share]) => `${share} of the attention of ${word}`).join(", ")}.`
 }
 
+/** @type {(held: Held) => string} */
 function swapSaid({ data, taken }) {
   return taken
     ? `Choose the word that changes places with “${data[taken.side][taken.place].text}”.`
@@ -422,18 +443,24 @@ function swapSaid({ data, taken }) {
 
 // What a visitor does
 
+/** @type {(held: Held, active: At | null) => void} */
 function point(held, active) {
   held.pointed = active
   light(held)
 }
 
+/** @type {(held: Held) => At} */
+const keyboardAt = (held) => held.at ?? { side: "rows", place: 0 }
+
+/** @type {(held: Held, at: At) => void} */
 function rove(held, at) {
   for (const side of SIDES)
-    held.words[side].forEach(({ group }) => group.setAttribute("tabindex", -1))
+    for (const { group } of held.words[side]) group.setAttribute("tabindex", "-1")
   held.at = held.words[at.side][at.place] ? at : { side: "rows", place: 0 }
-  held.words[held.at.side][held.at.place].group.setAttribute("tabindex", 0)
+  held.words[held.at.side][held.at.place].group.setAttribute("tabindex", "0")
 }
 
+/** @type {(held: Held, at: At) => void} */
 function keep(held, at) {
   if (held.swaps) return take(held, at)
   const same = held.kept && held.kept.side === at.side && held.kept.place === at.place
@@ -442,6 +469,7 @@ function keep(held, at) {
   light(held)
 }
 
+/** @type {(held: Held, at: At) => void} */
 function take(held, at) {
   if (!held.data.swappable.includes(at.side)) return
   if (held.taken && held.taken.place !== at.place) return swap(held, held.taken, at)
@@ -449,6 +477,7 @@ function take(held, at) {
   light(held)
 }
 
+/** @type {(held: Held, one: At, other: At) => void} */
 function swap(held, one, other) {
   const places = [one, other].map(({ side, place }) => held.data[side][place].place)
   Object.assign(held, { taken: null, swaps: false })
@@ -456,17 +485,22 @@ function swap(held, one, other) {
   held.tell("swap", places)
 }
 
-// A press that ends where it began keeps the word; one that ends on another word of the same text swaps the two.
+// A press that ends where it began keeps the word; one that ends on another word of the same text
+// swaps the two.
+/** @type {(held: Held, event: PointerEvent, at: At) => void} */
 function press(held, event, at) {
   const from = [event.clientX, event.clientY]
+  /** @param {PointerEvent} later */
   const far = (later) => Math.hypot(later.clientX - from[0], later.clientY - from[1]) > DRAGGED
   const drags =
     event.pointerType === "mouse" && held.data.swaps && held.data.swappable.includes(at.side)
+  /** @param {PointerEvent} later */
   const dragging = (later) => {
     if (!drags || !far(later) || held.taken) return
     held.taken = at
     light(held)
   }
+  /** @param {PointerEvent} later */
   const ended = (later) => {
     window.removeEventListener("pointermove", dragging)
     window.removeEventListener("pointerup", ended)
@@ -475,9 +509,9 @@ function press(held, event, at) {
     if (!far(later)) return keep(held, at)
     if (!drags) return
     held.taken = null
-    const group = later.composedPath().find((one) => one.classList?.contains("word"))
-    const target =
-      group && held.data.swappable.includes(group.dataset.side) ? Number(group.dataset.place) : null
+    const path = /** @type {SVGElement[]} */ (later.composedPath())
+    const { side, place } = path.find((one) => one.classList?.contains("word"))?.dataset ?? {}
+    const target = held.data.swappable.some((one) => one === side) ? Number(place) : null
     if (target === null || target === held.data[at.side][at.place].place) return light(held)
     held.tell("swap", [held.data[at.side][at.place].place, target])
   }
@@ -486,11 +520,13 @@ function press(held, event, at) {
   window.addEventListener("pointercancel", ended)
 }
 
+/** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 
+/** @type {(held: Held, event: KeyboardEvent) => void} */
 function move(held, event) {
   if (event.ctrlKey || event.altKey || event.metaKey) return
-  if (["Enter", " "].includes(event.key)) keep(held, held.at)
+  if (["Enter", " "].includes(event.key)) keep(held, keyboardAt(held))
   else if (event.key === "Escape")
     Object.assign(held, { kept: null, pointed: null, taken: null, swaps: false })
   else if (STEPS[event.key]) step(held, STEPS[event.key])
@@ -499,29 +535,33 @@ function move(held, event) {
   light(held)
 }
 
+/** @type {(held: Held, towards: [right: number, down: number]) => void} */
 function step(held, [right, down]) {
   const [along, over] = held.plan.vertical ? [down, right] : [right, down]
-  const side = over ? (over > 0 ? "columns" : "rows") : held.at.side
-  const place = Math.min(Math.max(held.at.place + along, 0), held.data[side].length - 1)
+  const at = keyboardAt(held)
+  const side = over ? (over > 0 ? "columns" : "rows") : at.side
+  const place = Math.min(Math.max(at.place + along, 0), held.data[side].length - 1)
   held.words[side][place].group.focus()
   held.pointed = { side, place }
 }
 
 // Small things
 
-function made(tag, name, content = "") {
-  const element = document.createElement(tag)
-  element.className = name
-  element.textContent = content
-  return element
-}
-
+/** @type {(tag: string, attributes: Record<string, string | number>) => SVGElement} */
 function shape(tag, attributes) {
   const element = document.createElementNS(DRAWING, tag)
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value))
   return element
 }
 
+/**
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {string} anchor
+ * @param {string} content
+ * @param {string} colour
+ */
 function label(x, y, size, anchor, content, colour) {
   const text = shape("text", {
     x,
@@ -536,6 +576,7 @@ function label(x, y, size, anchor, content, colour) {
 }
 
 // As viz/tokens.py says it: "71 %", below 10 % one decimal, and no 0 or 100 that is not one.
+/** @type {(share: number) => string} */
 function percent(share) {
   const digits = share < 0.0995 ? 1 : 0
   const rounded = (100 * share).toFixed(digits)
@@ -544,12 +585,14 @@ function percent(share) {
   return `${rounded}\u00a0%`
 }
 
+/** @type {(share: number, wide: number) => string} */
 function short(share, wide) {
   if (share < 0.005) return ""
   const said = share > 0.0995 ? percent(share) : `${Math.round(100 * share)}\u00a0%`
   return wide < 30 ? said.replace(/\u00a0%?/g, "") : said
 }
 
+/** @type {(shades: string[], strength: number) => string} */
 function mixed(shades, strength) {
   const place = Math.min(Math.max(strength, 0), 1) * (shades.length - 1)
   const low = Math.min(Math.floor(place), shades.length - 2)
@@ -557,17 +600,20 @@ function mixed(shades, strength) {
   return `rgb(${from.map((each, at) => Math.round(each + (to[at] - each) * (place - low)))})`
 }
 
+/** @type {(colour: string) => number[]} */
 function channels(colour) {
   return colour.startsWith("#")
     ? [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16))
-    : colour.match(/\d+/g).map(Number)
+    : (colour.match(/\d+/g) ?? []).map(Number)
 }
 
+/** @type {(one: string, other: string) => number} */
 function contrast(one, other) {
   const [dark, light] = [luminance(one), luminance(other)].sort((left, right) => left - right)
   return (light + 0.05) / (dark + 0.05)
 }
 
+/** @type {(colour: string) => number} */
 function luminance(colour) {
   const [red, green, blue] = channels(colour).map((each) =>
     each / 255 <= 0.04045 ? each / 255 / 12.92 : ((each / 255 + 0.055) / 1.055) ** 2.4,

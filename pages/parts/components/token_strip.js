@@ -1,34 +1,51 @@
-// The prompt, then one button for each written token. Text is never read as markup.
-export default function ({ data, parentElement, setTriggerValue }) {
-  const text = parentElement.querySelector(".text")
-  const made = (tag, name, content) => {
-    const element = document.createElement(tag)
-    element.className = name
-    element.textContent = content
-    return element
-  }
+// The prompt, then one button for each written token.
+import { el } from "../../../viz/explorer/browser/element.js"
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
+/**
+ * What viz/sentences/token_strip.py gives of a token.
+ * @typedef {object} Token
+ * @property {string} text
+ * @property {boolean} spaced
+ * @property {number} breaks
+ * @property {string} number
+ * @property {string} said
+ * @property {string} shade
+ * @property {string} ink
+ */
+/** @typedef {{ prompt: string, at: number, colours: { quiet: string }, tokens: Token[] }} Strip */
+
+/** @param {Mounting<Strip>} mounting */
+export default function ({ data, parentElement, setTriggerValue }) {
+  /** @type {(token: Token, place: number) => HTMLElement} */
   const button = (token, place) => {
-    const element = made("button", token.spaced ? "spaced" : "", "")
-    element.type = "button"
-    element.title = token.said
-    element.setAttribute("aria-label", token.said)
-    if (place === data.at) element.setAttribute("aria-current", "step")
-    element.classList.toggle("later", place > data.at)
-    const shown = made("span", "token", token.text)
+    const shown = el("span", { className: "token" }, token.text)
     shown.style.background = token.shade
     shown.style.color = token.ink
-    const number = made("span", "number", token.number)
+    const number = el("span", { className: "number" }, token.number)
     number.style.color = data.colours.quiet
-    element.append(shown, number)
-    element.onclick = () => setTriggerValue("step", place)
+    const element = el(
+      "button",
+      {
+        type: "button",
+        className: token.spaced ? "spaced" : "",
+        title: token.said,
+        "aria-label": token.said,
+        onclick: () => setTriggerValue("step", place),
+      },
+      shown,
+      number,
+    )
+    if (place === data.at) element.setAttribute("aria-current", "step")
+    element.classList.toggle("later", place > data.at)
     return element
   }
 
-  const parts = [made("span", "prompt", data.prompt)]
+  /** @type {HTMLElement[]} */
+  const parts = [el("span", { className: "prompt" }, data.prompt)]
   data.tokens.forEach((token, place) => {
     parts.push(button(token, place))
-    for (let line = 0; line < token.breaks; line += 1) parts.push(document.createElement("br"))
+    for (let line = 0; line < token.breaks; line += 1) parts.push(el("br"))
   })
-  text.replaceChildren(...parts)
+  parentElement.querySelector(".text")?.replaceChildren(...parts)
 }

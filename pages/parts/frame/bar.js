@@ -1,18 +1,46 @@
-// The bar at the top of every page: what is read, by which model, examples, what to share, and files to take away.
-// What is typed stays in the field until it is shown: Enter or Show does that, Shift + Enter begins a new line.
-const UNSENT = "data-unsent" // on the root element: the style sheet of the page greys what is of the text before
+// The bar at the top of every page: what is read, by which model, examples, what to share, and
+// files to take away. What is typed stays in the field until it is shown: Enter or Show does that,
+// Shift + Enter begins a new line.
+import { el } from "../../../viz/explorer/browser/element.js"
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
+
+/**
+ * What bar.py shows.
+ * @typedef {object} Shown
+ * @property {string} text
+ * @property {string | null} pair
+ * @property {Option[]} models
+ * @property {string} model
+ * @property {Option[]} devices
+ * @property {string} device
+ * @property {string[]} examples
+ * @property {number} longest characters of a text
+ */
+/** @typedef {[value: string, label: string]} Option */
+/** @typedef {{ button: HTMLButtonElement, label: string, explained: string }} File */
+
+// On the root element: the style sheet of the page greys what is of the text before.
+const UNSENT = "data-unsent"
 const FILE = "[data-testid=stDownloadButton] button"
-const FILES = "[class*=st-key-files] [data-testid=stElementContainer]:not(.st-key-share_picture *)" // the page's own download buttons, which are hidden
+// The page's own download buttons, which are hidden.
+const FILES = "[class*=st-key-files] [data-testid=stElementContainer]:not(.st-key-share_picture *)"
 const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
 const WATCHED = 400 // milliseconds
 const UNANSWERED = 2000 // for so long the server rests, and has not shown what was sent to it
-const ALONE = ["view", "picture"] // in an address: the finding and the picture with nothing around them
+/** @type {[string, string]} */
+// In an address: the finding and the picture with nothing around them.
+const ALONE = ["view", "picture"]
 const NEAR_THE_END = 0.8 // of the longest text: from there on characters are counted
+/** @type {WeakMap<HTMLElement, Bar>} */
 const held = new WeakMap()
-const drafts = new Map() // what was typed and not shown, by field: it goes along to other pages, whatever text they show
+/** @type {Map<string, string>} */
+// What was typed and not shown, by field: it goes along to other pages, whatever text they show.
+const drafts = new Map()
 
+/** @param {Mounting<Shown>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
-  const bar = held.get(parentElement) ?? new Bar(parentElement.querySelector(".bar"))
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".bar"))
+  const bar = held.get(parentElement) ?? new Bar(root)
   held.set(parentElement, bar)
   bar.tell = setTriggerValue
   bar.receive(data)
@@ -24,33 +52,25 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 }
 
-function made(tag, properties, ...children) {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.includes("-") || name === "role") element.setAttribute(name, value)
-    else element[name] = value
-  }
-  element.append(...children)
-  return element
-}
-
-// A list under a button. What fills it is asked for anew whenever it opens, and, of what the page offers, while it is
-// open: a page that is still computing has its files later.
+// A list under a button. What fills it is asked for anew whenever it opens, and, of what the page
+// offers, while it is open: a page that is still computing has its files later.
 class Menu {
+  /**
+   * @param {string} name
+   * @param {Bar} bar
+   * @param {(list: HTMLElement) => void} fill
+   */
   constructor(name, bar, fill) {
-    this.list = made("div", { className: "list", role: "group", "aria-label": name })
-    this.summary = made("summary", {}, name)
-    this.host = made(
-      "details",
-      { className: `menu ${name.toLowerCase()}` },
-      this.summary,
-      this.list,
-    )
+    this.watch = 0
+    this.offered = ""
+    this.list = el("div", { className: "list", role: "group", "aria-label": name })
+    this.summary = el("summary", {}, name)
+    this.host = el("details", { className: `menu ${name.toLowerCase()}` }, this.summary, this.list)
     this.host.addEventListener("toggle", () => {
       clearInterval(this.watch)
       if (!this.host.open) return
-      bar.menus.forEach((other) => other !== this && other.close(false))
-      this.offered = null
+      for (const other of bar.menus) if (other !== this) other.close(false)
+      this.offered = ""
       this.refill(fill)
       this.watch = setInterval(() => this.refill(fill), WATCHED)
     })
@@ -61,6 +81,7 @@ class Menu {
     })
   }
 
+  /** @param {(list: HTMLElement) => void} fill */
   refill(fill) {
     if (!this.host.isConnected) return clearInterval(this.watch)
     const now = JSON.stringify(
@@ -89,14 +110,17 @@ class Menu {
   }
 }
 
-// The files that elements of the page offer: a hidden button, and the text after it that says what the file is. While
-// a run puts its elements in their places, that of an earlier one may stand behind a button, the same file twice.
+// The files that elements of the page offer: a hidden button, and the text after it that says what
+// the file is. While a run puts its elements in their places, that of an earlier one may stand
+// behind a button, the same file twice.
+/** @type {(selector: string) => File[]} */
 function offered(selector) {
   const elements = [...document.querySelectorAll(selector)]
+  /** @type {Map<string, File>} */
   const files = new Map()
   elements.forEach((element, place) => {
-    const button = element.querySelector(FILE)
-    const label = button?.textContent.trim()
+    const button = /** @type {HTMLButtonElement | null} */ (element.querySelector(FILE))
+    const label = button?.textContent.trim() ?? ""
     if (!button || files.has(label)) return
     const note = elements.slice(place + 1).find((other) => !other.querySelector(FILE))
     files.set(label, { button, label, explained: note?.textContent.trim() ?? "" })
@@ -106,30 +130,45 @@ function offered(selector) {
 
 // One text: a line high, and as high as its text while it is being edited, over what lies below.
 class Field {
+  /**
+   * @param {"text" | "pair"} name
+   * @param {string} label
+   * @param {string} hint
+   * @param {Bar} bar
+   */
   constructor(name, label, hint, bar) {
-    Object.assign(this, { name, bar, shown: null, sent: null })
-    this.input = made("textarea", {
+    this.name = name
+    this.bar = bar
+    /** @type {string | null} */
+    this.shown = null
+    /** @type {string | null} */
+    this.sent = null
+    this.folded = false
+    this.input = el("textarea", {
       rows: 1,
       spellcheck: false,
       "aria-label": label,
       placeholder: label,
       title: hint,
     })
-    this.more = made("span", { className: "more", textContent: "…", "aria-hidden": "true" })
-    this.host = made("div", { className: "field" }, this.input, this.more)
+    this.more = el("span", { className: "more", textContent: "…", "aria-hidden": "true" })
+    this.host = el("div", { className: "field" }, this.input, this.more)
     this.input.addEventListener("input", () => this.typed())
     for (const moved of ["focus", "blur", "pointerdown"])
       this.input.addEventListener(moved, () => this.unfold())
     this.input.addEventListener("keydown", (event) => this.press(event))
   }
 
-  // A text from the server takes the place of a draft only where it is not the one that was sent from here.
+  // A text from the server takes the place of a draft only where it is not the one that was sent
+  // from here.
+  /** @param {string} text */
   receive(text) {
     if (text === this.shown) return
     const first = this.shown === null
     const own = text === this.sent
     this.shown = text
-    if (first && drafts.has(this.name)) this.input.value = drafts.get(this.name)
+    const draft = drafts.get(this.name)
+    if (first && draft !== undefined) this.input.value = draft
     else if (!own) this.input.value = text
     if (!first && !own) drafts.delete(this.name)
     this.sent = null
@@ -162,6 +201,7 @@ class Field {
   }
 
   // Enter in the middle of composing a character, as in Japanese, only ends that.
+  /** @param {KeyboardEvent} event */
   press(event) {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) {
       if (this.folded && event.key.startsWith("Arrow")) this.unfold()
@@ -173,7 +213,8 @@ class Field {
 
   fit() {
     const { input } = this
-    const open = input.getRootNode().activeElement === input && !this.folded
+    const root = /** @type {Document | ShadowRoot} */ (input.getRootNode())
+    const open = root.activeElement === input && !this.folded
     this.host.classList.toggle("open", open)
     input.style.height = ""
     const cut = input.scrollWidth > input.clientWidth + 1
@@ -184,8 +225,16 @@ class Field {
 }
 
 class Bar {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root
+    /** @type {Mounting<Shown>["setTriggerValue"]} */
+    this.tell = () => {}
+    /** @type {string[]} */
+    this.texts = []
+    /** @type {Map<HTMLSelectElement, string>} */
+    this.written = new Map() // the options of each, to know when they changed
+    this.longest = this.notes = this.timer = this.waiting = 0
     this.text = new Field("text", "Text", "Enter shows it, Shift + Enter begins a new line.", this)
     this.pair = new Field(
       "pair",
@@ -193,18 +242,18 @@ class Bar {
       "Read after the first, as a segment of its own; it may be empty.",
       this,
     )
-    this.go = made("button", {
+    this.go = el("button", {
       type: "button",
       className: "go",
       textContent: "Show",
       onclick: () => this.show(),
     })
-    this.status = made("span", { className: "status", role: "status" })
-    this.model = made("select", {
+    this.status = el("span", { className: "status", role: "status" })
+    this.model = el("select", {
       "aria-label": "Model",
       onchange: () => this.tell("model", this.model.value),
     })
-    this.device = made("select", {
+    this.device = el("select", {
       "aria-label": "Device",
       className: "device",
       onchange: () => this.tell("device", this.device.value),
@@ -215,8 +264,8 @@ class Bar {
     this.share = new Menu("Share", this, (list) => list.replaceChildren(...this.shared()))
     this.download = new Menu("Download", this, (list) => list.replaceChildren(...this.files(FILES)))
     this.menus = [this.examples, this.share, this.download]
-    this.folded = made("div", { className: "folded" }, ...this.menus.map((menu) => menu.host))
-    this.more = made("button", {
+    this.folded = el("div", { className: "folded" }, ...this.menus.map((menu) => menu.host))
+    this.more = el("button", {
       type: "button",
       className: "others",
       textContent: "⋯",
@@ -224,16 +273,19 @@ class Bar {
       "aria-expanded": "false",
     })
     this.more.onclick = () => this.unfold(!this.folded.classList.contains("open"))
-    this.folded.addEventListener(
-      "keydown",
-      (event) => event.key === "Escape" && this.unfold(false) + this.more.focus(),
-    )
-    // A press outside the bar closes the list; one that opens a page has to be seen before it is gone.
-    this.closeFromOutside = (event) =>
-      event.composedPath().includes(this.folded) ||
-      event.composedPath().includes(this.more) ||
-      this.close(false)
-    const row = made(
+    this.folded.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return
+      this.unfold(false)
+      this.more.focus()
+    })
+    // A press outside the bar closes the list; one that opens a page has to be seen before it is
+    // gone.
+    /** @param {Event} event */
+    this.closeFromOutside = (event) => {
+      const path = event.composedPath()
+      if (!path.includes(this.folded) && !path.includes(this.more)) this.close(false)
+    }
+    const row = el(
       "div",
       { className: "row" },
       this.text.host,
@@ -246,6 +298,7 @@ class Bar {
     root.replaceChildren(row, this.pair.host, this.status)
   }
 
+  /** @param {Shown} data */
   receive(data) {
     this.longest = data.longest
     this.text.receive(data.text)
@@ -260,24 +313,28 @@ class Bar {
   }
 
   // Options are written anew only where they changed: an open list would close.
+  /** @type {(select: HTMLSelectElement, options: Option[], chosen: string) => void} */
   fill(select, options, chosen) {
     const written = JSON.stringify(options)
-    if (select.written !== written) {
+    if (this.written.get(select) !== written) {
       select.replaceChildren(
-        ...options.map(([value, label]) => made("option", { value, textContent: label })),
+        ...options.map(([value, label]) => el("option", { value, textContent: label })),
       )
-      select.written = written
+      this.written.set(select, written)
     }
     select.value = chosen
     const label = select.selectedOptions[0]?.textContent ?? ""
     select.title = options.length > 1 ? label : `${label}: no other here fits this page`
   }
 
+  /** @param {string} text */
   example(text) {
     return this.entry(text, "", () => this.tell("example", text))
   }
 
-  // The button is looked for at the press: the page may have been drawn anew since the menu was opened.
+  // The button is looked for at the press: the page may have been drawn anew since the menu was
+  // opened.
+  /** @param {string} selector */
   files(selector) {
     return offered(selector).map(({ button, label, explained }) => {
       const entry = this.entry(label, explained, () => {
@@ -286,7 +343,7 @@ class Bar {
           ?.button.click()
         this.say("The file is being made.")
       })
-      entry.querySelector("button").disabled = button.disabled
+      for (const own of entry.querySelectorAll("button")) own.disabled = button.disabled
       return entry
     })
   }
@@ -308,39 +365,44 @@ class Bar {
   }
 
   // A line of a menu: what a press does, and in small letters what comes of it.
+  /** @type {(label: string, explained: string, act: () => void) => HTMLElement} */
   entry(label, explained, act) {
     const choose = () => {
       this.close()
       act()
     }
-    const button = made("button", { type: "button", textContent: label, onclick: choose })
-    if (!explained) return made("div", { className: "entry" }, button)
-    const note = made("span", {
+    const button = el("button", { type: "button", textContent: label, onclick: choose })
+    if (!explained) return el("div", { className: "entry" }, button)
+    this.notes += 1
+    const note = el("span", {
       className: "note",
-      id: `note-${(this.notes = (this.notes ?? 0) + 1)}`,
+      id: `note-${this.notes}`,
       textContent: explained,
     })
     button.setAttribute("aria-describedby", note.id)
-    return made("div", { className: "entry" }, button, note)
+    return el("div", { className: "entry" }, button, note)
   }
 
   // On a phone the menus stand in a list of their own.
+  /** @param {boolean} open */
   unfold(open) {
     this.folded.classList.toggle("open", open)
     this.more.setAttribute("aria-expanded", String(open))
   }
 
   close(focus = true) {
-    this.menus.forEach((menu) => menu.close(focus))
+    for (const menu of this.menus) menu.close(focus)
     this.unfold(false)
   }
 
-  // What is typed and not shown is marked, here and on the picture; near the end of the room characters are counted.
+  // What is typed and not shown is marked, here and on the picture; near the end of the room
+  // characters are counted.
   mark() {
     const unsent = this.text.unsent || (!this.pair.host.hidden && this.pair.unsent)
     this.root.classList.toggle("unsent", unsent)
     const said = this.counted() + (unsent && !this.tooLong ? "Not shown yet: press Enter." : "")
-    if (this.status.textContent !== said) this.status.textContent = said // or it would be read out at every key
+    // Only where it changed: it would be read out at every key.
+    if (this.status.textContent !== said) this.status.textContent = said
     this.go.disabled = this.tooLong
     this.putStatus()
     document.documentElement.toggleAttribute(UNSENT, unsent)
@@ -353,17 +415,16 @@ class Bar {
       : undefined
     this.status.classList.toggle("under", field !== undefined)
     this.status.classList.toggle("refused", this.tooLong)
-    const { offsetLeft, offsetTop, offsetWidth } = field?.host ?? {}
     const place = field && {
-      left: offsetLeft,
-      top: offsetTop + field.input.offsetHeight + 4,
-      width: offsetWidth,
+      left: `${field.host.offsetLeft}px`,
+      top: `${field.host.offsetTop + field.input.offsetHeight + 4}px`,
+      width: `${field.host.offsetWidth}px`,
     }
-    for (const side of ["left", "top", "width"])
-      this.status.style[side] = place ? `${place[side]}px` : ""
+    Object.assign(this.status.style, place ?? { left: "", top: "", width: "" })
   }
 
-  // Characters as the server counts them: one outside the first plane is two here. The longer of the texts counts.
+  // Characters as the server counts them: one outside the first plane is two here. The longer of
+  // the texts counts.
   get characters() {
     const fields = this.pair.host.hidden ? [this.text] : [this.text, this.pair]
     return Math.max(...fields.map(({ input }) => [...input.value].length))
@@ -393,7 +454,8 @@ class Bar {
       drafts.delete(field.name)
       field.sent = message[field.name]
       field.unfold(false) // or a long text would cover what is found in it
-      if (matchMedia("(pointer: coarse)").matches) field.input.blur() // and with it the keyboard goes that covers the rest
+      // Without the focus a phone folds the keyboard that covers the rest.
+      if (matchMedia("(pointer: coarse)").matches) field.input.blur()
     }
     this.tell("show", message)
     this.mark()
@@ -405,8 +467,8 @@ class Bar {
     let rested = 0
     clearInterval(this.waiting)
     this.waiting = setInterval(() => {
-      const { testScriptState } = document.querySelector("[data-testid=stApp]").dataset
-      rested = testScriptState === "notRunning" ? rested + WATCHED : 0
+      const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
+      rested = app?.dataset.testScriptState === "notRunning" ? rested + WATCHED : 0
       if (rested < UNANSWERED) return
       clearInterval(this.waiting)
       for (const field of [this.text, this.pair]) field.takeBack()
@@ -414,6 +476,7 @@ class Bar {
     }, WATCHED)
   }
 
+  /** @param {string} address */
   async copy(address) {
     let copied = true
     try {
@@ -425,6 +488,7 @@ class Bar {
   }
 
   // A word on what was done, for a moment.
+  /** @param {string} words */
   say(words) {
     this.status.textContent = words
     clearTimeout(this.timer)
@@ -432,8 +496,9 @@ class Bar {
   }
 
   // Where the clipboard is closed (an insecure origin, an old browser) the older command does it.
+  /** @param {string} address */
   copyTheOldWay(address) {
-    const field = made("textarea", { value: address })
+    const field = el("textarea", { value: address })
     document.body.append(field)
     field.select()
     const copied = document.execCommand("copy")

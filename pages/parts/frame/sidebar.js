@@ -1,22 +1,32 @@
-// Marks the current page, folds a phone's sidebar once a page was chosen in it, lets the button that opens it scroll away,
-// has Back lead where it leads, however soon it is pressed, and a link, whatever is pressed after it or wherever it opens.
+// Marks the current page, folds a phone's sidebar once a page was chosen in it, lets the button
+// that opens it scroll away, has Back lead where it leads, however soon it is pressed, and a link,
+// whatever is pressed after it or wherever it opens.
+/** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
+
 const WIDEST_PHONE = 768
+const HEADER = "[data-testid=stHeader]"
+const COLLAPSE = "[data-testid=stSidebarCollapseButton] button"
 const LEAVING = 3000 // milliseconds at most from a link to the page that it leads to
+/** @type {WeakMap<HTMLElement, (event: Event) => void>} */
 const listening = new WeakMap()
 
+/** @param {Mounting<{ here: string; came: string }>} mounting */
 export default function ({ parentElement, data }) {
+  const root = /** @type {Partial<ShadowRoot>} */ (parentElement.getRootNode())
   const sidebar =
-    parentElement.getRootNode().host?.closest("[data-testid=stSidebar]") ??
+    root.host?.closest("[data-testid=stSidebar]") ??
     document.querySelector("[data-testid=stSidebar]")
+  /** @param {Event} event */
   const chosen = (event) => {
-    if (window.innerWidth > WIDEST_PHONE || !event.target.closest?.("a")) return
-    sidebar.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
+    if (window.innerWidth > WIDEST_PHONE || !targetOf(event).closest?.("a")) return
+    collapseButton(sidebar)?.click()
   }
   scrollButton()
   followBack(data.came)
   followLinks()
   sidebar?.querySelector(".st-key-page_here p")?.setAttribute("aria-current", "page")
-  sidebar?.removeEventListener("click", listening.get(parentElement))
+  const before = listening.get(parentElement)
+  if (before) sidebar?.removeEventListener("click", before)
   sidebar?.addEventListener("click", chosen)
   listening.set(parentElement, chosen)
   return () => sidebar?.removeEventListener("click", chosen)
@@ -26,9 +36,11 @@ export default function ({ parentElement, data }) {
 function scrollButton() {
   if (window.headlightScrolls) return
   window.headlightScrolls = true
-  const scrolled = ({ target }) => {
-    const header =
-      target.dataset?.testid === "stMain" && document.querySelector("[data-testid=stHeader]")
+  /** @param {Event} event */
+  const scrolled = (event) => {
+    const target = targetOf(event)
+    if (target.dataset?.testid !== "stMain") return
+    const header = /** @type {HTMLElement | null} */ (document.querySelector(HEADER))
     if (header)
       header.style.transform =
         window.innerWidth > WIDEST_PHONE ? "" : `translateY(${-target.scrollTop}px)`
@@ -36,62 +48,83 @@ function scrollButton() {
   document.addEventListener("scroll", scrolled, { capture: true, passive: true })
 }
 
-// Streamlit pushes an entry for the page of every run that begins. One that began just before the visitor pressed Back
-// would bring the page back that was left, and end Forward. Between Back and the next press nothing leads to a page. Such
-// a run also empties the screen, where it comes after that of the page that Back leads to: that page is asked for again.
-// And Streamlit does not hear Back before it knows the pages: the first run was then of another address than the present.
+// Streamlit pushes an entry for the page of every run that begins. One that began just before the
+// visitor pressed Back would bring the page back that was left, and end Forward. Between Back and
+// the next press nothing leads to a page. Such a run also empties the screen, where it comes after
+// that of the page that Back leads to: that page is asked for again. And Streamlit does not hear
+// Back before it knows the pages: the first run was then of another address than the present.
+//
 // came: the query of the address that the first run went by.
+/** @param {string} came */
 function followBack(came) {
   if (window.headlightFollows) return
   window.headlightFollows = true
   const { pushState } = History.prototype
   let left = false
-  addEventListener("popstate", () => (left = true))
-  for (const press of ["click", "keydown"]) addEventListener(press, () => (left = false), true)
+  /** @param {boolean} now */
+  const setLeft = (now) => () => {
+    left = now
+  }
+  addEventListener("popstate", setLeft(true))
+  for (const press of ["click", "keydown"]) addEventListener(press, setLeft(false), true)
   history.pushState = (state, title, url) => {
-    if (left && new URL(url ?? "", location).pathname !== location.pathname) askAgain()
+    if (left && new URL(url ?? "", location.href).pathname !== location.pathname) askAgain()
     else pushState.call(history, state, title, url)
   }
   // An address that the server has written since is the last in the history.
   if (window.navigation?.canGoForward && query(came) !== query(location.search)) askAgain()
 }
 
-// Until the server has heard of a link, it would put a press after it into one run with it, which draws neither page. Back
-// to the page that the link stood on ends the wait.
+// Until the server has heard of a link, it would put a press after it into one run with it, which
+// draws neither page. Back to the page that the link stood on ends the wait.
 function followLinks() {
   if (window.headlightLeaves) return
   window.headlightLeaves = true
   let [since, from] = [-Infinity, ""]
+  /** @param {Event} event */
   const press = (event) => {
     const link = linkOf(event)
     if (link && event.type === "click")
       [since, from] = leads(link) ? [performance.now(), location.pathname] : [-Infinity, ""]
     const leaving = location.pathname === from && performance.now() - since < LEAVING
-    if (link || !leaving || !event.target.closest?.("[data-testid=stMain]")) return
+    if (link || !leaving || !targetOf(event).closest?.("[data-testid=stMain]")) return
     event.preventDefault()
     event.stopImmediatePropagation()
   }
   for (const kind of ["click", "keydown"]) addEventListener(kind, press, true)
-  addEventListener("popstate", () => (since = -Infinity))
+  addEventListener("popstate", () => {
+    since = -Infinity
+  })
   for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
 }
 
-// The link of an event. To the page that opens at the root Streamlit writes none but a query: opened in a new tab, that
-// would lead to the page that it stands on.
+// The link of an event. To the page that opens at the root Streamlit writes none but a query:
+// opened in a new tab, that would lead to the page that it stands on.
+/** @type {(event: Event) => HTMLAnchorElement | null} */
 function linkOf(event) {
-  const link = event.target.closest?.("a[href]")
+  /** @type {HTMLAnchorElement | null} */
+  const link = targetOf(event).closest?.("a[href]")
   const written = link?.getAttribute("href")
-  if (written === "" || written?.startsWith("?")) link.setAttribute("href", `./${written}`)
+  if (written === "" || written?.startsWith("?")) link?.setAttribute("href", `./${written}`)
   return link
 }
 
 // Whether a press on a link leads to another page, here.
+/** @param {HTMLAnchorElement} link */
 function leads(link) {
   const here =
     link.target !== "_blank" && !link.hasAttribute("download") && link.origin === location.origin
   return here && link.pathname !== location.pathname
 }
 
+// The document, in which things scroll as well, has no `closest`: every use asks for it.
+/** @param {Event} event */
+const targetOf = (event) => /** @type {HTMLElement} */ (event.target)
+
+/** @type {(sidebar: Element | null) => HTMLElement | null | undefined} */
+const collapseButton = (sidebar) => sidebar?.querySelector(COLLAPSE)
+
+/** @param {string} text */
 const query = (text) => new URLSearchParams(text).toString()
 
 // Streamlit answers this event with the page of the address.

@@ -194,7 +194,8 @@ def test_both_sides_draw_by_the_same_constants(parts):
     expected = json.loads(json.dumps(layout.constants()))
     assert parts.evaluate("window.parts.constants") == expected
     sides = {
-        "browser": "".join(path.read_text() for path in source.FOLDER.glob("*.*s")) + source.sizes(),
+        "browser": "".join(path.read_text() for path in source.FOLDER.glob("*.*s") if path.suffix != ".ts")
+        + source.sizes(),
         "files": "".join(path.read_text() for path in sorted(source.FOLDER.parent.rglob("*.py"))),
     }
     for side, code in sides.items():
@@ -659,6 +660,26 @@ def test_the_main_path_works_by_keyboard_alone(browser, tmp_path):
         page.keyboard.press("4")
         expect(page.locator(".matrix-panel")).to_be_visible()
         expect(page.locator(".lines-panel")).to_be_hidden()
+
+
+def test_whoever_leaves_by_keyboard_has_told_the_server_before(browser, tmp_path):
+    """Neither property, onfocusin or onfocusout, exists in any browser: these events have listeners alone."""
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        assert explored(page, LEAVING) == {"near": [1], "before": [], "told": [1]}
+
+
+# In one turn of the browser, in which no time passes.
+LEAVING = """(() => {
+  const [near, told] = [[], []]
+  explorer.near = (layer) => near.push(layer)
+  explorer.server = { commit: ({ layer }) => told.push(layer), exact() {}, layer() {}, drawn() {} }
+  const button = root.querySelector("[aria-label=Layer] [data-name='1']")
+  button.focus()
+  button.click()
+  const before = [...told]
+  button.blur()
+  return { near, before, told }
+})()"""
 
 
 def test_where_queries_and_keys_are_two_texts_shift_keeps_only_a_key_as_key(browser, tmp_path):

@@ -1,26 +1,67 @@
-// The weights of two runs and their signed difference, side by side: query rows, key columns. What is pointed at in one
-// picture is marked in all three.
-import { el, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./paint.js"
+// The weights of two runs and their signed difference, side by side: query rows, key columns. What
+// is pointed at in one picture is marked in all three.
+import { el } from "./element.js"
+import { contextOf, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./paint.js"
+/** @import { Context, Mounting, Shades, Theme } from "./types.js" */
+
+/**
+ * What viz.charts.comparison.compared gives.
+ * @typedef {object} Compared
+ * @property {string[]} queries
+ * @property {string[]} keys
+ * @property {(number | null)[][]} before null: not a number
+ * @property {(number | null)[][]} after
+ * @property {(number | null)[][]} change
+ * @property {string[][]} signs written into the cells of the difference
+ * @property {number} largest difference
+ * @property {string} said
+ */
+/** @typedef {"before" | "after" | "change"} Side */
+/** @typedef {{ row: number, column: number }} Cell */
+/**
+ * @typedef {object} Panel
+ * @property {Side} name
+ * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement} mark
+ * @property {HTMLElement} host
+ */
 
 const PANELS = { before: "Before", after: "After", change: "Difference" }
+const SIDES = /** @type {Side[]} */ (Object.keys(PANELS))
 const COMPARED_TYPE = 12 // pixels of type
 const LONGEST_NAME = 90
-const [LOWEST_CELL, LARGEST_SIDE] = [14, 56] // a row has room for its name; full screen has room for more
-const UNDER = 120 // what is left under the pictures in full screen, for the table's line and the buttons
+// A row has room for its name; full screen has room for more.
+const [LOWEST_CELL, LARGEST_SIDE] = [14, 56]
+// What is left under the pictures in full screen, for the table's line and the buttons.
+const UNDER = 120
 const HEAD = 74 // the title and the scale over the picture
 const RAMP = { top: 42, width: 140, height: 10 }
+/** @type {WeakMap<HTMLElement, Comparison>} */
 const drawn = new WeakMap()
 
+/** @param {Mounting<Compared>} mounting */
 export default function ({ data, parentElement }) {
-  if (!drawn.has(parentElement))
-    drawn.set(parentElement, new Comparison(parentElement.querySelector(".compared")))
-  drawn.get(parentElement).receive(data) // called for a change of theme as well
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".compared"))
+  const comparison = drawn.get(parentElement) ?? new Comparison(root)
+  drawn.set(parentElement, comparison)
+  comparison.receive(data) // called for a change of theme as well
 }
 
 class Comparison {
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root
-    this.panels = Object.keys(PANELS).map((name) => this.panel(name))
+    /** @type {Compared} */
+    this.data = /** @type {any} */ (undefined) // until it comes
+    /** @type {Theme} */
+    this.theme = /** @type {any} */ (undefined) // until it is drawn
+    /** @type {Record<string, Shades>} */
+    this.shades = {}
+    /** @type {Cell | null} */
+    this.cell = null
+    this.inner = { left: 0, across: 0, down: 0 }
+    this.width = this.height = 0
+    this.panels = SIDES.map((name) => this.panel(name))
     this.said = el("div", { className: "said", role: "status", hidden: true })
     this.table = el("div", {
       className: "numbers",
@@ -34,11 +75,12 @@ class Comparison {
       el("summary", {}, "All numbers as a table"),
       this.table,
     )
+    /** @type {(label: string, onclick: (event: MouseEvent) => void) => HTMLElement} */
     const button = (label, onclick) => el("button", { type: "button", onclick }, label)
     const tools = el(
       "div",
       { className: "tools" },
-      button("Copy the numbers", ({ target }) => this.copy(target)),
+      button("Copy the numbers", ({ target }) => this.copy(/** @type {HTMLElement} */ (target))),
       button("Download as PNG", () => this.download()),
       button("Full screen", () =>
         document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen(),
@@ -53,25 +95,19 @@ class Comparison {
     new ResizeObserver(() => this.draw()).observe(root)
   }
 
+  /** @type {(name: Side) => Panel} */
   panel(name) {
-    const panel = {
-      name,
-      canvas: el("canvas"),
-      mark: el("div", { className: "mark", hidden: true }),
-    }
-    panel.host = el(
-      "div",
-      { className: "panel", role: "img", tabIndex: 0 },
-      panel.canvas,
-      panel.mark,
-    )
-    panel.host.onpointermove = panel.host.onpointerdown = (event) =>
-      this.point(panel, this.at(panel, event))
-    panel.host.onpointerleave = panel.host.onblur = () => this.point(panel, null)
-    panel.host.onkeydown = (event) => this.walk(panel, event)
+    const canvas = el("canvas")
+    const mark = el("div", { className: "mark", hidden: true })
+    const host = el("div", { className: "panel", role: "img", tabIndex: 0 }, canvas, mark)
+    const panel = { name, canvas, mark, host }
+    host.onpointermove = host.onpointerdown = (event) => this.point(panel, this.at(panel, event))
+    host.onpointerleave = host.onblur = () => this.point(panel, null)
+    host.onkeydown = (event) => this.walk(panel, event)
     return panel
   }
 
+  /** @param {Compared} data */
   receive(data) {
     this.data = data
     for (const { name, host } of this.panels) {
@@ -86,7 +122,8 @@ class Comparison {
     this.fill()
   }
 
-  // Only where something is different: the observer calls for heights as well. Full screen alone bounds the height.
+  // Only where something is different: the observer calls for heights as well. Full screen alone
+  // bounds the height.
   draw() {
     const [width, height] = [
       this.panels[0].host.clientWidth,
@@ -99,13 +136,15 @@ class Comparison {
       ["blue", "above", "below"].map((name) => [name, shadesOf(this.theme, name)]),
     )
     for (const panel of this.panels) this.drawPanel(panel)
-    this.point(null, null)
+    this.point(this.panels[0], null)
   }
 
+  /** @param {Panel} panel */
   drawPanel({ name, canvas }) {
     const { queries, keys } = this.data
-    const measure = canvas.getContext("2d")
+    const measure = contextOf(canvas)
     measure.font = `${COMPARED_TYPE}px ${this.theme.font}`
+    /** @type {(names: string[]) => number} */
     const room = (names) =>
       Math.min(
         Math.max(...names.map((one) => measure.measureText(one).width)),
@@ -126,35 +165,39 @@ class Comparison {
     this.names(context)
   }
 
-  // Weights end at 1, differences at the largest of them; colour follows the root, so that small ones can be seen.
+  // Weights end at 1, differences at the largest of them; colour follows the root, so that small
+  // ones can be seen.
+  /** @type {(name: Side, number: number) => [Shades, number]} */
   colour(name, number) {
     const [most, scale] =
       name === "change" ? [this.data.largest, number < 0 ? "below" : "above"] : [1, "blue"]
     return [this.shades[scale], Math.sqrt(Math.min(Math.abs(number) / most, 1))]
   }
 
+  /** @type {(context: Context, name: Side) => void} */
   cells(context, name) {
     const { left, across, down } = this.inner
+    /** @type {(start: number, size: number, place: number) => number} */
     const edge = (start, size, place) => Math.round(start + size * place)
     context.font = `bold ${COMPARED_TYPE}px ${this.theme.font}`
     context.textAlign = "center"
     context.textBaseline = "middle"
-    this.data[name].forEach((row, query) =>
-      row.forEach((number, key) => {
-        if (number === null) return
+    for (const [query, row] of this.data[name].entries()) {
+      for (const [key, number] of row.entries()) {
+        if (number === null) continue
         const [x, y] = [edge(left, across, key), edge(HEAD, down, query)]
         const colour = this.colour(name, number)
         context.fillStyle = shade(...colour)
         context.fillRect(x, y, edge(left, across, key + 1) - x, edge(HEAD, down, query + 1) - y)
-        if (name !== "change" || !this.data.signs[query][key]) return
+        if (name !== "change" || !this.data.signs[query][key]) continue
         context.fillStyle = inkOn(this.theme, ...colour)
         context.fillText(
           this.data.signs[query][key],
           left + across * (key + 0.5),
           HEAD + down * (query + 0.5),
         )
-      }),
-    )
+      }
+    }
     context.strokeStyle = this.theme.grid
     context.strokeRect(
       Math.round(left) - 0.5,
@@ -165,6 +208,7 @@ class Comparison {
   }
 
   // As many keys as fit without touching; the rest are named when they are pointed at.
+  /** @param {Context} context */
   names(context) {
     const { queries, keys } = this.data
     const { left, across, down } = this.inner
@@ -173,9 +217,8 @@ class Comparison {
     context.font = `${COMPARED_TYPE - 1}px ${this.theme.font}`
     context.fillStyle = this.theme.quiet
     context.textAlign = "right"
-    queries.forEach((query, row) =>
-      context.fillText(fitted(context, query, left - 20), left - 5, HEAD + down * (row + 0.5)),
-    )
+    for (const [row, query] of queries.entries())
+      context.fillText(fitted(context, query, left - 20), left - 5, HEAD + down * (row + 0.5))
     keys.forEach((key, column) => {
       if (column % every === 0)
         turned(context, left + across * (column + 0.5), bottom + 5, () =>
@@ -188,10 +231,12 @@ class Comparison {
     turned(context, 8, (HEAD + bottom) / 2, () => context.fillText("query", 0, 0))
   }
 
+  /** @type {(context: Context, name: Side) => void} */
   scale(context, name) {
     const { left } = this.inner
     const ends = name === "change" ? [-this.data.largest, 0, this.data.largest] : [0, 0.25, 0.5, 1]
-    const [low, high] = [ends[0], ends.at(-1)]
+    const [low, high] = [ends[0], ends[ends.length - 1]]
+    /** @param {number} number */
     const toX = (number) => left + ((number - low) / (high - low)) * RAMP.width
     for (let x = 0; x < RAMP.width; x++) {
       context.fillStyle = shade(...this.colour(name, low + ((high - low) * (x + 0.5)) / RAMP.width))
@@ -200,7 +245,8 @@ class Comparison {
     context.strokeStyle = this.theme.grid
     context.strokeRect(left - 0.5, RAMP.top - 0.5, RAMP.width + 1, RAMP.height + 1)
     context.textBaseline = "middle"
-    context.textAlign = "left" // a canvas of the same size keeps what was set when it was drawn before
+    // A canvas of the same size keeps what was set when it was drawn before.
+    context.textAlign = "left"
     context.fillStyle = this.theme.text
     context.font = `bold 16px ${this.theme.font}`
     context.fillText(PANELS[name], 0, 12)
@@ -216,6 +262,7 @@ class Comparison {
       )
   }
 
+  /** @type {(panel: Panel, event: PointerEvent) => Cell | null} */
   at({ host }, event) {
     const box = host.getBoundingClientRect()
     const { left, across, down } = this.inner
@@ -226,6 +273,7 @@ class Comparison {
     return row in this.data.queries && column in this.data.keys ? { row, column } : null
   }
 
+  /** @type {(panel: Panel, event: KeyboardEvent) => void} */
   walk(panel, event) {
     const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[
       event.key
@@ -233,6 +281,7 @@ class Comparison {
     if (event.key === "Escape") this.point(panel, null)
     if (!step) return
     event.preventDefault()
+    /** @type {(place: number, names: string[]) => number} */
     const within = (place, names) => Math.min(Math.max(place, 0), names.length - 1)
     const { row, column } = this.cell ?? { row: -step[0], column: -step[1] }
     this.point(panel, {
@@ -242,6 +291,7 @@ class Comparison {
   }
 
   // Marks the cell in all pictures and says its numbers beside it.
+  /** @type {(panel: Panel, cell: Cell | null) => void} */
   point(panel, cell) {
     this.cell = cell
     this.said.hidden = !cell
@@ -257,9 +307,12 @@ class Comparison {
     }
     for (const { mark } of this.panels) mark.style.outlineColor = this.theme.second
     for (const { mark } of this.panels)
-      for (const [side, size] of Object.entries(box)) mark.style[side] = `${size}px`
-    const number = (name, show) =>
-      this.data[name][row][column] === null ? "not a number" : show(this.data[name][row][column], 4)
+      for (const [side, size] of Object.entries(box)) mark.style.setProperty(side, `${size}px`)
+    /** @type {(name: Side, show: (number: number, digits: number) => string) => string} */
+    const number = (name, show) => {
+      const found = this.data[name][row][column]
+      return found === null ? "not a number" : show(found, 4)
+    }
     this.said.textContent =
       `query ${this.data.queries[row]}\nattends to key ${this.data.keys[column]}\nbefore ${number("before", plain)}\n` +
       `after ${number("after", plain)}\nchange ${number("change", signed)}`
@@ -270,6 +323,7 @@ class Comparison {
     this.said.style.top = `${offsetTop + box.top + down + 6}px`
   }
 
+  /** @type {() => (string | number | null)[][]} */
   lines() {
     const { queries, keys, before, after, change } = this.data
     const cells = queries.flatMap((query, row) =>
@@ -288,6 +342,7 @@ class Comparison {
   fill() {
     if (!this.details.open) return this.table.replaceChildren()
     const [names, ...cells] = this.lines()
+    /** @type {(tag: "th" | "td", texts: (string | number | null)[]) => HTMLElement} */
     const line = (tag, texts) =>
       el("tr", {}, ...texts.map((text) => el(tag, {}, String(text ?? "not a number"))))
     this.table.replaceChildren(
@@ -300,6 +355,7 @@ class Comparison {
     )
   }
 
+  /** @param {HTMLElement} button */
   async copy(button) {
     try {
       await navigator.clipboard.writeText(
@@ -311,10 +367,12 @@ class Comparison {
     } catch {
       this.details.open = true // without a clipboard, an insecure origin say, by hand
       this.fill()
-      getSelection().selectAllChildren(this.table)
+      getSelection()?.selectAllChildren(this.table)
       button.textContent = "Selected"
     }
-    setTimeout(() => (button.textContent = "Copy the numbers"), 1500)
+    setTimeout(() => {
+      button.textContent = "Copy the numbers"
+    }, 1500)
   }
 
   download() {
@@ -323,16 +381,24 @@ class Comparison {
       width: canvases.reduce((sum, { width }) => sum + width, 0),
       height: canvases[0].height,
     })
-    const context = whole.getContext("2d")
-    canvases.reduce((x, canvas) => (context.drawImage(canvas, x, 0), x + canvas.width), 0)
+    const context = contextOf(whole)
+    let x = 0
+    for (const canvas of canvases) {
+      context.drawImage(canvas, x, 0)
+      x += canvas.width
+    }
     el("a", { href: whole.toDataURL(), download: "attention.png" }).click()
   }
 }
 
+/** @type {(end: number) => string} */
 const rounded = (end) => `${end < 0 ? "−" : "+"}${Number(Math.abs(end).toPrecision(2))}`
+/** @type {(number: number, digits: number) => string} */
 const plain = (number, digits) => number.toFixed(digits)
+/** @type {(number: number, digits: number) => string} */
 const signed = (number, digits) => `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(digits)}`
 
+/** @type {(context: Context, x: number, y: number, write: () => void) => void} */
 function turned(context, x, y, write) {
   context.save()
   context.translate(x, y)

@@ -1,7 +1,14 @@
-// Every setting of the view, visible and labelled. A control shows the view that it is given and reports what was chosen.
+// Every setting of the view, visible and labelled. A control shows the view that it is given and
+// reports what was chosen.
+import { counted } from "./data.js"
+import { el } from "./element.js"
 import { MANY_KEYS, MOST_LINES } from "./layout.js"
-import { el } from "./paint.js"
+/** @import { Model } from "./data.js" */
+/** @import { Choices, DrawnScene, Kind, Scene, Zooming } from "./types.js" */
 
+/** @typedef {[name: string | number, label: string, onclick: () => void]} Button */
+
+/** @type {Record<string, string>} */
 export const SHOWS = {
   all: "All",
   grid: "Grid",
@@ -24,6 +31,7 @@ const MAXIMA = {
   head: "largest of each head",
 }
 const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
+/** @type {Record<string, string>} */
 export const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
 const KEYS = [
   ["↑ ↓", "layer before, layer after"],
@@ -45,6 +53,7 @@ const KEYS = [
 ]
 
 export class Controls {
+  /** @param {Choices} actions */
   constructor(actions) {
     this.actions = actions
     this.shows = el("div", { className: "choices", role: "group", "aria-label": "Views" })
@@ -52,8 +61,10 @@ export class Controls {
     this.layers = el("div", { className: "choices", role: "group", "aria-label": "Layer" })
     this.heads = el("div", { className: "choices", role: "group", "aria-label": "Heads" })
     this.kindRow = row("Attention", this.kinds)
-    this.layers.onpointerover = this.layers.onfocusin = (event) =>
-      this.actions.near(Number(event.target.dataset.name))
+    for (const reached of ["pointerover", "focusin"])
+      this.layers.addEventListener(reached, ({ target }) =>
+        this.actions.near(Number(/** @type {HTMLElement} */ (target).dataset.name)),
+      )
     this.layers.onpointerleave = () => this.actions.near()
     this.top = el(
       "div",
@@ -68,11 +79,24 @@ export class Controls {
       role: "group",
       "aria-label": "Settings of the picture",
     })
+    /** @type {Map<string, HTMLInputElement | HTMLSelectElement>} */
     this.settings = new Map()
+    this.least = el("b") // no output: the slider itself says its number to screen-reader users
+    this.more = el("details")
+    this.keys = listOf("Keyboard (?)", KEYS)
+    this.fitted = ""
+    this.built = false
     this.note = el("p", { className: "note" })
   }
 
-  // What can be chosen depends on the model and the kind of attention alone; built anew, the controls would lose the focus.
+  /** @type {(name: string) => HTMLElement} */
+  headButton(name) {
+    return /** @type {HTMLElement} */ (this.heads.querySelector(`[data-name="${name}"]`))
+  }
+
+  // What can be chosen depends on the model and the kind of attention alone; built anew, the
+  // controls would lose the focus.
+  /** @type {(model: Model, kind: Kind) => void} */
   fitTo(model, kind) {
     const facts = [kind.queryText, kind.keyText].map((text) => [
       text.special?.some(Boolean),
@@ -87,8 +111,10 @@ export class Controls {
       facts,
     ])
     if (key === this.fitted) return
-    const focused = this.top.getRootNode().activeElement?.dataset?.name
-    const group = this.top.getRootNode().activeElement?.parentElement
+    const root = /** @type {Document | ShadowRoot} */ (this.top.getRootNode())
+    const active = /** @type {HTMLElement | null} */ (root.activeElement)
+    const focused = active?.dataset.name
+    const group = active?.parentElement
     this.fitted = key
     this.build(model, kind)
     if (focused)
@@ -97,6 +123,7 @@ export class Controls {
         ?.focus()
   }
 
+  /** @type {(model: Model, kind: Kind) => void} */
   build(model, kind) {
     this.buttons(
       this.shows,
@@ -119,6 +146,7 @@ export class Controls {
         () => this.actions.change({ layer }),
       ]),
     )
+    /** @type {[string, string][]} */
     const tools = [
       ["every", "All"],
       ["none", "None"],
@@ -135,17 +163,19 @@ export class Controls {
       tools.map(([name, label]) => [name, label, () => this.actions.heads(name)]),
       true,
     )
-    this.heads.querySelector('[data-name="every"]').setAttribute("aria-label", "All heads")
+    this.headButton("every").setAttribute("aria-label", "All heads")
     this.buildSide(kind)
     for (const chosen of [this.layers, this.heads])
-      for (const button of chosen.children) this.explain(button)
+      for (const button of chosen.querySelectorAll("button")) this.explain(button)
   }
 
+  /** @param {HTMLElement} button */
   explain(button) {
     const index = Number(button.dataset.name)
     if (!Number.isNaN(index)) button.title = `Counted from 0, as in addresses and code: ${index}`
   }
 
+  /** @type {(host: HTMLElement, entries: Button[], more?: boolean) => void} */
   buttons(host, entries, more = false) {
     const made = entries.map(([name, label, onclick]) => {
       const button = el("button", { type: "button", onclick, textContent: label })
@@ -156,11 +186,23 @@ export class Controls {
     else host.replaceChildren(...made)
   }
 
+  /** @param {Kind} kind */
   buildSide(kind) {
     const texts = [kind.queryText, kind.keyText]
+    /** @type {(fact: "special" | "words" | "segments") => boolean} */
     const has = (fact) => texts.some((text) => text[fact])
-    const [rows, explained] = [[], []]
-    const folded = []
+    /** @type {HTMLElement[][]} */
+    const [rows, folded] = [[], []]
+    /** @type {[string, string][]} */
+    const explained = []
+    /**
+     * @param {HTMLElement[]} host
+     * @param {string} name
+     * @param {string} label
+     * @param {HTMLInputElement | HTMLSelectElement} input
+     * @param {string} help
+     * @param {...HTMLElement} more
+     */
     const add = (host, name, label, input, help, ...more) => {
       this.settings.set(name, input)
       explained.push([label, help])
@@ -168,6 +210,12 @@ export class Controls {
       host.push(el("label", { title: help }, el("span", {}, label, " ", ...more), input))
     }
     // The first option is what nobody has chosen.
+    /**
+     * @param {string} name
+     * @param {string} label
+     * @param {Record<string, string>} options
+     * @param {string} help
+     */
     const pick = (name, label, options, help) => {
       const input = el("select", { onchange: () => this.actions.change({ [name]: input.value }) })
       input.append(
@@ -180,12 +228,11 @@ export class Controls {
     this.settings.clear()
     const least = el("input", {
       type: "range",
-      min: 0,
-      max: 1,
-      step: 0.01,
+      min: "0",
+      max: "1",
+      step: "0.01",
       oninput: () => this.actions.change({ threshold: clamped(least) }),
     })
-    this.least = el("b") // no output: the slider itself says its number to screen-reader users
     add(
       rows,
       "threshold",
@@ -196,9 +243,9 @@ export class Controls {
     )
     const most = el("input", {
       type: "number",
-      min: 0,
-      max: kind.shape[1],
-      step: 1,
+      min: "0",
+      max: String(kind.shape[1]),
+      step: "1",
       onchange: () => this.actions.change({ top: clamped(most) }),
     })
     add(
@@ -234,10 +281,11 @@ export class Controls {
       this.zoomRow(),
       this.note,
       listOf("What these settings do", explained),
-      this.keyList(),
+      this.keys,
     )
   }
 
+  /** @type {(rows: HTMLElement[], explained: [string, string][]) => void} */
   wordsBox(rows, explained) {
     const input = el("input", {
       type: "checkbox",
@@ -251,6 +299,7 @@ export class Controls {
   }
 
   zoomRow() {
+    /** @type {(label: string, text: string, name: Zooming) => HTMLElement} */
     const zoom = (label, text, name) =>
       el("button", {
         type: "button",
@@ -272,17 +321,14 @@ export class Controls {
     )
   }
 
-  keyList() {
-    this.keys = listOf("Keyboard (?)", KEYS)
-    return this.keys
-  }
-
   toggleKeys() {
     if (this.keys.toggleAttribute("open")) this.keys.scrollIntoView({ block: "nearest" })
   }
 
+  /** @param {DrawnScene} scene */
   show(scene) {
     const { view, kind, off, current, theme } = scene
+    /** @type {(host: HTMLElement, on: (name: string | undefined) => boolean) => void} */
     const press = (host, on) => {
       for (const button of host.querySelectorAll("button"))
         button.setAttribute("aria-pressed", String(on(button.dataset.name)))
@@ -298,29 +344,30 @@ export class Controls {
       button.style.setProperty("--head", theme.heads[head % theme.heads.length])
       button.classList.toggle("current", head === current)
     }
-    for (const layer of this.layers.children) {
+    for (const layer of this.layers.querySelectorAll("button")) {
       const number = Number(layer.dataset.name)
-      layer.classList.toggle("empty", headsOff(off, number, kind) === kind.heads)
+      layer.classList.toggle("empty", headsOff(off, number) === kind.heads)
       layer.setAttribute("aria-label", `Layer ${number + 1}`)
     }
-    this.heads.querySelector('[data-name="only"]').textContent = `Only head ${current + 1}`
-    this.heads.querySelector('[data-name="layer"]').textContent = scene.heads.length
-      ? "Layer off"
-      : "Layer on"
+    this.headButton("only").textContent = `Only head ${current + 1}`
+    this.headButton("layer").textContent = scene.heads.length ? "Layer off" : "Layer on"
     this.showSettings({ ...view, maximum: scene.maximum })
   }
 
+  /** @type {(scene: Scene, more: boolean) => void} */
   tell(scene, more) {
     this.note.textContent = noteOf(scene, more)
   }
 
+  /** @param {Record<string, any>} view */
   showSettings(view) {
     for (const [name, input] of this.settings) {
-      if (input.type === "checkbox") input.checked = view[name]
+      if (input instanceof HTMLInputElement && input.type === "checkbox") input.checked = view[name]
       else if (input.value !== String(view[name])) input.value = view[name]
     }
     this.least.textContent = view.threshold
-    // What is not as it would be without anybody's choice is seen from the start; after that the fold is the visitor's.
+    // What is not as it would be without anybody's choice is seen from the start; after that the
+    // fold is the visitor's.
     if (this.built)
       this.more.open = [...this.more.querySelectorAll("select")].some(
         (select) => select.selectedIndex > 0,
@@ -329,13 +376,13 @@ export class Controls {
   }
 }
 
-export const counted = (count) => Array.from({ length: count }, (_, index) => index)
-
+/** @type {(title: string, entries: string[][]) => HTMLElement} */
 function listOf(title, entries) {
   const rows = entries.flatMap(([name, what]) => [el("dt", {}, name), el("dd", {}, what)])
   return el("details", { className: "list" }, el("summary", {}, title), el("dl", {}, ...rows))
 }
 
+/** @type {(label: string, content: HTMLElement) => HTMLElement} */
 const row = (label, content) =>
   el(
     "div",
@@ -344,9 +391,10 @@ const row = (label, content) =>
     content,
   )
 
-const headsOff = (off, layer, kind) =>
-  [...off].filter((site) => site.startsWith(`${layer}.`)).length
+/** @type {(off: Set<string>, layer: number) => number} */
+const headsOff = (off, layer) => [...off].filter((site) => site.startsWith(`${layer}.`)).length
 
+/** @type {(input: HTMLInputElement) => number} */
 function clamped(input) {
   const value = Number(input.value)
   const places = input.step === "1" ? 0 : 4 // as many as an address carries
@@ -356,6 +404,7 @@ function clamped(input) {
 }
 
 // What was done to the numbers, in words, whenever something was.
+/** @type {(scene: Scene, more: boolean) => string} */
 function noteOf({ view, maximum, kind, frame, tilesPlain }, more) {
   const notes = []
   const hides =

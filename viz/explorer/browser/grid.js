@@ -25,15 +25,27 @@ import {
 } from "./layout.js"
 import { picture } from "./paint.js"
 import { Stack } from "./stack.js"
+/** @import { Actions, Active, Context, DrawnScene, Kind, Point, Pointed, Tile } from "./types.js" */
+
+/** @typedef {{ layers: number, heads: number }} Counts */
 
 export class Grid extends Stack {
+  /** @param {Actions} actions */
   constructor(actions) {
     super("grid", "Thumbnails of the attention of every layer and head", actions)
+    /** @type {Kind} */
+    this.kind = /** @type {any} */ (undefined) // until it is drawn
+    /** @type {Tile[] | null} */
+    this.tiles = null
+    this.sheet = document.createElement("canvas")
+    this.tile = 0 // the side of one, and from one to the next
+    this.step = 0
     this.host.tabIndex = 0 // it scrolls sideways where there are many heads
   }
 
   // One picture of all tiles side by side, made again only where the numbers, the scale or the colours are others: a
   // canvas a tile takes longer to make than to fill.
+  /** @type {(tiles: Tile[], scene: DrawnScene) => void} */
   setTiles(tiles, scene) {
     const { maximum, scale } = scene.view
     const shared = maximum === "shared" ? Math.max(...tiles.map(({ largest }) => largest)) : 1
@@ -59,6 +71,7 @@ export class Grid extends Stack {
     this.tiles = null
   }
 
+  /** @type {(scene: DrawnScene, width: number) => void} */
   draw(scene, width) {
     const { kind, theme, view } = scene
     const columns = kind.heads + 1
@@ -82,6 +95,7 @@ export class Grid extends Stack {
     }
   }
 
+  /** @type {(context: Context, scene: DrawnScene) => void} */
   labels(context, { kind, theme, view, current }) {
     const every = this.tile < SPARSE_TILE ? 2 : 1
     context.textAlign = "center"
@@ -110,7 +124,8 @@ export class Grid extends Stack {
     context.fillText("head", 2, GRID_TOP / 2)
   }
 
-  drawTile(context, { kind, theme, off }, layer, head) {
+  /** @type {(context: Context, scene: DrawnScene, layer: number, head: number) => void} */
+  drawTile(context, { theme, off }, layer, head) {
     const found = this.tiles?.[this.number(layer, head)]
     if (!found) return
     const { width, height } = found
@@ -137,17 +152,20 @@ export class Grid extends Stack {
   }
 
   // Heads layer by layer, then the means of the layers, then those of the heads; there is no mean of means.
+  /** @type {(layer: number, head: number) => number} */
   number(layer, head) {
     const { layers, heads } = this.kind
     if (layer === layers) return head === heads ? -1 : layers * heads + layers + head
     return head === heads ? layers * heads + layer : layer * heads + head
   }
 
+  /** @type {(layer: number, head: number) => Point} */
   corner(layer, head) {
     return { x: GRID_LEFT + head * this.step, y: GRID_TOP + layer * this.step }
   }
 
   // What the hovered token attends to, in every thumbnail: all but its row, its column, goes under a veil.
+  /** @type {(scene: DrawnScene, active: Active) => void} */
   drawOverlay(scene, active) {
     const context = this.overlay()
     const { kind, theme, frame } = scene
@@ -175,17 +193,20 @@ export class Grid extends Stack {
   }
 
   // Where the block of a row or column lies in a tile; null where none is pointed at.
+  /** @type {(place: number, length: number, blocks: number) => [number, number] | null} */
   part(place, length, blocks) {
     if (place === undefined || place < 0) return null
     const block = blockOf(place, length, blocks)
     return [(block / blocks) * this.tile, ((block + 1) / blocks) * this.tile]
   }
 
+  /** @type {(edges: [number, number], cover: (from: number, size: number) => void) => void} */
   veil([from, to], cover) {
     cover(0, from)
     cover(to, this.tile - to)
   }
 
+  /** @type {(x: number, y: number) => Pointed | null} */
   at(x, y) {
     if (!this.kind) return null
     const [head, layer] = [
@@ -197,6 +218,7 @@ export class Grid extends Stack {
     const found = this.tiles?.[this.number(layer, head)]
     if (head < 0 || head > this.kind.heads || !found) return null
     const corner = this.corner(layer, head)
+    /** @type {(offset: number, blocks: number) => number} */
     const inside = (offset, blocks) =>
       Math.min(Math.max(Math.floor((offset / this.tile) * blocks), 0), blocks - 1)
     const [row, column] = [inside(y - corner.y, found.height), inside(x - corner.x, found.width)]
@@ -206,6 +228,7 @@ export class Grid extends Stack {
 }
 
 // How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers with their means.
+/** @type {(kind: Counts, width: number, tallest: number) => number} */
 export function tileOf({ heads, layers }, width, tallest) {
   const across = (width - GRID_LEFT - GRID_GAP) / (heads + 1)
   const down = (tallest - GRID_TOP - GRID_GAP) / (layers + 1)
@@ -216,6 +239,7 @@ export function tileOf({ heads, layers }, width, tallest) {
 }
 
 // Whether the thumbnails stand beside lines and matrix: where they can be pointed at in their share of the width.
+/** @type {(kind: Counts, width: number) => boolean} */
 export function standsBeside(kind, width) {
   const shares = Object.values(SHARES)
   const room =

@@ -1,6 +1,11 @@
-// Puts what the server says into the page's mailbox, tells the explorer, and takes its questions to the server.
+// Puts what the server says into the page's mailbox, tells the explorer, and takes its questions to
+// the server.
+/** @import { ExactRow, Mailbox, Mounting, Steering } from "./types.js" */
+
+/** @param {Mounting<Uint8Array<ArrayBuffer> | Steering | { exact: ExactRow | null; view?: never }>} mounting */
 export default function ({ data, key, setTriggerValue }) {
-  const box = (window.headlight ??= { layers: new Map() })
+  window.headlight ??= { layers: new Map() }
+  const box = window.headlight
   if (data instanceof Uint8Array) box.layers.set(key, data)
   else if (data.view) box.steer = data
   else Object.assign(box, { exact: data.exact, ask: setTriggerValue })

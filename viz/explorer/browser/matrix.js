@@ -23,16 +23,23 @@ import {
   TALLEST_MATRIX,
   WIDEST_LABEL,
 } from "./layout.js"
-import { fitted, picture } from "./paint.js"
+import { contextOf, fitted, picture } from "./paint.js"
 import { Stack } from "./stack.js"
+/** @import { Actions, Active, Context, DrawnScene, Frame, Group, Pointed } from "./types.js" */
+/** @import { Theme } from "./types.js" */
 
 const TALLEST_ALONE = 0.85 // of the window
 
 export class Matrix extends Stack {
+  /** @param {Actions} actions */
   constructor(actions) {
     super("matrix", "Heatmap: a query in each row, a key in each column", actions)
+    /** @type {DrawnScene} */
+    this.scene = /** @type {any} */ (undefined) // until it is drawn
+    this.small = document.createElement("canvas") // a pixel a cell
   }
 
+  /** @param {DrawnScene} scene */
   setNumbers(scene) {
     const { drawnMean, frame, view, shades, fullMean } = scene
     this.small = picture(frame.rows.length, frame.columns.length, shades, (cell) =>
@@ -40,6 +47,7 @@ export class Matrix extends Stack {
     )
   }
 
+  /** @type {(scene: DrawnScene, width: number) => void} */
   draw(scene, width) {
     const { frame, theme, view } = scene
     const [rows, columns] = [frame.rows.length, frame.columns.length]
@@ -48,8 +56,9 @@ export class Matrix extends Stack {
         ? Math.max(TALLEST_MATRIX, TALLEST_ALONE * window.innerHeight)
         : TALLEST_MATRIX
     this.scene = scene
-    const measure = this.base.getContext("2d")
+    const measure = contextOf(this.base)
     measure.font = `${MATRIX_TYPE}px ${theme.font}`
+    /** @param {Group[]} groups */
     const longest = (groups) =>
       groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)
     const left = Math.min(longest(frame.rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
@@ -66,6 +75,7 @@ export class Matrix extends Stack {
     this.legend(context, scene, width)
   }
 
+  /** @type {(context: Context, theme: Theme) => void} */
   cells(context, theme) {
     const { left, top, width, height } = this.inner
     context.save()
@@ -80,6 +90,7 @@ export class Matrix extends Stack {
   }
 
   // As many labels as fit without touching; the rest are named when they are pointed at.
+  /** @type {(context: Context, theme: Theme, frame: Frame) => void} */
   labels(context, theme, { rows, columns }) {
     context.font = `${MATRIX_TYPE}px ${theme.font}`
     context.fillStyle = theme.text
@@ -97,15 +108,18 @@ export class Matrix extends Stack {
     }
   }
 
+  /** @type {(count: number, size: number) => number[]} */
   fittingPlaces(count, size) {
     const every = Math.max(1, Math.ceil(((MATRIX_TYPE + 2) * count) / (size * this.zoom)))
     return Array.from({ length: Math.ceil(count / every) }, (_, place) => place * every)
   }
 
+  /** @type {(place: number, start: number, size: number) => boolean} */
   between(place, start, size) {
     return place >= start && place <= start + size
   }
 
+  /** @type {(context: Context, label: string, y: number) => void} */
   rowLabel(context, label, y) {
     context.textAlign = "right"
     context.fillText(
@@ -115,6 +129,7 @@ export class Matrix extends Stack {
     )
   }
 
+  /** @type {(context: Context, label: string, x: number) => void} */
   columnLabel(context, label, x) {
     context.save()
     context.translate(x, this.inner.top - MATRIX_APART)
@@ -124,6 +139,7 @@ export class Matrix extends Stack {
     context.restore()
   }
 
+  /** @type {(context: Context, scene: DrawnScene, width: number) => void} */
   legend(context, { theme, shades, view, fullMean }, width) {
     const { left, top, height } = this.inner
     const [y, length] = [
@@ -148,6 +164,7 @@ export class Matrix extends Stack {
     )
   }
 
+  /** @type {(scene: DrawnScene, active: Active) => void} */
   drawOverlay({ frame, theme }, active) {
     const context = this.overlay()
     const { left, top, width, height } = this.inner
@@ -179,8 +196,15 @@ export class Matrix extends Stack {
   }
 
   // Everything but the row and the column in question steps back, so that what a token attends to is seen alone.
+  /**
+   * @param {Context} context
+   * @param {Theme} theme
+   * @param {[place: number, count: number]} row
+   * @param {[place: number, count: number]} column
+   */
   veil(context, theme, [row, rows], [column, columns]) {
     if (row < 0 && column < 0) return
+    /** @type {(place: number, count: number) => number[][]} */
     const others = (place, count) =>
       place < 0
         ? [[0, 1]]
@@ -204,6 +228,7 @@ export class Matrix extends Stack {
   }
 
   // The labels of what is pointed at, even where they had no room.
+  /** @type {(context: Context, theme: Theme, frame: Frame, active: Active) => void} */
   namedLabels(context, theme, { rows, columns }, active) {
     context.font = `${MATRIX_WEIGHT} ${MATRIX_TYPE}px ${theme.font}`
     context.textBaseline = "middle"
@@ -225,15 +250,25 @@ export class Matrix extends Stack {
     }
   }
 
+  /**
+   * @param {Context} context
+   * @param {Theme} theme
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {number} height
+   */
   plate(context, theme, x, y, width, height) {
     context.fillStyle = theme.background
     context.fillRect(x, y, width, height)
     context.fillStyle = theme.second
   }
 
+  /** @type {(x: number, y: number) => Pointed | null} */
   at(x, y) {
     if (!this.inner || !this.scene) return null
     const { rows, columns } = this.scene.frame
+    /** @type {(share: number, count: number) => number} */
     const within = (share, count) => (share >= 0 && share < 1 ? Math.floor(share * count) : -1)
     const row = y < this.inner.top ? -1 : within(this.fromY(y), rows.length)
     const column = x < this.inner.left ? -1 : within(this.fromX(x), columns.length)

@@ -1,7 +1,9 @@
 // Colours, and what the canvases of all views share. THEMES is viz/theme.py's, layout.js stands for viz/explorer/layout.py: source.py puts both in front.
 import { READABLE, SHADES, THEMES } from "./layout.js"
+/** @import { Context, Shades, Theme } from "./types.js" */
 
 // The colours of the page: which of the two themes it has shows in its background.
+/** @type {(element: Element) => Theme} */
 export function themeOf(element) {
   const style = getComputedStyle(element)
   const background = style.getPropertyValue("--st-background-color").trim()
@@ -15,6 +17,7 @@ export function themeOf(element) {
   }
 }
 
+/** @type {(colour: string) => number[]} */
 function rgb(colour) {
   if (colour.startsWith("#")) {
     const digits =
@@ -23,18 +26,22 @@ function rgb(colour) {
         : colour.slice(1)
     return [0, 2, 4].map((start) => parseInt(digits.slice(start, start + 2), 16))
   }
-  return colour.match(/[\d.]+/g).map(Number)
+  return (colour.match(/[\d.]+/g) ?? []).map(Number)
 }
 
 // 256 colours from weight 0, the page's background, to full strength.
+/** @type {(theme: Theme, name: string) => Shades} */
 export function shadesOf(theme, name) {
   const key = `${theme.dark} ${name}`
-  if (!scales.has(key)) scales.set(key, interpolated(theme, name))
-  return scales.get(key)
+  const shades = scales.get(key) ?? interpolated(theme, name)
+  scales.set(key, shades)
+  return shades
 }
 
+/** @type {Map<string, Shades>} */
 const scales = new Map()
 
+/** @type {(theme: Theme, name: string) => Shades} */
 function interpolated(theme, name) {
   const stops = theme.scales[name].map(rgb)
   const shades = new Uint8ClampedArray(SHADES * 3)
@@ -49,20 +56,23 @@ function interpolated(theme, name) {
   return shades
 }
 
+/** @type {(shades: Shades, strength: number) => string} */
 export function shade(shades, strength) {
   const start = Math.round(strength * (SHADES - 1)) * 3
   return `rgb(${shades[start]},${shades[start + 1]},${shades[start + 2]})`
 }
 
 // A label on a shade: the page's own colours where they can be read on it, else white or black, of which one always can.
+/** @type {(theme: Theme, shades: Shades, strength: number) => string} */
 export function inkOn(theme, shades, strength) {
   const start = Math.round(strength * (SHADES - 1)) * 3
   const ground = brightness(shades.subarray(start, start + 3))
   const inks = [theme.text, theme.background, "#ffffff", "#000000"]
-  return inks.find((ink) => contrast(brightness(rgb(ink)), ground) >= READABLE)
+  return inks.find((ink) => contrast(brightness(rgb(ink)), ground) >= READABLE) ?? theme.text
 }
 
 // Relative luminance and contrast ratio as in WCAG 2.2.
+/** @type {(colour: Iterable<number>) => number} */
 function brightness(colour) {
   const [red, green, blue] = [...colour].map((channel) => {
     const share = channel / 255
@@ -71,14 +81,21 @@ function brightness(colour) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
+/** @type {(one: number, other: number) => number} */
 const contrast = (one, other) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
 
 // A matrix as a small picture, one pixel a cell; `strengths` gives 0 to 1 for a cell's number.
+/**
+ * @param {number} height
+ * @param {number} width
+ * @param {Shades} shades
+ * @param {(cell: number) => number} strengthAt
+ */
 export function picture(height, width, shades, strengthAt) {
   const canvas = document.createElement("canvas")
   canvas.width = Math.max(1, width)
   canvas.height = Math.max(1, height)
-  const context = canvas.getContext("2d")
+  const context = contextOf(canvas)
   const image = context.createImageData(canvas.width, canvas.height)
   const colours = packedColours(shades)
   const pixels = new Uint32Array(image.data.buffer)
@@ -88,19 +105,26 @@ export function picture(height, width, shades, strengthAt) {
   return canvas
 }
 
+/** @type {WeakMap<Shades, Uint32Array>} */
 const packed = new WeakMap()
 
 // The shades with four bytes as one number, in the order of this machine; made once for each scale.
+/** @type {(shades: Shades) => Uint32Array} */
 function packedColours(shades) {
-  if (!packed.has(shades)) {
-    const bytes = new Uint8Array(SHADES * 4).fill(255)
-    for (let at = 0; at < SHADES; at++) bytes.set(shades.subarray(at * 3, at * 3 + 3), at * 4)
-    packed.set(shades, new Uint32Array(bytes.buffer))
-  }
-  return packed.get(shades)
+  const before = packed.get(shades)
+  if (before) return before
+  const bytes = new Uint8Array(SHADES * 4).fill(255)
+  for (let at = 0; at < SHADES; at++) bytes.set(shades.subarray(at * 3, at * 3 + 3), at * 4)
+  const colours = new Uint32Array(bytes.buffer)
+  packed.set(shades, colours)
+  return colours
 }
 
+/** @type {(canvas: HTMLCanvasElement) => Context} */
+export const contextOf = (canvas) => /** @type {Context} */ (canvas.getContext("2d"))
+
 // Sizes a canvas for the screen it is on and returns its context, cleared, in CSS pixels.
+/** @type {(canvas: HTMLCanvasElement, width: number, height: number) => Context} */
 export function prepared(canvas, width, height) {
   const density = window.devicePixelRatio || 1
   const [across, down] = [Math.round(width * density), Math.round(height * density)]
@@ -110,31 +134,22 @@ export function prepared(canvas, width, height) {
     canvas.style.width = `${width}px`
     canvas.style.height = `${height}px`
   }
-  const context = canvas.getContext("2d")
+  const context = contextOf(canvas)
   context.setTransform(density, 0, 0, density, 0, 0)
   context.clearRect(0, 0, width, height)
   return context
 }
 
 // The text, cut at the end so that it fits.
+/** @type {(context: Context, text: string, room: number) => string} */
 export function fitted(context, text, room) {
   if (context.measureText(text).width <= room) return text
   const letters = [...text]
   let [low, high] = [0, letters.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (context.measureText(letters.slice(0, middle).join("") + "…").width <= room) low = middle
+    if (context.measureText(`${letters.slice(0, middle).join("")}…`).width <= room) low = middle
     else high = middle - 1
   }
-  return letters.slice(0, low).join("") + "…"
-}
-
-export function el(tag, properties = {}, ...children) {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(properties)) {
-    if (name.startsWith("on") || name in element) element[name] = value
-    else element.setAttribute(name, value)
-  }
-  element.append(...children)
-  return element
+  return `${letters.slice(0, low).join("")}…`
 }

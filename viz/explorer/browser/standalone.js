@@ -1,11 +1,9 @@
 // The explorer in a file of its own: nothing is asked of anybody.
 import { Explorer } from "./explorer.js"
 
-const bytes = Uint8Array.from(
-  atob(document.getElementById("packed").textContent.trim()),
-  (letter) => letter.charCodeAt(0),
-)
-new Explorer(document.querySelector(".headlight")).steer(
-  JSON.parse(document.getElementById("view").textContent),
-  bytes,
-)
+/** @type {(id: string) => string} */
+const contentOf = (id) => document.getElementById(id)?.textContent.trim() ?? ""
+
+const bytes = Uint8Array.from(atob(contentOf("packed")), (letter) => letter.charCodeAt(0))
+const root = /** @type {HTMLElement} */ (document.querySelector(".headlight"))
+new Explorer(root).steer(JSON.parse(contentOf("view")), bytes)

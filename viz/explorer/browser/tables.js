@@ -1,18 +1,32 @@
-// Small matrices as tables: every number in its coloured cell, and all digits of the one that is pointed at.
-import { el, inkOn, shade, shadesOf, themeOf } from "./paint.js"
+// Small matrices as tables: every number in its coloured cell, and all digits of the one that is
+// pointed at.
+import { el } from "./element.js"
+import { inkOn, shade, shadesOf, themeOf } from "./paint.js"
+/** @import { Mounting, Shades, Theme } from "./types.js" */
 
+/** @typedef {{ number: number, shown: string, exact: string }} Cell */
+/** @typedef {{ name: string, cells: Cell[] }} Row */
+/** @typedef {{ title: string, columns: string[], rows: Row[], most: number, signed: boolean }} Matrix */
+
+/** @param {Mounting<{ matrices: Matrix[]; hint: string }>} mounting */
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".matrices")
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".matrices"))
   const theme = themeOf(root)
   const said = el("p", { className: "said", role: "status" }, data.hint)
   const tables = data.matrices.map((matrix) => tableOf(matrix, theme))
+  /** @param {string} words */
+  const say = (words) => {
+    said.textContent = words || data.hint
+  }
   root.onpointerover = root.onpointerdown = ({ target }) =>
-    (said.textContent = target.title || data.hint)
-  root.onpointerleave = () => (said.textContent = data.hint)
+    say(/** @type {HTMLElement} */ (target).title)
+  root.onpointerleave = () => say("")
   root.replaceChildren(el("div", { className: "panels" }, ...tables), said)
 }
 
+/** @type {(matrix: Matrix, theme: Theme) => HTMLElement} */
 function tableOf({ title, columns, rows, most, signed }, theme) {
+  /** @param {number} number */
   const shadesFor = (number) => shadesOf(theme, signed ? (number < 0 ? "below" : "above") : "blue")
   const head = el("tr", {}, el("td"), ...columns.map((name) => el("th", { scope: "col" }, name)))
   const body = rows.map(({ name, cells }) =>
@@ -27,7 +41,9 @@ function tableOf({ title, columns, rows, most, signed }, theme) {
 }
 
 // Colour follows the root of a number, as in every picture of weights and differences.
+/** @type {(cell: Cell, most: number, theme: Theme, shades: Shades) => HTMLElement} */
 function cellOf({ number, shown, exact }, most, theme, shades) {
+  /** @type {[Shades, number]} */
   const colour = [shades, Math.sqrt(Math.min(Math.abs(number) / most, 1))]
   const cell = el("td", { title: exact }, shown)
   cell.style.backgroundColor = shade(...colour)

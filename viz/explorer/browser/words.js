@@ -1,16 +1,22 @@
 // The sentence itself, one button a token, shaded by attention; and the numbers of one query as a table.
 import { strengthOf } from "./data.js"
+import { el } from "./element.js"
 import { AT_REST, OF_KEY, OF_QUERY } from "./layout.js"
-import { el, inkOn, shade } from "./paint.js"
+import { inkOn, shade } from "./paint.js"
+/** @import { Actions, Active, DrawnScene, ExactRow, Group, Strip } from "./types.js" */
 
 export class Words {
+  /** @param {Actions} actions */
   constructor(actions) {
     this.actions = actions
     this.host = el("div", { className: "words" })
     this.said = el("p", { className: "caption" })
+    /** @type {Strip[]} */
     this.sides = []
+    this.one = false
   }
 
+  /** @param {DrawnScene} scene */
   build({ kind, frame }) {
     const alike =
       frame.rows.length === frame.columns.length &&
@@ -25,13 +31,15 @@ export class Words {
       ...this.sides.flatMap(({ title, strip }) => (one ? [strip] : [title, strip])),
       this.said,
     )
-    const groups = focused && this.sides.find(({ side }) => side === focused.side)
-    groups?.buttons[Math.min(focused.place, groups.buttons.length - 1)]?.focus()
+    const { buttons } = this.sides.find(({ side }) => side === focused?.side) ?? { buttons: [] }
+    buttons[Math.min(focused?.place ?? 0, buttons.length - 1)]?.focus()
   }
 
   // The token that the keyboard is at: built anew, the strips would lose it.
+  /** @type {() => { side: string, place: number } | null} */
   focused() {
-    const { activeElement } = this.host.getRootNode()
+    const root = /** @type {Document | ShadowRoot} */ (this.host.getRootNode())
+    const activeElement = /** @type {HTMLElement} */ (root.activeElement)
     for (const { side, buttons } of this.sides) {
       const place = buttons.indexOf(activeElement)
       if (place >= 0) return { side, place }
@@ -40,6 +48,7 @@ export class Words {
   }
 
   // Tab goes to one token of the strip; arrows go on from there.
+  /** @type {(side: string, name: string, groups: Group[]) => Strip} */
   strip(side, name, groups) {
     const strip = el("div", { className: "tokens", role: "group", "aria-label": name })
     const buttons = groups.map((group, place) => {
@@ -54,8 +63,8 @@ export class Words {
       button.onpointerleave = button.onblur = () => this.actions.hover(null)
       button.onclick = (event) =>
         event.shiftKey && side !== "query"
-          ? this.actions.chooseKey(group.first)
-          : this.actions.choose(where)
+          ? this.actions.chooseKey?.(group.first)
+          : this.actions.choose(where, event)
       button.onkeydown = (event) => this.walk(event, buttons, place)
       return button
     })
@@ -63,6 +72,7 @@ export class Words {
     return { side, groups, strip, buttons, title: el("p", { className: "caption" }, name) }
   }
 
+  /** @type {(event: KeyboardEvent, buttons: HTMLElement[], place: number) => void} */
   walk(event, buttons, place) {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -place, End: buttons.length - 1 - place }[
       event.key
@@ -76,16 +86,14 @@ export class Words {
     next.focus()
   }
 
+  /** @type {(scene: DrawnScene, active: Active) => void} */
   show(scene, active) {
     const { frame, drawnMean } = scene
     const columns = frame.columns.length
     const looks = active.row >= 0
     const lit = looks || active.column >= 0
-    const received = looks
-      ? null
-      : lit
-        ? (place) => drawnMean[place * columns + active.column]
-        : null
+    /** @param {number} place */
+    const received = (place) => drawnMean[place * columns + active.column]
     for (const { side, buttons } of this.sides) {
       const shadesQueries = lit && !looks && (side === "query" || this.one)
       const weight = shadesQueries
@@ -95,12 +103,14 @@ export class Words {
           : this.keyWeight(scene, active)
       const chosen =
         side === "key" ? active.column : looks ? active.row : this.one ? active.column : active.row
-      buttons.forEach((button, place) => this.paint(scene, button, weight(place), place === chosen))
+      for (const [place, button] of buttons.entries())
+        this.paint(scene, button, weight(place), place === chosen)
     }
     const none = `${AT_REST} Point at a token, or tab to it, to see only what it attends to.`
     this.said.textContent = looks ? OF_QUERY : lit ? OF_KEY : none
   }
 
+  /** @type {(scene: DrawnScene, active: Active) => (place: number) => number} */
   keyWeight({ frame, drawnMean }, { row }) {
     const [rows, columns] = [frame.rows.length, frame.columns.length]
     if (row >= 0) return (place) => drawnMean[row * columns + place] ?? 0
@@ -110,6 +120,12 @@ export class Words {
     return (place) => sums[place] ?? 0
   }
 
+  /**
+   * @param {DrawnScene} scene
+   * @param {HTMLElement} button
+   * @param {number} weight
+   * @param {boolean} chosen
+   */
   paint({ theme, shades, view, fullMean }, button, weight, chosen) {
     const strength = strengthOf(weight, fullMean, view.scale)
     button.style.backgroundColor = strength > 0 ? shade(shades, strength) : "transparent"
@@ -130,6 +146,7 @@ export class Table {
     })
   }
 
+  /** @type {(scene: DrawnScene, active: Active, exact?: ExactRow) => void} */
   show(scene, active, exact) {
     const { frame, heads, matrices, mean } = scene
     const row = Math.max(active.row ?? 0, 0)
@@ -138,8 +155,10 @@ export class Table {
       return this.host.replaceChildren("No head is on, or no token is left to show.")
     const many = heads.length > 1
     const names = ["key", ...(many ? ["mean"] : []), ...heads.map((head) => `head ${head + 1}`)]
+    /** @type {(place: number) => string[]} */
     const cells = (place) => {
-      const approximate = (matrix) => `≈ ${matrix[row * columns + place].toFixed(4)}`
+      /** @param {Float32Array | undefined} matrix */
+      const approximate = (matrix) => `≈ ${matrix?.[row * columns + place].toFixed(4)}`
       if (exact)
         return [
           ...(many ? [exact.mean[place]] : []),
@@ -167,5 +186,6 @@ export class Table {
 }
 
 // "5 · slow": positions are counted from 1 on the screen; the number tells repeated tokens apart.
+/** @type {(group: Group) => string} */
 export const named = ({ first, last, label }) =>
   `${first + 1}${last > first ? `–${last + 1}` : ""} · ${label}`

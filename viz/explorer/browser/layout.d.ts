@@ -1,0 +1,80 @@
+// The constants that source.py puts before the modules: those of viz/explorer/layout.py, and the
+// colours of viz/theme.py.
+import type { Palette } from "./types.js"
+
+export const THEMES: { light: Palette; dark: Palette; font: string }
+
+export const TITLES: { grid: string; lines: string; matrix: string; text: string; table: string }
+export const SHARES: { grid: number; lines: number; matrix: number }
+export const BETWEEN: number
+export const NARROWEST_ROW: number
+export const TARGET_TILE: number
+export const SHADES: number
+export const READABLE: number
+export const LOWEST: number
+export const MANY_KEYS: number
+export const MARK_WIDTH: number
+export const THUMB_SIDE: number
+export const GRID_LEFT: number
+export const GRID_TOP: number
+export const GRID_GAP: number
+export const SMALLEST_TILE: number
+export const LARGEST_TILE: number
+export const TALLEST_GRID: number
+export const GRID_TYPE: number
+export const GRID_SMALL_TYPE: number
+export const SMALL_TILE: number
+export const SPARSE_TILE: number
+export const GRID_APART: number
+export const GRID_NAME_X: number
+export const GRID_DIMMED: number
+export const GRID_VEIL: number
+export const LINES_ROW: number
+export const SMALLEST_ROW: number
+export const SHORTEST_LINES: number
+export const TALLEST_LINES: number
+export const LINES_TOP: number
+export const LINES_BELOW: number
+export const LINES_TYPE: number
+export const LINES_HEADING: number
+export const LINES_SIDE: number
+export const WIDEST_SIDE: number
+export const LINES_BENDS: [number, number]
+export const LINES_APART: number
+export const LINES_AROUND: number
+export const LINES_EDGE: number
+export const LINES_FRAME: number
+export const LINES_BAR: number
+export const LINES_FADED: number
+export const MOST_LINES: number
+export const THINNEST_LINE: number
+export const LINE_GROWS: number
+export const FAINTEST_LINE: number
+export const DASHES: number[][]
+export const TALLEST_MATRIX: number
+export const WIDEST_LABEL: number
+export const LABEL_SHARE: number
+export const MATRIX_TYPE: number
+export const MATRIX_WEIGHT: string
+export const LARGEST_CELL: number
+export const MATRIX_APART: number
+export const MATRIX_AROUND: number
+export const MATRIX_ROOM: number
+export const MATRIX_BELOW: number
+export const MATRIX_VEIL: number
+export const RAMP_STEPS: number
+export const RAMP_TOP: number
+export const RAMP_LEFT: number
+export const RAMP_HEIGHT: number
+export const SHORTEST_RAMP: number
+export const LONGEST_RAMP: number
+export const RAMP_BESIDE: number
+export const TOKEN_TYPE: number
+export const TOKEN_HEIGHT: number
+export const TOKEN_GAP: number
+export const TOKEN_PADDING: number
+export const TOKEN_ROUND: number
+export const SMALL_TYPE: number
+export const OF_QUERY: string
+export const OF_KEY: string
+export const AT_REST: string
