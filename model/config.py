@@ -240,11 +240,11 @@ class Config(IdFields, OutputFields, BlockFields, PositionFields):
         self._check_start_and_end()
 
     def _check_types(self) -> None:
-        for name, hint in field_types(type(self)).items():
+        for name, hint in field_types().items():
             (check_list if get_origin(hint) is tuple else check_type)(name, getattr(self, name), hint)
 
     def _check_rules(self) -> None:
-        for name, rule in ruled_fields(type(self)):
+        for name, rule in ruled_fields():
             value = getattr(self, name)
             expect(value is None or rule.holds(value), name, value, rule.expected)
 
@@ -312,15 +312,15 @@ def check_list(name: str, value: object, hint: Any) -> None:
 
 
 @cache
-def field_types(cls: type) -> dict[str, Any]:
-    """The types of the fields without their rules; kept, for to resolve them takes longer than all checks."""
-    return get_type_hints(cls)
+def field_types() -> dict[str, Any]:
+    """The types of the fields without their rules; cached, because resolving them takes longer than every check."""
+    return get_type_hints(Config)
 
 
 @cache
-def ruled_fields(cls: type) -> list[tuple[str, Rule]]:
+def ruled_fields() -> list[tuple[str, Rule]]:
     """The fields that have a rule, in the order of RULED_TYPES."""
-    hints = get_type_hints(cls, include_extras=True)
+    hints = get_type_hints(Config, include_extras=True)
     return [
         (name, ruled.__metadata__[0])
         for ruled in RULED_TYPES
