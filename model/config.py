@@ -314,7 +314,7 @@ def check_list(name: str, value: object, hint: Any) -> None:
 
 @cache
 def field_types() -> dict[str, Any]:
-    """The types of the fields without their rules; kept, for to resolve them takes longer than all checks."""
+    """The types of the fields without their rules; cached, because resolving them takes longer than every check."""
     return get_type_hints(Config)
 
 
