@@ -192,6 +192,21 @@ def test_the_explorer_asks_nothing_until_a_press_is_answered(browser, address):
         assert messages.index("finished") < messages.index("asked")
 
 
+LOSE_ONE = """() => {
+  const { send } = WebSocket.prototype
+  WebSocket.prototype.send = function () { WebSocket.prototype.send = send }
+}"""
+
+
+def test_what_is_chosen_in_the_explorer_is_told_again_where_it_was_lost(browser, address):
+    """Streamlit puts two requests into one: a view in the run of a fragment alone is not in the address."""
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        page.locator(".headlight").evaluate(LOSE_ONE)
+        page.locator(".headlight .words button").first.press("4")
+        expect(page).to_have_url(re.compile("show=matrix"), timeout=20_000)
+
+
 def note_messages(socket: WebSocket, messages: list[str]) -> None:
     """Note the explorer's questions and the ends of runs, in their order."""
 

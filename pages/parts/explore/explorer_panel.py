@@ -78,6 +78,7 @@ def show_explorer(
         "revision": st.session_state.get("_revision", 0),
         "view": attention.selection.view.to_message(),
         "awaited": awaited,
+        "taken": st.session_state.get("_taken"),
     }
     st.session_state.pop("_layer", None)
     kept, told = vars(st.session_state["_selection"].view), vars(attention.selection.view)
@@ -162,6 +163,8 @@ def take_view() -> None:
         view = View.from_message(message)
     except ValueError:
         return
+    when = message.get("told")
+    st.session_state["_taken"] = when if isinstance(when, int | float) else None
     # One that was made on an older view goes back to the explorer, so that both sides show the same.
     current_one = message.get("revision") == st.session_state.get("_revision", 0)
     told = st.session_state.get("_told", {})  # what a page showed there without anybody's choice

@@ -3,7 +3,7 @@
 // not be sent again for a small one.
 import { opened } from "./data.js"
 import { Explorer } from "./explorer.js"
-/** @import { Held, Mounting, Server } from "./types.js" */
+/** @import { Held, Mounting, Server, ToldView } from "./types.js" */
 
 const EVENT = "headlight-explorer"
 const PATIENCE = 600 // milliseconds to wait for the view before drawing the default
@@ -13,6 +13,8 @@ const TIMES = 6
 const UNSEEN = 4000
 // Milliseconds in which a link or Back may lead away: what is told then could undo it.
 const LEAVING = 3000
+// Milliseconds, beside those of a run, after which a view that the server has not taken is lost.
+const UNTAKEN = 1000
 const ON_ITS_WAY = 120 // milliseconds until what was told has left the browser
 const STARTED = 250 // milliseconds after which the run that a press has asked for is under way
 /** @type {WeakMap<HTMLElement, Held>} */
@@ -56,7 +58,9 @@ function mount(parentElement) {
   const server = {
     commit: (view) => {
       held.committed = performance.now()
-      held.set("view", { ...view, revision: held.applied })
+      const message = { ...view, revision: held.applied, told: held.committed }
+      held.set("view", message)
+      setTimeout(() => tellAgain(held, message), UNTAKEN)
     },
     exact: (request) => {
       held.row = request
@@ -134,16 +138,32 @@ function leave(held, event) {
 // the page.
 /** @type {(held: Held, since: () => number, ask: () => void) => void} */
 function afterRun(held, since, ask) {
-  const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
   if (held.gone) return
   if (since() > held.rested) {
-    if (app?.dataset.testScriptState === "running" || performance.now() - since() < STARTED) {
+    if (isRunning() || performance.now() - since() < STARTED) {
       setTimeout(() => afterRun(held, since, ask), 50)
       return
     }
     held.rested = since()
   }
   ask()
+}
+
+function isRunning() {
+  const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
+  return app?.dataset.testScriptState === "running"
+}
+
+// A view that Streamlit puts into the run of a fragment, as that of a question asked just before,
+// is taken and yet neither in the address nor around the explorer: only a run of the page says that
+// it is taken. Another view, of the visitor or of the server, has taken its place.
+/** @type {(held: Held, message: ToldView, times?: number) => void} */
+function tellAgain(held, message, times = TIMES) {
+  const replaced = held.committed !== message.told || held.applied !== message.revision
+  if (!times || held.gone || replaced || window.headlight?.steer?.taken === message.told) return
+  const waits = isRunning() || performance.now() - held.left <= LEAVING
+  if (!waits) held.set("view", message)
+  setTimeout(() => tellAgain(held, message, waits ? times : times - 1), UNTAKEN)
 }
 
 // A message is lost where the connection breaks, or where Streamlit puts two into one that names

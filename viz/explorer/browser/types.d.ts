@@ -287,7 +287,10 @@ export interface Steering {
   view: ViewMessage
   revision: number
   awaited: boolean
+  taken: number | null // the visitor's view that the server took last: when it was told
 }
+
+export type ToldView = ViewMessage & { revision: number; told: number }
 
 declare global {
   interface Window {
