@@ -25,7 +25,6 @@ from model.measures.outcome import outcome_of, outcome_value
 from pages.parts.ablations.experiments import EXPERIMENTS, NO, Place
 from pages.parts.ablations.part_effects import AT_ONCE, edits_of_part, groups_of, longest, parts_of
 from pages.parts.ablations.subjects import GROUPS, short_name
-from pages.parts.passes import trace_again
 from tests.running import chromium, idle, running_app, visitor
 from viz.explorer.attention_kinds import kinds_of
 
@@ -75,7 +74,7 @@ def print_parts() -> None:
             start = time.perf_counter()
             outcome = outcome_of(checkpoint, before)
             for each in edits:
-                outcome_value(outcome, before, trace_again(checkpoint, before, each))
+                outcome_value(outcome, before, checkpoint.trace_again(before, each))
             times.append(1000 * (time.perf_counter() - start))
         said = f"first {times[0]:.0f} ms, median {statistics.median(times):.0f} ms"
         print(f"{name:16} {len(edits)} parts, {longest(before)} tokens: {said}")

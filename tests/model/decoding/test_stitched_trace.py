@@ -170,6 +170,7 @@ def test_what_is_kept_for_a_trace_takes_less_than_the_trace(architecture):
     found = list(write(decoder, start, 70, likeliest, NO_PROCESSORS))
     trace = written_trace(decoder, ids, start, found, name="")
     assert len(found) > 40
+    assert decoder.passes is not None
     assert bytes_held(*decoder.passes) < bytes_held(trace)
 
 
