@@ -1,65 +1,40 @@
-"""How long a full trace takes, beside ``transformers`` returning its attentions and hidden states.
+"""How long a full trace of a loaded checkpoint takes, beside ``transformers`` with attentions and hidden states.
 
     python -m benchmarks.trace
-    python -m benchmarks.trace --rounds 30 --tokens 16 512 --threads 1
+    python -m benchmarks.trace --rounds 30 --tokens 16 512 --threads 1 --clock processor
 
-Both sides are a decoder of GPT-2 small's shape with random weights, on the CPU, in one process, without gradients, and
-take turns: one round is ours, theirs, ours without logits. Theirs is the eager GPT-2 of ``transformers``, without a
-cache and with the same GELU as ours. Only ratios within a round mean something: other work on the machine moves both.
+A GPT-2 small with random weights is saved by ``transformers`` and loaded by both sides as users load it: ours by
+``load_checkpoint``, theirs by ``from_pretrained`` with eager attention, which alone returns weights. Both run on a CPU,
+in one process, without gradients and without a cache, and take turns: one round is ours, theirs, ours without logits.
+Only ratios within a round mean something: other work on the machine moves both.
 """
 
 import argparse
 import os
 import platform
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 import transformers
 
-from model import Checkpoint, Config
-from model.tokenizer import Tokenizer
-from model.transformer import Transformer
+from model import Checkpoint, load_checkpoint
 
-CONFIG = Config(
-    architecture="decoder",
-    vocabulary=50_257,
-    width=768,
-    heads=12,
-    layers=12,
-    hidden=3072,
-    max_length=1024,
-    positions="learned",
-    norm_order="pre",
-    activation="gelu",
-    scale_embeddings=False,
-)
 MILLISECONDS = 1000
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "processor": time.process_time}
 
 
-def our_checkpoint() -> Checkpoint:
-    """The decoder with a tokenizer that knows no more than a few letters; ids need none."""
-    tokenizer = Tokenizer.train_word_pieces(iter(["a b c"]), 16)
-    return Checkpoint("random", Transformer(CONFIG).eval(), tokenizer, {}, torch.device("cpu"))
+def save(folder: Path) -> None:
+    """GPT-2 small with random weights."""
+    transformers.GPT2LMHeadModel(transformers.GPT2Config()).save_pretrained(folder)
 
 
-def their_model() -> transformers.GPT2LMHeadModel:
-    """The same decoder as ``transformers`` writes it."""
-    config = transformers.GPT2Config(
-        vocab_size=CONFIG.vocabulary,
-        n_positions=CONFIG.max_length,
-        n_embd=CONFIG.width,
-        n_layer=CONFIG.layers,
-        n_head=CONFIG.heads,
-        n_inner=CONFIG.hidden,
-        activation_function="gelu",
-        use_cache=False,
-    )
-    model = transformers.GPT2LMHeadModel(config).eval()
-    model.set_attn_implementation("eager")
-    return model
+def their_model(folder: Path) -> transformers.GPT2LMHeadModel:
+    """The saved model as ``transformers`` runs it where attention is asked for."""
+    return transformers.GPT2LMHeadModel.from_pretrained(folder, attn_implementation="eager", use_cache=False).eval()
 
 
 def seconds(call: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
@@ -71,9 +46,11 @@ def seconds(call: Callable[[], object], clock: Callable[[], float] = time.perf_c
     return taken
 
 
-def measure(ours: Checkpoint, theirs: transformers.GPT2LMHeadModel, tokens: int, rounds: int) -> list[list[float]]:
+def measure(
+    ours: Checkpoint, theirs: transformers.GPT2LMHeadModel, tokens: int, rounds: int, clock: Callable[[], float]
+) -> list[list[float]]:
     """Seconds of ours, theirs and ours without logits, for every round; a first one is not counted."""
-    ids = torch.randint(CONFIG.vocabulary, (tokens,)).tolist()
+    ids = torch.randint(ours.config.vocabulary, (tokens,)).tolist()
     batch = torch.tensor([ids])
 
     def their_pass() -> object:
@@ -81,7 +58,7 @@ def measure(ours: Checkpoint, theirs: transformers.GPT2LMHeadModel, tokens: int,
             return theirs(batch, output_attentions=True, output_hidden_states=True)
 
     calls = (lambda: ours.trace_ids(ids), their_pass, lambda: ours.trace_ids(ids, logits=False))
-    return [[seconds(call) for call in calls] for _ in range(rounds + 1)][1:]
+    return [[seconds(call, clock) for call in calls] for _ in range(rounds + 1)][1:]
 
 
 def add_clock(parser: argparse.ArgumentParser) -> None:
@@ -116,16 +93,19 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15, help="rounds counted for each length (15)")
     parser.add_argument("--tokens", type=int, nargs="+", default=[16, 64, 256], help="lengths (16 64 256)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch threads (its own choice)")
+    add_clock(parser)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
-    ours, theirs = our_checkpoint(), their_model()
-    print(f"{machine()}, transformers {transformers.__version__}; {options.rounds} rounds")
-    print(f"parameters: ours {ours.model.parameter_count():,}, theirs {theirs.num_parameters():,}\n")
+    print(f"{machine()}, transformers {transformers.__version__}; {options.rounds} rounds, {options.clock} clock\n")
     print("| tokens | ours, ms | transformers, ms | ratio | ours without logits, ms | ratio |")
     print("|---|---|---|---|---|---|")
-    for tokens in options.tokens:
-        print(row(tokens, measure(ours, theirs, tokens, options.rounds)), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HEADLIGHT_CACHE"] = f"{folder}/cache"  # for our copy of the file
+        save(Path(folder))
+        ours, theirs = load_checkpoint(folder, device="cpu"), their_model(Path(folder))
+        for tokens in options.tokens:
+            print(row(tokens, measure(ours, theirs, tokens, options.rounds, CLOCKS[options.clock])), flush=True)
     print("\nMedians; a ratio is ours / transformers of one round: median (least–largest).")
 
 
