@@ -240,7 +240,7 @@ def test_what_is_kept_broken_is_named_beside_the_next_verdict_and_mended_alone(b
         for experiment, parts in (("No positions", [scale]), ("No norm", [scale, positions])):
             pick(page, experiment)
             expect(page.get_by_role("heading", name=experiment, exact=True)).to_be_visible()
-            expect(page.get_by_text("Kept edits")).to_be_visible()
+            expect(page.get_by_text("Kept edits, also in effect")).to_be_visible()
             expect(kept(page)).to_have_text(parts)
             if experiment == "No positions":
                 press(page, "Keep this edit")

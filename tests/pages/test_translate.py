@@ -246,7 +246,7 @@ def test_every_typed_token_has_the_probability_of_an_independent_softmax(checkpo
     table = shown(app, "log-probability")
     assert list(table["log-probability"]) == pytest.approx(expected, abs=1e-6)
     assert list(table["probability"]) == pytest.approx([math.exp(one) for one in expected], abs=1e-6)
-    assert f"log-probability {sum(expected):.4f}" in " ".join(text.value for text in app.markdown)
+    assert f"(natural logarithm) add up to {sum(expected):.4f}" in " ".join(text.value for text in app.markdown)
     best = checkpoint.trace(TEXT, target=TARGET).logits.argmax(dim=-1).tolist()
     wanted = checkpoint.tokenizer.pieces(best)
     assert [name.strip("“”").replace("␣", " ") for name in table["likeliest"]] == list(wanted)

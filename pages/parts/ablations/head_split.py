@@ -92,8 +92,11 @@ def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]
         "entropy": [comparison.mean_entropy(cut.weights) for cut in cuts],
         "largest weight": [comparison.mean_largest(cut.weights) for cut in cuts],
     }
-    told = [prediction for prediction in predictions if prediction is not None]
-    return table | {told[0][0]: [prediction[1] for prediction in told]} if len(told) == len(cuts) else table
+    given = [prediction for prediction in predictions if prediction is not None]
+    if len(given) < len(predictions):
+        return table
+    title = given[0][0]
+    return table | {title: [outcome for _, outcome, _ in given]}
 
 
 def heads_sentence(own: Cut, after: Cut, selection: Selection) -> str:
