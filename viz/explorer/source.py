@@ -32,11 +32,11 @@ def drawing(name: str) -> str:
 def joined(*names: str) -> str:
     """Modules as one script, after the colours and the sizes."""
     texts = [(FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in names]
-    whole = "\n".join(
+    modules = "\n".join(
         re.sub(r'^(import [^"]*"[^"]+"\n|export (?!default))', "", text, flags=re.MULTILINE) for text in texts
     )
-    known = {"THEMES": themes(), **layout.constants()}
-    return f"const {{ {', '.join(known)} }} = {json.dumps(known)}\n{whole}"
+    constants = {"THEMES": themes(), **layout.constants()}
+    return f"const {{ {', '.join(constants)} }} = {json.dumps(constants)}\n{modules}"
 
 
 @cache

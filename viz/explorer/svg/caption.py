@@ -15,15 +15,15 @@ SEGMENTS = {"A": "the first text", "B": "the second text"}
 
 def caption(scene: Scene) -> list[str]:
     """Sentences: what is drawn, by which scale, and what was done to the numbers."""
-    said = [subject(scene), scale(scene), *changes(scene)]
-    marked = [f"query {scene.found.queries[scene.row].name}"] if scene.row is not None else []
-    marked += [f"key {scene.found.keys[scene.column].name}"] if scene.column is not None else []
-    return said + ([f"Marked: {' and '.join(marked)}."] if marked else [])
+    sentences = [subject(scene), scale(scene), *changes(scene)]
+    marked = [f"query {scene.selection.queries[scene.row].name}"] if scene.row is not None else []
+    marked += [f"key {scene.selection.keys[scene.column].name}"] if scene.column is not None else []
+    return sentences + ([f"Marked: {' and '.join(marked)}."] if marked else [])
 
 
 def subject(scene: Scene) -> str:
     """Which attention, layer and heads; and which way it runs."""
-    kind, view, heads = scene.kind, scene.view, scene.found.heads
+    kind, view, heads = scene.kind, scene.view, scene.selection.heads
     before = "the mean of " if len(heads) > 1 and view.show in ("matrix", "text") else ""
     chosen = f"layer {view.layer + 1} of {kind.layers}, {before}{heads_named(kind, heads)}"
     if view.show == "grid":
@@ -66,13 +66,13 @@ def changes(scene: Scene) -> list[str]:
 def left_out(scene: Scene) -> list[str]:
     """Special tokens, and texts that were not chosen."""
     texts, view = (scene.kind.queries, scene.kind.keys), scene.view
-    said = []
+    sentences = []
     if view.special != "shown" and any(text.special and any(text.special) for text in texts):
         again = "rows add up to 1 again" if view.special == "renormalised" else "rows as they are without them"
-        said.append(f"Special tokens hidden, {again}.")
+        sentences.append(f"Special tokens hidden, {again}.")
     if view.segments != "all" and any(text.segments for text in texts):
-        said.append("Only attention from {} to {}.".format(*(SEGMENTS[letter] for letter in view.segments)))
-    return said
+        sentences.append("Only attention from {} to {}.".format(*(SEGMENTS[letter] for letter in view.segments)))
+    return sentences
 
 
 def merged(scene: Scene) -> list[str]:
@@ -87,9 +87,9 @@ def not_drawn(scene: Scene) -> list[str]:
     view = scene.view
     if view.show in ("grid", "table"):
         return []
-    said = [f"Weights below {view.threshold:g} are not drawn."] if view.threshold > 0 else []
-    said += [f"Only the {view.top} largest weights of each query are drawn."] if view.top > 0 else []
+    sentences = [f"Weights below {view.threshold:g} are not drawn."] if view.threshold > 0 else []
+    sentences += [f"Only the {view.top} largest weights of each query are drawn."] if view.top > 0 else []
     weights = int((scene.numbers > 0).sum())
     if view.show in ("all", "lines") and weights > MOST_LINES:
-        said.append(f"Lines: the {MOST_LINES:,} strongest of {weights:,}.")
-    return said
+        sentences.append(f"Lines: the {MOST_LINES:,} strongest of {weights:,}.")
+    return sentences

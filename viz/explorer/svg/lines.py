@@ -54,7 +54,7 @@ SAMPLE = 18  # the piece of line that names a head's colour
 
 def lines(scene: Scene, width: Length) -> Panel:
     """All lines, or those of the marked token over the others."""
-    most = max(len(scene.found.queries), len(scene.found.keys), 1)
+    most = max(len(scene.selection.queries), len(scene.selection.keys), 1)
     height = min(max(most * LINES_ROW, SHORTEST_LINES), TALLEST_LINES)
     room = room_of(width)
     lit = scene.row is not None or scene.column is not None
@@ -125,9 +125,9 @@ def edge(scene: Scene, site: tuple[int, int, int], strength: float, width: Lengt
     head, row, column = site
     room = room_of(width)
     first, second = (room + (width - 2 * room) * share for share in LINES_BENDS)
-    start, end = row_y(row, scene.found.queries, height), row_y(column, scene.found.keys, height)
+    start, end = row_y(row, scene.selection.queries, height), row_y(column, scene.selection.keys, height)
     path = curve(room, start, first, start, second, end, width - room, end)
-    look = stroke(scene.theme, scene.found.heads[head])
+    look = stroke(scene.theme, scene.selection.heads[head])
     opacity = FAINTEST_LINE + (1 - FAINTEST_LINE) * strength**2
     return element("path", d=path, **look, stroke_width=THINNEST_LINE + LINE_GROWS * strength, stroke_opacity=opacity)
 
@@ -145,7 +145,7 @@ def row_y(place: int, groups: Sequence[Group], height: Length) -> float:
 
 def side(scene: Scene, at_left: bool, room: Length, width: Length, height: Length) -> str:
     """The tokens of one side, as many as fit; the marked one in a frame, and shaded what it attends to or gets."""
-    groups = scene.found.queries if at_left else scene.found.keys
+    groups = scene.selection.queries if at_left else scene.selection.keys
     chosen = scene.row if at_left else scene.column
     colours = side_colours(scene, at_left)
     tall = height / max(len(groups), 1)
@@ -173,8 +173,9 @@ def side_places(count: int, height: Length, chosen: int | None, frame: Length) -
 def side_colours(scene: Scene, at_left: bool) -> dict[int, str]:
     """The shades behind the tokens of one side, where one of the other side is marked."""
     strengths = side_strengths(scene, at_left)
-    found = [] if strengths is None else strengths.tolist()
-    return {place: shade(scene.shades, strength) for place, strength in enumerate(found) if strength > 0}
+    if strengths is None:
+        return {}
+    return {place: shade(scene.shades, strength) for place, strength in enumerate(strengths.tolist()) if strength > 0}
 
 
 def side_strengths(scene: Scene, at_left: bool) -> Float[np.ndarray, "place"] | None:
@@ -211,7 +212,7 @@ def framed(theme: Theme, text: str, at_left: bool, room: Length, width: Length, 
 def head_names(scene: Scene, width: Length) -> Panel:
     """A piece of line for every head that is on, and its number: on the screen the buttons say it."""
     parts, x, y = [""], 0.0, LINES_TYPE / 2
-    for head in scene.found.heads:
+    for head in scene.selection.heads:
         name = f"head {counted(head)}"
         needed = SAMPLE + 5 + text_width(name, LINES_TYPE) + 14
         if x and x + needed > width:

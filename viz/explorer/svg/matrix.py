@@ -43,7 +43,7 @@ from viz.explorer.view import Group
 
 def matrix(scene: Scene, width: Length) -> Panel:
     """The heatmap of the mean, its axes, and what its colours stand for."""
-    rows, columns = scene.found.queries, scene.found.keys
+    rows, columns = scene.selection.queries, scene.selection.keys
     left = min(longest(rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
     top = min(longest(columns), WIDEST_LABEL) + MATRIX_ROOM
     tallest = max((TALLEST_MATRIX - top) / max(len(rows), 1), 1)
@@ -78,7 +78,7 @@ def veil(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     if scene.row is None and scene.column is None:
         return ""
     left, top, width, height = inner
-    down, across = others(scene.row, len(scene.found.queries)), others(scene.column, len(scene.found.keys))
+    down, across = others(scene.row, len(scene.selection.queries)), others(scene.column, len(scene.selection.keys))
     look = {"fill": scene.theme.background, "fill_opacity": str(MATRIX_VEIL)}
     return "".join(
         box(left + start * width, top + above * height, (end - start) * width, (below - above) * height, **look)
@@ -95,7 +95,7 @@ def others(marked: int | None, count: int) -> list[tuple[float, float]]:
 def row_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     """As many as fit without touching, and the marked one."""
     left, top, _, height = inner
-    groups = scene.found.queries
+    groups = scene.selection.queries
     parts = [""]
     for place in fitting_places(groups, height, scene.row):
         text = fitted(groups[place].label, left - MATRIX_AROUND, MATRIX_TYPE)
@@ -109,7 +109,7 @@ def row_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> st
 def column_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     """The same above the columns, turned so that they are read upwards."""
     left, top, width, _ = inner
-    groups = scene.found.keys
+    groups = scene.selection.keys
     parts = [""]
     for place in fitting_places(groups, width, scene.column):
         text = fitted(groups[place].label, top - MATRIX_AROUND, MATRIX_TYPE)
@@ -137,10 +137,10 @@ def marks(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     left, top, width, height = inner
     parts = [""]
     if scene.row is not None:
-        tall = height / len(scene.found.queries)
+        tall = height / len(scene.selection.queries)
         parts.append(outline(left, top + scene.row * tall, width, max(tall, 1), scene.theme.second, MARK_WIDTH))
     if scene.column is not None:
-        wide = width / len(scene.found.keys)
+        wide = width / len(scene.selection.keys)
         parts.append(outline(left + scene.column * wide, top, max(wide, 1), height, scene.theme.second, MARK_WIDTH))
     return "".join(parts)
 

@@ -42,11 +42,11 @@ def svg(
     """
     scene = scene_of(kinds, view, theme)
     inner = (width or WIDTHS.get(view.show, WIDTH)) - 2 * MARGIN
-    said = caption(scene)
+    sentences = caption(scene)
     body = together(scene, inner) if view.show == "all" else PANELS[view.show](scene, inner)
-    lines = [" ".join(said), *([provenance.sentence()] if provenance is not None else [])]
+    lines = [" ".join(sentences), *([provenance.sentence()] if provenance is not None else [])]
     parts = [body, *(paragraph(line, body.width, theme) for line in lines)]
-    return document(stacked(parts, BETWEEN), said[0], theme, provenance)
+    return document(stacked(parts, BETWEEN), sentences[0], theme, provenance)
 
 
 def together(scene: Scene, width: Length) -> Panel:
@@ -83,5 +83,5 @@ def document(body: Panel, title: str, theme: Theme, provenance: Provenance | Non
 def described(title: str, provenance: Provenance) -> list[str]:
     """What the file says of itself; the facts as JSON, which is ASCII alone, so that no reader changes a line's end."""
     facts = json.dumps(provenance.facts(1))
-    said = {"title": f"{provenance.checkpoint}: {title}", "desc": provenance.sentence(), "metadata": facts}
-    return [element(name, safe(text)) for name, text in said.items()]
+    texts = {"title": f"{provenance.checkpoint}: {title}", "desc": provenance.sentence(), "metadata": facts}
+    return [element(name, safe(text)) for name, text in texts.items()]

@@ -42,8 +42,8 @@ BETWEEN = 20  # its columns
 
 def words(scene: Scene, width: Length) -> Panel:
     """The tokens in their order; queries and keys apart where they are not the same."""
-    queries, keys = scene.found.queries, scene.found.keys
-    said = OF_QUERY if scene.row is not None else OF_KEY if scene.column is not None else AT_REST
+    queries, keys = scene.selection.queries, scene.selection.keys
+    shading = OF_QUERY if scene.row is not None else OF_KEY if scene.column is not None else AT_REST
     if scene.kind.queries is scene.kind.keys and queries == keys:
         chosen = scene.column if scene.row is None else scene.row
         strips = [strip(scene, keys, both_weights(scene), chosen, width)]
@@ -52,7 +52,7 @@ def words(scene: Scene, width: Length) -> Panel:
             titled("Queries", strip(scene, queries, query_weights(scene), scene.row, width), scene.theme),
             titled("Keys", strip(scene, keys, key_weights(scene), scene.column, width), scene.theme),
         ]
-    return stacked([*strips, paragraph(said, width, scene.theme)], 6)
+    return stacked([*strips, paragraph(shading, width, scene.theme)], 6)
 
 
 def both_weights(scene: Scene) -> Float[np.ndarray, "place"]:
@@ -95,11 +95,11 @@ def flowing(texts: Sequence[str], width: Length) -> Iterator[tuple[str, Length, 
     """Each text as it fits, where its box begins, and how wide that is."""
     x = y = 2.0
     for text in texts:
-        shown = fitted(text, (width - 2 * TOKEN_PADDING - 4) / WIDEST_FONT, TOKEN_TYPE)
-        wide = WIDEST_FONT * text_width(shown, TOKEN_TYPE) + 2 * TOKEN_PADDING
+        cut = fitted(text, (width - 2 * TOKEN_PADDING - 4) / WIDEST_FONT, TOKEN_TYPE)
+        wide = WIDEST_FONT * text_width(cut, TOKEN_TYPE) + 2 * TOKEN_PADDING
         if x > 2 and x + wide > width - 2:
             x, y = 2.0, y + TOKEN_HEIGHT + TOKEN_GAP
-        yield shown, x, y, wide
+        yield cut, x, y, wide
         x += wide + TOKEN_GAP
 
 
@@ -117,9 +117,9 @@ def titled(title: str, panel: Panel, theme: Theme) -> Panel:
 
 def table(scene: Scene, width: Length) -> Panel:
     """Every key with the exact weight of each head that is on, and their mean, for the marked query or the first."""
-    if not scene.mean.size or not scene.found.heads:
+    if not scene.mean.size or not scene.selection.heads:
         return Panel("", width, 0)
-    query = scene.found.queries[scene.row or 0]
+    query = scene.selection.queries[scene.row or 0]
     caption = paragraph(f"Query {query.name} attends to:", width, scene.theme)
     columns = table_columns(scene, query)
     widths = [max(text_width(cell, SMALL_TYPE) for cell in column) for column in columns]
@@ -136,8 +136,8 @@ def table(scene: Scene, width: Length) -> Panel:
 def table_columns(scene: Scene, query: Group) -> list[list[str]]:
     """Each column with its name on top."""
     exact = exact_row(scene.kind, scene.view, query.first)
-    keys = ["key", *(key.name for key in scene.found.keys)]
-    heads = [[f"head {counted(head)}", *exact["heads"][str(head)]] for head in scene.found.heads]
+    keys = ["key", *(key.name for key in scene.selection.keys)]
+    heads = [[f"head {counted(head)}", *exact["heads"][str(head)]] for head in scene.selection.heads]
     return [keys, *([["mean", *exact["mean"]]] if len(heads) > 1 else []), *heads]
 
 
