@@ -41,6 +41,7 @@ LINES_HEADING = 10  # the middle of the heading
 LINES_SIDE, WIDEST_SIDE = 0.3, 150  # of the tokens: a share of the width, and its limit
 LINES_BENDS = (0.4, 0.6)  # of the way from one side to the other
 LINES_APART, LINES_AROUND, LINES_EDGE = 6, 10, 2  # from a token to its lines, what it leaves free, from plates to lines
+LINES_PLATES = 2  # between the shades of two tokens
 LINES_FRAME = 18  # of the token that is marked, or as tall as its row where rows are lower
 LINES_BAR = 3  # the shade of a token in rows thinner than letters
 LINES_FADED = 0.14  # the other lines, where a token is marked

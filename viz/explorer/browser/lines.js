@@ -11,6 +11,7 @@ import {
   LINES_FADED,
   LINES_FRAME,
   LINES_HEADING,
+  LINES_PLATES,
 } from "./layout.js"
 import {
   LINES_ROW,
@@ -38,19 +39,16 @@ export class Lines extends Stack {
   }
 
   draw(scene, width) {
-    const { frame, theme } = scene
+    const { frame } = scene
     this.scene = scene
     const most = Math.max(frame.rows.length, frame.columns.length)
     const height = Math.min(Math.max(most * LINES_ROW, SHORTEST_LINES), TALLEST_LINES)
     const room = Math.min(width * LINES_SIDE, WIDEST_SIDE)
     this.inner = { left: room, top: LINES_TOP, width: width - 2 * room, height }
-    this.row = (height * this.zoom) / most
     const context = this.contexts(width, LINES_TOP + height + LINES_BELOW)
-    this.heading(context, theme, width)
     this.clipped(context, () => {
       for (const edge of this.strongest()) this.line(context, edge)
     })
-    this.tokens(context, theme, frame)
   }
 
   heading(context, theme, width) {
@@ -69,7 +67,7 @@ export class Lines extends Stack {
   // The strongest lines of all heads that are on; each head remembers its own, so that toggling one sorts little.
   strongest() {
     const { heads, numbers, full } = this.scene
-    const found = heads.flatMap((head) =>
+    const edges = heads.flatMap((head) =>
       strongestOf(numbers.get(head)).map(([cell, weight]) => ({
         head,
         cell,
@@ -77,9 +75,8 @@ export class Lines extends Stack {
         full: full(head),
       })),
     )
-    found.sort((left, right) => left.weight - right.weight)
-    this.more = found.length > MOST_LINES
-    return found.slice(-MOST_LINES)
+    this.more = edges.length > MOST_LINES
+    return strongestLast(edges).slice(-MOST_LINES)
   }
 
   line(context, { head, cell, weight, full }) {
@@ -117,21 +114,6 @@ export class Lines extends Stack {
     context.restore()
   }
 
-  tokens(context, theme, frame) {
-    context.fillStyle = theme.text
-    for (const [groups, side] of [
-      [frame.rows, "left"],
-      [frame.columns, "right"],
-    ]) {
-      const every = Math.max(
-        1,
-        Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)),
-      )
-      for (let place = 0; place < groups.length; place += every)
-        this.token(context, groups, place, side)
-    }
-  }
-
   token(context, groups, place, side) {
     const y = this.rowY(place, groups)
     if (y < LINES_TOP || y > LINES_TOP + this.inner.height) return
@@ -146,15 +128,11 @@ export class Lines extends Stack {
 
   drawOverlay(scene, active) {
     const context = this.overlay()
-    const { frame, theme } = scene
     const lit = active.row >= 0 || active.column >= 0
     this.base.style.opacity = lit ? LINES_FADED : 1
-    if (!lit) return
-    this.clipped(context, () => this.edges(active).forEach((edge) => this.line(context, edge)))
-    context.globalAlpha = 1
-    context.font = `${LINES_TYPE}px ${theme.font}`
-    context.textBaseline = "middle"
-    this.heading(context, theme, this.size.width)
+    if (lit)
+      this.clipped(context, () => this.edges(active).forEach((edge) => this.line(context, edge)))
+    this.heading(context, scene.theme, this.size.width)
     this.sides(context, scene, active)
   }
 
@@ -165,42 +143,24 @@ export class Lines extends Stack {
     if (row >= 0 && column >= 0) cells.push(row * width + column)
     else if (row >= 0) for (let key = 0; key < width; key++) cells.push(row * width + key)
     else for (let query = 0; query < frame.rows.length; query++) cells.push(query * width + column)
-    const found = heads.flatMap((head) =>
+    const edges = heads.flatMap((head) =>
       cells.map((cell) => ({ head, cell, weight: numbers.get(head)[cell], full: full(head) })),
     )
-    return found
-      .filter(({ weight }) => weight > 0)
-      .sort((left, right) => left.weight - right.weight)
+    return strongestLast(edges.filter(({ weight }) => weight > 0))
   }
 
-  // The labels again, each with the mean weight between it and the token in question as its shade; where rows are thinner
-  // than letters, as a bar beside it.
+  // The tokens. Where one of the other side is marked, each has the mean weight between both as its shade; where rows are
+  // thinner than letters, as a bar beside it.
   sides(context, scene, { row, column }) {
-    const { frame, drawnMean } = scene
+    const { drawnMean, frame } = scene
     const width = frame.columns.length
-    const keys = (place) =>
-      row >= 0 && (column < 0 || place === column) ? drawnMean[row * width + place] : null
-    const queries = (place) =>
-      column >= 0 && (row < 0 || place === row) ? drawnMean[place * width + column] : null
-    this.shadedTokens(
-      context,
-      scene,
-      frame.rows,
-      "left",
-      row,
-      column >= 0 && row < 0 ? queries : null,
-    )
-    this.shadedTokens(
-      context,
-      scene,
-      frame.columns,
-      "right",
-      column,
-      row >= 0 && column < 0 ? keys : null,
-    )
+    const gives = (place) => drawnMean[place * width + column]
+    const gets = (place) => drawnMean[row * width + place]
+    this.side(context, scene, frame.rows, "left", row, column >= 0 && row < 0 ? gives : null)
+    this.side(context, scene, frame.columns, "right", column, row >= 0 && column < 0 ? gets : null)
   }
 
-  shadedTokens(context, scene, groups, side, chosen, weightOf) {
+  side(context, scene, groups, side, chosen, weightOf) {
     const { theme, shades, view, fullMean } = scene
     const every = Math.max(
       1,
@@ -208,7 +168,9 @@ export class Lines extends Stack {
     )
     const row = (this.inner.height * this.zoom) / groups.length
     const [room, thin] = [this.inner.left - LINES_EDGE, row < SMALLEST_ROW]
-    const [wide, tall] = thin ? [LINES_BAR, Math.max(row, 1)] : [room, Math.min(row, LINES_ROW) - 2]
+    const [wide, tall] = thin
+      ? [LINES_BAR, Math.max(row, 1)]
+      : [room, Math.min(row, LINES_ROW) - LINES_PLATES]
     const frameHeight = Math.min(Math.max(row, SMALLEST_ROW), LINES_FRAME)
     const start = (width) => (side === "left" ? room - width : this.size.width - room)
     const y = (place) => this.rowY(place, groups)
@@ -239,13 +201,12 @@ export class Lines extends Stack {
   }
 
   chosenToken(context, { theme }, groups, place, side, { x, wide, tall }) {
-    const y = this.rowY(place, groups)
+    const edge = [x + MARK_WIDTH / 2, this.rowY(place, groups) - tall / 2, wide - MARK_WIDTH, tall]
     context.fillStyle = theme.background
-    context.fillRect(x, y - tall / 2, wide, tall)
+    context.fillRect(...edge)
     context.strokeStyle = theme.second
-    context.setLineDash([])
     context.lineWidth = MARK_WIDTH
-    context.strokeRect(x + 1, y - tall / 2, wide - 2, tall)
+    context.strokeRect(...edge)
     context.fillStyle = theme.text
     this.token(context, groups, place, side)
   }
@@ -259,22 +220,19 @@ export class Lines extends Stack {
   }
 }
 
+// The order in which they are drawn: the strongest lies on top, of equal ones that of the first head, query and key.
+const strongestLast = (edges) => edges.sort((left, right) => right.weight - left.weight).reverse()
+
 const remembered = new WeakMap()
 
-// Found by counting, for a quarter of a million cells take long to sort. The bits of floats that are not negative stand in
-// the order of the floats: their upper half tells the weights of two bytes apart. Of weights in one bucket that are too
-// many, the first are taken.
+// One more of a head than are drawn, to know whether there are more.
 function strongestOf(weights) {
   if (!remembered.has(weights)) {
     const bits = new Uint32Array(weights.buffer, weights.byteOffset, weights.length)
-    const counts = new Uint32Array(1 << 16)
-    for (let cell = 0; cell < bits.length; cell++) counts[bits[cell] >>> 15]++
-    let [last, room] = [counts.length - 1, MOST_LINES + 1] // one more, to know whether there are more
-    while (last > 0 && counts[last] < room) room -= counts[last--]
+    let [least, room] = leastOf(bits, MOST_LINES + 1)
     const cells = []
     for (let cell = 0; cell < bits.length; cell++) {
-      const bucket = bits[cell] >>> 15
-      if (bits[cell] > 0 && (bucket > last || (bucket === last && room-- > 0)))
+      if (bits[cell] > 0 && (bits[cell] > least || (bits[cell] === least && room-- > 0)))
         cells.push([cell, weights[cell]])
     }
     remembered.set(
@@ -283,4 +241,20 @@ function strongestOf(weights) {
     )
   }
   return remembered.get(weights)
+}
+
+// The least of so many largest numbers, and how many of its equals are among them. Found by counting their upper and then
+// their lower halves, for a quarter of a million take long to sort. The bits of floats that are not negative stand in the
+// order of the floats.
+function leastOf(bits, many) {
+  let [least, room] = [0, many]
+  for (const shift of [16, 0]) {
+    const counts = new Uint32Array(1 << 16)
+    for (let at = 0; at < bits.length; at++)
+      if (shift || bits[at] >>> 16 === least) counts[(bits[at] >>> shift) & 0xffff]++
+    let last = counts.length - 1
+    while (last > 0 && counts[last] < room) room -= counts[last--]
+    least = least * (1 << 16) + last
+  }
+  return [least, room]
 }
