@@ -57,11 +57,14 @@ MATRIX_TYPE = 12
 MATRIX_WEIGHT = "600"  # of the type of a marked token
 LARGEST_CELL = 40
 MATRIX_APART, MATRIX_AROUND, MATRIX_ROOM = 6, 8, 12  # from a label to the cells, what it leaves free, for both its ends
+MATRIX_LABELS = 2  # between two labels
+MATRIX_RIGHT = 2  # free, for the edge of what is marked
 MATRIX_BELOW = 30  # for the scale under the picture
 MATRIX_VEIL = 0.8
 RAMP_STEPS = 64
 RAMP_TOP, RAMP_LEFT, RAMP_HEIGHT = 8, 12, 10
 SHORTEST_RAMP, LONGEST_RAMP, RAMP_BESIDE = 20, 120, 60  # with room for its numbers
+RAMP_DIGITS = 3  # significant, of the weight at its end
 
 # The text
 TOKEN_TYPE, TOKEN_HEIGHT, TOKEN_GAP, TOKEN_PADDING, TOKEN_ROUND = 14, 26, 3, 5, 6

@@ -500,7 +500,7 @@ def test_the_caption_says_what_is_shown_and_what_was_done_to_it():
         assert part in said
     shared = View(show="lines", scale="log", maximum="shared")
     largest = found["encoder"].weights[0].max()
-    assert f"full at the largest weight of all heads shown, {largest:.3g}." in caption_of(svg(found, shared))
+    assert f"full at the largest weight of all heads shown, {largest:#.3g}." in caption_of(svg(found, shared))
     assert "full at the largest weight of all heads shown." in caption_of(svg(found, replace(shared, show="grid")))
     assert "head 2 of 3." in caption_of(svg(found, View(show="lines", off=frozenset({(0, 0), (0, 2)}))))
 

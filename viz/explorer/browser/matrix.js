@@ -7,6 +7,8 @@ import {
   MATRIX_APART,
   MATRIX_AROUND,
   MATRIX_BELOW,
+  MATRIX_LABELS,
+  MATRIX_RIGHT,
   MATRIX_ROOM,
   MATRIX_TYPE,
   MATRIX_VEIL,
@@ -15,6 +17,7 @@ import {
 import {
   LONGEST_RAMP,
   RAMP_BESIDE,
+  RAMP_DIGITS,
   RAMP_HEIGHT,
   RAMP_LEFT,
   RAMP_STEPS,
@@ -26,7 +29,7 @@ import {
 import { fitted, picture } from "./paint.js"
 import { Stack } from "./stack.js"
 
-const TALLEST_ALONE = 0.85 // of the window
+const TALLEST_ALONE = 0.85 // of the window, which paper does not have
 
 export class Matrix extends Stack {
   constructor(actions) {
@@ -55,14 +58,13 @@ export class Matrix extends Stack {
     const left = Math.min(longest(frame.rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
     const top = Math.min(longest(frame.columns), WIDEST_LABEL) + MATRIX_ROOM
     const cell = Math.min(
-      (width - left - 2) / columns,
+      (width - left - MATRIX_RIGHT) / columns,
       LARGEST_CELL,
       Math.max((tallest - top) / rows, 1),
     )
     this.inner = { left, top, width: cell * columns, height: cell * rows }
     const context = this.contexts(width, top + this.inner.height + MATRIX_BELOW)
-    this.cells(context, theme)
-    this.labels(context, theme, frame)
+    if (rows && columns) this.cells(context, theme)
     this.legend(context, scene, width)
   }
 
@@ -79,31 +81,43 @@ export class Matrix extends Stack {
     context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1)
   }
 
-  // As many labels as fit without touching; the rest are named when they are pointed at.
-  labels(context, theme, { rows, columns }) {
-    context.font = `${MATRIX_TYPE}px ${theme.font}`
-    context.fillStyle = theme.text
+  // As many labels as fit without touching, and those of what is marked, which stay in sight.
+  labels(context, { rows, columns }, theme, active) {
+    const { left, top, width, height } = this.inner
     context.textBaseline = "middle"
-    context.textAlign = "right"
-    for (const row of this.fittingPlaces(rows.length, this.inner.height)) {
+    for (const [row, chosen] of this.fittingPlaces(rows.length, height, active.row)) {
       const y = this.toY((row + 0.5) / rows.length)
-      if (this.between(y, this.inner.top, this.inner.height))
-        this.rowLabel(context, rows[row].label, y)
+      const seen = nearestInside(y, top, height)
+      if (seen !== y && !chosen) continue
+      this.ink(context, theme, chosen)
+      this.rowLabel(context, rows[row].label, seen)
     }
-    for (const column of this.fittingPlaces(columns.length, this.inner.width)) {
+    for (const [column, chosen] of this.fittingPlaces(columns.length, width, active.column)) {
       const x = this.toX((column + 0.5) / columns.length)
-      if (this.between(x, this.inner.left, this.inner.width))
-        this.columnLabel(context, columns[column].label, x)
+      const seen = nearestInside(x, left, width)
+      if (seen !== x && !chosen) continue
+      this.ink(context, theme, chosen)
+      this.columnLabel(context, columns[column].label, seen)
     }
   }
 
-  fittingPlaces(count, size) {
-    const every = Math.max(1, Math.ceil(((MATRIX_TYPE + 2) * count) / (size * this.zoom)))
-    return Array.from({ length: Math.ceil(count / every) }, (_, place) => place * every)
+  // Every so many, but none that would touch the marked one, which always is among them.
+  fittingPlaces(count, size, chosen) {
+    const every = Math.max(
+      1,
+      Math.ceil(((MATRIX_TYPE + MATRIX_LABELS) * count) / (size * this.zoom)),
+    )
+    const places = []
+    for (let place = 0; place < count; place++) {
+      const fits = place % every === 0 && (chosen < 0 || Math.abs(place - chosen) >= every)
+      if (fits || place === chosen) places.push([place, place === chosen])
+    }
+    return places
   }
 
-  between(place, start, size) {
-    return place >= start && place <= start + size
+  ink(context, theme, chosen) {
+    context.font = `${chosen ? `${MATRIX_WEIGHT} ` : ""}${MATRIX_TYPE}px ${theme.font}`
+    context.fillStyle = chosen ? theme.second : theme.text
   }
 
   rowLabel(context, label, y) {
@@ -134,15 +148,17 @@ export class Matrix extends Stack {
     const ramp = picture(1, RAMP_STEPS, shades, (cell) =>
       strengthOf((cell / (RAMP_STEPS - 1)) * fullMean, fullMean, view.scale),
     )
-    context.imageSmoothingEnabled = true
+    context.imageSmoothingEnabled = false
+    context.font = `${MATRIX_TYPE}px ${theme.font}`
     context.fillStyle = theme.quiet
     context.textAlign = "left"
+    context.textBaseline = "middle"
     context.fillText("0", left, middle)
     context.drawImage(ramp, x, y, length, RAMP_HEIGHT)
     context.strokeStyle = theme.grid
     context.strokeRect(x - 0.5, y - 0.5, length + 1, RAMP_HEIGHT + 1)
     context.fillText(
-      `${fullMean === 1 ? "1" : fullMean.toPrecision(3)}  weight`,
+      `${fullMean === 1 ? "1" : fullMean.toPrecision(RAMP_DIGITS)}  weight`,
       x + length + MATRIX_APART,
       middle,
     )
@@ -175,7 +191,7 @@ export class Matrix extends Stack {
         height * this.zoom,
       )
     context.restore()
-    this.namedLabels(context, theme, frame, active)
+    this.labels(context, frame, theme, active)
   }
 
   // Everything but the row and the column in question steps back, so that what a token attends to is seen alone.
@@ -203,34 +219,6 @@ export class Matrix extends Stack {
     context.globalAlpha = 1
   }
 
-  // The labels of what is pointed at, even where they had no room.
-  namedLabels(context, theme, { rows, columns }, active) {
-    context.font = `${MATRIX_WEIGHT} ${MATRIX_TYPE}px ${theme.font}`
-    context.textBaseline = "middle"
-    if (active.row >= 0) {
-      const y = Math.min(
-        Math.max(this.toY((active.row + 0.5) / rows.length), this.inner.top + 6),
-        this.inner.top + this.inner.height - 6,
-      )
-      this.plate(context, theme, 0, y - 8, this.inner.left - 2, 16)
-      this.rowLabel(context, rows[active.row].label, y)
-    }
-    if (active.column >= 0) {
-      const x = Math.min(
-        Math.max(this.toX((active.column + 0.5) / columns.length), this.inner.left + 6),
-        this.inner.left + this.inner.width - 6,
-      )
-      this.plate(context, theme, x - 8, 0, 16, this.inner.top - 2)
-      this.columnLabel(context, columns[active.column].label, x)
-    }
-  }
-
-  plate(context, theme, x, y, width, height) {
-    context.fillStyle = theme.background
-    context.fillRect(x, y, width, height)
-    context.fillStyle = theme.second
-  }
-
   at(x, y) {
     if (!this.inner || !this.scene) return null
     const { rows, columns } = this.scene.frame
@@ -246,3 +234,5 @@ export class Matrix extends Stack {
     }
   }
 }
+
+const nearestInside = (place, start, size) => Math.min(Math.max(place, start), start + size)

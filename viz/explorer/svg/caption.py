@@ -1,7 +1,8 @@
 """What a picture shows, in words: on paper nobody can look at the controls."""
 
 from viz.explorer.attention_kinds import TITLES, Kind
-from viz.explorer.layout import MOST_LINES, THUMB_SIDE
+from viz.explorer.layout import MOST_LINES, RAMP_DIGITS, THUMB_SIDE
+from viz.explorer.svg.paint import rounded
 from viz.explorer.svg.scene import Scene
 from viz.tokens import list_of
 
@@ -51,7 +52,8 @@ def scale(scene: Scene) -> str:
 
 def full(scene: Scene) -> str:
     """What is drawn in full colour."""
-    shared = "" if scene.view.show == "grid" else f", {scene.full_mean:.3g}"  # all layers share another one there
+    largest = rounded(scene.full_mean, RAMP_DIGITS)
+    shared = "" if scene.view.show == "grid" else f", {largest}"  # all layers share another one there
     of_all = f"the largest weight of all heads shown{shared}"
     return {"one": "weight 1", "shared": of_all, "head": "the largest weight of each head"}[scene.view.maximum]
 
