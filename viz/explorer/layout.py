@@ -29,6 +29,7 @@ SMALL_TILE = 16  # below, the smaller type
 SPARSE_TILE = 15  # below, every other number
 GRID_APART = 8  # from a layer's number to its row
 GRID_NAME_X = 7  # of the word "layer", which runs upwards
+GRID_CORNER_X = 2  # of the word "head"
 GRID_DIMMED = 0.22  # a head that is off
 GRID_VEIL = 0.72  # how much of the rest is hidden behind the row or the column that is marked
 

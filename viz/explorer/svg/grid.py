@@ -10,6 +10,7 @@ from viz.explorer.attention_kinds import Kind
 from viz.explorer.layout import (
     BETWEEN,
     GRID_APART,
+    GRID_CORNER_X,
     GRID_DIMMED,
     GRID_GAP,
     GRID_LEFT,
@@ -131,7 +132,7 @@ def axes(scene: Scene, tile: Length) -> str:
     kind, theme = scene.kind, scene.theme
     size, every = GRID_SMALL_TYPE if tile < SMALL_TILE else GRID_TYPE, 2 if tile < SPARSE_TILE else 1
     alone = scene.selection.heads if len(scene.selection.heads) == 1 else ()
-    parts = [label("head", 2, GRID_TOP / 2, size, fill=theme.quiet)]
+    parts = [label("head", GRID_CORNER_X, GRID_TOP / 2, size, fill=theme.quiet)]
     for head in [*range(0, kind.heads, every), kind.heads]:
         x = corner(0, head, tile)[0] + tile / 2
         fill = theme.text if head in alone else theme.quiet
@@ -154,4 +155,5 @@ def axis_label(index: int, count: int, x: Length, y: Length, size: Length, **att
 def selected(scene: Scene, head: int, tile: Length) -> str:
     """The edge of a head that is on in the layer that the other panels show."""
     x, y = corner(scene.view.layer, head, tile)
-    return box(x - 1, y - 1, tile + 2, tile + 2, fill="none", stroke=scene.theme.second, stroke_width=MARK_WIDTH)
+    out, side = MARK_WIDTH / 2, tile + MARK_WIDTH
+    return outline(x - out, y - out, side, side, scene.theme.second, MARK_WIDTH)
