@@ -145,7 +145,7 @@ def shown_numbers(kind: Kind, view: View) -> ShownNumbers:
     heads = view.heads_on(kind.heads)
     queries, keys = positions_of(kind.queries, view, 0), positions_of(kind.keys, view, 1)
     weights = kind.weights[view.layer][list(heads)][:, queries][:, :, keys]
-    if view.special == "renormalised":
+    if view.special == "renormalised" and weights.shape[1:] != kind.weights[view.layer].shape[1:]:
         weights = renormalised(weights)
     rows = groups_of(kind.queries, words=view.words, positions=queries)
     columns = groups_of(kind.keys, words=view.words, positions=keys)

@@ -483,7 +483,7 @@ export class Explorer {
       heads.map((head) => [head, model.matrix(kind, view.layer, head, frame)]),
     )
     const width = frame.columns.length
-    const mean = meanOf([...matrices.values()])
+    const mean = meanOf([...matrices.values()], frame.rows.length * width)
     const maximum = this.maximumOf(kind)
     // Once a head and not once a line: to look through every weight of a long text takes a millisecond.
     const largest = new Map(
