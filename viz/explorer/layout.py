@@ -7,8 +7,12 @@ are pixels. What one side alone draws stands there: buttons and zoom in the brow
 TITLES = {"grid": "All heads", "lines": "Lines", "matrix": "Matrix", "text": "Text", "table": "Table"}
 
 # All views together
+PANELS_OF = {"all": ("text", "grid", "lines", "matrix"), "table": ("text", "table")}  # any other view is one panel
 SHARES = {"grid": 7, "lines": 5, "matrix": 6}  # of the width, side by side
-BETWEEN = 20  # two of them
+SHARES_BELOW = {"lines": 1, "matrix": 1}  # the same where the grid has a row of its own
+BETWEEN, BETWEEN_ROWS = 20, 14  # two panels
+SMALL_TYPE, SMALL_LINE = 13, 18  # titles and captions
+BELOW_TITLE = 4
 NARROWEST_ROW = 720  # for the three of them; in less, the grid has a row of its own
 TARGET_TILE = 24  # so it has where its share leaves less for a thumbnail: what WCAG 2.2 (2.5.8) asks of what is clicked
 
@@ -68,11 +72,18 @@ SHORTEST_RAMP, LONGEST_RAMP, RAMP_BESIDE = 20, 120, 60  # with room for its numb
 RAMP_DIGITS = 3  # significant, of the weight at its end
 
 # The text
-TOKEN_TYPE, TOKEN_HEIGHT, TOKEN_GAP, TOKEN_PADDING, TOKEN_ROUND = 14, 26, 3, 5, 6
-SMALL_TYPE = 13
+TOKEN_TYPE, TOKEN_HEIGHT, TOKEN_GAP, TOKEN_PADDING, TOKEN_ROUND = 14, 26, 3, 6, 6
+NARROWEST_TOKEN = 24
+AROUND_TOKENS = 3  # free, for the edge of the marked one, which lies outside it
+BELOW_TOKENS = 6
 OF_QUERY = "Shaded: what the marked query attends to."
 OF_KEY = "Shaded: which queries attend to the marked key."
 AT_REST = "Shaded: the mean weight that each token receives."
+
+# The table
+TABLE_LINE, TABLE_PADDING = 22, 10
+TABLE_WEIGHT = "600"  # of the type of names
+NO_WEIGHTS = "No head is on, or no token is left to show."
 
 
 def constants() -> dict[str, object]:

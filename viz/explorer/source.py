@@ -7,6 +7,7 @@ those of layout.py.
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,27 @@ from viz.theme import DARK, FONT, LIGHT, Theme
 
 FOLDER = Path(__file__).parent / "browser"
 MODULES = ("data", "paint", "stack", "grid", "matrix", "lines", "words", "controls", "explorer")
+IN_STYLES = (
+    "SHARES",
+    "SHARES_BELOW",
+    "BETWEEN",
+    "BETWEEN_ROWS",
+    "SMALL_TYPE",
+    "SMALL_LINE",
+    "BELOW_TITLE",
+    "TOKEN_TYPE",
+    "TOKEN_HEIGHT",
+    "TOKEN_GAP",
+    "TOKEN_PADDING",
+    "TOKEN_ROUND",
+    "NARROWEST_TOKEN",
+    "AROUND_TOKENS",
+    "BELOW_TOKENS",
+    "TABLE_LINE",
+    "TABLE_PADDING",
+    "TABLE_WEIGHT",
+    "MARK_WIDTH",
+)
 MARKUP = '<div class="headlight" role="group" aria-label="Attention explorer"></div>'
 
 
@@ -54,19 +76,15 @@ def styles(name: str = "explorer") -> str:
 
 def sizes() -> str:
     """What the explorer's style sheet takes from layout.py, as CSS variables."""
-    names = (
-        "BETWEEN",
-        "SMALL_TYPE",
-        "TOKEN_TYPE",
-        "TOKEN_HEIGHT",
-        "TOKEN_GAP",
-        "TOKEN_PADDING",
-        "TOKEN_ROUND",
-        "MARK_WIDTH",
-    )
-    lengths = {name.lower().replace("_", "-"): f"{getattr(layout, name)}px" for name in names}
-    shares = " ".join(f"minmax(0, {share}fr)" for share in layout.SHARES.values())
-    return " ".join(f"--{name}: {value};" for name, value in (lengths | {"shares": shares}).items())
+    values = {name: getattr(layout, name) for name in IN_STYLES}
+    return " ".join(f"--{name.lower().replace('_', '-')}: {css_value(value)};" for name, value in values.items())
+
+
+def css_value(value: object) -> str:
+    """A length of layout.py, the shares that columns have of the width, or a word as it is."""
+    if isinstance(value, Mapping):
+        return " ".join(f"minmax(0, {share}fr)" for share in value.values())
+    return f"{value}px" if isinstance(value, int) else str(value)
 
 
 def themes() -> dict[str, object]:

@@ -364,7 +364,7 @@ def test_thumbnails_share_a_maximum_or_have_their_own(maximum):
 
 
 def fills_behind_tokens(picture: str) -> np.ndarray:
-    fills = [box.attrib["fill"] for box in elements(picture, "rect") if box.get("rx")]
+    fills = [box.attrib["fill"] for box in elements(picture, "rect") if box.get("rx") and box.get("fill") != "none"]
     return np.array([[int(fill[at : at + 2], 16) for at in (1, 3, 5)] for fill in fills])
 
 

@@ -12,7 +12,7 @@ import {
   valuesOf,
 } from "./data.js"
 import { Grid, standsBeside } from "./grid.js"
-import { MANY_KEYS, THUMB_SIDE, TITLES } from "./layout.js"
+import { MANY_KEYS, PANELS_OF, THUMB_SIDE, TITLES } from "./layout.js"
 import { Lines } from "./lines.js"
 import { Matrix } from "./matrix.js"
 import { el, shadesOf, themeOf } from "./paint.js"
@@ -22,7 +22,6 @@ const REST = 300 // milliseconds without a movement before the server is asked o
 const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by
 const MOST_ANSWERS = 300
 const PANELS = ["text", "grid", "lines", "matrix", "table"]
-const SHOWN = { all: ["text", "grid", "lines", "matrix"], table: ["text", "table"] }
 export const PLAIN = {
   attention: "encoder",
   layer: 0,
@@ -134,7 +133,7 @@ export class Explorer {
   }
 
   get shown() {
-    return SHOWN[this.scene.view.show] ?? [this.scene.view.show]
+    return PANELS_OF[this.scene.view.show] ?? [this.scene.view.show]
   }
 
   // ---- what comes in
@@ -531,6 +530,7 @@ export class Explorer {
     const { scene } = this
     scene.theme = themeOf(this.root)
     scene.shades = shadesOf(scene.theme, scene.view.colours)
+    this.root.style.setProperty("--quiet", scene.theme.quiet)
     const { shown } = this
     this.views.className = `views show-${scene.view.show}${standsBeside(scene.kind, this.views.clientWidth) ? " beside" : ""}`
     for (const [name, panel] of this.panels) panel.hidden = !shown.includes(name)

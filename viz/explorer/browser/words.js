@@ -1,6 +1,6 @@
 // The sentence itself, one button a token, shaded by attention; and the numbers of one query as a table.
 import { strengthOf } from "./data.js"
-import { AT_REST, OF_KEY, OF_QUERY } from "./layout.js"
+import { AT_REST, NO_WEIGHTS, OF_KEY, OF_QUERY } from "./layout.js"
 import { el, inkOn, shade } from "./paint.js"
 
 export class Words {
@@ -131,11 +131,11 @@ export class Table {
   }
 
   show(scene, active, exact) {
-    const { frame, heads, matrices, mean } = scene
+    const { frame, heads, matrices, mean, theme } = scene
     const row = Math.max(active.row ?? 0, 0)
     const columns = frame.columns.length
     if (!frame.rows.length || !columns || !heads.length)
-      return this.host.replaceChildren("No head is on, or no token is left to show.")
+      return this.host.replaceChildren(NO_WEIGHTS)
     const many = heads.length > 1
     const names = ["key", ...(many ? ["mean"] : []), ...heads.map((head) => `head ${head + 1}`)]
     const cells = (place) => {
@@ -154,7 +154,7 @@ export class Table {
     const body = frame.columns.map((group, place) =>
       el(
         "tr",
-        {},
+        { style: place === active.column ? `color: ${theme.second}` : "" },
         el("th", { scope: "row" }, named(group)),
         ...cells(place).map((cell) => el("td", {}, cell)),
       ),

@@ -11,6 +11,7 @@ SCALES = {
     "linear": "the weight",
     "log": "the logarithm of the weight, from 1/10,000 of full on",
 }
+SHOW_MEANS = {"all": "matrix and text show", "table": "the text shows"}
 SEGMENTS = {"A": "the first text", "B": "the second text"}
 
 
@@ -29,8 +30,8 @@ def subject(scene: Scene) -> str:
     chosen = f"layer {view.layer + 1} of {kind.layers}, {before}{heads_named(kind, heads)}"
     if view.show == "grid":
         chosen = f"all {kind.layers} layers of {kind.heads} heads; outlined: {chosen}"
-    if view.show == "all" and len(heads) > 1:
-        chosen += "; matrix and text show their mean"
+    if view.show in SHOW_MEANS and len(heads) > 1:
+        chosen += f"; {SHOW_MEANS[view.show]} their mean"
     return f"{TITLES[kind.name].capitalize()}, {chosen}. Query attends to key."
 
 
@@ -44,9 +45,11 @@ def heads_named(kind: Kind, heads: tuple[int, ...]) -> str:
 def scale(scene: Scene) -> str:
     """What colour and width stand for."""
     view = scene.view
-    if view.show == "table":
-        return "Exact float32 weights."
-    what = {"all": "Colour and line width follow", "lines": "Line width and opacity follow"}
+    what = {
+        "all": "Colour and line width follow",
+        "lines": "Line width and opacity follow",
+        "table": "Exact float32 weights. Colour follows",
+    }
     return f"{what.get(view.show, 'Colour follows')} {SCALES[view.scale]}; full at {full(scene)}."
 
 
@@ -87,10 +90,12 @@ def merged(scene: Scene) -> list[str]:
 def not_drawn(scene: Scene) -> list[str]:
     """Weights that are there and not drawn."""
     view = scene.view
-    if view.show in ("grid", "table"):
+    if view.show == "grid":
         return []
     sentences = [f"Weights below {view.threshold:g} are not drawn."] if view.threshold > 0 else []
     sentences += [f"Only the {view.top} largest weights of each query are drawn."] if view.top > 0 else []
+    if view.show == "table" and sentences:
+        sentences.append("The table has all of them.")
     weights = int((scene.numbers > 0).sum())
     if view.show in ("all", "lines") and weights > MOST_LINES:
         sentences.append(f"Lines: the {MOST_LINES:,} strongest of {weights:,}.")
