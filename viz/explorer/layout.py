@@ -1,7 +1,8 @@
 """Sizes, limits and looks of the explorer's pictures, which are drawn twice: in browser/ and, for files, in svg/.
 
 ``source`` puts these names before the browser's modules as they are, and into its style sheet what that needs. Lengths
-are pixels. What one side alone draws stands there: buttons and zoom in the browser, captions and heads' names in files.
+are pixels. What one side alone draws stands there, with the reason: buttons and zoom in the browser, captions and the
+names of heads in files. ``tests/in_browser/test_same_drawing.py`` lays scenes out on both sides and compares them.
 """
 
 TITLES = {"grid": "All heads", "lines": "Lines", "matrix": "Matrix", "text": "Text", "table": "Table"}
