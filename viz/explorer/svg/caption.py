@@ -81,7 +81,6 @@ def left_out(scene: Scene) -> list[str]:
 
 
 def merged(scene: Scene) -> list[str]:
-    """Word pieces."""
     if not scene.view.words or all(text.words is None for text in (scene.kind.queries, scene.kind.keys)):
         return []
     return ["Word pieces merged: the sum over keys, the mean over queries."]

@@ -95,7 +95,6 @@ def tile_number(kind: Kind, layer: int, head: int) -> int | None:
 
 
 def corner(layer: int, head: int, tile: Length) -> tuple[Length, Length]:
-    """The upper left of a thumbnail."""
     return GRID_LEFT + head * (tile + GRID_GAP), GRID_TOP + layer * (tile + GRID_GAP)
 
 

@@ -137,7 +137,6 @@ def edge(scene: Scene, site: tuple[int, int, int], strength: float, width: Lengt
 
 
 def stroke(theme: Theme, head: int) -> dict[str, str]:
-    """A head's colour and dash."""
     dash = " ".join(map(str, DASHES[head // len(theme.heads) % len(DASHES)]))
     return {"stroke": theme.heads[head % len(theme.heads)]} | ({"stroke_dasharray": dash} if dash else {})
 
@@ -200,7 +199,6 @@ def plate(colour: str, at_left: bool, room: Length, width: Length, y: Length, ta
 
 
 def token(text: str, at_left: bool, room: Length, width: Length, y: Length, ink: str) -> str:
-    """A token beside its lines."""
     x, anchor = (room - LINES_APART, "end") if at_left else (width - room + LINES_APART, "start")
     return label(fitted(text, room - LINES_AROUND, LINES_TYPE), x, y, LINES_TYPE, text_anchor=anchor, fill=ink)
 

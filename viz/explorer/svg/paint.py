@@ -80,7 +80,6 @@ def label(text: str, x: Length, y: Length, size: Length, **attributes: str | Len
 
 
 def box(x: Length, y: Length, width: Length, height: Length, **attributes: str | Length) -> str:
-    """A rectangle."""
     return element("rect", x=x, y=y, width=width, height=height, **attributes)
 
 

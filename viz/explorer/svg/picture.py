@@ -68,7 +68,6 @@ def rows_of(scene: Scene, width: Length) -> list[Mapping[str, int]]:
 
 
 def panel_row(scene: Scene, shares: Mapping[str, int], width: Length) -> Panel:
-    """Panels side by side."""
     room = (width - BETWEEN * (len(shares) - 1)) / sum(shares.values())
     row = [titled(TITLES[name], PANELS[name](scene, room * share), scene.theme) for name, share in shares.items()]
     return beside(row, BETWEEN)

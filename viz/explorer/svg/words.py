@@ -130,7 +130,6 @@ def paragraph(text: str, width: Length, theme: Theme) -> Panel:
 
 
 def titled(title: str, panel: Panel, theme: Theme) -> Panel:
-    """A panel under its name."""
     return stacked([paragraph(title, panel.width, theme), panel], BELOW_TITLE)
 
 
