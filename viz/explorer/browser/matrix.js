@@ -30,6 +30,7 @@ import { fitted, picture } from "./paint.js"
 import { Stack } from "./stack.js"
 
 const TALLEST_ALONE = 0.85 // of the window, which paper does not have
+const ROUNDED = 0.001 // pixels that a distance may lack by its rounding
 
 export class Matrix extends Stack {
   constructor(actions) {
@@ -82,35 +83,33 @@ export class Matrix extends Stack {
   }
 
   // As many labels as fit without touching, and those of what is marked, which stay in sight.
-  labels(context, { rows, columns }, theme, active) {
+  labels(context, { rows, columns }, theme, { row, column }) {
     const { left, top, width, height } = this.inner
     context.textBaseline = "middle"
-    for (const [row, chosen] of this.fittingPlaces(rows.length, height, active.row)) {
-      const y = this.toY((row + 0.5) / rows.length)
-      const seen = nearestInside(y, top, height)
-      if (seen !== y && !chosen) continue
-      this.ink(context, theme, chosen)
-      this.rowLabel(context, rows[row].label, seen)
+    const toY = (share) => this.toY(share)
+    for (const [place, y] of this.fittingPlaces(rows.length, toY, top, height, row)) {
+      this.ink(context, theme, place === row)
+      this.rowLabel(context, rows[place].label, y)
     }
-    for (const [column, chosen] of this.fittingPlaces(columns.length, width, active.column)) {
-      const x = this.toX((column + 0.5) / columns.length)
-      const seen = nearestInside(x, left, width)
-      if (seen !== x && !chosen) continue
-      this.ink(context, theme, chosen)
-      this.columnLabel(context, columns[column].label, seen)
+    const toX = (share) => this.toX(share)
+    for (const [place, x] of this.fittingPlaces(columns.length, toX, left, width, column)) {
+      this.ink(context, theme, place === column)
+      this.columnLabel(context, columns[place].label, x)
     }
   }
 
-  // Every so many, but none that would touch the marked one, which always is among them.
-  fittingPlaces(count, size, chosen) {
-    const every = Math.max(
-      1,
-      Math.ceil(((MATRIX_TYPE + MATRIX_LABELS) * count) / (size * this.zoom)),
-    )
-    const places = []
-    for (let place = 0; place < count; place++) {
-      const fits = place % every === 0 && (chosen < 0 || Math.abs(place - chosen) >= every)
-      if (fits || place === chosen) places.push([place, place === chosen])
+  // Along one axis the marked place, if there is one, and every so many of the others in sight that would not touch it.
+  fittingPlaces(count, toPixels, start, size, marked) {
+    const apart = MATRIX_TYPE + MATRIX_LABELS
+    const every = Math.max(1, Math.ceil((apart * count) / (size * this.zoom)))
+    const middle = (place) => toPixels((place + 0.5) / count)
+    const inside = (pixel) => Math.min(Math.max(pixel, start), start + size)
+    const own = marked < 0 ? null : inside(middle(marked))
+    const places = marked < 0 ? [] : [[marked, own]]
+    for (let place = 0; place < count; place += every) {
+      const pixel = middle(place)
+      const clear = marked < 0 || Math.abs(pixel - own) > apart - ROUNDED
+      if (pixel === inside(pixel) && clear) places.push([place, pixel])
     }
     return places
   }
@@ -234,5 +233,3 @@ export class Matrix extends Stack {
     }
   }
 }
-
-const nearestInside = (place, start, size) => Math.min(Math.max(place, start), start + size)
