@@ -2,6 +2,7 @@
 import { blockOf, strengthOf } from "./data.js"
 import {
   GRID_APART,
+  GRID_CORNER_X,
   GRID_DIMMED,
   GRID_GAP,
   GRID_LEFT,
@@ -91,16 +92,19 @@ export class Grid extends Stack {
     context.lineWidth = MARK_WIDTH
     for (const head of scene.heads) {
       const { x, y } = this.corner(view.layer, head)
-      context.strokeRect(x - 1, y - 1, this.tile + 2, this.tile + 2)
+      const [out, side] = [MARK_WIDTH / 2, this.tile + MARK_WIDTH]
+      context.strokeRect(x - out, y - out, side, side)
     }
   }
 
+  // The layer that the other views show stands out, and its head, where one alone is on.
   /** @type {(context: Context, scene: DrawnScene) => void} */
-  labels(context, { kind, theme, view, current }) {
+  labels(context, { kind, theme, view, heads }) {
+    const alone = heads.length === 1 ? heads[0] : -1
     const every = this.tile < SPARSE_TILE ? 2 : 1
     context.textAlign = "center"
     for (let head = 0; head <= kind.heads; head++) {
-      context.fillStyle = head === current ? theme.text : theme.quiet
+      context.fillStyle = head === alone ? theme.text : theme.quiet
       const name = head === kind.heads ? "mean" : String(head + 1)
       if (head === kind.heads || head % every === 0)
         context.fillText(name, this.corner(0, head).x + this.tile / 2, GRID_TOP / 2)
@@ -121,19 +125,17 @@ export class Grid extends Stack {
     context.restore()
     context.textAlign = "left"
     context.fillStyle = theme.quiet
-    context.fillText("head", 2, GRID_TOP / 2)
+    context.fillText("head", GRID_CORNER_X, GRID_TOP / 2)
   }
 
   /** @type {(context: Context, scene: DrawnScene, layer: number, head: number) => void} */
   drawTile(context, { theme, off }, layer, head) {
     const found = this.tiles?.[this.number(layer, head)]
-    if (!found) return
+    if (!found?.tile.length) return
     const { width, height } = found
     const { x, y } = this.corner(layer, head)
     context.globalAlpha = off.has(`${layer}.${head}`) ? GRID_DIMMED : 1
-    context.imageSmoothingEnabled = width > this.tile
-    context.fillStyle = theme.background
-    context.fillRect(x, y, this.tile, this.tile)
+    context.imageSmoothingEnabled = width > this.tile // a file keeps all cells: it may be enlarged
     context.drawImage(
       this.sheet,
       head * width,

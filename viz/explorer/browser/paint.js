@@ -140,16 +140,17 @@ export function prepared(canvas, width, height) {
   return context
 }
 
-// The text, cut at the end so that it fits.
+// The text, cut at the end so that it fits. What isolates text that runs from right to left stays around it.
 /** @type {(context: Context, text: string, room: number) => string} */
 export function fitted(context, text, room) {
   if (context.measureText(text).width <= room) return text
   const letters = [...text]
+  const end = text.startsWith("\u2068") ? "…\u2069" : "…"
   let [low, high] = [0, letters.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (context.measureText(`${letters.slice(0, middle).join("")}…`).width <= room) low = middle
+    if (context.measureText(letters.slice(0, middle).join("") + end).width <= room) low = middle
     else high = middle - 1
   }
-  return `${letters.slice(0, low).join("")}…`
+  return letters.slice(0, low).join("") + end
 }
