@@ -1,4 +1,5 @@
-// All heads of all layers as thumbnails, with the mean of each layer and of each head over the layers.
+// All heads of all layers as thumbnails, with the mean of each layer and of each head over the
+// layers.
 import { blockOf, strengthOf } from "./data.js"
 import {
   GRID_APART,
@@ -44,8 +45,8 @@ export class Grid extends Stack {
     this.host.tabIndex = 0 // it scrolls sideways where there are many heads
   }
 
-  // One picture of all tiles side by side, made again only where the numbers, the scale or the colours are others: a
-  // canvas a tile takes longer to make than to fill.
+  // One picture of all tiles side by side, made again only where the numbers, the scale or the
+  // colours are others: a canvas a tile takes longer to make than to fill.
   /** @type {(tiles: Tile[], scene: DrawnScene) => void} */
   setTiles(tiles, scene) {
     const { maximum, scale } = scene.view
@@ -153,7 +154,8 @@ export class Grid extends Stack {
     context.globalAlpha = 1
   }
 
-  // Heads layer by layer, then the means of the layers, then those of the heads; there is no mean of means.
+  // Heads layer by layer, then the means of the layers, then those of the heads; there is no mean
+  // of means.
   /** @type {(layer: number, head: number) => number} */
   number(layer, head) {
     const { layers, heads } = this.kind
@@ -166,7 +168,8 @@ export class Grid extends Stack {
     return { x: GRID_LEFT + head * this.step, y: GRID_TOP + layer * this.step }
   }
 
-  // What the hovered token attends to, in every thumbnail: all but its row, its column, goes under a veil.
+  // What the hovered token attends to, in every thumbnail: all but its row, its column, goes under
+  // a veil.
   /** @type {(scene: DrawnScene, active: Active) => void} */
   drawOverlay(scene, active) {
     const context = this.overlay()
@@ -229,7 +232,8 @@ export class Grid extends Stack {
   }
 }
 
-// How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers with their means.
+// How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers
+// with their means.
 /** @type {(kind: Counts, width: number, tallest: number) => number} */
 export function tileOf({ heads, layers }, width, tallest) {
   const across = (width - GRID_LEFT - GRID_GAP) / (heads + 1)
@@ -240,7 +244,8 @@ export function tileOf({ heads, layers }, width, tallest) {
   )
 }
 
-// Whether the thumbnails stand beside lines and matrix: where they can be pointed at in their share of the width.
+// Whether the thumbnails stand beside lines and matrix: where they can be pointed at in their share
+// of the width.
 /** @type {(kind: Counts, width: number) => boolean} */
 export function standsBeside(kind, width) {
   const shares = Object.values(SHARES)

@@ -1,4 +1,5 @@
-// Tokens left and right, and a line for every weight: from the query that looks to the key that it looks at.
+// Tokens left and right, and a line for every weight: from the query that looks to the key that it
+// looks at.
 import { strengthOf } from "./data.js"
 import {
   DASHES,
@@ -74,7 +75,8 @@ export class Lines extends Stack {
     context.fillText("to key", width - this.inner.left + LINES_EDGE, LINES_HEADING)
   }
 
-  // The strongest lines of all heads that are on; each head remembers its own, so that toggling one sorts little.
+  // The strongest lines of all heads that are on; each head remembers its own, so that toggling one
+  // sorts little.
   /** @type {() => Edge[]} */
   strongest() {
     const { heads, numbers, full } = this.scene
@@ -175,8 +177,8 @@ export class Lines extends Stack {
     return strongestLast(edges.filter(({ weight }) => weight > 0))
   }
 
-  // The tokens. Where one of the other side is marked, each has the mean weight between both as its shade; where rows are
-  // thinner than letters, as a bar beside it.
+  // The tokens. Where one of the other side is marked, each has the mean weight between both as its
+  // shade; where rows are thinner than letters, as a bar beside it.
   /** @type {(context: Context, scene: DrawnScene, active: Active) => void} */
   sides(context, scene, { row, column }) {
     const { drawnMean, frame } = scene
@@ -270,7 +272,8 @@ export class Lines extends Stack {
   }
 }
 
-// The order in which they are drawn: the strongest lies on top, of equal ones that of the first head, query and key.
+// The order in which they are drawn: the strongest lies on top, of equal ones that of the first
+// head, query and key.
 /** @type {(edges: Edge[]) => Edge[]} */
 const strongestLast = (edges) => edges.sort((left, right) => right.weight - left.weight).reverse()
 
@@ -295,9 +298,9 @@ function strongestOf(weights) {
   return cells
 }
 
-// The least of so many largest numbers, and how many of its equals are among them. Found by counting their upper and then
-// their lower halves, for a quarter of a million take long to sort. The bits of floats that are not negative stand in the
-// order of the floats.
+// The least of so many largest numbers, and how many of its equals are among them. Found by
+// counting their upper and then their lower halves, for a quarter of a million take long to sort.
+// The bits of floats that are not negative stand in the order of the floats.
 /** @type {(bits: Uint32Array, many: number) => [least: number, room: number]} */
 function leastOf(bits, many) {
   let [least, room] = [0, many]

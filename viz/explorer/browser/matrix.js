@@ -111,7 +111,8 @@ export class Matrix extends Stack {
     }
   }
 
-  // Along one axis the marked place, if there is one, and every so many of the others in sight that would not touch it.
+  // Along one axis the marked place, if there is one, and every so many of the others in sight that
+  // would not touch it.
   /**
    * @param {number} count
    * @param {(share: number) => number} toPixels
@@ -222,7 +223,8 @@ export class Matrix extends Stack {
     this.labels(context, frame, theme, active)
   }
 
-  // Everything but the row and the column in question steps back, so that what a token attends to is seen alone.
+  // Everything but the row and the column in question steps back, so that what a token attends to
+  // is seen alone.
   /**
    * @param {Context} context
    * @param {Theme} theme

@@ -1,4 +1,5 @@
-// The sentence itself, one button a token, shaded by attention; and the numbers of one query as a table.
+// The sentence itself, one button a token, shaded by attention; and the numbers of one query as a
+// table.
 import { strengthOf } from "./data.js"
 import { el } from "./element.js"
 import { AT_REST, NO_WEIGHTS, OF_KEY, OF_QUERY } from "./layout.js"
@@ -21,7 +22,8 @@ export class Words {
     const alike =
       frame.rows.length === frame.columns.length &&
       frame.rows.every(({ first }, place) => first === frame.columns[place].first)
-    const one = kind.queries === kind.keys && alike // of a pair of sentences, rows and columns may be different ones
+    // Of a pair of sentences, rows and columns may be different ones.
+    const one = kind.queries === kind.keys && alike
     this.one = one
     const focused = this.focused()
     this.sides = one
