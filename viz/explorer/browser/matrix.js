@@ -53,7 +53,7 @@ export class Matrix extends Stack {
         : TALLEST_MATRIX
     this.scene = scene
     const measure = this.base.getContext("2d")
-    measure.font = `${MATRIX_TYPE}px ${theme.font}`
+    measure.font = `${MATRIX_WEIGHT} ${MATRIX_TYPE}px ${theme.font}` // any may be marked
     const longest = (groups) =>
       groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)
     const left = Math.min(longest(frame.rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
