@@ -44,6 +44,7 @@ export const LINES_TOP: number
 export const LINES_BELOW: number
 export const LINES_TYPE: number
 export const LINES_HEADING: number
+export const HEADING_ROOM: number
 export const LINES_SIDE: number
 export const WIDEST_SIDE: number
 export const LINES_BENDS: [number, number]

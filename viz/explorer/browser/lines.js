@@ -3,6 +3,7 @@
 import { strengthOf } from "./data.js"
 import {
   DASHES,
+  HEADING_ROOM,
   LINES_APART,
   LINES_AROUND,
   LINES_BAR,
@@ -67,11 +68,9 @@ export class Lines extends Stack {
     context.textBaseline = "middle"
     context.fillStyle = theme.quiet
     context.textAlign = "left"
-    context.fillText(
-      "query attends",
-      Math.max(0, this.inner.left - LINES_EDGE - context.measureText("query attends").width),
-      LINES_HEADING,
-    )
+    const [room, wide] = [this.inner.left - LINES_EDGE, context.measureText("query attends").width]
+    const start = wide * HEADING_ROOM <= room ? room - wide : 0
+    context.fillText("query attends", start, LINES_HEADING)
     context.fillText("to key", width - this.inner.left + LINES_EDGE, LINES_HEADING)
   }
 

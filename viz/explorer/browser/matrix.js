@@ -61,7 +61,7 @@ export class Matrix extends Stack {
         : TALLEST_MATRIX
     this.scene = scene
     const measure = contextOf(this.base)
-    measure.font = `${MATRIX_TYPE}px ${theme.font}`
+    measure.font = `${MATRIX_WEIGHT} ${MATRIX_TYPE}px ${theme.font}` // any may be marked
     /** @param {Group[]} groups */
     const longest = (groups) =>
       groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from viz.explorer.layout import (
     DASHES,
     FAINTEST_LINE,
+    HEADING_ROOM,
     LINE_GROWS,
     LINES_APART,
     LINES_AROUND,
@@ -77,11 +78,8 @@ def room_of(width: Length) -> Length:
 
 
 def heading(theme: Theme, room: Length, width: Length) -> str:
-    """Which way the lines run; from the edge of the panel on where the left side has too little room.
-
-    In a wide font the words reach a little into what is free between two panels.
-    """
-    fits = text_width("query attends", LINES_TYPE) <= room - LINES_EDGE
+    """Which way the lines run; from the edge of the panel on where the left side has too little room."""
+    fits = text_width("query attends", LINES_TYPE) * HEADING_ROOM <= room - LINES_EDGE
     x, anchor = (room - LINES_EDGE, "end") if fits else (0, "start")
     left = label("query attends", x, LINES_HEADING, LINES_TYPE, text_anchor=anchor, fill=theme.quiet)
     return left + label("to key", width - room + LINES_EDGE, LINES_HEADING, LINES_TYPE, fill=theme.quiet)

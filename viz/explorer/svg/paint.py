@@ -31,7 +31,7 @@ _WIDTHS = (
 )  # fmt: skip
 _COMMON = 0x0500  # Latin, Greek and Cyrillic end here; beyond, another face stands in for the whole text
 _WIDER = 1.15  # which is that much wider
-WIDEST_FONT = 1.15  # a line in DejaVu Sans, which many machines take, beside the estimate
+WIDEST_FONT, WIDEST_BOLD = 1.15, 1.3  # a line in DejaVu Sans, which many machines take, beside the estimate
 
 
 @dataclass(frozen=True)

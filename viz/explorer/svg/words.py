@@ -27,6 +27,7 @@ from viz.explorer.layout import (
     TOKEN_TYPE,
 )
 from viz.explorer.svg.paint import (
+    WIDEST_BOLD,
     WIDEST_FONT,
     Length,
     Panel,
@@ -143,7 +144,11 @@ def table(scene: Scene, width: Length) -> Panel:
     query = scene.selection.queries[scene.row or 0]
     caption = paragraph(f"Query {query.name} attends to:", width, scene.theme)
     columns = table_columns(scene, query)
-    widths = [max(text_width(cell, SMALL_TYPE) for cell in column) for column in columns]
+    fonts = [WIDEST_BOLD, *[WIDEST_FONT] * (len(columns) - 1)]
+    widths = [
+        max(text_width(cell, SMALL_TYPE) for cell in column) * wider
+        for column, wider in zip(columns, fonts, strict=True)
+    ]
     ends = np.cumsum([wide + 2 * TABLE_PADDING for wide in widths]).tolist()
     parts = [
         cells(column, end - TABLE_PADDING, scene, first=not place)
