@@ -40,12 +40,10 @@ class Kind:
 
     @property
     def layers(self) -> int:
-        """How many layers there are."""
         return len(self.weights)
 
     @property
     def heads(self) -> int:
-        """How many heads each layer has."""
         return len(self.weights[0])
 
 
@@ -62,7 +60,6 @@ def kinds_of(trace: Trace) -> dict[str, Kind]:
 
 
 def self_kind(name: str, stack: StackTrace, text: Text) -> Kind:
-    """A stack's self-attention."""
     weights = tuple(np.asarray(block.self_attention.weights) for block in stack.blocks)
     masks = (np.asarray(block.self_attention.mask) for block in stack.blocks)
     causal = not any(np.triu(mask, 1).any() for mask in masks)

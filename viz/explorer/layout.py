@@ -1,14 +1,19 @@
 """Sizes, limits and looks of the explorer's pictures, which are drawn twice: in browser/ and, for files, in svg/.
 
 ``source`` puts these names before the browser's modules as they are, and into its style sheet what that needs. Lengths
-are pixels. What one side alone draws stands there: buttons and zoom in the browser, captions and heads' names in files.
+are pixels. What one side alone draws stands there, with the reason: buttons and zoom in the browser, captions and the
+names of heads in files. ``tests/in_browser/test_same_drawing.py`` lays scenes out on both sides and compares them.
 """
 
 TITLES = {"grid": "All heads", "lines": "Lines", "matrix": "Matrix", "text": "Text", "table": "Table"}
 
 # All views together
+PANELS_OF = {"all": ("text", "grid", "lines", "matrix"), "table": ("text", "table")}  # any other view is one panel
 SHARES = {"grid": 7, "lines": 5, "matrix": 6}  # of the width, side by side
-BETWEEN = 20  # two of them
+SHARES_BELOW = {"lines": 1, "matrix": 1}  # the same where the grid has a row of its own
+BETWEEN, BETWEEN_ROWS = 20, 14  # two panels
+SMALL_TYPE, SMALL_LINE = 13, 18  # titles and captions
+BELOW_TITLE = 4
 NARROWEST_ROW = 720  # for the three of them; in less, the grid has a row of its own
 TARGET_TILE = 24  # so it has where its share leaves less for a thumbnail: what WCAG 2.2 (2.5.8) asks of what is clicked
 
@@ -29,6 +34,7 @@ SMALL_TILE = 16  # below, the smaller type
 SPARSE_TILE = 15  # below, every other number
 GRID_APART = 8  # from a layer's number to its row
 GRID_NAME_X = 7  # of the word "layer", which runs upwards
+GRID_CORNER_X = 2  # of the word "head"
 GRID_DIMMED = 0.22  # a head that is off
 GRID_VEIL = 0.72  # how much of the rest is hidden behind the row or the column that is marked
 
@@ -37,10 +43,11 @@ LINES_ROW, SMALLEST_ROW = 21, 13
 SHORTEST_LINES, TALLEST_LINES = 120, 600
 LINES_TOP, LINES_BELOW = 26, 8  # for the heading, for half the frame of the last token
 LINES_TYPE = 13
-LINES_HEADING = 10  # the middle of the heading
+LINES_HEADING, HEADING_ROOM = 10, 1.15  # its middle; what its left half needs, of its width, to end where lines begin
 LINES_SIDE, WIDEST_SIDE = 0.3, 150  # of the tokens: a share of the width, and its limit
 LINES_BENDS = (0.4, 0.6)  # of the way from one side to the other
 LINES_APART, LINES_AROUND, LINES_EDGE = 6, 10, 2  # from a token to its lines, what it leaves free, from plates to lines
+LINES_PLATES = 2  # between the shades of two tokens
 LINES_FRAME = 18  # of the token that is marked, or as tall as its row where rows are lower
 LINES_BAR = 3  # the shade of a token in rows thinner than letters
 LINES_FADED = 0.14  # the other lines, where a token is marked
@@ -56,18 +63,28 @@ MATRIX_TYPE = 12
 MATRIX_WEIGHT = "600"  # of the type of a marked token
 LARGEST_CELL = 40
 MATRIX_APART, MATRIX_AROUND, MATRIX_ROOM = 6, 8, 12  # from a label to the cells, what it leaves free, for both its ends
+MATRIX_LABELS = 2  # between two labels
+MATRIX_RIGHT = 2  # free, for the edge of what is marked
 MATRIX_BELOW = 30  # for the scale under the picture
 MATRIX_VEIL = 0.8
 RAMP_STEPS = 64
 RAMP_TOP, RAMP_LEFT, RAMP_HEIGHT = 8, 12, 10
 SHORTEST_RAMP, LONGEST_RAMP, RAMP_BESIDE = 20, 120, 60  # with room for its numbers
+RAMP_DIGITS = 3  # significant, of the weight at its end
 
 # The text
-TOKEN_TYPE, TOKEN_HEIGHT, TOKEN_GAP, TOKEN_PADDING, TOKEN_ROUND = 14, 26, 3, 5, 6
-SMALL_TYPE = 13
+TOKEN_TYPE, TOKEN_HEIGHT, TOKEN_GAP, TOKEN_PADDING, TOKEN_ROUND = 14, 26, 3, 6, 6
+NARROWEST_TOKEN = 24
+AROUND_TOKENS = 3  # free, for the edge of the marked one, which lies outside it
+BELOW_TOKENS = 6
 OF_QUERY = "Shaded: what the marked query attends to."
 OF_KEY = "Shaded: which queries attend to the marked key."
 AT_REST = "Shaded: the mean weight that each token receives."
+
+# The table
+TABLE_LINE, TABLE_PADDING = 22, 10
+TABLE_WEIGHT = "600"  # of the type of names
+NO_WEIGHTS = "No head is on, or no token is left to show."
 
 
 def constants() -> dict[str, object]:

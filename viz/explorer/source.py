@@ -7,6 +7,7 @@ those of layout.py.
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +32,27 @@ MODULES = (
     "keys",
     "explorer",
 )
+IN_STYLES = (
+    "SHARES",
+    "SHARES_BELOW",
+    "BETWEEN",
+    "BETWEEN_ROWS",
+    "SMALL_TYPE",
+    "SMALL_LINE",
+    "BELOW_TITLE",
+    "TOKEN_TYPE",
+    "TOKEN_HEIGHT",
+    "TOKEN_GAP",
+    "TOKEN_PADDING",
+    "TOKEN_ROUND",
+    "NARROWEST_TOKEN",
+    "AROUND_TOKENS",
+    "BELOW_TOKENS",
+    "TABLE_LINE",
+    "TABLE_PADDING",
+    "TABLE_WEIGHT",
+    "MARK_WIDTH",
+)
 MARKUP = '<div class="headlight" role="group" aria-label="Attention explorer"></div>'
 
 
@@ -47,9 +69,9 @@ def drawing(name: str) -> str:
 @cache
 def joined(*names: str) -> str:
     """Modules as one script, after the colours and the sizes."""
-    whole = "\n".join(without_imports(FOLDER / f"{name}.js") for name in names)
-    known = {"THEMES": themes(), **layout.constants()}
-    return f"const {{ {', '.join(known)} }} = {json.dumps(known)}\n{whole}"
+    modules = "\n".join(without_imports(FOLDER / f"{name}.js") for name in names)
+    constants = {"THEMES": themes(), **layout.constants()}
+    return f"const {{ {', '.join(constants)} }} = {json.dumps(constants)}\n{modules}"
 
 
 @cache
@@ -82,19 +104,15 @@ def styles(name: str = "explorer") -> str:
 
 def sizes() -> str:
     """What the explorer's style sheet takes from layout.py, as CSS variables."""
-    names = (
-        "BETWEEN",
-        "SMALL_TYPE",
-        "TOKEN_TYPE",
-        "TOKEN_HEIGHT",
-        "TOKEN_GAP",
-        "TOKEN_PADDING",
-        "TOKEN_ROUND",
-        "MARK_WIDTH",
-    )
-    lengths = {name.lower().replace("_", "-"): f"{getattr(layout, name)}px" for name in names}
-    shares = " ".join(f"minmax(0, {share}fr)" for share in layout.SHARES.values())
-    return " ".join(f"--{name}: {value};" for name, value in (lengths | {"shares": shares}).items())
+    values = {name: getattr(layout, name) for name in IN_STYLES}
+    return " ".join(f"--{name.lower().replace('_', '-')}: {css_value(value)};" for name, value in values.items())
+
+
+def css_value(value: object) -> str:
+    """A length of layout.py, the shares that columns have of the width, or a word as it is."""
+    if isinstance(value, Mapping):
+        return " ".join(f"minmax(0, {share}fr)" for share in value.values())
+    return f"{value}px" if isinstance(value, int) else str(value)
 
 
 def themes() -> dict[str, object]:

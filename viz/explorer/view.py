@@ -67,8 +67,8 @@ class View:
         """The view that a browser reports. ValueError for anything else: what a browser sends can be anything."""
         if not isinstance(message, dict):
             raise ValueError(f"view: found a {type(message).__name__}, expected fields")
-        known = {field.name: field.default for field in fields(cls)}
-        values = known | {name: value for name, value in message.items() if name in known}
+        defaults = {field.name: field.default for field in fields(cls)}
+        values = defaults | {name: value for name, value in message.items() if name in defaults}
         check_values(values)
         off = frozenset((layer, head) for layer, head in values["off"])
         return cls(**values | {"off": off, "threshold": float(values["threshold"])})  # 0 comes as a whole number
@@ -145,7 +145,7 @@ def shown_numbers(kind: Kind, view: View) -> ShownNumbers:
     heads = view.heads_on(kind.heads)
     queries, keys = positions_of(kind.queries, view, 0), positions_of(kind.keys, view, 1)
     weights = kind.weights[view.layer][list(heads)][:, queries][:, :, keys]
-    if view.special == "renormalised":
+    if view.special == "renormalised" and weights.shape[1:] != kind.weights[view.layer].shape[1:]:
         weights = renormalised(weights)
     rows = groups_of(kind.queries, words=view.words, positions=queries)
     columns = groups_of(kind.keys, words=view.words, positions=keys)
@@ -157,12 +157,12 @@ def shown_numbers(kind: Kind, view: View) -> ShownNumbers:
 def positions_of(text: Text, view: View, side: int) -> list[int]:
     """The positions that are left: queries are side 0, keys side 1."""
     special = text.special if text.special is not None and view.special != "shown" else None
-    wanted = None if view.segments == "all" or text.segments is None else "AB".index(view.segments[side])
+    segment = None if view.segments == "all" or text.segments is None else "AB".index(view.segments[side])
     return [
         position
         for position in range(len(text.tokens))
         if not (special is not None and special[position])
-        and (wanted is None or text.segments is None or text.segments[position] == wanted)
+        and (segment is None or text.segments is None or text.segments[position] == segment)
     ]
 
 
@@ -249,12 +249,13 @@ def exact_row(kind: Kind, view: View, query: int) -> dict[str, Any]:
     """
     if view.layer >= kind.layers or not view.heads_on(kind.heads):
         raise ValueError("the view shows no head")
-    found = shown_numbers(kind, view)
-    row = next((place for place, group in enumerate(found.queries) if group.first == query), None)
+    selection = shown_numbers(kind, view)
+    row = next((place for place, group in enumerate(selection.queries) if group.first == query), None)
     if row is None:
         raise ValueError(f"the view has no row for query {query}")
-    heads = {str(head): decimals(weights[row]) for head, weights in zip(found.heads, found.weights, strict=True)}
-    return {"mean": decimals(found.mean[row]), "heads": heads}
+    pairs = zip(selection.heads, selection.weights, strict=True)
+    heads = {str(head): decimals(weights[row]) for head, weights in pairs}
+    return {"mean": decimals(selection.mean[row]), "heads": heads}
 
 
 def giver(kind: Kind, view: View, key: int) -> int:
@@ -264,11 +265,11 @@ def giver(kind: Kind, view: View, key: int) -> int:
     """
     if view.layer >= kind.layers or not view.heads_on(kind.heads):
         raise ValueError("the view shows no head")
-    found = shown_numbers(kind, view)
-    column = next((place for place, group in enumerate(found.keys) if group.first == key), None)
-    if column is None or not found.queries:
+    selection = shown_numbers(kind, view)
+    column = next((place for place, group in enumerate(selection.keys) if group.first == key), None)
+    if column is None or not selection.queries:
         raise ValueError(f"the view has no column for key {key}")
-    return found.queries[int(found.mean[:, column].argmax())].first
+    return selection.queries[int(selection.mean[:, column].argmax())].first
 
 
 def decimals(weights: Float[np.ndarray, "key"]) -> list[str]:

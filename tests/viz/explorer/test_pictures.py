@@ -364,7 +364,7 @@ def test_thumbnails_share_a_maximum_or_have_their_own(maximum):
 
 
 def fills_behind_tokens(picture: str) -> np.ndarray:
-    fills = [box.attrib["fill"] for box in elements(picture, "rect") if box.get("rx")]
+    fills = [box.attrib["fill"] for box in elements(picture, "rect") if box.get("rx") and box.get("fill") != "none"]
     return np.array([[int(fill[at : at + 2], 16) for at in (1, 3, 5)] for fill in fills])
 
 
@@ -500,7 +500,7 @@ def test_the_caption_says_what_is_shown_and_what_was_done_to_it():
         assert part in said
     shared = View(show="lines", scale="log", maximum="shared")
     largest = found["encoder"].weights[0].max()
-    assert f"full at the largest weight of all heads shown, {largest:.3g}." in caption_of(svg(found, shared))
+    assert f"full at the largest weight of all heads shown, {largest:#.3g}." in caption_of(svg(found, shared))
     assert "full at the largest weight of all heads shown." in caption_of(svg(found, replace(shared, show="grid")))
     assert "head 2 of 3." in caption_of(svg(found, View(show="lines", off=frozenset({(0, 0), (0, 2)}))))
 

@@ -235,10 +235,11 @@ export function placesOf(groups) {
   return places
 }
 
-/** @type {(matrices: Float32Array[]) => Float32Array} */
-export function meanOf(matrices) {
+// Of so many cells; without matrices they are 0.
+/** @type {(matrices: Float32Array[], cells?: number) => Float32Array} */
+export function meanOf(matrices, cells = matrices[0]?.length ?? 0) {
   if (matrices.length === 1) return matrices[0]
-  const mean = new Float32Array(matrices[0]?.length ?? 0)
+  const mean = new Float32Array(cells)
   for (const matrix of matrices)
     for (let cell = 0; cell < mean.length; cell++) mean[cell] += matrix[cell]
   for (let cell = 0; cell < mean.length; cell++) mean[cell] /= matrices.length

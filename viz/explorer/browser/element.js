@@ -1,10 +1,16 @@
 // How every script of ours makes an element. Text is never read as markup.
 
 /**
+ * A style is given as text.
+ * @template Element
+ * @typedef {Partial<Omit<Element, "style">> & Record<string, unknown>} Properties
+ */
+
+/**
  * An element of the page; what is no property of it becomes an attribute.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Partial<HTMLElementTagNameMap[Tag]> & Record<string, unknown>} [properties]
+ * @param {Properties<HTMLElementTagNameMap[Tag]>} [properties]
  * @param {...(Node | string)} children
  */
 export function el(tag, properties, ...children) {

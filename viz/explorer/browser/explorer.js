@@ -6,7 +6,7 @@ import { Model } from "./data.js"
 import { el } from "./element.js"
 import { Grid, standsBeside } from "./grid.js"
 import { press } from "./keys.js"
-import { TITLES } from "./layout.js"
+import { PANELS_OF, TITLES } from "./layout.js"
 import { Lines } from "./lines.js"
 import { Matrix } from "./matrix.js"
 import { shadesOf, themeOf } from "./paint.js"
@@ -20,8 +20,7 @@ import { Table, Words } from "./words.js"
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
 const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by
-/** @type {Record<string, string[]>} */
-const SHOWN = { all: ["text", "grid", "lines", "matrix"], table: ["text", "table"] }
+const SHOWN = /** @type {Record<string, string[]>} */ (PANELS_OF)
 
 export class Explorer {
   // `server` may be asked and told: commit(view), exact(request), layer(request), drawn(). Without
@@ -393,6 +392,7 @@ export class Explorer {
   draw(scene) {
     scene.theme = themeOf(this.root)
     scene.shades = shadesOf(scene.theme, scene.view.colours)
+    this.root.style.setProperty("--quiet", scene.theme.quiet)
     const { shown, lines, matrix } = this
     this.views.className = `views show-${scene.view.show}${standsBeside(scene.kind, this.views.clientWidth) ? " beside" : ""}`
     for (const [name, host] of this.panels) host.hidden = !shown.includes(name)

@@ -1,7 +1,9 @@
-// All heads of all layers as thumbnails, with the mean of each layer and of each head over the layers.
+// All heads of all layers as thumbnails, with the mean of each layer and of each head over the
+// layers.
 import { blockOf, strengthOf } from "./data.js"
 import {
   GRID_APART,
+  GRID_CORNER_X,
   GRID_DIMMED,
   GRID_GAP,
   GRID_LEFT,
@@ -43,8 +45,8 @@ export class Grid extends Stack {
     this.host.tabIndex = 0 // it scrolls sideways where there are many heads
   }
 
-  // One picture of all tiles side by side, made again only where the numbers, the scale or the colours are others: a
-  // canvas a tile takes longer to make than to fill.
+  // One picture of all tiles side by side, made again only where the numbers, the scale or the
+  // colours are others: a canvas a tile takes longer to make than to fill.
   /** @type {(tiles: Tile[], scene: DrawnScene) => void} */
   setTiles(tiles, scene) {
     const { maximum, scale } = scene.view
@@ -91,16 +93,19 @@ export class Grid extends Stack {
     context.lineWidth = MARK_WIDTH
     for (const head of scene.heads) {
       const { x, y } = this.corner(view.layer, head)
-      context.strokeRect(x - 1, y - 1, this.tile + 2, this.tile + 2)
+      const [out, side] = [MARK_WIDTH / 2, this.tile + MARK_WIDTH]
+      context.strokeRect(x - out, y - out, side, side)
     }
   }
 
+  // The layer that the other views show stands out, and its head, where one alone is on.
   /** @type {(context: Context, scene: DrawnScene) => void} */
-  labels(context, { kind, theme, view, current }) {
+  labels(context, { kind, theme, view, heads }) {
+    const alone = heads.length === 1 ? heads[0] : -1
     const every = this.tile < SPARSE_TILE ? 2 : 1
     context.textAlign = "center"
     for (let head = 0; head <= kind.heads; head++) {
-      context.fillStyle = head === current ? theme.text : theme.quiet
+      context.fillStyle = head === alone ? theme.text : theme.quiet
       const name = head === kind.heads ? "mean" : String(head + 1)
       if (head === kind.heads || head % every === 0)
         context.fillText(name, this.corner(0, head).x + this.tile / 2, GRID_TOP / 2)
@@ -121,19 +126,17 @@ export class Grid extends Stack {
     context.restore()
     context.textAlign = "left"
     context.fillStyle = theme.quiet
-    context.fillText("head", 2, GRID_TOP / 2)
+    context.fillText("head", GRID_CORNER_X, GRID_TOP / 2)
   }
 
   /** @type {(context: Context, scene: DrawnScene, layer: number, head: number) => void} */
   drawTile(context, { theme, off }, layer, head) {
     const found = this.tiles?.[this.number(layer, head)]
-    if (!found) return
+    if (!found?.tile.length) return
     const { width, height } = found
     const { x, y } = this.corner(layer, head)
     context.globalAlpha = off.has(`${layer}.${head}`) ? GRID_DIMMED : 1
-    context.imageSmoothingEnabled = width > this.tile
-    context.fillStyle = theme.background
-    context.fillRect(x, y, this.tile, this.tile)
+    context.imageSmoothingEnabled = width > this.tile // a file keeps all cells: it may be enlarged
     context.drawImage(
       this.sheet,
       head * width,
@@ -151,7 +154,8 @@ export class Grid extends Stack {
     context.globalAlpha = 1
   }
 
-  // Heads layer by layer, then the means of the layers, then those of the heads; there is no mean of means.
+  // Heads layer by layer, then the means of the layers, then those of the heads; there is no mean
+  // of means.
   /** @type {(layer: number, head: number) => number} */
   number(layer, head) {
     const { layers, heads } = this.kind
@@ -164,7 +168,8 @@ export class Grid extends Stack {
     return { x: GRID_LEFT + head * this.step, y: GRID_TOP + layer * this.step }
   }
 
-  // What the hovered token attends to, in every thumbnail: all but its row, its column, goes under a veil.
+  // What the hovered token attends to, in every thumbnail: all but its row, its column, goes under
+  // a veil.
   /** @type {(scene: DrawnScene, active: Active) => void} */
   drawOverlay(scene, active) {
     const context = this.overlay()
@@ -227,7 +232,8 @@ export class Grid extends Stack {
   }
 }
 
-// How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers with their means.
+// How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers
+// with their means.
 /** @type {(kind: Counts, width: number, tallest: number) => number} */
 export function tileOf({ heads, layers }, width, tallest) {
   const across = (width - GRID_LEFT - GRID_GAP) / (heads + 1)
@@ -238,7 +244,8 @@ export function tileOf({ heads, layers }, width, tallest) {
   )
 }
 
-// Whether the thumbnails stand beside lines and matrix: where they can be pointed at in their share of the width.
+// Whether the thumbnails stand beside lines and matrix: where they can be pointed at in their share
+// of the width.
 /** @type {(kind: Counts, width: number) => boolean} */
 export function standsBeside(kind, width) {
   const shares = Object.values(SHARES)

@@ -5,8 +5,14 @@ import type { Palette } from "./types.js"
 export const THEMES: { light: Palette; dark: Palette; font: string }
 
 export const TITLES: { grid: string; lines: string; matrix: string; text: string; table: string }
+export const PANELS_OF: { all: [string, string, string, string]; table: [string, string] }
 export const SHARES: { grid: number; lines: number; matrix: number }
+export const SHARES_BELOW: { lines: number; matrix: number }
 export const BETWEEN: number
+export const BETWEEN_ROWS: number
+export const SMALL_TYPE: number
+export const SMALL_LINE: number
+export const BELOW_TITLE: number
 export const NARROWEST_ROW: number
 export const TARGET_TILE: number
 export const SHADES: number
@@ -27,6 +33,7 @@ export const SMALL_TILE: number
 export const SPARSE_TILE: number
 export const GRID_APART: number
 export const GRID_NAME_X: number
+export const GRID_CORNER_X: number
 export const GRID_DIMMED: number
 export const GRID_VEIL: number
 export const LINES_ROW: number
@@ -37,12 +44,14 @@ export const LINES_TOP: number
 export const LINES_BELOW: number
 export const LINES_TYPE: number
 export const LINES_HEADING: number
+export const HEADING_ROOM: number
 export const LINES_SIDE: number
 export const WIDEST_SIDE: number
 export const LINES_BENDS: [number, number]
 export const LINES_APART: number
 export const LINES_AROUND: number
 export const LINES_EDGE: number
+export const LINES_PLATES: number
 export const LINES_FRAME: number
 export const LINES_BAR: number
 export const LINES_FADED: number
@@ -60,6 +69,8 @@ export const LARGEST_CELL: number
 export const MATRIX_APART: number
 export const MATRIX_AROUND: number
 export const MATRIX_ROOM: number
+export const MATRIX_LABELS: number
+export const MATRIX_RIGHT: number
 export const MATRIX_BELOW: number
 export const MATRIX_VEIL: number
 export const RAMP_STEPS: number
@@ -69,12 +80,19 @@ export const RAMP_HEIGHT: number
 export const SHORTEST_RAMP: number
 export const LONGEST_RAMP: number
 export const RAMP_BESIDE: number
+export const RAMP_DIGITS: number
 export const TOKEN_TYPE: number
 export const TOKEN_HEIGHT: number
 export const TOKEN_GAP: number
 export const TOKEN_PADDING: number
 export const TOKEN_ROUND: number
-export const SMALL_TYPE: number
+export const NARROWEST_TOKEN: number
+export const AROUND_TOKENS: number
+export const BELOW_TOKENS: number
 export const OF_QUERY: string
 export const OF_KEY: string
 export const AT_REST: string
+export const TABLE_LINE: number
+export const TABLE_PADDING: number
+export const TABLE_WEIGHT: string
+export const NO_WEIGHTS: string

@@ -1,7 +1,9 @@
-// Tokens left and right, and a line for every weight: from the query that looks to the key that it looks at.
+// Tokens left and right, and a line for every weight: from the query that looks to the key that it
+// looks at.
 import { strengthOf } from "./data.js"
 import {
   DASHES,
+  HEADING_ROOM,
   LINES_APART,
   LINES_AROUND,
   LINES_BAR,
@@ -11,6 +13,7 @@ import {
   LINES_FADED,
   LINES_FRAME,
   LINES_HEADING,
+  LINES_PLATES,
 } from "./layout.js"
 import {
   LINES_ROW,
@@ -42,25 +45,21 @@ export class Lines extends Stack {
     )
     /** @type {DrawnScene} */
     this.scene = /** @type {any} */ (undefined) // until it is drawn
-    this.row = 0
     this.more = false // lines than are drawn
   }
 
   /** @type {(scene: DrawnScene, width: number) => void} */
   draw(scene, width) {
-    const { frame, theme } = scene
+    const { frame } = scene
     this.scene = scene
     const most = Math.max(frame.rows.length, frame.columns.length)
     const height = Math.min(Math.max(most * LINES_ROW, SHORTEST_LINES), TALLEST_LINES)
     const room = Math.min(width * LINES_SIDE, WIDEST_SIDE)
     this.inner = { left: room, top: LINES_TOP, width: width - 2 * room, height }
-    this.row = (height * this.zoom) / most
     const context = this.contexts(width, LINES_TOP + height + LINES_BELOW)
-    this.heading(context, theme, width)
     this.clipped(context, () => {
       for (const edge of this.strongest()) this.line(context, edge)
     })
-    this.tokens(context, theme, frame)
   }
 
   /** @type {(context: Context, theme: Theme, width: number) => void} */
@@ -69,19 +68,18 @@ export class Lines extends Stack {
     context.textBaseline = "middle"
     context.fillStyle = theme.quiet
     context.textAlign = "left"
-    context.fillText(
-      "query attends",
-      Math.max(0, this.inner.left - LINES_EDGE - context.measureText("query attends").width),
-      LINES_HEADING,
-    )
+    const [room, wide] = [this.inner.left - LINES_EDGE, context.measureText("query attends").width]
+    const start = wide * HEADING_ROOM <= room ? room - wide : 0
+    context.fillText("query attends", start, LINES_HEADING)
     context.fillText("to key", width - this.inner.left + LINES_EDGE, LINES_HEADING)
   }
 
-  // The strongest lines of all heads that are on; each head remembers its own, so that toggling one sorts little.
+  // The strongest lines of all heads that are on; each head remembers its own, so that toggling one
+  // sorts little.
   /** @type {() => Edge[]} */
   strongest() {
     const { heads, numbers, full } = this.scene
-    const found = heads.flatMap((head) =>
+    const edges = heads.flatMap((head) =>
       strongestOf(numbers.get(head) ?? new Float32Array()).map(([cell, weight]) => ({
         head,
         cell,
@@ -89,9 +87,8 @@ export class Lines extends Stack {
         full: full(head),
       })),
     )
-    found.sort((left, right) => left.weight - right.weight)
-    this.more = found.length > MOST_LINES
-    return found.slice(-MOST_LINES)
+    this.more = edges.length > MOST_LINES
+    return strongestLast(edges).slice(-MOST_LINES)
   }
 
   /** @type {(context: Context, edge: Edge) => void} */
@@ -133,20 +130,6 @@ export class Lines extends Stack {
     context.restore()
   }
 
-  /** @type {(context: Context, theme: Theme, frame: Frame) => void} */
-  tokens(context, theme, frame) {
-    context.fillStyle = theme.text
-    for (const side of /** @type {Side[]} */ (["left", "right"])) {
-      const groups = side === "left" ? frame.rows : frame.columns
-      const every = Math.max(
-        1,
-        Math.ceil((SMALLEST_ROW * groups.length) / (this.inner.height * this.zoom)),
-      )
-      for (let place = 0; place < groups.length; place += every)
-        this.token(context, groups, place, side)
-    }
-  }
-
   /** @type {(context: Context, groups: Group[], place: number, side: Side) => void} */
   token(context, groups, place, side) {
     const y = this.rowY(place, groups)
@@ -163,17 +146,13 @@ export class Lines extends Stack {
   /** @type {(scene: DrawnScene, active: Active) => void} */
   drawOverlay(scene, active) {
     const context = this.overlay()
-    const { theme } = scene
     const lit = active.row >= 0 || active.column >= 0
     this.base.style.opacity = String(lit ? LINES_FADED : 1)
-    if (!lit) return
-    this.clipped(context, () => {
-      for (const edge of this.edges(active)) this.line(context, edge)
-    })
-    context.globalAlpha = 1
-    context.font = `${LINES_TYPE}px ${theme.font}`
-    context.textBaseline = "middle"
-    this.heading(context, theme, this.size.width)
+    if (lit)
+      this.clipped(context, () => {
+        for (const one of this.edges(active)) this.line(context, one)
+      })
+    this.heading(context, scene.theme, this.size.width)
     this.sides(context, scene, active)
   }
 
@@ -186,7 +165,7 @@ export class Lines extends Stack {
     if (row >= 0 && column >= 0) cells.push(row * width + column)
     else if (row >= 0) for (let key = 0; key < width; key++) cells.push(row * width + key)
     else for (let query = 0; query < frame.rows.length; query++) cells.push(query * width + column)
-    const found = heads.flatMap((head) =>
+    const edges = heads.flatMap((head) =>
       cells.map((cell) => ({
         head,
         cell,
@@ -194,39 +173,21 @@ export class Lines extends Stack {
         full: full(head),
       })),
     )
-    return found
-      .filter(({ weight }) => weight > 0)
-      .sort((left, right) => left.weight - right.weight)
+    return strongestLast(edges.filter(({ weight }) => weight > 0))
   }
 
-  // The labels again, each with the mean weight between it and the token in question as its shade; where rows are thinner
-  // than letters, as a bar beside it.
+  // The tokens. Where one of the other side is marked, each has the mean weight between both as its
+  // shade; where rows are thinner than letters, as a bar beside it.
   /** @type {(context: Context, scene: DrawnScene, active: Active) => void} */
   sides(context, scene, { row, column }) {
-    const { frame, drawnMean } = scene
+    const { drawnMean, frame } = scene
     const width = frame.columns.length
-    /** @type {(place: number) => number} */
-    const keys = (place) =>
-      row >= 0 && (column < 0 || place === column) ? drawnMean[row * width + place] : 0
-    /** @type {(place: number) => number} */
-    const queries = (place) =>
-      column >= 0 && (row < 0 || place === row) ? drawnMean[place * width + column] : 0
-    this.shadedTokens(
-      context,
-      scene,
-      frame.rows,
-      "left",
-      row,
-      column >= 0 && row < 0 ? queries : null,
-    )
-    this.shadedTokens(
-      context,
-      scene,
-      frame.columns,
-      "right",
-      column,
-      row >= 0 && column < 0 ? keys : null,
-    )
+    /** @param {number} place */
+    const gives = (place) => drawnMean[place * width + column]
+    /** @param {number} place */
+    const gets = (place) => drawnMean[row * width + place]
+    this.side(context, scene, frame.rows, "left", row, column >= 0 && row < 0 ? gives : null)
+    this.side(context, scene, frame.columns, "right", column, row >= 0 && column < 0 ? gets : null)
   }
 
   /**
@@ -237,7 +198,7 @@ export class Lines extends Stack {
    * @param {number} chosen
    * @param {((place: number) => number) | null} weightOf
    */
-  shadedTokens(context, scene, groups, side, chosen, weightOf) {
+  side(context, scene, groups, side, chosen, weightOf) {
     const { theme, shades, view, fullMean } = scene
     const every = Math.max(
       1,
@@ -245,7 +206,9 @@ export class Lines extends Stack {
     )
     const row = (this.inner.height * this.zoom) / groups.length
     const [room, thin] = [this.inner.left - LINES_EDGE, row < SMALLEST_ROW]
-    const [wide, tall] = thin ? [LINES_BAR, Math.max(row, 1)] : [room, Math.min(row, LINES_ROW) - 2]
+    const [wide, tall] = thin
+      ? [LINES_BAR, Math.max(row, 1)]
+      : [room, Math.min(row, LINES_ROW) - LINES_PLATES]
     const frameHeight = Math.min(Math.max(row, SMALLEST_ROW), LINES_FRAME)
     /** @type {(width: number) => number} */
     const start = (width) => (side === "left" ? room - width : this.size.width - room)
@@ -287,13 +250,13 @@ export class Lines extends Stack {
    * @param {{ x: number, wide: number, tall: number }} frame
    */
   chosenToken(context, { theme }, groups, place, side, { x, wide, tall }) {
-    const y = this.rowY(place, groups)
+    /** @type {[number, number, number, number]} */
+    const edge = [x + MARK_WIDTH / 2, this.rowY(place, groups) - tall / 2, wide - MARK_WIDTH, tall]
     context.fillStyle = theme.background
-    context.fillRect(x, y - tall / 2, wide, tall)
+    context.fillRect(...edge)
     context.strokeStyle = theme.second
-    context.setLineDash([])
     context.lineWidth = MARK_WIDTH
-    context.strokeRect(x + 1, y - tall / 2, wide - 2, tall)
+    context.strokeRect(...edge)
     context.fillStyle = theme.text
     this.token(context, groups, place, side)
   }
@@ -308,29 +271,45 @@ export class Lines extends Stack {
   }
 }
 
+// The order in which they are drawn: the strongest lies on top, of equal ones that of the first
+// head, query and key.
+/** @type {(edges: Edge[]) => Edge[]} */
+const strongestLast = (edges) => edges.sort((left, right) => right.weight - left.weight).reverse()
+
 /** @type {WeakMap<Float32Array, [cell: number, weight: number][]>} */
 const remembered = new WeakMap()
 
-// Found by counting, for a quarter of a million cells take long to sort. The bits of floats that are not negative stand in
-// the order of the floats: their upper half tells the weights of two bytes apart. Of weights in one bucket that are too
-// many, the first are taken.
+// One more of a head than are drawn, to know whether there are more.
 /** @type {(weights: Float32Array) => [cell: number, weight: number][]} */
 function strongestOf(weights) {
   const before = remembered.get(weights)
   if (before) return before
   const bits = new Uint32Array(weights.buffer, weights.byteOffset, weights.length)
-  const counts = new Uint32Array(1 << 16)
-  for (let cell = 0; cell < bits.length; cell++) counts[bits[cell] >>> 15]++
-  let [last, room] = [counts.length - 1, MOST_LINES + 1] // one more, to know whether there are more
-  while (last > 0 && counts[last] < room) room -= counts[last--]
+  let [least, room] = leastOf(bits, MOST_LINES + 1)
   /** @type {[cell: number, weight: number][]} */
   const cells = []
   for (let cell = 0; cell < bits.length; cell++) {
-    const bucket = bits[cell] >>> 15
-    if (bits[cell] > 0 && (bucket > last || (bucket === last && room-- > 0)))
+    if (bits[cell] > 0 && (bits[cell] > least || (bits[cell] === least && room-- > 0)))
       cells.push([cell, weights[cell]])
   }
   cells.sort((left, right) => right[1] - left[1])
   remembered.set(weights, cells)
   return cells
+}
+
+// The least of so many largest numbers, and how many of its equals are among them. Found by
+// counting their upper and then their lower halves, for a quarter of a million take long to sort.
+// The bits of floats that are not negative stand in the order of the floats.
+/** @type {(bits: Uint32Array, many: number) => [least: number, room: number]} */
+function leastOf(bits, many) {
+  let [least, room] = [0, many]
+  for (const shift of [16, 0]) {
+    const counts = new Uint32Array(1 << 16)
+    for (let at = 0; at < bits.length; at++)
+      if (shift || bits[at] >>> 16 === least) counts[(bits[at] >>> shift) & 0xffff]++
+    let last = counts.length - 1
+    while (last > 0 && counts[last] < room) room -= counts[last--]
+    least = least * (1 << 16) + last
+  }
+  return [least, room]
 }

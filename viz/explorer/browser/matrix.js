@@ -7,6 +7,8 @@ import {
   MATRIX_APART,
   MATRIX_AROUND,
   MATRIX_BELOW,
+  MATRIX_LABELS,
+  MATRIX_RIGHT,
   MATRIX_ROOM,
   MATRIX_TYPE,
   MATRIX_VEIL,
@@ -15,6 +17,7 @@ import {
 import {
   LONGEST_RAMP,
   RAMP_BESIDE,
+  RAMP_DIGITS,
   RAMP_HEIGHT,
   RAMP_LEFT,
   RAMP_STEPS,
@@ -28,7 +31,8 @@ import { Stack } from "./stack.js"
 /** @import { Actions, Active, Context, DrawnScene, Frame, Group, Pointed } from "./types.js" */
 /** @import { Theme } from "./types.js" */
 
-const TALLEST_ALONE = 0.85 // of the window
+const TALLEST_ALONE = 0.85 // of the window, which paper does not have
+const ROUNDED = 0.001 // pixels that a distance may lack by its rounding
 
 export class Matrix extends Stack {
   /** @param {Actions} actions */
@@ -57,21 +61,20 @@ export class Matrix extends Stack {
         : TALLEST_MATRIX
     this.scene = scene
     const measure = contextOf(this.base)
-    measure.font = `${MATRIX_TYPE}px ${theme.font}`
+    measure.font = `${MATRIX_WEIGHT} ${MATRIX_TYPE}px ${theme.font}` // any may be marked
     /** @param {Group[]} groups */
     const longest = (groups) =>
       groups.reduce((most, { label }) => Math.max(most, measure.measureText(label).width), 0)
     const left = Math.min(longest(frame.rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
     const top = Math.min(longest(frame.columns), WIDEST_LABEL) + MATRIX_ROOM
     const cell = Math.min(
-      (width - left - 2) / columns,
+      (width - left - MATRIX_RIGHT) / columns,
       LARGEST_CELL,
       Math.max((tallest - top) / rows, 1),
     )
     this.inner = { left, top, width: cell * columns, height: cell * rows }
     const context = this.contexts(width, top + this.inner.height + MATRIX_BELOW)
-    this.cells(context, theme)
-    this.labels(context, theme, frame)
+    if (rows && columns) this.cells(context, theme)
     this.legend(context, scene, width)
   }
 
@@ -89,34 +92,57 @@ export class Matrix extends Stack {
     context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1)
   }
 
-  // As many labels as fit without touching; the rest are named when they are pointed at.
-  /** @type {(context: Context, theme: Theme, frame: Frame) => void} */
-  labels(context, theme, { rows, columns }) {
-    context.font = `${MATRIX_TYPE}px ${theme.font}`
-    context.fillStyle = theme.text
+  // As many labels as fit without touching, and those of what is marked, which stay in sight.
+  /** @type {(context: Context, frame: Frame, theme: Theme, active: Active) => void} */
+  labels(context, { rows, columns }, theme, { row, column }) {
+    const { left, top, width, height } = this.inner
     context.textBaseline = "middle"
-    context.textAlign = "right"
-    for (const row of this.fittingPlaces(rows.length, this.inner.height)) {
-      const y = this.toY((row + 0.5) / rows.length)
-      if (this.between(y, this.inner.top, this.inner.height))
-        this.rowLabel(context, rows[row].label, y)
+    /** @param {number} share */
+    const toY = (share) => this.toY(share)
+    for (const [place, y] of this.fittingPlaces(rows.length, toY, top, height, row)) {
+      this.ink(context, theme, place === row)
+      this.rowLabel(context, rows[place].label, y)
     }
-    for (const column of this.fittingPlaces(columns.length, this.inner.width)) {
-      const x = this.toX((column + 0.5) / columns.length)
-      if (this.between(x, this.inner.left, this.inner.width))
-        this.columnLabel(context, columns[column].label, x)
+    /** @param {number} share */
+    const toX = (share) => this.toX(share)
+    for (const [place, x] of this.fittingPlaces(columns.length, toX, left, width, column)) {
+      this.ink(context, theme, place === column)
+      this.columnLabel(context, columns[place].label, x)
     }
   }
 
-  /** @type {(count: number, size: number) => number[]} */
-  fittingPlaces(count, size) {
-    const every = Math.max(1, Math.ceil(((MATRIX_TYPE + 2) * count) / (size * this.zoom)))
-    return Array.from({ length: Math.ceil(count / every) }, (_, place) => place * every)
+  // Along one axis the marked place, if there is one, and every so many of the others in sight that
+  // would not touch it.
+  /**
+   * @param {number} count
+   * @param {(share: number) => number} toPixels
+   * @param {number} start
+   * @param {number} size
+   * @param {number} marked
+   * @returns {[place: number, pixel: number][]}
+   */
+  fittingPlaces(count, toPixels, start, size, marked) {
+    const apart = MATRIX_TYPE + MATRIX_LABELS
+    const every = Math.max(1, Math.ceil((apart * count) / (size * this.zoom)))
+    /** @param {number} place */
+    const middle = (place) => toPixels((place + 0.5) / count)
+    /** @param {number} pixel */
+    const inside = (pixel) => Math.min(Math.max(pixel, start), start + size)
+    const own = inside(middle(marked))
+    /** @type {[place: number, pixel: number][]} */
+    const places = marked < 0 ? [] : [[marked, own]]
+    for (let place = 0; place < count; place += every) {
+      const pixel = middle(place)
+      const clear = marked < 0 || Math.abs(pixel - own) > apart - ROUNDED
+      if (pixel === inside(pixel) && clear) places.push([place, pixel])
+    }
+    return places
   }
 
-  /** @type {(place: number, start: number, size: number) => boolean} */
-  between(place, start, size) {
-    return place >= start && place <= start + size
+  /** @type {(context: Context, theme: Theme, chosen: boolean) => void} */
+  ink(context, theme, chosen) {
+    context.font = `${chosen ? `${MATRIX_WEIGHT} ` : ""}${MATRIX_TYPE}px ${theme.font}`
+    context.fillStyle = chosen ? theme.second : theme.text
   }
 
   /** @type {(context: Context, label: string, y: number) => void} */
@@ -150,15 +176,17 @@ export class Matrix extends Stack {
     const ramp = picture(1, RAMP_STEPS, shades, (cell) =>
       strengthOf((cell / (RAMP_STEPS - 1)) * fullMean, fullMean, view.scale),
     )
-    context.imageSmoothingEnabled = true
+    context.imageSmoothingEnabled = false
+    context.font = `${MATRIX_TYPE}px ${theme.font}`
     context.fillStyle = theme.quiet
     context.textAlign = "left"
+    context.textBaseline = "middle"
     context.fillText("0", left, middle)
     context.drawImage(ramp, x, y, length, RAMP_HEIGHT)
     context.strokeStyle = theme.grid
     context.strokeRect(x - 0.5, y - 0.5, length + 1, RAMP_HEIGHT + 1)
     context.fillText(
-      `${fullMean === 1 ? "1" : fullMean.toPrecision(3)}  weight`,
+      `${fullMean === 1 ? "1" : fullMean.toPrecision(RAMP_DIGITS)}  weight`,
       x + length + MATRIX_APART,
       middle,
     )
@@ -192,10 +220,11 @@ export class Matrix extends Stack {
         height * this.zoom,
       )
     context.restore()
-    this.namedLabels(context, theme, frame, active)
+    this.labels(context, frame, theme, active)
   }
 
-  // Everything but the row and the column in question steps back, so that what a token attends to is seen alone.
+  // Everything but the row and the column in question steps back, so that what a token attends to
+  // is seen alone.
   /**
    * @param {Context} context
    * @param {Theme} theme
@@ -225,43 +254,6 @@ export class Matrix extends Stack {
       }
     }
     context.globalAlpha = 1
-  }
-
-  // The labels of what is pointed at, even where they had no room.
-  /** @type {(context: Context, theme: Theme, frame: Frame, active: Active) => void} */
-  namedLabels(context, theme, { rows, columns }, active) {
-    context.font = `${MATRIX_WEIGHT} ${MATRIX_TYPE}px ${theme.font}`
-    context.textBaseline = "middle"
-    if (active.row >= 0) {
-      const y = Math.min(
-        Math.max(this.toY((active.row + 0.5) / rows.length), this.inner.top + 6),
-        this.inner.top + this.inner.height - 6,
-      )
-      this.plate(context, theme, 0, y - 8, this.inner.left - 2, 16)
-      this.rowLabel(context, rows[active.row].label, y)
-    }
-    if (active.column >= 0) {
-      const x = Math.min(
-        Math.max(this.toX((active.column + 0.5) / columns.length), this.inner.left + 6),
-        this.inner.left + this.inner.width - 6,
-      )
-      this.plate(context, theme, x - 8, 0, 16, this.inner.top - 2)
-      this.columnLabel(context, columns[active.column].label, x)
-    }
-  }
-
-  /**
-   * @param {Context} context
-   * @param {Theme} theme
-   * @param {number} x
-   * @param {number} y
-   * @param {number} width
-   * @param {number} height
-   */
-  plate(context, theme, x, y, width, height) {
-    context.fillStyle = theme.background
-    context.fillRect(x, y, width, height)
-    context.fillStyle = theme.second
   }
 
   /** @type {(x: number, y: number) => Pointed | null} */

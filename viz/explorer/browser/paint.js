@@ -1,4 +1,5 @@
-// Colours, and what the canvases of all views share. THEMES is viz/theme.py's, layout.js stands for viz/explorer/layout.py: source.py puts both in front.
+// Colours, and what the canvases of all views share. THEMES is viz/theme.py's, layout.js stands for
+// viz/explorer/layout.py: source.py puts both in front.
 import { READABLE, SHADES, THEMES } from "./layout.js"
 /** @import { Context, Shades, Theme } from "./types.js" */
 
@@ -62,7 +63,8 @@ export function shade(shades, strength) {
   return `rgb(${shades[start]},${shades[start + 1]},${shades[start + 2]})`
 }
 
-// A label on a shade: the page's own colours where they can be read on it, else white or black, of which one always can.
+// A label on a shade: the page's own colours where they can be read on it, else white or black, of
+// which one always can.
 /** @type {(theme: Theme, shades: Shades, strength: number) => string} */
 export function inkOn(theme, shades, strength) {
   const start = Math.round(strength * (SHADES - 1)) * 3
@@ -140,16 +142,18 @@ export function prepared(canvas, width, height) {
   return context
 }
 
-// The text, cut at the end so that it fits.
+// The text, cut at the end so that it fits. What isolates text that runs from right to left stays
+// around it.
 /** @type {(context: Context, text: string, room: number) => string} */
 export function fitted(context, text, room) {
   if (context.measureText(text).width <= room) return text
   const letters = [...text]
+  const end = text.startsWith("\u2068") ? "…\u2069" : "…"
   let [low, high] = [0, letters.length]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (context.measureText(`${letters.slice(0, middle).join("")}…`).width <= room) low = middle
+    if (context.measureText(letters.slice(0, middle).join("") + end).width <= room) low = middle
     else high = middle - 1
   }
-  return `${letters.slice(0, low).join("")}…`
+  return letters.slice(0, low).join("") + end
 }

@@ -17,7 +17,7 @@ export function sceneOf(model, kind, thumbs, chosen) {
   const frame = frameOf(kind, view)
   const matrices = new Map(heads.map((head) => [head, model.matrix(kind, view.layer, head, frame)]))
   const width = frame.columns.length
-  const mean = meanOf([...matrices.values()])
+  const mean = meanOf([...matrices.values()], frame.rows.length * width)
   // Once a head and not once a line: to look through every weight of a long text takes a
   // millisecond.
   const largest = new Map(

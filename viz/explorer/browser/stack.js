@@ -1,4 +1,5 @@
-// Two canvases, one over the other: the picture, and over it what follows the pointer, so that a hover repaints little.
+// Two canvases, one over the other: the picture, and over it what follows the pointer, so that a
+// hover repaints little.
 import { el } from "./element.js"
 import { prepared } from "./paint.js"
 /** @import { Actions, Box, Context, Point, Pointed, Press } from "./types.js" */
@@ -64,7 +65,8 @@ export class Stack {
     }
     this.host.ondblclick = (event) => this.actions.open?.(this.place(event))
     this.host.onwheel = (event) => {
-      if (!event.ctrlKey || !this.inner) return // the page scrolls; with Ctrl, and so by pinching, the picture zooms
+      // The page scrolls; with Ctrl, and so by pinching, the picture zooms.
+      if (!event.ctrlKey || !this.inner) return
       event.preventDefault()
       this.zoomBy(event.deltaY < 0 ? 1.2 : 1 / 1.2, this.point(event))
     }

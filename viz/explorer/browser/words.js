@@ -1,7 +1,8 @@
-// The sentence itself, one button a token, shaded by attention; and the numbers of one query as a table.
+// The sentence itself, one button a token, shaded by attention; and the numbers of one query as a
+// table.
 import { strengthOf } from "./data.js"
 import { el } from "./element.js"
-import { AT_REST, OF_KEY, OF_QUERY } from "./layout.js"
+import { AT_REST, NO_WEIGHTS, OF_KEY, OF_QUERY } from "./layout.js"
 import { inkOn, shade } from "./paint.js"
 /** @import { Actions, Active, DrawnScene, ExactRow, Group, Strip } from "./types.js" */
 
@@ -21,7 +22,8 @@ export class Words {
     const alike =
       frame.rows.length === frame.columns.length &&
       frame.rows.every(({ first }, place) => first === frame.columns[place].first)
-    const one = kind.queries === kind.keys && alike // of a pair of sentences, rows and columns may be different ones
+    // Of a pair of sentences, rows and columns may be different ones.
+    const one = kind.queries === kind.keys && alike
     this.one = one
     const focused = this.focused()
     this.sides = one
@@ -148,11 +150,11 @@ export class Table {
 
   /** @type {(scene: DrawnScene, active: Active, exact?: ExactRow) => void} */
   show(scene, active, exact) {
-    const { frame, heads, matrices, mean } = scene
+    const { frame, heads, matrices, mean, theme } = scene
     const row = Math.max(active.row ?? 0, 0)
     const columns = frame.columns.length
     if (!frame.rows.length || !columns || !heads.length)
-      return this.host.replaceChildren("No head is on, or no token is left to show.")
+      return this.host.replaceChildren(NO_WEIGHTS)
     const many = heads.length > 1
     const names = ["key", ...(many ? ["mean"] : []), ...heads.map((head) => `head ${head + 1}`)]
     /** @type {(place: number) => string[]} */
@@ -173,7 +175,7 @@ export class Table {
     const body = frame.columns.map((group, place) =>
       el(
         "tr",
-        {},
+        { style: place === active.column ? `color: ${theme.second}` : "" },
         el("th", { scope: "row" }, named(group)),
         ...cells(place).map((cell) => el("td", {}, cell)),
       ),

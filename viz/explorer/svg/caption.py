@@ -1,7 +1,8 @@
 """What a picture shows, in words: on paper nobody can look at the controls."""
 
 from viz.explorer.attention_kinds import TITLES, Kind
-from viz.explorer.layout import MOST_LINES, THUMB_SIDE
+from viz.explorer.layout import MOST_LINES, RAMP_DIGITS, THUMB_SIDE
+from viz.explorer.svg.paint import rounded
 from viz.explorer.svg.scene import Scene
 from viz.tokens import list_of
 
@@ -10,26 +11,27 @@ SCALES = {
     "linear": "the weight",
     "log": "the logarithm of the weight, from 1/10,000 of full on",
 }
+SHOW_MEANS = {"all": "matrix and text show", "table": "the text shows"}
 SEGMENTS = {"A": "the first text", "B": "the second text"}
 
 
 def caption(scene: Scene) -> list[str]:
     """Sentences: what is drawn, by which scale, and what was done to the numbers."""
-    said = [subject(scene), scale(scene), *changes(scene)]
-    marked = [f"query {scene.found.queries[scene.row].name}"] if scene.row is not None else []
-    marked += [f"key {scene.found.keys[scene.column].name}"] if scene.column is not None else []
-    return said + ([f"Marked: {' and '.join(marked)}."] if marked else [])
+    sentences = [subject(scene), scale(scene), *changes(scene)]
+    marked = [f"query {scene.selection.queries[scene.row].name}"] if scene.row is not None else []
+    marked += [f"key {scene.selection.keys[scene.column].name}"] if scene.column is not None else []
+    return sentences + ([f"Marked: {' and '.join(marked)}."] if marked else [])
 
 
 def subject(scene: Scene) -> str:
     """Which attention, layer and heads; and which way it runs."""
-    kind, view, heads = scene.kind, scene.view, scene.found.heads
+    kind, view, heads = scene.kind, scene.view, scene.selection.heads
     before = "the mean of " if len(heads) > 1 and view.show in ("matrix", "text") else ""
     chosen = f"layer {view.layer + 1} of {kind.layers}, {before}{heads_named(kind, heads)}"
     if view.show == "grid":
         chosen = f"all {kind.layers} layers of {kind.heads} heads; outlined: {chosen}"
-    if view.show == "all" and len(heads) > 1:
-        chosen += "; matrix and text show their mean"
+    if view.show in SHOW_MEANS and len(heads) > 1:
+        chosen += f"; {SHOW_MEANS[view.show]} their mean"
     return f"{TITLES[kind.name].capitalize()}, {chosen}. Query attends to key."
 
 
@@ -43,15 +45,18 @@ def heads_named(kind: Kind, heads: tuple[int, ...]) -> str:
 def scale(scene: Scene) -> str:
     """What colour and width stand for."""
     view = scene.view
-    if view.show == "table":
-        return "Exact float32 weights."
-    what = {"all": "Colour and line width follow", "lines": "Line width and opacity follow"}
+    what = {
+        "all": "Colour and line width follow",
+        "lines": "Line width and opacity follow",
+        "table": "Exact float32 weights. Colour follows",
+    }
     return f"{what.get(view.show, 'Colour follows')} {SCALES[view.scale]}; full at {full(scene)}."
 
 
 def full(scene: Scene) -> str:
     """What is drawn in full colour."""
-    shared = "" if scene.view.show == "grid" else f", {scene.full_mean:.3g}"  # all layers share another one there
+    largest = rounded(scene.full_mean, RAMP_DIGITS)
+    shared = "" if scene.view.show == "grid" else f", {largest}"  # all layers share another one there
     of_all = f"the largest weight of all heads shown{shared}"
     return {"one": "weight 1", "shared": of_all, "head": "the largest weight of each head"}[scene.view.maximum]
 
@@ -66,17 +71,16 @@ def changes(scene: Scene) -> list[str]:
 def left_out(scene: Scene) -> list[str]:
     """Special tokens, and texts that were not chosen."""
     texts, view = (scene.kind.queries, scene.kind.keys), scene.view
-    said = []
+    sentences = []
     if view.special != "shown" and any(text.special and any(text.special) for text in texts):
         again = "rows add up to 1 again" if view.special == "renormalised" else "rows as they are without them"
-        said.append(f"Special tokens hidden, {again}.")
+        sentences.append(f"Special tokens hidden, {again}.")
     if view.segments != "all" and any(text.segments for text in texts):
-        said.append("Only attention from {} to {}.".format(*(SEGMENTS[letter] for letter in view.segments)))
-    return said
+        sentences.append("Only attention from {} to {}.".format(*(SEGMENTS[letter] for letter in view.segments)))
+    return sentences
 
 
 def merged(scene: Scene) -> list[str]:
-    """Word pieces."""
     if not scene.view.words or all(text.words is None for text in (scene.kind.queries, scene.kind.keys)):
         return []
     return ["Word pieces merged: the sum over keys, the mean over queries."]
@@ -85,11 +89,13 @@ def merged(scene: Scene) -> list[str]:
 def not_drawn(scene: Scene) -> list[str]:
     """Weights that are there and not drawn."""
     view = scene.view
-    if view.show in ("grid", "table"):
+    if view.show == "grid":
         return []
-    said = [f"Weights below {view.threshold:g} are not drawn."] if view.threshold > 0 else []
-    said += [f"Only the {view.top} largest weights of each query are drawn."] if view.top > 0 else []
+    sentences = [f"Weights below {view.threshold:g} are not drawn."] if view.threshold > 0 else []
+    sentences += [f"Only the {view.top} largest weights of each query are drawn."] if view.top > 0 else []
+    if view.show == "table" and sentences:
+        sentences.append("The table has all of them.")
     weights = int((scene.numbers > 0).sum())
     if view.show in ("all", "lines") and weights > MOST_LINES:
-        said.append(f"Lines: the {MOST_LINES:,} strongest of {weights:,}.")
-    return said
+        sentences.append(f"Lines: the {MOST_LINES:,} strongest of {weights:,}.")
+    return sentences

@@ -10,6 +10,7 @@ from viz.explorer.attention_kinds import Kind
 from viz.explorer.layout import (
     BETWEEN,
     GRID_APART,
+    GRID_CORNER_X,
     GRID_DIMMED,
     GRID_GAP,
     GRID_LEFT,
@@ -47,7 +48,7 @@ def grid(scene: Scene, width: Length) -> Panel:
         if place is not None and tiles.size:
             parts.append(thumbnail(scene, strengths[place], (layer, head), tile))
             parts.append(veil(scene, strengths[place].shape, corner(layer, head, tile), tile))
-    parts += [selected(scene, head, tile) for head in scene.found.heads]
+    parts += [selected(scene, head, tile) for head in scene.selection.heads]
     height = GRID_TOP + (kind.layers + 1) * (tile + GRID_GAP) + GRID_GAP
     return Panel("".join(parts), max(width, GRID_LEFT + (kind.heads + 1) * (tile + GRID_GAP)), height)
 
@@ -94,7 +95,6 @@ def tile_number(kind: Kind, layer: int, head: int) -> int | None:
 
 
 def corner(layer: int, head: int, tile: Length) -> tuple[Length, Length]:
-    """The upper left of a thumbnail."""
     return GRID_LEFT + head * (tile + GRID_GAP), GRID_TOP + layer * (tile + GRID_GAP)
 
 
@@ -110,10 +110,10 @@ def veil(scene: Scene, shape: tuple[int, ...], place: tuple[Length, Length], til
     """The page's background over all of a thumbnail but the row of the marked query, else the column of the key."""
     (x, y), (rows, columns) = place, shape
     if scene.row is not None:
-        start, size = block(scene.row, len(scene.found.queries), rows, tile)
+        start, size = block(scene.row, len(scene.selection.queries), rows, tile)
         covers = [(x, y, tile, start), (x, y + start + size, tile, tile - start - size)]
     elif scene.column is not None:
-        start, size = block(scene.column, len(scene.found.keys), columns, tile)
+        start, size = block(scene.column, len(scene.selection.keys), columns, tile)
         covers = [(x, y, start, tile), (x + start + size, y, tile - start - size, tile)]
     else:
         covers = []
@@ -130,8 +130,8 @@ def axes(scene: Scene, tile: Length) -> str:
     """Heads above, layers on the left; every other number where the thumbnails are small."""
     kind, theme = scene.kind, scene.theme
     size, every = GRID_SMALL_TYPE if tile < SMALL_TILE else GRID_TYPE, 2 if tile < SPARSE_TILE else 1
-    alone = scene.found.heads if len(scene.found.heads) == 1 else ()
-    parts = [label("head", 2, GRID_TOP / 2, size, fill=theme.quiet)]
+    alone = scene.selection.heads if len(scene.selection.heads) == 1 else ()
+    parts = [label("head", GRID_CORNER_X, GRID_TOP / 2, size, fill=theme.quiet)]
     for head in [*range(0, kind.heads, every), kind.heads]:
         x = corner(0, head, tile)[0] + tile / 2
         fill = theme.text if head in alone else theme.quiet
@@ -154,4 +154,5 @@ def axis_label(index: int, count: int, x: Length, y: Length, size: Length, **att
 def selected(scene: Scene, head: int, tile: Length) -> str:
     """The edge of a head that is on in the layer that the other panels show."""
     x, y = corner(scene.view.layer, head, tile)
-    return box(x - 1, y - 1, tile + 2, tile + 2, fill="none", stroke=scene.theme.second, stroke_width=MARK_WIDTH)
+    out, side = MARK_WIDTH / 2, tile + MARK_WIDTH
+    return outline(x - out, y - out, side, side, scene.theme.second, MARK_WIDTH)

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from viz.explorer.layout import (
     DASHES,
     FAINTEST_LINE,
+    HEADING_ROOM,
     LINE_GROWS,
     LINES_APART,
     LINES_AROUND,
@@ -18,6 +19,7 @@ from viz.explorer.layout import (
     LINES_FADED,
     LINES_FRAME,
     LINES_HEADING,
+    LINES_PLATES,
     LINES_ROW,
     LINES_SIDE,
     LINES_TOP,
@@ -31,7 +33,6 @@ from viz.explorer.layout import (
     WIDEST_SIDE,
 )
 from viz.explorer.svg.paint import (
-    WIDEST_FONT,
     Length,
     Panel,
     box,
@@ -49,12 +50,13 @@ from viz.explorer.view import Group
 from viz.theme import Theme
 from viz.tokens import counted
 
-SAMPLE = 18  # the piece of line that names a head's colour
+# The pieces of line that name the heads' colours, which on the screen their buttons have.
+SAMPLE, SAMPLE_APART, SAMPLES_APART, SAMPLE_WIDTH = 18, 5, 14, 3
 
 
 def lines(scene: Scene, width: Length) -> Panel:
     """All lines, or those of the marked token over the others."""
-    most = max(len(scene.found.queries), len(scene.found.keys), 1)
+    most = max(len(scene.selection.queries), len(scene.selection.keys), 1)
     height = min(max(most * LINES_ROW, SHORTEST_LINES), TALLEST_LINES)
     room = room_of(width)
     lit = scene.row is not None or scene.column is not None
@@ -77,28 +79,28 @@ def room_of(width: Length) -> Length:
 
 def heading(theme: Theme, room: Length, width: Length) -> str:
     """Which way the lines run; from the edge of the panel on where the left side has too little room."""
-    fits = WIDEST_FONT * text_width("query attends", LINES_TYPE) <= room - LINES_EDGE
+    fits = text_width("query attends", LINES_TYPE) * HEADING_ROOM <= room - LINES_EDGE
     x, anchor = (room - LINES_EDGE, "end") if fits else (0, "start")
     left = label("query attends", x, LINES_HEADING, LINES_TYPE, text_anchor=anchor, fill=theme.quiet)
     return left + label("to key", width - room + LINES_EDGE, LINES_HEADING, LINES_TYPE, fill=theme.quiet)
 
 
 def strongest(numbers: Float[np.ndarray, "head query key"]) -> Int[np.ndarray, "edge 3"]:
-    """Head, row and column of the strongest lines of all heads that are on, the strongest last."""
+    """Head, row and column of the strongest lines of all heads that are on."""
     cells = numbers.reshape(-1)
-    if cells.size > MOST_LINES:
-        places = np.argpartition(cells, cells.size - MOST_LINES)[-MOST_LINES:]
-    else:
-        places = np.arange(cells.size)
-    return in_order(numbers, np.stack(np.unravel_index(places, numbers.shape), axis=1))
+    least = np.partition(cells, -MOST_LINES)[-MOST_LINES] if cells.size > MOST_LINES else 0
+    return strongest_last(numbers, np.argwhere(numbers >= least))[-MOST_LINES:]
 
 
-def in_order(
+def strongest_last(
     numbers: Float[np.ndarray, "head query key"], sites: Int[np.ndarray, "edge 3"]
 ) -> Int[np.ndarray, "drawn 3"]:
-    """The strongest last, so that it lies on top; what is 0 is not drawn."""
+    """The order in which lines are drawn: the strongest lies on top, of equal ones that which comes first.
+
+    What is 0 is not drawn.
+    """
     weights = numbers[tuple(sites.T)]
-    order = np.argsort(weights, kind="stable")
+    order = np.argsort(-weights, kind="stable")[::-1]
     return sites[order[weights[order] > 0]]
 
 
@@ -108,7 +110,7 @@ def of_marked(scene: Scene) -> Int[np.ndarray, "edge 3"]:
     rows = rows if scene.row is None else np.array([scene.row])
     columns = columns if scene.column is None else np.array([scene.column])
     grid = np.meshgrid(heads, rows, columns, indexing="ij")
-    return in_order(scene.numbers, np.stack([axis.reshape(-1) for axis in grid], axis=1))
+    return strongest_last(scene.numbers, np.stack([axis.reshape(-1) for axis in grid], axis=1))
 
 
 def edges(scene: Scene, sites: Int[np.ndarray, "edge 3"], width: Length, height: Length) -> list[str]:
@@ -125,15 +127,14 @@ def edge(scene: Scene, site: tuple[int, int, int], strength: float, width: Lengt
     head, row, column = site
     room = room_of(width)
     first, second = (room + (width - 2 * room) * share for share in LINES_BENDS)
-    start, end = row_y(row, scene.found.queries, height), row_y(column, scene.found.keys, height)
+    start, end = row_y(row, scene.selection.queries, height), row_y(column, scene.selection.keys, height)
     path = curve(room, start, first, start, second, end, width - room, end)
-    look = stroke(scene.theme, scene.found.heads[head])
+    look = stroke(scene.theme, scene.selection.heads[head])
     opacity = FAINTEST_LINE + (1 - FAINTEST_LINE) * strength**2
     return element("path", d=path, **look, stroke_width=THINNEST_LINE + LINE_GROWS * strength, stroke_opacity=opacity)
 
 
 def stroke(theme: Theme, head: int) -> dict[str, str]:
-    """A head's colour and dash."""
     dash = " ".join(map(str, DASHES[head // len(theme.heads) % len(DASHES)]))
     return {"stroke": theme.heads[head % len(theme.heads)]} | ({"stroke_dasharray": dash} if dash else {})
 
@@ -145,7 +146,7 @@ def row_y(place: int, groups: Sequence[Group], height: Length) -> float:
 
 def side(scene: Scene, at_left: bool, room: Length, width: Length, height: Length) -> str:
     """The tokens of one side, as many as fit; the marked one in a frame, and shaded what it attends to or gets."""
-    groups = scene.found.queries if at_left else scene.found.keys
+    groups = scene.selection.queries if at_left else scene.selection.keys
     chosen = scene.row if at_left else scene.column
     colours = side_colours(scene, at_left)
     tall = height / max(len(groups), 1)
@@ -173,8 +174,9 @@ def side_places(count: int, height: Length, chosen: int | None, frame: Length) -
 def side_colours(scene: Scene, at_left: bool) -> dict[int, str]:
     """The shades behind the tokens of one side, where one of the other side is marked."""
     strengths = side_strengths(scene, at_left)
-    found = [] if strengths is None else strengths.tolist()
-    return {place: shade(scene.shades, strength) for place, strength in enumerate(found) if strength > 0}
+    if strengths is None:
+        return {}
+    return {place: shade(scene.shades, strength) for place, strength in enumerate(strengths.tolist()) if strength > 0}
 
 
 def side_strengths(scene: Scene, at_left: bool) -> Float[np.ndarray, "place"] | None:
@@ -189,13 +191,12 @@ def side_strengths(scene: Scene, at_left: bool) -> Float[np.ndarray, "place"] | 
 def plate(colour: str, at_left: bool, room: Length, width: Length, y: Length, tall: Length) -> str:
     """What lies behind a token; where rows are thinner than letters, a bar beside it."""
     thin = tall < SMALLEST_ROW
-    wide, height = (LINES_BAR, max(tall, 1)) if thin else (room - LINES_EDGE, min(tall, LINES_ROW) - 2)
+    wide, height = (LINES_BAR, max(tall, 1)) if thin else (room - LINES_EDGE, min(tall, LINES_ROW) - LINES_PLATES)
     x = room - LINES_EDGE - wide if at_left else width - room + LINES_EDGE
     return box(x, y - height / 2, wide, height, fill=colour)
 
 
 def token(text: str, at_left: bool, room: Length, width: Length, y: Length, ink: str) -> str:
-    """A token beside its lines."""
     x, anchor = (room - LINES_APART, "end") if at_left else (width - room + LINES_APART, "start")
     return label(fitted(text, room - LINES_AROUND, LINES_TYPE), x, y, LINES_TYPE, text_anchor=anchor, fill=ink)
 
@@ -204,19 +205,20 @@ def framed(theme: Theme, text: str, at_left: bool, room: Length, width: Length, 
     """The marked token, over whatever is near."""
     x, wide = 0 if at_left else width - room + LINES_EDGE, room - LINES_EDGE
     edge = {"stroke": theme.second, "stroke_width": str(MARK_WIDTH)}
-    frame = box(x + 1, y - tall / 2, wide - 2, tall, fill=theme.background, **edge)
+    frame = box(x + MARK_WIDTH / 2, y - tall / 2, wide - MARK_WIDTH, tall, fill=theme.background, **edge)
     return frame + token(text, at_left, room, width, y, theme.text)
 
 
 def head_names(scene: Scene, width: Length) -> Panel:
     """A piece of line for every head that is on, and its number: on the screen the buttons say it."""
     parts, x, y = [""], 0.0, LINES_TYPE / 2
-    for head in scene.found.heads:
+    for head in scene.selection.heads:
         name = f"head {counted(head)}"
-        needed = SAMPLE + 5 + text_width(name, LINES_TYPE) + 14
+        needed = SAMPLE + SAMPLE_APART + text_width(name, LINES_TYPE) + SAMPLES_APART
         if x and x + needed > width:
             x, y = 0.0, y + LINES_ROW
-        parts.append(element("line", x1=x, x2=x + SAMPLE, y1=y, y2=y, stroke_width=3, **stroke(scene.theme, head)))
-        parts.append(label(name, x + SAMPLE + 5, y, LINES_TYPE, fill=scene.theme.text))
+        look = stroke(scene.theme, head)
+        parts.append(element("line", x1=x, x2=x + SAMPLE, y1=y, y2=y, stroke_width=SAMPLE_WIDTH, **look))
+        parts.append(label(name, x + SAMPLE + SAMPLE_APART, y, LINES_TYPE, fill=scene.theme.text))
         x += needed
     return Panel("".join(parts), width, y + LINES_TYPE / 2)

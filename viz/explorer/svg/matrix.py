@@ -1,6 +1,7 @@
 """One layer's heads that are on, as a heatmap: query rows, key columns: matrix.js."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -12,11 +13,14 @@ from viz.explorer.layout import (
     MATRIX_APART,
     MATRIX_AROUND,
     MATRIX_BELOW,
+    MATRIX_LABELS,
+    MATRIX_RIGHT,
     MATRIX_ROOM,
     MATRIX_TYPE,
     MATRIX_VEIL,
     MATRIX_WEIGHT,
     RAMP_BESIDE,
+    RAMP_DIGITS,
     RAMP_HEIGHT,
     RAMP_LEFT,
     RAMP_STEPS,
@@ -34,6 +38,7 @@ from viz.explorer.svg.paint import (
     label,
     outline,
     raster,
+    rounded,
     shaded,
     text_width,
 )
@@ -42,12 +47,15 @@ from viz.explorer.view import Group
 
 
 def matrix(scene: Scene, width: Length) -> Panel:
-    """The heatmap of the mean, its axes, and what its colours stand for."""
-    rows, columns = scene.found.queries, scene.found.keys
+    """The heatmap of the mean, its axes, and what its colours stand for.
+
+    Alone on the screen it grows with the window; paper has none.
+    """
+    rows, columns = scene.selection.queries, scene.selection.keys
     left = min(longest(rows), WIDEST_LABEL, width * LABEL_SHARE) + MATRIX_ROOM
     top = min(longest(columns), WIDEST_LABEL) + MATRIX_ROOM
     tallest = max((TALLEST_MATRIX - top) / max(len(rows), 1), 1)
-    cell = min((width - left - 2) / max(len(columns), 1), LARGEST_CELL, tallest)
+    cell = min((width - left - MATRIX_RIGHT) / max(len(columns), 1), LARGEST_CELL, tallest)
     inner = (left, top, cell * len(columns), cell * len(rows))
     parts = [
         cells(scene, inner),
@@ -78,7 +86,7 @@ def veil(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     if scene.row is None and scene.column is None:
         return ""
     left, top, width, height = inner
-    down, across = others(scene.row, len(scene.found.queries)), others(scene.column, len(scene.found.keys))
+    down, across = others(scene.row, len(scene.selection.queries)), others(scene.column, len(scene.selection.keys))
     look = {"fill": scene.theme.background, "fill_opacity": str(MATRIX_VEIL)}
     return "".join(
         box(left + start * width, top + above * height, (end - start) * width, (below - above) * height, **look)
@@ -95,9 +103,9 @@ def others(marked: int | None, count: int) -> list[tuple[float, float]]:
 def row_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     """As many as fit without touching, and the marked one."""
     left, top, _, height = inner
-    groups = scene.found.queries
+    groups = scene.selection.queries
     parts = [""]
-    for place in fitting_places(groups, height, scene.row):
+    for place in fitting_places(len(groups), height, scene.row):
         text = fitted(groups[place].label, left - MATRIX_AROUND, MATRIX_TYPE)
         y = top + (place + 0.5) / len(groups) * height
         parts.append(
@@ -109,9 +117,9 @@ def row_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> st
 def column_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     """The same above the columns, turned so that they are read upwards."""
     left, top, width, _ = inner
-    groups = scene.found.keys
+    groups = scene.selection.keys
     parts = [""]
-    for place in fitting_places(groups, width, scene.column):
+    for place in fitting_places(len(groups), width, scene.column):
         text = fitted(groups[place].label, top - MATRIX_AROUND, MATRIX_TYPE)
         x = left + (place + 0.5) / len(groups) * width
         turned = f"translate({x:.2f} {top - MATRIX_APART:.2f}) rotate(-90)"
@@ -119,10 +127,9 @@ def column_labels(scene: Scene, inner: tuple[Length, Length, Length, Length]) ->
     return "".join(parts)
 
 
-def fitting_places(groups: Sequence[Group], size: Length, chosen: int | None) -> list[int]:
+def fitting_places(count: int, size: Length, chosen: int | None) -> list[int]:
     """Which labels are printed: every so many, but none that would touch the marked one, which always is."""
-    count = len(groups)
-    every = max(1, -(-(MATRIX_TYPE + 2) * count // max(int(size), 1)))
+    every = max(1, math.ceil((MATRIX_TYPE + MATRIX_LABELS) * count / size)) if count else 1
     near = range(0) if chosen is None else range(chosen - every + 1, chosen + every)
     return [place for place in range(count) if place == chosen or (place % every == 0 and place not in near)]
 
@@ -137,10 +144,10 @@ def marks(scene: Scene, inner: tuple[Length, Length, Length, Length]) -> str:
     left, top, width, height = inner
     parts = [""]
     if scene.row is not None:
-        tall = height / len(scene.found.queries)
+        tall = height / len(scene.selection.queries)
         parts.append(outline(left, top + scene.row * tall, width, max(tall, 1), scene.theme.second, MARK_WIDTH))
     if scene.column is not None:
-        wide = width / len(scene.found.keys)
+        wide = width / len(scene.selection.keys)
         parts.append(outline(left + scene.column * wide, top, max(wide, 1), height, scene.theme.second, MARK_WIDTH))
     return "".join(parts)
 
@@ -151,7 +158,7 @@ def legend(scene: Scene, inner: tuple[Length, Length, Length, Length], width: Le
     x, y, length = left + RAMP_LEFT, top + height + RAMP_TOP, min(LONGEST_RAMP, width - left - RAMP_BESIDE)
     middle, length = y + RAMP_HEIGHT / 2, max(length, SHORTEST_RAMP)
     ramp = scene.strength_of(np.linspace(0, scene.full_mean, RAMP_STEPS)[None])
-    most = "1" if scene.full_mean == 1 else f"{scene.full_mean:.3g}"
+    most = "1" if scene.full_mean == 1 else rounded(scene.full_mean, RAMP_DIGITS)
     return element(
         "g",
         label("0", left, middle, MATRIX_TYPE, fill=scene.theme.quiet),

@@ -31,7 +31,7 @@ _WIDTHS = (
 )  # fmt: skip
 _COMMON = 0x0500  # Latin, Greek and Cyrillic end here; beyond, another face stands in for the whole text
 _WIDER = 1.15  # which is that much wider
-WIDEST_FONT = 1.15  # a line in DejaVu Sans, which many machines take, beside the estimate
+WIDEST_FONT, WIDEST_BOLD = 1.15, 1.3  # a line in DejaVu Sans, which many machines take, beside the estimate
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,12 @@ def number(value: Length) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
+def rounded(weight: float, digits: int) -> str:
+    """So many significant digits, zeros among them and never a power of ten: JavaScript's toPrecision, from 1e-6 on."""
+    power = int(f"{weight:.{digits - 1}e}".partition("e")[2])
+    return f"{weight:.{max(digits - 1 - power, 0)}f}"
+
+
 def safe(text: str) -> str:
     """Text inside an element or an attribute; a character that XML does not know as its number."""
     return escape(spelled(text), {'"': "&quot;"})
@@ -74,7 +80,6 @@ def label(text: str, x: Length, y: Length, size: Length, **attributes: str | Len
 
 
 def box(x: Length, y: Length, width: Length, height: Length, **attributes: str | Length) -> str:
-    """A rectangle."""
     return element("rect", x=x, y=y, width=width, height=height, **attributes)
 
 

@@ -1,5 +1,8 @@
 """The current view of the explorer as one SVG for print: what the browser draws, by the same rules.
 
+Paper is as wide as it is, nobody points at it or zooms, and instead of controls it has a caption. Thumbnails have the
+rows and columns of the view at once, which a browser that lacks layers of a large model cannot give them.
+
 Matrices are rasters of one pixel a cell inside the file, all else is lines and text. Nothing in it refers to anything
 outside.
 """
@@ -8,7 +11,7 @@ import json
 from collections.abc import Mapping
 
 from viz.explorer.attention_kinds import Kind
-from viz.explorer.layout import BETWEEN, SHARES, TITLES
+from viz.explorer.layout import BETWEEN, BETWEEN_ROWS, PANELS_OF, SHARES, SHARES_BELOW, TITLES
 from viz.explorer.svg.caption import caption
 from viz.explorer.svg.grid import grid, stands_beside
 from viz.explorer.svg.lines import lines
@@ -42,30 +45,32 @@ def svg(
     """
     scene = scene_of(kinds, view, theme)
     inner = (width or WIDTHS.get(view.show, WIDTH)) - 2 * MARGIN
-    said = caption(scene)
-    body = together(scene, inner) if view.show == "all" else PANELS[view.show](scene, inner)
-    lines = [" ".join(said), *([provenance.sentence()] if provenance is not None else [])]
+    sentences = caption(scene)
+    body = panels(scene, inner)
+    lines = [" ".join(sentences), *([provenance.sentence()] if provenance is not None else [])]
     parts = [body, *(paragraph(line, body.width, theme) for line in lines)]
-    return document(stacked(parts, BETWEEN), said[0], theme, provenance)
+    return document(stacked(parts, BETWEEN), sentences[0], theme, provenance)
 
 
-def together(scene: Scene, width: Length) -> Panel:
-    """The text above, grid, lines and matrix side by side; the grid of many heads, or in little room, has a row."""
-    text = panel("text", scene, width)
-    names = list(SHARES)
-    rows = [names] if stands_beside(scene.kind, width) else [names[:1], names[1:]]
-    panels = [[panel(name, scene, width_of(name, row, width)) for name in row] for row in rows]
-    return stacked([text, *(beside(row, BETWEEN) for row in panels)], BETWEEN)
+def panels(scene: Scene, width: Length) -> Panel:
+    """All panels of the view, row by row, each under its name."""
+    rows = rows_of(scene, width)
+    return stacked((panel_row(scene, row, width) for row in rows), BETWEEN_ROWS)
 
 
-def width_of(name: str, row: list[str], width: Length) -> Length:
-    """A panel's share of a row."""
-    return (width - BETWEEN * (len(row) - 1)) * SHARES[name] / sum(SHARES[other] for other in row)
+def rows_of(scene: Scene, width: Length) -> list[Mapping[str, int]]:
+    """What stands side by side, with its share of the width; the grid of many heads, or in little room, has a row."""
+    show = scene.view.show
+    if show != "all":
+        return [{name: 1} for name in PANELS_OF.get(show, (show,))]
+    below = [SHARES] if stands_beside(scene.kind, width) else [{"grid": 1}, SHARES_BELOW]
+    return [{"text": 1}, *below]
 
 
-def panel(name: str, scene: Scene, width: Length) -> Panel:
-    """One of several views, under its name."""
-    return titled(TITLES[name], PANELS[name](scene, width), scene.theme)
+def panel_row(scene: Scene, shares: Mapping[str, int], width: Length) -> Panel:
+    room = (width - BETWEEN * (len(shares) - 1)) / sum(shares.values())
+    row = [titled(TITLES[name], PANELS[name](scene, room * share), scene.theme) for name, share in shares.items()]
+    return beside(row, BETWEEN)
 
 
 def document(body: Panel, title: str, theme: Theme, provenance: Provenance | None = None) -> str:
@@ -83,5 +88,5 @@ def document(body: Panel, title: str, theme: Theme, provenance: Provenance | Non
 def described(title: str, provenance: Provenance) -> list[str]:
     """What the file says of itself; the facts as JSON, which is ASCII alone, so that no reader changes a line's end."""
     facts = json.dumps(provenance.facts(1))
-    said = {"title": f"{provenance.checkpoint}: {title}", "desc": provenance.sentence(), "metadata": facts}
-    return [element(name, safe(text)) for name, text in said.items()]
+    texts = {"title": f"{provenance.checkpoint}: {title}", "desc": provenance.sentence(), "metadata": facts}
+    return [element(name, safe(text)) for name, text in texts.items()]

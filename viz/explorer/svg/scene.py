@@ -20,7 +20,7 @@ class Scene:
     view: View
     theme: Theme
     shades: UInt8[np.ndarray, "shade channel"]
-    found: ShownNumbers
+    selection: ShownNumbers
     numbers: Float[np.ndarray, "head query key"]  # what is drawn of each head that is on
     mean: Float[np.ndarray, "query key"]  # and of their mean
     full: list[float]  # what full colour stands for in each head
@@ -47,26 +47,26 @@ def scene_of(kinds: Mapping[str, Kind], view: View, theme: Theme) -> Scene:
     if view.layer >= kind.layers:
         raise ValueError(f"layer: found {view.layer}, expected a whole number from 0 to {kind.layers - 1}")
     view = view.scaled_for(kind.weights[0].shape[-1])
-    found = shown_numbers(kind, view)
-    mean = found.mean if found.heads else np.zeros(found.weights.shape[1:], np.float32)
+    selection = shown_numbers(kind, view)
+    mean = selection.mean if selection.heads else np.zeros(selection.weights.shape[1:], np.float32)
     return Scene(
         kind=kind,
         view=view,
         theme=theme,
         shades=shades_of(theme, view.colours),
-        found=found,
-        numbers=drawn(found.weights, view),
+        selection=selection,
+        numbers=drawn(selection.weights, view),
         mean=drawn(mean, view),
-        full=largest_of(found.weights, view),
-        full_mean=full_of_mean(found, mean, view),
-        row=place_of(found.queries, view.query),
-        column=place_of(found.keys, view.key),
+        full=largest_of(selection.weights, view),
+        full_mean=full_of_mean(selection, mean, view),
+        row=place_of(selection.queries, view.query),
+        column=place_of(selection.keys, view.key),
     )
 
 
-def full_of_mean(found: ShownNumbers, mean: Float[np.ndarray, "query key"], view: View) -> float:
+def full_of_mean(selection: ShownNumbers, mean: Float[np.ndarray, "query key"], view: View) -> float:
     """What full colour stands for in the mean: where the heads share a largest weight, theirs."""
-    together = found.weights if view.maximum == "shared" and found.heads else mean[None]
+    together = selection.weights if view.maximum == "shared" and selection.heads else mean[None]
     return largest_of(together, view)[0]
 
 
