@@ -31,7 +31,10 @@ from viz.theme import DARK, LIGHT
 NEAR = 0.5  # pixels
 STEP = 3  # in any channel: one of the 255 between weight 0 and full colour
 MEANS = 6  # the thumbnail of a mean is on its way one byte a cell, and so is the largest weight in it
-WINDOW = {"width": WIDTHS["all"] - 2 * MARGIN + 282, "height": 640}  # with the settings beside the views, and margins
+WINDOW: Any = {
+    "width": WIDTHS["all"] - 2 * MARGIN + 282,
+    "height": 640,
+}  # with the settings beside the views, and margins
 PRINTABLE = [chr(code) for code in range(ord(" "), ord("~") + 1)] + ["…"]
 
 # Every mark that a canvas gets, in the pixels of its page.
@@ -276,7 +279,8 @@ def browser_marks(recorded: Sequence[dict[str, Any]]) -> Iterator[Mark]:
             size = float(re.findall(r"([\d.]+)px", mark["font"])[0])
             weight = "600" if mark["font"].startswith("600") else "400"
             look |= {"colour": colour_of(mark["colour"]), "weight": weight}
-            yield text_mark(mark["label"], *mark["place"], anchor, size, **look)
+            x, y = mark["place"]
+            yield text_mark(mark["label"], x, y, anchor, size, **look)
         elif mark["kind"] == "raster":
             picture = np.reshape(mark["data"], mark["shape"])[..., :3]
             yield Mark(kind="raster", place=tuple(mark["place"]), picture=picture, **look)
@@ -328,9 +332,9 @@ def own_marks(node: ElementTree.Element, matrix: np.ndarray, alpha: float) -> It
         yield from boxes(node, place, alpha)
     if name == "path":
         points = tuple(float(number) for number in re.findall(r"[\d.]+", node.attrib["d"]))
-        look = {"width": float(node.attrib["stroke-width"]), "look": node.get("stroke-dasharray", "")}
+        line: dict[str, Any] = {"width": float(node.attrib["stroke-width"]), "look": node.get("stroke-dasharray", "")}
         strength = alpha * float(node.attrib["stroke-opacity"])
-        yield Mark(kind="line", place=points, colour=colour_of(node.attrib["stroke"]), alpha=strength, **look)
+        yield Mark(kind="line", place=points, colour=colour_of(node.attrib["stroke"]), alpha=strength, **line)
 
 
 def boxes(node: ElementTree.Element, place: tuple[float, ...], alpha: float) -> Iterator[Mark]:
@@ -390,7 +394,7 @@ def stage(browser, tmp_path_factory) -> Iterator[Page]:
         yield page
 
 
-def on_the_screen(page: Page, kind: Kind, view: View, theme: str) -> dict[str, Any]:
+def on_the_screen(page: Page, kind: Kind, view: View, theme: Any) -> dict[str, Any]:
     page.emulate_media(color_scheme=theme)
     packed = base64.b64encode(pack({kind.name: kind})).decode()
     root = page.locator(".headlight")
@@ -517,7 +521,7 @@ def test_panels_stand_where_they_stand_on_the_screen(stage, name, rows):
     assert on_screen.keys() == in_file.keys()
     assert len({round(y) for _, y in on_screen.values()}) == rows
     for title, (x, y) in on_screen.items():
-        assert in_file[title] == (pytest.approx(x + MARGIN, abs=NEAR), pytest.approx(y + MARGIN, abs=NEAR)), title
+        assert in_file[title] == pytest.approx((x + MARGIN, y + MARGIN), abs=NEAR), title
 
 
 @pytest.mark.parametrize("marked", [{}, {"query": 3}])
