@@ -64,7 +64,7 @@ def test_the_finding_names_both_texts_and_its_numbers(sentiment):
     assert title == f"Without positions, “{TEXT}” is “{SWAPPED}” to this model."
     assert sentence.startswith("When “dog” and “man” are swapped without positions, ")
     assert "stays as it was (the difference is less than 0.001\u00a0% of its length)" in sentence
-    assert sentence.endswith("that of “man” changes by 5.1\u00a0%.")
+    assert sentence.endswith("the vector of “man” changes by 5.1\u00a0%.")
 
 
 def test_of_a_long_text_the_two_words_are_named_alone(sentiment):
