@@ -224,7 +224,7 @@ def test_the_parts_add_up_in_families_that_add_their_positions(name, folders):
     [
         ("encoder", "encoder", {"layer": 1}, "Only in layer 1"),
         ("encoder-decoder", "cross", {}, "encoder's last layer"),
-        ("decoder", "decoder", {"positions": "rotary"}, "rotates query and key"),
+        ("decoder", "decoder", {"positions": "rotary"}, "turns query and key"),
         ("encoder", "encoder", {"positions": "relative"}, "adds a bias"),
         ("decoder", "decoder", {"positions": "alibi"}, "adds a bias"),
         ("encoder", "encoder", {"positions": "none"}, "adds no position vector"),
