@@ -202,10 +202,11 @@ export class Explorer {
   changed() {
     this.hovered = null
     this.refresh()
-    this.speak()
     clearTimeout(this.commitTimer)
+    // Told before what follows from it is asked for: Streamlit would put the two into one.
+    if (this.server) this.commitTimer = setTimeout(() => this.commit(), REST)
+    this.speak()
     if (!this.server) return
-    this.commitTimer = setTimeout(() => this.commit(), REST)
     const { attention, layer } = this.view
     if (!this.model?.has(this.kind, layer)) this.server.layer({ attention, layer })
   }

@@ -16,7 +16,7 @@ const LEAVING = 3000
 // Milliseconds, beside those of a run, after which a view that the server has not taken is lost.
 const UNTAKEN = 1000
 const ON_ITS_WAY = 120 // milliseconds until what was told has left the browser
-const STARTED = 250 // milliseconds after which the run that a press has asked for is under way
+const STARTED = 500 // milliseconds after which the run that a press has asked for is under way
 /** @type {WeakMap<HTMLElement, Held>} */
 const mounted = new WeakMap()
 
