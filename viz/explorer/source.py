@@ -15,23 +15,11 @@ from viz.explorer import layout
 from viz.theme import DARK, FONT, LIGHT, Theme
 
 FOLDER = Path(__file__).parent / "browser"
-MODULES = (
-    "element",
-    "data",
-    "paint",
-    "stack",
-    "grid",
-    "matrix",
-    "lines",
-    "words",
-    "controls",
-    "state",
-    "scene",
-    "requests",
-    "sentences",
-    "keys",
-    "explorer",
+PANELS = tuple(f"panels/{name}" for name in ("stack", "grid", "matrix", "lines", "words"))
+EXPLORER = tuple(
+    f"explorer/{name}" for name in ("controls", "state", "scene", "requests", "sentences", "keys", "explorer")
 )
+MODULES = ("element", "data", "paint", *PANELS, *EXPLORER)
 IN_STYLES = (
     "SHARES",
     "SHARES_BELOW",
@@ -98,7 +86,8 @@ def mailbox() -> str:
 @cache
 def styles(name: str = "explorer") -> str:
     """A component's own style sheet; its colours are Streamlit's variables, the explorer's sizes those of layout.py."""
-    sheet = (FOLDER / f"{name}.css").read_text(encoding="utf-8")
+    path = FOLDER / ("explorer/explorer.css" if name == "explorer" else f"{name}.css")
+    sheet = path.read_text(encoding="utf-8")
     return f".headlight {{ {sizes()} }}\n{sheet}" if name == "explorer" else sheet
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -195,7 +196,7 @@ def test_both_sides_draw_by_the_same_constants(parts):
     assert parts.evaluate("window.parts.constants") == expected
     files = sorted(source.FOLDER.parent.rglob("*.py"))
     sides = {
-        "browser": "".join(path.read_text() for path in source.FOLDER.glob("*.*s") if path.suffix != ".ts")
+        "browser": "".join(path.read_text() for path in source.FOLDER.rglob("*.*s") if path.suffix != ".ts")
         + source.sizes(),
         "files": "".join(path.read_text() for path in files if path.name != "source.py"),
     }
@@ -212,11 +213,12 @@ def css_name(name: str) -> str:
 PLAIN = {0, 0.5, 1, 2, 4, 100}
 
 
-@pytest.mark.parametrize("name", ["grid", "lines", "matrix", "words", "paint"])
-def test_no_number_is_written_on_both_sides(name):
+@pytest.mark.parametrize("module", ["panels/grid", "panels/lines", "panels/matrix", "panels/words", "paint"])
+def test_no_number_is_written_on_both_sides(module):
+    name = Path(module).name
     drawn = (source.FOLDER.parent / "svg" / f"{name}.py").read_text()
     python = {node.value for node in ast.walk(ast.parse(drawn)) if isinstance(node, ast.Constant)}
-    code = re.sub(r"//.*|\"[^\"\n]*\"", "", (source.FOLDER / f"{name}.js").read_text())
+    code = re.sub(r"//.*|\"[^\"\n]*\"", "", (source.FOLDER / f"{module}.js").read_text())
     browser = {float(found) for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?\b", code)}
     shared = {number for number in python if isinstance(number, int | float) and number in browser}
     assert shared - PLAIN == SAME.get(name, set())

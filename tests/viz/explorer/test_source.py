@@ -16,7 +16,7 @@ SCRIPTS = [
 ]
 ROOT = Path(__file__).parents[3]
 COMPONENTS = sorted([*(ROOT / "pages").rglob("*.js"), *(ROOT / "viz/formula").glob("*.js")])
-IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js"$', re.MULTILINE)
+IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./]+)\.js"$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:const|class|(?:async )?function) (\w+)", re.MULTILINE)
 TOP = re.compile(r"^(?:export )?(?:const|let|class|(?:async )?function) (\w+|[\[{][\w, ]+[\]}])", re.MULTILINE)
 
@@ -26,7 +26,12 @@ def text_of(module: str) -> str:
 
 
 def imported(module: str) -> list[tuple[str, set[str]]]:
-    return [(other, set(re.findall(r"\w+", names))) for names, other in IMPORT.findall(text_of(module))]
+    """The modules that one imports from, by their names in ``source``, and what it takes of each."""
+    folder = (source.FOLDER / module).parent
+    return [
+        ((folder / other).resolve().relative_to(source.FOLDER).as_posix(), set(re.findall(r"\w+", names)))
+        for names, other in IMPORT.findall(text_of(module))
+    ]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script[-1])

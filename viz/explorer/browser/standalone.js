@@ -1,5 +1,5 @@
 // The explorer in a file of its own: nothing is asked of anybody.
-import { Explorer } from "./explorer.js"
+import { Explorer } from "./explorer/explorer.js"
 
 /** @type {(id: string) => string} */
 const contentOf = (id) => document.getElementById(id)?.textContent.trim() ?? ""

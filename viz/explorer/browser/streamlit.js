@@ -2,7 +2,7 @@
 // a mailbox of the page, because a component is called with one value only and the large one should
 // not be sent again for a small one.
 import { opened } from "./data.js"
-import { Explorer } from "./explorer.js"
+import { Explorer } from "./explorer/explorer.js"
 /** @import { Held, Mounting, Server, ToldView } from "./types.js" */
 
 const EVENT = "headlight-explorer"

@@ -1,7 +1,7 @@
 // What the browser's modules give to each other, for the type check alone: nothing of this reaches
 // a browser.
 import type { Model } from "./data.js"
-import type { Explorer } from "./explorer.js"
+import type { Explorer } from "./explorer/explorer.js"
 
 // A text, as packing.py describes it; one entry a position.
 export interface TokenText {

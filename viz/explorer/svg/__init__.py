@@ -1,1 +1,1 @@
-"""The explorer's views as SVG for print, each in the file of the name that it has in browser/."""
+"""The explorer's views as SVG for print, each in the file of the name that it has in browser/panels/."""

@@ -1,10 +1,10 @@
 // The sentence itself, one button a token, shaded by attention; and the numbers of one query as a
 // table.
-import { strengthOf } from "./data.js"
-import { el } from "./element.js"
-import { AT_REST, NO_WEIGHTS, OF_KEY, OF_QUERY } from "./layout.js"
-import { inkOn, shade } from "./paint.js"
-/** @import { Actions, Active, DrawnScene, ExactRow, Group, Strip } from "./types.js" */
+import { strengthOf } from "../data.js"
+import { el } from "../element.js"
+import { AT_REST, NO_WEIGHTS, OF_KEY, OF_QUERY } from "../layout.js"
+import { inkOn, shade } from "../paint.js"
+/** @import { Actions, Active, DrawnScene, ExactRow, Group, Strip } from "../types.js" */
 
 export class Words {
   /** @param {Actions} actions */

@@ -1,10 +1,10 @@
 // Every setting of the view, visible and labelled. A control shows the view that it is given and
 // reports what was chosen.
-import { counted } from "./data.js"
-import { el } from "./element.js"
-import { MANY_KEYS, MOST_LINES } from "./layout.js"
-/** @import { Model } from "./data.js" */
-/** @import { Choices, DrawnScene, Kind, Scene, Zooming } from "./types.js" */
+import { counted } from "../data.js"
+import { el } from "../element.js"
+import { MANY_KEYS, MOST_LINES } from "../layout.js"
+/** @import { Model } from "../data.js" */
+/** @import { Choices, DrawnScene, Kind, Scene, Zooming } from "../types.js" */
 
 /** @typedef {[name: string | number, label: string, onclick: () => void]} Button */
 

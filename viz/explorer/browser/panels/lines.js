@@ -1,6 +1,6 @@
 // Tokens left and right, and a line for every weight: from the query that looks to the key that it
 // looks at.
-import { strengthOf } from "./data.js"
+import { strengthOf } from "../data.js"
 import {
   DASHES,
   HEADING_ROOM,
@@ -14,7 +14,7 @@ import {
   LINES_FRAME,
   LINES_HEADING,
   LINES_PLATES,
-} from "./layout.js"
+} from "../layout.js"
 import {
   LINES_ROW,
   LINES_SIDE,
@@ -26,12 +26,12 @@ import {
   SMALLEST_ROW,
   TALLEST_LINES,
   WIDEST_SIDE,
-} from "./layout.js"
-import { FAINTEST_LINE, LINE_GROWS, THINNEST_LINE } from "./layout.js"
-import { fitted, inkOn, shade } from "./paint.js"
+} from "../layout.js"
+import { FAINTEST_LINE, LINE_GROWS, THINNEST_LINE } from "../layout.js"
+import { fitted, inkOn, shade } from "../paint.js"
 import { Stack } from "./stack.js"
-/** @import { Actions, Active, Context, DrawnScene, Edge, Frame, Group } from "./types.js" */
-/** @import { Pointed, Theme } from "./types.js" */
+/** @import { Actions, Active, Context, DrawnScene, Edge, Frame, Group } from "../types.js" */
+/** @import { Pointed, Theme } from "../types.js" */
 
 /** @typedef {"left" | "right"} Side */
 

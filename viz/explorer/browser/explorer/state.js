@@ -1,9 +1,9 @@
 // What is chosen: the view, the heads that are on, the head that the keyboard is at. Nothing here
 // draws or asks.
-import { counted } from "./data.js"
-import { MANY_KEYS } from "./layout.js"
-/** @import { Model } from "./data.js" */
-/** @import { Chosen, Kind, Site, View, ViewMessage, Pointed } from "./types.js" */
+import { counted } from "../data.js"
+import { MANY_KEYS } from "../layout.js"
+/** @import { Model } from "../data.js" */
+/** @import { Chosen, Kind, Site, View, ViewMessage, Pointed } from "../types.js" */
 
 /** @type {Omit<View, "off">} */
 const PLAIN = {

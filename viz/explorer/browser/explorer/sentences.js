@@ -1,12 +1,12 @@
 // What is said in words: of what is pointed at or kept, and, to screen-reader users, of what has
 // changed.
 import { KINDS, SHOWS } from "./controls.js"
-import { blockOf } from "./data.js"
-import { el } from "./element.js"
+import { blockOf } from "../data.js"
+import { el } from "../element.js"
 import { isCell } from "./scene.js"
-import { named } from "./words.js"
+import { named } from "../panels/words.js"
 /** @import { Requests } from "./requests.js" */
-/** @import { Active, ExactRow, Group, Kind, Scene, Sentence } from "./types.js" */
+/** @import { Active, ExactRow, Group, Kind, Scene, Sentence } from "../types.js" */
 
 const COPIED = 1500 // milliseconds that the button says what it did
 

@@ -1,8 +1,8 @@
 // Two canvases, one over the other: the picture, and over it what follows the pointer, so that a
 // hover repaints little.
-import { el } from "./element.js"
-import { prepared } from "./paint.js"
-/** @import { Actions, Box, Context, Point, Pointed, Press } from "./types.js" */
+import { el } from "../element.js"
+import { prepared } from "../paint.js"
+/** @import { Actions, Box, Context, Point, Pointed, Press } from "../types.js" */
 
 const ZOOM_STEP = 1.5 // of one press of a zoom button
 const CLOSEST = 40

@@ -1,5 +1,5 @@
 // One layer's heads that are on, as a heatmap: query rows, key columns.
-import { strengthOf } from "./data.js"
+import { strengthOf } from "../data.js"
 import {
   LABEL_SHARE,
   LARGEST_CELL,
@@ -13,7 +13,7 @@ import {
   MATRIX_TYPE,
   MATRIX_VEIL,
   MATRIX_WEIGHT,
-} from "./layout.js"
+} from "../layout.js"
 import {
   LONGEST_RAMP,
   RAMP_BESIDE,
@@ -25,11 +25,11 @@ import {
   SHORTEST_RAMP,
   TALLEST_MATRIX,
   WIDEST_LABEL,
-} from "./layout.js"
-import { contextOf, fitted, picture } from "./paint.js"
+} from "../layout.js"
+import { contextOf, fitted, picture } from "../paint.js"
 import { Stack } from "./stack.js"
-/** @import { Actions, Active, Context, DrawnScene, Frame, Group, Pointed } from "./types.js" */
-/** @import { Theme } from "./types.js" */
+/** @import { Actions, Active, Context, DrawnScene, Frame, Group, Pointed } from "../types.js" */
+/** @import { Theme } from "../types.js" */
 
 const TALLEST_ALONE = 0.85 // of the window, which paper does not have
 const ROUNDED = 0.001 // pixels that a distance may lack by its rounding

@@ -1,8 +1,8 @@
 // Exact numbers: which question brings those that are wanted, and the answers that have come.
-import { counted } from "./data.js"
+import { counted } from "../data.js"
 import { isCell } from "./scene.js"
 import { sitesOf } from "./state.js"
-/** @import { Active, Block, ExactRow, Group, Pointed, Scene, Site, View } from "./types.js" */
+/** @import { Active, Block, ExactRow, Group, Pointed, Scene, Site, View } from "../types.js" */
 
 const MOST_ANSWERS = 300
 

@@ -2,21 +2,21 @@
 // chosen is in state.js, the numbers that are drawn in scene.js; here is when what is drawn, and
 // what the server is told.
 import { Controls } from "./controls.js"
-import { Model } from "./data.js"
-import { el } from "./element.js"
-import { Grid, standsBeside } from "./grid.js"
+import { Model } from "../data.js"
+import { el } from "../element.js"
+import { Grid, standsBeside } from "../panels/grid.js"
 import { press } from "./keys.js"
-import { PANELS_OF, TITLES } from "./layout.js"
-import { Lines } from "./lines.js"
-import { Matrix } from "./matrix.js"
-import { shadesOf, themeOf } from "./paint.js"
+import { PANELS_OF, TITLES } from "../layout.js"
+import { Lines } from "../panels/lines.js"
+import { Matrix } from "../panels/matrix.js"
+import { shadesOf, themeOf } from "../paint.js"
 import { Requests } from "./requests.js"
 import { activeIn, framedTiles, plainTiles, sceneOf } from "./scene.js"
 import { Readout, aroundOf, awaitedSentence, sentenceOf } from "./sentences.js"
 import { State } from "./state.js"
-import { Table, Words } from "./words.js"
-/** @import { Actions, Choices, DrawnScene, ExactRow, Kind, Pointed, Server } from "./types.js" */
-/** @import { View, ViewMessage, Zooming } from "./types.js" */
+import { Table, Words } from "../panels/words.js"
+/** @import { Actions, Choices, DrawnScene, ExactRow, Kind, Pointed, Server } from "../types.js" */
+/** @import { View, ViewMessage, Zooming } from "../types.js" */
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
 const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by

@@ -1,6 +1,6 @@
 // All heads of all layers as thumbnails, with the mean of each layer and of each head over the
 // layers.
-import { blockOf, strengthOf } from "./data.js"
+import { blockOf, strengthOf } from "../data.js"
 import {
   GRID_APART,
   GRID_CORNER_X,
@@ -12,7 +12,7 @@ import {
   GRID_TOP,
   GRID_TYPE,
   GRID_VEIL,
-} from "./layout.js"
+} from "../layout.js"
 import {
   BETWEEN,
   LARGEST_TILE,
@@ -24,10 +24,10 @@ import {
   SPARSE_TILE,
   TALLEST_GRID,
   TARGET_TILE,
-} from "./layout.js"
-import { picture } from "./paint.js"
+} from "../layout.js"
+import { picture } from "../paint.js"
 import { Stack } from "./stack.js"
-/** @import { Actions, Active, Context, DrawnScene, Kind, Point, Pointed, Tile } from "./types.js" */
+/** @import { Actions, Active, Context, DrawnScene, Kind, Point, Pointed, Tile } from "../types.js" */
 
 /** @typedef {{ layers: number, heads: number }} Counts */
 

@@ -1,8 +1,17 @@
 // The numbers of one view, from which all of its pictures are drawn, and the thumbnails.
-import { counted, drawnOf, frameOf, largestIn, meanOf, placesOf, pooled, valuesOf } from "./data.js"
-import { THUMB_SIDE } from "./layout.js"
-/** @import { Model } from "./data.js" */
-/** @import { Active, Block, Chosen, Kind, Pointed, Scene, Tile } from "./types.js" */
+import {
+  counted,
+  drawnOf,
+  frameOf,
+  largestIn,
+  meanOf,
+  placesOf,
+  pooled,
+  valuesOf,
+} from "../data.js"
+import { THUMB_SIDE } from "../layout.js"
+/** @import { Model } from "../data.js" */
+/** @import { Active, Block, Chosen, Kind, Pointed, Scene, Tile } from "../types.js" */
 
 // `chosen` is what State.chosen says, and part of the scene.
 /**
