@@ -10,6 +10,7 @@ import pages
 from model import available_checkpoints
 from model.measures.alignment import read
 from model.measures.cross_attention_links import largest_of, most_looked_at
+from model.measures.one_weight import STEPS
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
@@ -189,6 +190,7 @@ def show_next(linked: Linked, options: Options) -> None:
         "inside",
         INSIDE_HELP,
         attention="cross",
+        step=next(iter(STEPS)),
         **site,
     )
 

@@ -335,6 +335,12 @@ def explored(page: Page, expression: str) -> Any:
     return page.locator(".headlight").evaluate(f"root => {{ const {{ explorer }} = root; return {expression} }}")
 
 
+def drawn_width(page: Page) -> int:
+    """How wide the page is with all that sticks out of it, in pixels: Streamlit's main part scrolls by itself."""
+    main = "document.querySelector('[data-testid=stMain]')?.scrollWidth ?? 0"
+    return page.evaluate(f"Math.max(document.documentElement.scrollWidth, {main})")
+
+
 def comes_true(page: Page, check: Callable[[], object]) -> None:
     """Call a check of what the page shows until it passes: a chart may come a moment after the server is idle.
 

@@ -382,7 +382,13 @@ STEPS: dict[str, Callable[[WeightPath], Quantities]] = {
 def strongest(
     weights: Float[np.ndarray, "query key"], query: int | None = None, key: int | None = None
 ) -> tuple[int, int]:
-    """The query and key with the largest weight, among those of the query or key that is given; the first of equals."""
+    """The query and key with the largest weight, among those of the query or key that is given; the first of equals.
+
+    A query that may look at one key alone, as the first of a decoder, comes last: nothing but 1 could be its weight.
+    """
+    if query is None and key is None:
+        chooses = (weights > 0).sum(axis=1, keepdims=True) > 1
+        weights = np.where(chooses, weights, -1) if chooses.any() else weights
     rows = slice(None) if query is None else slice(query, query + 1)
     columns = slice(None) if key is None else slice(key, key + 1)
     among = weights[rows, columns]

@@ -25,7 +25,7 @@ def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] 
         return None
     best = checkpoint.likeliest(trace, -1 if masked is None else masked)
     title, explained = ("Next token", NEXT_HELP) if masked is None else ("Masked word", MASKED_HELP)
-    return title, weight_sentences.outcome(dict([best])), explained
+    return title, weight_sentences.outcome({f"“{best[0]}”": best[1]}), explained
 
 
 def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: bool = False) -> str:

@@ -10,7 +10,17 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from model import load_checkpoint
-from tests.running import answered, comes_true, explored, has_text, open_page, picture_shown, press, visitor
+from tests.running import (
+    answered,
+    comes_true,
+    drawn_width,
+    explored,
+    has_text,
+    open_page,
+    picture_shown,
+    press,
+    visitor,
+)
 from viz.sentences.curve_look import LOOK
 
 SENTENCE = "The film was slow, but I loved it."
@@ -167,7 +177,7 @@ def test_of_a_long_text_nothing_is_cut_without_a_sign(browser, address, width):
         wide = page.locator(".sheet svg").evaluate("one => one.getBoundingClientRect().width")
         room = page.locator(".sheet").evaluate("one => one.clientWidth")
         assert page.get_by_text("scroll it sideways").is_visible() == (wide > room)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert drawn_width(page) <= width
 
 
 # Both in one moment, which no hand of a test is quick enough for.

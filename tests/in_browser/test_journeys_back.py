@@ -41,6 +41,7 @@ from tests.running import (
     choose_checkpoint,
     comes_true,
     download,
+    drawn_width,
     entries,
     forward,
     go_to,
@@ -464,7 +465,7 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         press(page, "Next")
         expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
         no_complaint(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert drawn_width(page) <= 390
         page.mouse.move(200, 600)
         page.mouse.wheel(0, 500)
         expect(page.get_by_test_id("stExpandSidebarButton")).not_to_be_in_viewport()  # or it would lie on what is read

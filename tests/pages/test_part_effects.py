@@ -70,7 +70,7 @@ def test_beside_every_part_stands_what_its_absence_does_to_the_verdict(text):
     taken_out = after.keys() - {"norm", "shuffle", "causal"}
     most = max(taken_out, key=lambda name: abs(after[name] - probability(logits, label)))
     assert [name for name, term in found.items() if term["most"]] == [most] == ["positions"]
-    assert app.title[0].value.startswith("Without positions, the verdict changes; ")
+    assert app.title[0].value.startswith("What matters most here: without positions, the verdict changes; ")
     goes = f"“{checkpoint.config.labels[label]}” goes from {100 * probability(logits, label):.1f}\u00a0%"
     assert f"{goes} to {100 * after['positions']:.1f}\u00a0%." in app.title[0].value
 
@@ -176,7 +176,9 @@ def test_the_part_that_matters_most_is_measured_on_top_of_what_is_kept():
     most = max(after, key=lambda name: abs(after[name] - before))
     assert [name for name, term in found.items() if term["most"]] == [most]
     part = EXPERIMENTS[most].part.format(head=1, layer=1)
-    assert app.title[0].value.startswith(f"On top of the kept edits, without {part}, the verdict ")
+    assert app.title[0].value.startswith(
+        f"What matters most here, on top of the kept edits: without {part}, the verdict "
+    )
     assert f" from {100 * before:.1f}\u00a0% to {100 * after[most]:.1f}\u00a0% " in app.title[0].value
     said = " ".join(text.value for text in app.markdown)
     assert "Each part was taken out on top of the kept edits; this one changes the answer most, norms aside" in said
@@ -242,7 +244,8 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
     app = opened(page, text=TURNS, layer="2", off="2.1")
     assert not app.exception
     ((bars, foot, words),) = taken
-    assert words.title.startswith("Without positions, ")
+    begins = "What matters most here: without positions, " if page == "break.py" else "Without positions, "
+    assert words.title.startswith(begins)
     assert bars[0].length == 1
     assert foot
     if page == "break.py":

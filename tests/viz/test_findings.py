@@ -21,8 +21,10 @@ def text(tokens=WORDS, *, stack="encoder", **options) -> Text:
 
 def kind(tokens=WORDS, *, causal=False, **options) -> Kind:
     shown = text(tokens, **options)
-    weights = (np.zeros((1, len(tokens), len(tokens)), np.float32),)
-    return Kind(name="decoder" if causal else "encoder", queries=shown, keys=shown, weights=weights, causal=causal)
+    weights = np.zeros((2, len(tokens), len(tokens)), np.float32)
+    weights[:, 0, -1] = 1
+    name = "decoder" if causal else "encoder"
+    return Kind(name=name, queries=shown, keys=shown, weights=(weights,) * 4, causal=causal)
 
 
 def cross() -> Kind:
@@ -68,6 +70,12 @@ TITLES = [
 @pytest.mark.parametrize(("name", "leads", "title"), TITLES)
 def test_a_title_says_how_many_words_and_at_what(name, leads, title):
     assert head_findings.title(found(name, leads), kind()) == title
+
+
+def test_the_first_word_is_no_exception_where_it_too_gives_most_to_itself():
+    itself = kind()
+    itself.weights[3][1, 0, 0] = 2
+    assert head_findings.title(found("first_token", ALL), itself).startswith("Every word looks at the first word")
 
 
 def test_every_is_said_only_of_every_query():

@@ -153,8 +153,15 @@ def exception(finding: Finding, kind: Kind) -> str:
     if finding.kind == "next_token":
         return " but the last"
     if finding.kind == "previous_token" or (finding.kind == "first_token" and not begins_special(kind)):
-        return "" if kind.name == "cross" else " but the first"
+        return "" if kind.name == "cross" or first_looks_at_itself(finding, kind) else " but the first"
     return position(finding, kind)
+
+
+def first_looks_at_itself(finding: Finding, kind: Kind) -> bool:
+    """Whether the first word, too, gives most to the first, though it could look at others."""
+    if finding.kind != "first_token" or kind.causal:
+        return False
+    return int(kind.weights[finding.layer][finding.head][0].argmax()) == 0
 
 
 def position(finding: Finding, kind: Kind) -> str:

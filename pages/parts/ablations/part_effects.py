@@ -238,8 +238,8 @@ def finding(board: Board, pressed: str = "") -> tuple[str, str]:
     if compared[most].change < STILL:
         return needs_none(board), nothing_moves(board, compared[most])
     rest = sorted(compared.keys() - {most}, key=lambda name: -compared[name].change)
-    title = f"{without(board)}{EXPERIMENTS[most].part_at(board.place)}, {outcome_change(board, compared[most])}"
-    return title, rest_sentence(board, rest)
+    effect = f"{EXPERIMENTS[most].part_at(board.place)}, {outcome_change(board, compared[most])}"
+    return f"{without(board) if pressed == most else most_matters(board)}{effect}", rest_sentence(board, rest)
 
 
 def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
@@ -259,6 +259,12 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
 def without(board: Board) -> str:
     """How a title about a part that is taken out begins."""
     return "On top of the kept edits, without " if board.kept != NO else "Without "
+
+
+def most_matters(board: Board) -> str:
+    """How the title begins where no part is taken out: what follows is of the part that matters most."""
+    among = ", on top of the kept edits" if board.kept != NO else ""
+    return f"What matters most here{among}: without "
 
 
 def needs_none(board: Board) -> str:

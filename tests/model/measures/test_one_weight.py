@@ -183,6 +183,14 @@ def test_the_strongest_weight_is_found_in_the_whole_a_row_or_a_column():
     assert strongest(weights, 2, 1) == (2, 1)
 
 
+def test_the_strongest_weight_is_of_a_query_that_may_choose_its_key_where_there_is_one():
+    """The first token of a decoder sees itself alone: its weight is 1 in every head."""
+    weights = np.array([[1.0, 0, 0], [0.3, 0.7, 0], [0.2, 0.6, 0.2]])
+    assert strongest(weights) == (1, 1)
+    assert strongest(weights, key=0) == (0, 0)
+    assert strongest(weights[:1]) == (0, 0)
+
+
 # Where a score comes from
 
 
