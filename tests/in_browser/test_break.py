@@ -287,7 +287,7 @@ def test_the_parts_of_a_long_text_come_one_by_one_and_the_page_then_opens_on_the
     with visitor(browser) as page:
         page.goto(f"{address}/break?{urlencode({'text': text})}")
         heading = page.get_by_role("heading", level=1)
-        expect(heading).to_contain_text("Without ")
+        expect(heading).to_contain_text("without ")
         expect(page.locator(".formula .result")).to_have_text([re.compile("→ .*%")] * 9)
         expect(page.locator(".formula button[aria-pressed=true]")).to_have_count(0)
         idle(page)

@@ -238,8 +238,9 @@ def finding(board: Board, pressed: str = "") -> tuple[str, str]:
     if compared[most].change < STILL:
         return needs_none(board), nothing_moves(board, compared[most])
     rest = sorted(compared.keys() - {most}, key=lambda name: -compared[name].change)
-    effect = f"{EXPERIMENTS[most].part_at(board.place)}, {outcome_change(board, compared[most])}"
-    return f"{without(board) if pressed == most else most_matters(board)}{effect}", rest_sentence(board, rest)
+    begins = without(board) if pressed == most else most_matters(board)
+    title = f"{begins}{EXPERIMENTS[most].part_at(board.place)}, {outcome_change(board, compared[most])}"
+    return title, rest_sentence(board, rest)
 
 
 def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
