@@ -335,10 +335,13 @@ def explored(page: Page, expression: str) -> Any:
     return page.locator(".headlight").evaluate(f"root => {{ const {{ explorer }} = root; return {expression} }}")
 
 
-def drawn_width(page: Page) -> int:
-    """How wide the page is with all that sticks out of it, in pixels: Streamlit's main part scrolls by itself."""
+def fits(page: Page, width: int) -> None:
+    """Wait until nothing sticks out of a page so many pixels wide: Streamlit's main part scrolls by itself.
+
+    Charts follow a change of the window a moment later.
+    """
     main = "document.querySelector('[data-testid=stMain]')?.scrollWidth ?? 0"
-    return page.evaluate(f"Math.max(document.documentElement.scrollWidth, {main})")
+    page.wait_for_function(f"Math.max(document.documentElement.scrollWidth, {main}) <= {width}", timeout=10_000)
 
 
 def comes_true(page: Page, check: Callable[[], object]) -> None:

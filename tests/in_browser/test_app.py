@@ -18,8 +18,8 @@ from pages import FOLDER, MENU
 from tests.running import (
     comes_true,
     download,
-    drawn_width,
     explored,
+    fits,
     idle,
     open_from_menu,
     open_menu,
@@ -546,7 +546,7 @@ def bright(page: Page, heads: set[tuple[int, int]]) -> None:
 
 def narrow(page: Page, width: int) -> None:
     """Nothing reaches beyond the window."""
-    assert drawn_width(page) <= width
+    fits(page, width)
 
 
 def test_charts_follow_a_change_of_theme(browser, address):

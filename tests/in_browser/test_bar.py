@@ -16,7 +16,7 @@ from tests.running import (
     asks,
     comes_true,
     download,
-    drawn_width,
+    fits,
     idle,
     no_complaint,
     open_from_menu,
@@ -220,7 +220,7 @@ def test_the_sidebar_leads_to_every_page_and_the_bar_is_at_the_top(browser, addr
                 idle(page)
                 if stem != "checkpoints":
                     comes_true(page, partial(at_the_top, page))
-                assert drawn_width(page) <= width
+                fits(page, width)
 
 
 def test_the_first_visitor_of_a_fresh_server_has_the_same_sidebar_as_all_others(browser):
@@ -268,7 +268,7 @@ def test_a_menu_lists_the_files_of_the_page_and_on_a_phone_stands_in_one_with_th
         open_menu(page, "Download")
         assert len(page.locator(".bar .download .entry").all()) == 9
         assert all(page.locator(".bar .download .note").all_inner_texts())
-        assert drawn_width(page) <= width
+        fits(page, width)
         assert serious(page) == []
         page.keyboard.press("Escape")
         expect(page.locator(".bar .download .list")).to_be_hidden()

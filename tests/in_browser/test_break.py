@@ -15,7 +15,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 from model import Edits, HeadSite, load_checkpoint
 from pages.parts.ablations.experiments import EXPERIMENTS
 from pages.parts.ablations.subjects import GROUPS
-from tests.running import PATIENCE, asks, comes_true, drawn_width, idle, visitor
+from tests.running import PATIENCE, asks, comes_true, fits, idle, visitor
 from tests.viz.explorer.test_browser import serious
 from tests.viz.explorer.test_pictures import colours_of
 from viz.theme import DARK, LIGHT
@@ -245,7 +245,7 @@ def test_axe_finds_nothing_serious_in_any_kind_of_experiment_that_fits_a_phone(b
         idle(page)
         assert serious(page) == []
         page.set_viewport_size({"width": 390, "height": 2600})
-        assert drawn_width(page) <= 390
+        fits(page, 390)
 
 
 TURNS = "The acting is not bad at all."

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import asks, download, drawn_width, idle, visitor
+from tests.running import asks, download, fits, idle, visitor
 from tests.viz.explorer.test_browser import serious
 
 TEXT = "A dog saw a cat."
@@ -55,5 +55,5 @@ def test_axe_finds_nothing_serious_and_the_page_fits_the_window(browser, address
     with visitor(browser, dark=dark, width=width, height=TALL[width]) as page:
         page.goto(f"{address}/evidence")
         checked(page)
-        assert drawn_width(page) <= width
+        fits(page, width)
         assert serious(page) == []

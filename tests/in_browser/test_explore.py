@@ -13,8 +13,8 @@ from model import load_checkpoint
 from tests.running import (
     answered,
     comes_true,
-    drawn_width,
     explored,
+    fits,
     has_text,
     open_page,
     picture_shown,
@@ -177,7 +177,7 @@ def test_of_a_long_text_nothing_is_cut_without_a_sign(browser, address, width):
         wide = page.locator(".sheet svg").evaluate("one => one.getBoundingClientRect().width")
         room = page.locator(".sheet").evaluate("one => one.clientWidth")
         assert page.get_by_text("scroll it sideways").is_visible() == (wide > room)
-        assert drawn_width(page) <= width
+        fits(page, width)
 
 
 # Both in one moment, which no hand of a test is quick enough for.

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import comes_true, download, drawn_width, idle, picture_shown, visitor
+from tests.running import comes_true, download, fits, idle, picture_shown, visitor
 from tests.viz.explorer.test_browser import serious
 from viz.walkthrough.steps import TITLES
 
@@ -162,5 +162,5 @@ def test_a_step_fits_the_window(browser, address, step):
 
 def narrow(page: Page, width: int) -> None:
     """Nothing reaches beyond the window."""
-    assert drawn_width(page) <= width
+    fits(page, width)
     assert page.locator(".katex").first.evaluate("node => node.getBoundingClientRect().right") <= width

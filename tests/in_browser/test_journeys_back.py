@@ -41,8 +41,8 @@ from tests.running import (
     choose_checkpoint,
     comes_true,
     download,
-    drawn_width,
     entries,
+    fits,
     forward,
     go_to,
     has_checkpoint,
@@ -465,7 +465,7 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         press(page, "Next")
         expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
         no_complaint(page)
-        assert drawn_width(page) <= 390
+        fits(page, 390)
         page.mouse.move(200, 600)
         page.mouse.wheel(0, 500)
         expect(page.get_by_test_id("stExpandSidebarButton")).not_to_be_in_viewport()  # or it would lie on what is read

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import comes_true, drawn_width, idle, open_from_menu, visitor
+from tests.running import comes_true, fits, idle, open_from_menu, visitor
 from tests.viz.explorer.test_browser import serious
 
 CHARTS = 14
@@ -140,7 +140,7 @@ def test_a_long_token_leaves_the_picture_most_of_a_phone_and_is_named_whole_wher
 def test_axe_finds_nothing_serious_and_the_page_fits_the_window(browser, address, width, dark):
     with visitor(browser, dark=dark, width=width, height=TALL if width > 1000 else 10_400) as page:
         opened(page, address)
-        assert drawn_width(page) <= width
+        fits(page, width)
         for plot in page.locator(".js-plotly-plot").all():
             box = plot.bounding_box()
             assert box is not None
