@@ -6,7 +6,7 @@ from model import Checkpoint
 from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from viz.text import weight_sentences
-from viz.tokens import percent
+from viz.tokens import percent, visible
 
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
@@ -25,7 +25,8 @@ def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] 
         return None
     best = checkpoint.likeliest(trace, -1 if masked is None else masked)
     title, explained = ("Next token", NEXT_HELP) if masked is None else ("Masked word", MASKED_HELP)
-    return title, weight_sentences.outcome({f"“{best[0]}”": best[1]}), explained
+    token, probability = best
+    return title, weight_sentences.outcome({f"“{visible(token)}”": probability}), explained
 
 
 def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: bool = False) -> str:

@@ -198,6 +198,7 @@ def test_reload_gives_every_page_back(browser, address, sentiment):
         for title in PAGES:
             if title != "Explore":
                 go_to(page, title)
+            expect(page.get_by_role("heading", level=1)).to_be_visible()
             said, url = page.get_by_test_id("stMain").inner_text().split("\n")[:3], page.url
             page.reload()
             has_page(page, title)

@@ -194,7 +194,7 @@ def test_what_a_model_without_labels_says_is_set_side_by_side():
     )
     stories = load_checkpoint("stories")
     token, share = stories.likeliest(stories.trace(EXAMPLES[0]))
-    assert f"Next token: {token.replace(' ', '␣')} {100 * share:.1f} % → " in said(writer)
+    assert f"Next token: “{token.replace(' ', '␣')}” {100 * share:.1f} % → " in said(writer)
     assert "Output: “La maison rouge est grande.”" in said(translator)
     assert "The output stays the same" in said(translator)
 
