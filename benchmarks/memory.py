@@ -16,7 +16,7 @@ from torch import Tensor
 from model import Checkpoint, available_checkpoints, load_checkpoint
 
 MEGABYTE = 1_000_000
-COLUMNS = ("weights", "products", "scores", "hidden", "logits")
+COLUMNS = ("weights", "hidden", "logits")
 
 
 def named_tensors(record: Any, name: str) -> Iterator[tuple[str, Tensor]]:

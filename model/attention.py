@@ -17,18 +17,16 @@ from model.config import Config
 from model.edits.interventions import (
     NO_ATTENTION_INTERVENTIONS,
     AttentionInterventions,
-    Scale,
     mean_ablate,
     overwrite,
     uniform,
     zero_ablate,
 )
 from model.linear import Linear
+from model.scores import Bias, Mask, Scale, for_every_head, masked_scores
 from model.trace import AttentionTrace
 
-Mask = Bool[Tensor, "query key"] | Bool[Tensor, "*batch head_or_1 query key"]
 MemoryMask = Bool[Tensor, "query memory"] | Bool[Tensor, "*batch head_or_1 query memory"]  # beside a Mask of other keys
-Bias = Float[Tensor, "head query key"] | Float[Tensor, "*batch head query key"]
 Rotate = Callable[[Tensor], Tensor]  # (*batch, any head, position, head_width) to the same
 
 
@@ -56,9 +54,8 @@ def scaled_dot_product_attention(
     """softmax(q kᵀ · scale, masked) v, and every step on the way.
 
     ``mask`` is True where a query may see a key; a query that may see nothing gets zero weights and a zero
-    context. The weights returned are those before ``dropout``. ``bias`` is added to the scaled products; ``cap``
-    keeps what they come to within ±cap, smoothly (Gemma 2, arXiv 2408.00118, section 2). Of the
-    ``interventions``, those in the weights are made here.
+    context. The weights returned are those before ``dropout``. ``bias`` and ``cap`` are those of ``masked_scores``. Of
+    the ``interventions``, those in the weights are made here.
     Raises ValueError unless the mask is (query, key) or has the scores' own axes with its head axis spelled
     out: a (batch, query, key) mask would silently be taken for one mask a head.
     """
@@ -66,12 +63,7 @@ def scaled_dot_product_attention(
     if mask.ndim not in (2, products.ndim):
         expected = f"(query, key) or {products.ndim} axes as in {tuple(products.shape)}, the head axis 1 or all heads"
         raise ValueError(f"mask: found shape {tuple(mask.shape)}, expected {expected}")
-    scores = products * scale
-    if bias is not None:
-        scores += bias
-    if cap is not None:
-        scores = cap * (scores / cap).tanh()
-    scores.masked_fill_(~mask, -math.inf)  # in place: a pass less
+    scores = masked_scores(products, mask, scale, bias, cap)
     weights = masked_softmax(scores, mask)
     weights = overwrite(uniform(weights, mask, interventions.uniform), interventions.overwritten)
     context = (weights if dropout is None else dropout(weights)) @ value
@@ -164,7 +156,8 @@ class MultiHeadAttention(nn.Module):
         query = mask_and_bias.rotate(self.query_norm(split(self.query(x), self.heads)))
         key, value = self.keys_values(memory, mask_and_bias.rotate, past)
         scale = self.scale if interventions.scale is None else interventions.scale
-        heads, mask, bias = (query, self.shared(key), self.shared(value)), mask_and_bias.mask, mask_and_bias.bias
+        heads = query, for_every_head(key, self.heads), for_every_head(value, self.heads)
+        mask, bias = mask_and_bias.mask, mask_and_bias.bias
         steps = scaled_dot_product_attention(
             *heads, mask, scale, self.dropout, bias=bias, cap=self.cap, interventions=interventions
         )
@@ -176,11 +169,10 @@ class MultiHeadAttention(nn.Module):
             query=query,
             key=key,
             value=value,
-            products=steps.products,
             scale=scale,
             bias=bias,
+            cap=self.cap,
             mask=mask.expand(*mask.shape[:-2], *steps.scores.shape[-2:]),
-            scores=steps.scores,
             weights=steps.weights,
             context=context,
             output=output,
@@ -198,13 +190,6 @@ class MultiHeadAttention(nn.Module):
             keys_values = new if past is None else past.followed_by(new)
         assert keys_values is not None
         return keys_values.key, keys_values.value
-
-    def shared(
-        self, x: Float[Tensor, "*batch kv_head position head_width"]
-    ) -> Float[Tensor, "*batch head position head_width"]:
-        """Keys or values once for every query head that they serve."""
-        group = self.heads // self.kv_heads
-        return x if group == 1 else x.repeat_interleave(group, dim=-3)
 
 
 def split(

@@ -26,25 +26,36 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from model.scores import for_every_head, masked_scores
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionTrace:
-    """Every step of one multi-head attention, in the order in which it is computed."""
+    """Every step of one multi-head attention, in the order in which it is computed; products and scores on demand."""
 
     input: Float[Tensor, "*batch query width"]  # what the query projection reads (normed, in pre-norm)
     query: Float[Tensor, "*batch head query head_width"]  # as it enters q·k, unscaled
     key: Float[Tensor, "*batch kv_head key head_width"]
     value: Float[Tensor, "*batch kv_head key head_width"]
-    products: Float[Tensor, "*batch head query key"]  # q·k alone
     scale: float | Float[Tensor, "batch 1 1 1"]  # what the products are multiplied by: 1/√head_width in the paper
     bias: Float[Tensor, "head query key"] | Float[Tensor, "*batch head query key"] | None  # what is added to that
+    cap: float | None  # what keeps their sum within ±cap
     mask: Bool[Tensor, "*#batch #head query key"] | Bool[Tensor, "query key"]  # True: the query may see the key
-    scores: Float[Tensor, "*batch head query key"]  # after scale, bias, cap and mask; masked cells are -inf
     weights: Float[Tensor, "*batch head query key"]  # rows sum to 1, or are 0 where everything is masked
     context: Float[Tensor, "*batch head query head_width"]  # weights @ value, before the output projection
     output: Float[Tensor, "*batch query width"]  # after it: what is added to the stream
+
+    @property
+    def products(self) -> Float[Tensor, "*batch head query key"]:
+        """q·k alone; computed again from queries and keys at every call."""
+        return self.query @ for_every_head(self.key, self.query.shape[-3]).transpose(-1, -2)
+
+    @property
+    def scores(self) -> Float[Tensor, "*batch head query key"]:
+        """The products after scale, bias, cap and mask, masked ones -inf; computed again at every call."""
+        return masked_scores(self.products, self.mask, self.scale, self.bias, self.cap)
 
 
 @dataclass(frozen=True, kw_only=True)

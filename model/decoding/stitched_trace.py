@@ -1,6 +1,5 @@
 """One trace stitched together from several passes, each of which went on from the cache of those before it."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
@@ -29,7 +28,6 @@ class AttentionPass:
     key: Float[Tensor, "*batch kv_head new_key head_width"]  # those that no pass before had
     value: Float[Tensor, "*batch kv_head new_key head_width"]
     scale: float | Float[Tensor, "batch 1 1 1"]
-    scores: Float[Tensor, "*batch head query key"]
     weights: Float[Tensor, "*batch head query key"]
     context: Float[Tensor, "*batch head query head_width"]
     output: Float[Tensor, "*batch query width"]
@@ -103,12 +101,12 @@ def cache_of(passes: Sequence[DecoderPass]) -> Cache:
 def stitched(stack: Stack, passes: Sequence[DecoderPass], edits: Edits) -> StackTrace:
     """The trace of one pass of ``stack`` over what these passes, without a batch axis, read one after the other.
 
-    Nothing that was computed is computed again but q·k, which the whole has of keys that come after their query, too.
+    Nothing that was computed is computed again.
     """
     ids = torch.cat([each.ids for each in passes])
     embedding, length = joined([each.embedding for each in passes]), len(ids)
     cross = cross_passes([each.blocks[0] for each in passes])
-    memory_length = cross[0].scores.shape[-1] if cross else None
+    memory_length = cross[0].weights.shape[-1] if cross else None
     interventions = stack.interventions(edits, embedding.token, length, memory_length)
     mask = causal_mask(length, ids.device)
     wide, windowed = stack.masks_and_biases(embedding.token, mask, None, interventions)
@@ -151,12 +149,11 @@ def stitched_attention(
     keys = stacked["key"].shape[-2]
     return AttentionTrace(
         **stacked,
-        products=stacked["query"] @ attention.shared(stacked["key"]).transpose(-1, -2),
         scale=passes[0].scale,
         bias=mask_and_bias.bias,
+        cap=attention.cap,
         mask=mask_and_bias.mask,
-        scores=padded_rows([each.scores for each in passes], keys, -math.inf),
-        weights=padded_rows([each.weights for each in passes], keys, 0.0),
+        weights=padded_rows([each.weights for each in passes], keys),
     )
 
 
@@ -179,6 +176,6 @@ def rows(records: Sequence[Any], name: str) -> Float[Tensor, "*batch position wi
     return torch.cat([getattr(record, name) for record in records], dim=-2)
 
 
-def padded_rows(parts: Sequence[Tensor], keys: int, unseen: float) -> Float[Tensor, "head query key"]:
-    """Scores or weights, (head, query, key), of ever more keys, one under the other and all of so many keys."""
-    return torch.cat([F.pad(part, (0, keys - part.shape[-1]), value=unseen) for part in parts], dim=-2)
+def padded_rows(parts: Sequence[Tensor], keys: int) -> Float[Tensor, "head query key"]:
+    """Weights, (head, query, key), of ever more keys, one under the other and all of so many keys."""
+    return torch.cat([F.pad(part, (0, keys - part.shape[-1])) for part in parts], dim=-2)

@@ -13,10 +13,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from model.edits.sites import Overwrite
+from model.scores import Scale
 
 Heads = Bool[Tensor, "head 1 1"] | Bool[Tensor, "row head 1 1"]
 Skip = Bool[Tensor, ""] | Bool[Tensor, "row 1 1"]
-Scale = float | Float[Tensor, "row 1 1 1"]
 PositionIds = Int[Tensor, "position"] | Int[Tensor, "*batch position"]
 PastPositionIds = Int[Tensor, "past"] | Int[Tensor, "*batch past"]  # of the tokens that a cache holds
 AnyMask = Bool[Tensor, "query key"] | Bool[Tensor, "row 1 query key"]

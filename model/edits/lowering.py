@@ -20,12 +20,12 @@ from model.edits.interventions import (
     PastPositionIds,
     PositionIds,
     ResidualInterventions,
-    Scale,
     Skip,
     StackInterventions,
 )
 from model.edits.sites import HeadSite, HiddenKey, NormSite, SublayerSite
 from model.edits.values import NO_EDITS, AnyEdits, Edits
+from model.scores import Scale
 
 
 @dataclass(frozen=True, kw_only=True)

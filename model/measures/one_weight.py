@@ -241,12 +241,13 @@ def product(path: WeightPath) -> Quantities:
     query = path.attention.query[path.site.head, path.site.query].double()
     keys = path.attention.key[path.kv_head]
     terms = query * keys.double()
+    products = row(path, path.attention.products)
     return query_and_key(path) | {
         "terms": quantity("head_width", terms[path.site.key]),
-        "product": quantity("", path.attention.products[path.site.head, path.site.query, path.site.key]),
+        "product": quantity("", products.values[path.site.key]),
         "all_keys": quantity("key head_width", keys),
         "all_terms": quantity("key head_width", terms),
-        "all_products": quantity("key", path.attention.products[path.site.head, path.site.query]),
+        "all_products": products,
     }
 
 
@@ -255,16 +256,12 @@ def row(path: WeightPath, cells: Tensor) -> Quantity:
     return quantity("key", cells.expand(*path.attention.weights.shape)[path.site.head, path.site.query])
 
 
-def scaled_row(path: WeightPath) -> Quantity:
-    """The query's products × scale."""
-    return row(path, path.attention.products * path.attention.scale)
-
-
 def scale(path: WeightPath) -> Quantities:
     """The products × scale."""
-    scaled = scaled_row(path)
+    products = path.attention.products
+    scaled = row(path, products * path.attention.scale)
     return {
-        "all_products": row(path, path.attention.products),
+        "all_products": row(path, products),
         "scale": quantity("", path.attention.scale),
         "all_scaled": scaled,
         "scaled": quantity("", scaled.values[path.site.key]),
@@ -273,7 +270,7 @@ def scale(path: WeightPath) -> Quantities:
 
 def mask(path: WeightPath) -> Quantities:
     """What is added, what may be seen, and the scores that come of it: masked ones are -inf."""
-    quantities = {"all_scaled": scaled_row(path)}
+    quantities = {"all_scaled": row(path, path.attention.products * path.attention.scale)}
     if path.attention.bias is not None:
         quantities["all_biases"] = row(path, path.attention.bias)
     if path.module.cap is not None:
@@ -288,12 +285,13 @@ def mask(path: WeightPath) -> Quantities:
 
 def softmax(path: WeightPath) -> Quantities:
     """e to the power of every score, and its share of the sum; the largest is taken off, so that nothing overflows."""
-    scores = row(path, path.attention.scores).values.astype(np.float64)
+    in_float32 = row(path, path.attention.scores)
+    scores = in_float32.values.astype(np.float64)
     largest = scores.max() if np.isfinite(scores.max()) else 0.0
     exponentials = np.exp(scores - largest)
     weights = row(path, path.attention.weights)
     return {
-        "all_scores": row(path, path.attention.scores),
+        "all_scores": in_float32,
         "all_exponentials": quantity("key", exponentials),
         "sum_of_exponentials": quantity("", exponentials.sum()),
         "all_weights": weights,

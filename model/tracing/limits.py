@@ -18,7 +18,7 @@ def trace_bytes(config: Config, length: int) -> int:
     """About how much memory a trace of so many tokens takes, in bytes of float32."""
     both = config.is_encoder_decoder
     sizes = [config, config.of_decoder(), config.of_decoder()] if both else [config]  # the third: cross-attention
-    squares = sum(3 * one.layers * one.heads for one in sizes) * length**2  # products, scores, weights
+    squares = sum(one.layers * one.heads for one in sizes) * length**2  # weights
     joined = config.heads * config.head_width
     rows = sum(one.layers * (4 * config.width + 4 * joined + one.hidden) for one in sizes) * length
     return 4 * (squares + rows + config.vocabulary * length)

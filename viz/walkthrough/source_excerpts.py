@@ -11,6 +11,7 @@ from typing import Any
 from model.attention import join, masked_softmax, scaled_dot_product_attention
 from model.measures.one_weight import WeightPath
 from model.positions import LearnedPositions, Positions, SinusoidalPositions, computed_sinusoids
+from model.scores import masked_scores
 from model.transformer import Stack
 
 ROOT = Path(__file__).parents[2]
@@ -85,17 +86,17 @@ def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dic
     added: list[Any] = [(each, {}) for each in vectors_of(positions)]
     unsegmented = {} if path.model.config.segments else {"skips": "segment"}
     rotation: list[Any] = [(positions.rotate, {})] if path.model.config.positions == "rotary" else []
-    adds: list[Any] = [(positions.bias, {}), (attend, {"writes": "scores", "reads": "bias"})]
+    adds: list[Any] = [(positions.bias, {}), (masked_scores, {"writes": "scores", "reads": "bias"})]
     biased = adds if path.attention.bias is not None else []
-    capped: list[Any] = [(attend, {"writes": "scores", "reads": "cap"})] if path.module.cap is not None else []
+    capped: list[Any] = [(masked_scores, {"writes": "scores", "reads": "cap"})] if path.module.cap is not None else []
     return {
         "embedding": [(type(path.model).vectors, {})],
         "position": [*added, (Stack.embed, {"writes": "total"} | unsegmented)],
         "norm": [(residual.forward, {"writes": "trace"})],
         "projection": [(forward, {"writes": "query"}), (read, {"writes": "key"}), *rotation],
         "product": [(attend, {"writes": "products"})],
-        "scale": [(attend, {"writes": "scores", "reads": "scale"})],
-        "mask": [*biased, *capped, (attend, {"writes": "scores", "reads": "mask"})],
+        "scale": [(masked_scores, {"writes": "scores", "reads": "scale"})],
+        "mask": [*biased, *capped, (masked_scores, {"writes": "scores", "reads": "mask"})],
         "softmax": [(masked_softmax, {})],
         "value": [(read, {"writes": "value"}), (attend, {"writes": "context"})],
         "heads": [(join, {})],

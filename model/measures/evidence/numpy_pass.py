@@ -88,7 +88,7 @@ def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: Re
     if ours.bias is None and expected.bias is None:
         yield Skipped(check="bias", reason=NO_BIAS)
         return
-    shape = ours.scores.shape
+    shape = ours.weights.shape
     first, second = (np.broadcast_to(0.0 if bias is None else bias, shape) for bias in (ours.bias, expected.bias))
     yield Compared(check="bias", ours=first, expected=second, place=place, axes=OF_ATTENTION["scores"])
 

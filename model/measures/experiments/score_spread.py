@@ -69,11 +69,12 @@ def spread_of_products(head_width: int, seed: int = 0) -> Spread:
 
 def spread_in_trace(attention: AttentionTrace) -> TraceSpread:
     """The same for the heads of a trained layer and the products of its own text."""
+    products = attention.products
     return TraceSpread(
         head_width=attention.query.shape[-1],
         scale=float(attention.scale),
-        deviation=deviation(attention.products),
-        scaled_deviation=deviation(attention.products * attention.scale),
+        deviation=deviation(products),
+        scaled_deviation=deviation(products * attention.scale),
         largest=mean_largest(attention.weights),
     )
 

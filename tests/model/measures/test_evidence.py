@@ -51,7 +51,11 @@ def falsified(record: Any, path: str, by: float = 0.01) -> Any:
         return replace(record, **{name: value + by})
     wrong, first = value.clone(), (0,) * value.ndim
     wrong[first] = ~wrong[first] if wrong.dtype == torch.bool else wrong[first] + by
-    return replace(record, **{name: wrong})
+    if not isinstance(getattr(type(record), name, None), property):
+        return replace(record, **{name: wrong})
+    # What a record computes of its fields is falsified by a subclass; a copy of the record stays one of it.
+    false_kind = type(type(record).__name__, (type(record),), {name: property(lambda self: wrong)})
+    return false_kind(**{field.name: getattr(record, field.name) for field in fields(record)})
 
 
 # What is right passes
@@ -137,9 +141,11 @@ FALSE: dict[str, tuple[str, str]] = {
 }
 # A number that others are made of falsifies what is made of it on the screen.
 ALSO = {
-    "input": set(), "query": {"fused"}, "key": {"fused"}, "value": {"fused"}, "products": set(), "scale": {"fused"},
-    "mask": {"forbidden", "fused", "layers"}, "scores": set(), "weights": {"rows", "statistics", "batch"},
-    "context": {"fused"}, "output": {"residual"}, "bias": {"fused"}, "pooled": set(), "final": {"batch", "shifted"},
+    "input": set(), "query": {"fused", "products", "scores"}, "key": {"fused", "products", "scores"},
+    "value": {"fused"}, "products": {"scores"}, "scale": {"fused", "scores"}, "scores": set(),
+    "mask": {"forbidden", "fused", "layers", "scores"}, "weights": {"rows", "statistics", "batch"},
+    "context": {"fused"}, "output": {"residual"}, "bias": {"fused", "scores"}, "pooled": set(),
+    "final": {"batch", "shifted"},
     "fed": set(), "hidden": set(), "entering": {"sum"}, "sum": {"entering"}, "stream": {"residual"},
     "fed-forward": {"residual"},
 }  # fmt: skip
