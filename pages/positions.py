@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 import pages
 from model import Checkpoint, InputError
@@ -149,7 +150,7 @@ def show() -> None:
         with above:
             show_finding(QUESTION)
     if not picture_alone():
-        show_table()
+        show_vectors()
         show_beyond()
         show_schemes()
         if not refused:
@@ -260,6 +261,20 @@ def take_setting(name: str, value: Any) -> None:
         choose(steers=False, **{name: CODEC.parse(name, address_text(value))})
 
 
+def section(name: str, title: str) -> ExpanderContainer:
+    """A part of the page to unfold. What stands in it is made while it is open: a browser takes long for all charts."""
+    chosen = fitted_selection()[0].of(Positioning)
+    key = bind(f"section_{name}", chosen.unfolded(name), told=True)
+    return st.expander(title, key=key, on_change=take_fold, args=(name,))
+
+
+def take_fold(name: str) -> None:
+    """A section was opened or closed; what the browser says of it counts, for it may have been pressed twice."""
+    chosen = current().of(Positioning)
+    if bool(st.session_state[f"section_{name}"]) != chosen.unfolded(name):
+        choose(steers=False, sections=chosen.with_fold(name))
+
+
 def stack_of(checkpoint: Checkpoint, name: str) -> Stack:
     return getattr(checkpoint.model, name)
 
@@ -348,10 +363,19 @@ def show_numbers(selection: Selection, parts: measures.Parts, tokens: Sequence[s
 
 
 @st.fragment
-def show_table() -> None:
+def show_vectors() -> None:
     """The table at a chosen size: curves, heatmap, wavelengths, products, and a shift in it."""
-    with pages.plain_refusals():
-        st.subheader("The position vectors", anchor=False)
+    show_table()
+    show_products()
+    show_waves()
+    show_shift()
+
+
+def show_table() -> None:
+    """The formula of the table, its size, its curves and all its numbers."""
+    with section("table", "The position vectors") as box, pages.plain_refusals():
+        if not box.open:
+            return
         with st.container():
             show_formula()
         choose_table()
@@ -365,11 +389,6 @@ def show_table() -> None:
         offer_table(table, source)
         numbers = partial(measures.of_table, table, LONGEST_PRODUCTS)
         offer_numbers("Position vectors and products (NPZ)", "table", NUMBERS_HELP, numbers)
-        show_products(table, source)
-        if is_learned_table():
-            st.info(NO_WAVES)
-        show_waves(table.shape[1])
-        show_shift(table.shape[1])
 
 
 def show_formula() -> None:
@@ -432,38 +451,52 @@ def show_curves() -> None:
             st.info("Choose at least one dimension to draw.")
 
 
-def show_products(table: np.ndarray, source: str) -> None:
+def show_products() -> None:
     """The product of every two positions, and what it is at each distance."""
-    st.subheader("Near and far", anchor=False, help=PRODUCTS_HELP)
-    compared = table[:LONGEST_PRODUCTS]
-    products = measures.products(compared)
-    distances = measures.by_distance(products)
-    cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(compared) < len(table) else ""
-    st.markdown(
-        f"The dot products of all pairs of position vectors from {markdown_text(source)}. "
-        + position_sentences.same_products(distances.spread, float(products.max()))
-        + cut
-    )
-    left, right = st.columns(2, gap="large")
-    with left:
-        draw(figures.product_heatmap(products, theme=theme()), "products")
-    with right:
-        draw(figures.distance_curve(*distances, theme=theme()), "distances")
+    with section("products", "Near and far: products of position vectors") as box, pages.plain_refusals():
+        if not box.open:
+            return
+        table, source = chosen_table()
+        compared = table[:LONGEST_PRODUCTS]
+        products = measures.products(compared)
+        distances = measures.by_distance(products)
+        cut = f" The first {LONGEST_PRODUCTS} positions are compared." if len(compared) < len(table) else ""
+        st.markdown(
+            f"The dot products of all pairs of position vectors from {markdown_text(source)}. "
+            + position_sentences.same_products(distances.spread, float(products.max()))
+            + cut,
+            help=PRODUCTS_HELP,
+        )
+        left, right = st.columns(2, gap="large")
+        with left:
+            draw(figures.product_heatmap(products, theme=theme()), "products")
+        with right:
+            draw(figures.distance_curve(*distances, theme=theme()), "distances")
 
 
-def show_waves(width: int) -> None:
+def show_waves() -> None:
     """How long every wave of the formula is."""
-    st.subheader("Wavelengths", anchor=False, help=WAVES_HELP)
-    waves = measures.wavelengths(width)
-    st.markdown(position_sentences.waves(float(waves[0]), float(waves[-1]), width))
-    draw(figures.wavelength_figure(waves, theme=theme()), "waves")
+    with section("waves", "Wavelengths") as box, pages.plain_refusals():
+        if not box.open:
+            return
+        if is_learned_table():
+            st.info(NO_WAVES)
+        width = chosen_table()[0].shape[1]
+        waves = measures.wavelengths(width)
+        st.markdown(position_sentences.waves(float(waves[0]), float(waves[-1]), width), help=WAVES_HELP)
+        draw(figures.wavelength_figure(waves, theme=theme()), "waves")
 
 
 @st.fragment
-def show_shift(width: int) -> None:
+def show_shift() -> None:
     """A shift as a rotation of one pair, written out and checked on the numbers."""
-    with pages.plain_refusals():
-        st.subheader("A shift is a rotation", anchor=False, help=SHIFT_HELP)
+    with section("shift", "A shift is a rotation") as box, pages.plain_refusals():
+        if not box.open:
+            return
+        st.caption(SHIFT_HELP)
+        if is_learned_table():
+            st.info(NO_WAVES)
+        width = chosen_table()[0].shape[1]
         settings = fitted_selection()[0].of(Positioning)
         pair, position, shift = settings.pair_of, settings.position, settings.shift
         without = width < 2
@@ -499,13 +532,13 @@ def show_shift(width: int) -> None:
 @st.fragment
 def show_beyond() -> None:
     """What the scheme of the checkpoint has for positions that no text of its reaches."""
-    with pages.plain_refusals():
+    with section("beyond", "Beyond the longest text") as box, pages.plain_refusals():
+        if not box.open:
+            return
         _, checkpoint, name = fitted_selection()
         config, stack = checkpoint.config, stack_of(checkpoint, name)
-        st.subheader("Beyond the longest text", anchor=False, help=BEYOND_HELP)
-        st.markdown(
-            f"This checkpoint reads {config.max_length:,} tokens at most. {position_sentences.beyond(config.positions)}"
-        )
+        longest = f"This checkpoint reads {config.max_length:,} tokens at most."
+        st.markdown(f"{longest} {position_sentences.beyond(config.positions)}", help=BEYOND_HELP)
         if config.max_length > LONGEST_BEYOND:
             return
         table = measures.own_table(stack, config, 2 * config.max_length)
@@ -518,11 +551,12 @@ def show_beyond() -> None:
 @st.fragment
 def show_schemes() -> None:
     """What each scheme adds to a score, as a function of the two positions."""
-    with pages.plain_refusals():
+    with section("schemes", "Schemes side by side") as box, pages.plain_refusals():
+        if not box.open:
+            return
         selection, checkpoint, name = fitted_selection()
         settings = selection.of(Positioning)
-        st.subheader("Schemes side by side", anchor=False, help=SCHEMES_HELP)
-        st.markdown(position_sentences.SIDE_BY_SIDE)
+        st.markdown(position_sentences.SIDE_BY_SIDE, help=SCHEMES_HELP)
         causal = name == "decoder" if settings.causal is None else settings.causal
         choose_comparison(settings, causal=causal)
         of = (stack_of(checkpoint, name), checkpoint.config)

@@ -12,13 +12,13 @@ from model import load_checkpoint
 from tests.running import comes_true, fits, idle, open_from_menu, visitor
 from tests.viz.explorer.test_browser import serious
 
-CHARTS = 14
+CHARTS, FIRST_CHARTS = 14, 2  # with all sections unfolded, and with none
 TALL = 6600  # of the window, so that all of the page is drawn and checked
 
 
 def opened(page: Page, address: str) -> None:
-    """Wait until every picture is drawn."""
-    page.goto(f"{address}/positions")
+    """Unfold every section, and wait until every picture is drawn."""
+    page.goto(f"{address}/positions?sections=0.1.2.3.4.5")
     expect(page.locator(".js-plotly-plot")).to_have_count(CHARTS)
     expect(page.locator(".js-plotly-plot .xaxislayer-above").last).to_be_attached()
     idle(page)
@@ -66,7 +66,10 @@ def test_a_text_typed_in_explore_is_there_and_pointing_at_a_cell_names_it(browse
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         idle(page)
         open_from_menu(page, "Positions")
-        expect(page.locator(".js-plotly-plot")).to_have_count(CHARTS)
+        expect(page.locator(".js-plotly-plot")).to_have_count(FIRST_CHARTS)
+        page.get_by_text("The position vectors", exact=True).click()
+        expect(page.locator(".js-plotly-plot")).to_have_count(FIRST_CHARTS + 2)
+        page.wait_for_url("**/positions?*sections=0*")
         idle(page)
         expect(page.get_by_label("Text", exact=True)).to_have_value("A dog saw it")
         expect(page.get_by_text("4 · it").first).to_be_visible()

@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edits, load_checkpoint
+from pages.parts.positions.settings import SECTIONS, Positioning
 from pages.parts.state.selection import EXAMPLES
 from tests.folders import make_folders
 from tests.model.measures.test_positions import by_the_paper
@@ -36,6 +37,11 @@ def array(sent: Any) -> np.ndarray:
     return np.array(sent, dtype=float)
 
 
+def unfolded(**address: str) -> AppTest:
+    """The page with all its sections open."""
+    return opened(PAGE, sections=".".join(map(str, range(len(SECTIONS)))), **address)
+
+
 def words(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown)
 
@@ -54,7 +60,7 @@ def embedding():
 
 
 def test_the_first_view_is_the_worked_example_with_every_picture(embedding):
-    app = opened(PAGE)
+    app = unfolded()
     assert bar(app)["text"] == SENTENCE
     parts = figure(app, "sum")
     for trace, expected in zip(parts["data"], (embedding.token, embedding.position, embedding.total), strict=True):
@@ -65,7 +71,7 @@ def test_the_first_view_is_the_worked_example_with_every_picture(embedding):
 
 def test_the_first_picture_is_how_far_each_token_moves_when_two_are_swapped():
     sentiment: Any = load_checkpoint("sentiment")
-    bars = figure(opened(PAGE), "orders")["data"]
+    bars = figure(unfolded(), "orders")["data"]
     for bar_of, unpositioned in zip(bars, (frozenset(), frozenset({"encoder"})), strict=True):
         edits = Edits(unpositioned=unpositioned)
         first, second = (
@@ -78,13 +84,13 @@ def test_the_first_picture_is_how_far_each_token_moves_when_two_are_swapped():
 
 def test_the_sentence_above_says_how_far_positions_take_a_repeated_token_apart(embedding):
     vectors = embedding.total.double().numpy()
-    said = words(opened(PAGE))
+    said = words(unfolded())
     assert "stands at positions 0 and 3, counted from 0. Its two vectors are 0 apart before" in said
     assert f"before the positions are added, and {math.dist(*vectors[[0, 3]]):.4g} apart afterwards" in said
 
 
 def test_the_heatmap_is_100_by_128_at_first_and_the_curves_are_its_columns():
-    app = opened(PAGE)
+    app = unfolded()
     table = by_the_paper(100, 128)
     assert np.allclose(array(figure(app, "heatmap")["data"][0]["z"]), table, atol=1e-7)
     for trace, dimension in zip(figure(app, "curves")["data"], (4, 5, 6, 7), strict=True):
@@ -93,7 +99,7 @@ def test_the_heatmap_is_100_by_128_at_first_and_the_curves_are_its_columns():
 
 
 def test_another_length_width_and_dimensions_are_drawn():
-    app = opened(PAGE)
+    app = unfolded()
     app.number_input(key="length").set_value(7)
     app.number_input(key="width").set_value(5).run()
     app.multiselect(key="dimensions").set_value([4, 0]).run()
@@ -107,15 +113,15 @@ def test_another_length_width_and_dimensions_are_drawn():
 
 
 def test_no_dimension_chosen_is_said():
-    app = opened(PAGE)
+    app = unfolded()
     app.multiselect(key="dimensions").set_value([]).run()
     assert not app.exception
     assert "Choose at least one dimension to draw." in [info.value for info in app.info]
-    assert "Choose at least one dimension to draw." in [info.value for info in opened(PAGE, dimensions="").info]
+    assert "Choose at least one dimension to draw." in [info.value for info in unfolded(dimensions="").info]
 
 
 def test_distances_are_sums_of_cosines():
-    app = opened(PAGE)
+    app = unfolded()
     for trace in figure(app, "distances")["data"]:
         expected = [sum(math.cos(d / 10_000 ** (pair / 64)) for pair in range(64)) for d in range(100)]
         assert array(trace["y"]).tolist() == pytest.approx(expected, abs=1e-9)
@@ -123,7 +129,7 @@ def test_distances_are_sums_of_cosines():
 
 
 def test_the_checkpoints_own_table_is_what_its_trace_adds(embedding):
-    app = opened(PAGE)
+    app = unfolded()
     app.radio(key="table").set_value("own").run()
     shown = array(figure(app, "heatmap")["data"][0]["z"])
     assert shown.shape == (100, 128)
@@ -131,7 +137,7 @@ def test_the_checkpoints_own_table_is_what_its_trace_adds(embedding):
 
 
 def test_a_shift_is_written_out_as_a_matrix_that_takes_one_pair_to_the_other():
-    app = opened(PAGE)
+    app = unfolded()
     (matrix,) = [element.value for element in app.latex if "M = " in element.value]
     angle = 5 / 10_000 ** (4 / 128)
     for value in (math.cos(angle), math.sin(angle), -math.sin(angle)):
@@ -148,13 +154,13 @@ def test_beyond_the_longest_text_new_numbers_are_counted():
     table = by_the_paper(1024, 128)
     low, high = table[:512].min(axis=0) - 0.01, table[:512].max(axis=0) + 0.01
     share = ((table < low) | (table > high)).mean(axis=1)
-    app = opened(PAGE)
+    app = unfolded()
     assert np.allclose(array(figure(app, "unseen")["data"][0]["y"]), share)
     assert f"At position 1,023, {100 * share[-1]:.0f}\u00a0% of the numbers" in words(app)
 
 
 def test_five_schemes_stand_side_by_side():
-    app = opened(PAGE)
+    app = unfolded()
     app.number_input(key="of_head").set_value(3).run()
     drawn = {scheme: array(figure(app, scheme)["data"][0]["z"]) for scheme in SCHEMES}
     assert {matrix.shape for matrix in drawn.values()} == {(32, 32)}
@@ -181,14 +187,14 @@ def test_five_schemes_stand_side_by_side():
     ],
 )
 def test_a_number_out_of_bounds_that_a_browser_would_not_send_is_not_taken(key, value, least):
-    app = opened(PAGE)
+    app = unfolded()
     app.number_input(key=key).set_value(value).run()
     assert not app.exception
     assert app.number_input(key=key).value == least
 
 
 def test_fewer_tokens_or_dimensions_take_the_query_and_the_pair_along():
-    app = opened(PAGE)
+    app = unfolded()
     app.number_input(key="compared").set_value(4).run()
     app.number_input(key="width").set_value(3).run()
     assert not app.exception
@@ -198,7 +204,7 @@ def test_fewer_tokens_or_dimensions_take_the_query_and_the_pair_along():
 
 @pytest.mark.parametrize(("length", "width"), [(1, 1), (2, 1), (1, 2), (5000, 1024)])
 def test_the_smallest_and_the_largest_tables_are_drawn(length, width):
-    app = opened(PAGE)
+    app = unfolded()
     app.number_input(key="length").set_value(length)
     app.number_input(key="width").set_value(width).run()
     assert not app.exception
@@ -206,14 +212,14 @@ def test_the_smallest_and_the_largest_tables_are_drawn(length, width):
 
 
 def test_an_empty_text_gets_one_sentence_and_the_rest_of_the_page_stands():
-    app = typed(opened(PAGE), "   ")
+    app = typed(unfolded(), "   ")
     assert refusal(app)
     assert figure(app, "heatmap")
     assert bar(app)["text"] == "   "
 
 
 def test_hostile_tokens_are_labels():
-    app = typed(opened(PAGE), "<b>good</b> $x$ &amp;")
+    app = typed(unfolded(), "<b>good</b> $x$ &amp;")
     assert not app.exception
     labels = figure(app, "sum")["layout"]["yaxis"]["ticktext"]
     assert not any(mark in label for label in labels for mark in "<>$")
@@ -237,7 +243,7 @@ SET = {
 
 
 def test_an_address_restores_everything_that_the_page_is_set_to(embedding):
-    app = opened(PAGE, **SET)
+    app = unfolded(**SET)
     assert not app.info
     assert np.allclose(array(figure(app, "heatmap")["data"][0]["z"]), by_the_paper(7, 9), atol=1e-7)
     assert [trace["name"] for trace in figure(app, "curves")["data"]] == ["dimension 8", "dimension 0"]
@@ -251,7 +257,7 @@ def test_an_address_restores_everything_that_the_page_is_set_to(embedding):
 
 
 def test_every_control_is_in_the_address():
-    app = opened(PAGE)
+    app = unfolded()
     for name in ("length", "width", "pair_of", "position", "shift", "of_query", "compared", "of_head"):
         app.number_input(key=name).set_value(int(SET[name]) + (name == "of_head")).run()
     app.multiselect(key="dimensions").set_value([8, 0]).run()
@@ -263,7 +269,7 @@ def test_every_control_is_in_the_address():
 
 
 def test_the_view_of_an_address_is_kept_over_another_text_and_another_page():
-    app = typed(opened(PAGE, **SET), "A dog saw a cat.").switch_page("pages/explore.py").run()
+    app = typed(unfolded(**SET), "A dog saw a cat.").switch_page("pages/explore.py").run()
     app = app.switch_page("pages/positions.py").run().run()
     assert app.number_input(key="shift").value == 2
     assert {name: app.query_params[name] for name in SET if name != "token"} == {
@@ -273,10 +279,10 @@ def test_the_view_of_an_address_is_kept_over_another_text_and_another_page():
 
 
 def test_in_a_decoder_alone_later_keys_can_be_seen_by_an_address():
-    app = opened(PAGE, checkpoint="stories", causal="0")
+    app = unfolded(checkpoint="stories", causal="0")
     assert not np.isnan(array(figure(app, "alibi")["data"][0]["z"])).any()
     assert app.query_params["causal"] == "0"
-    assert np.isnan(array(figure(opened(PAGE, checkpoint="stories"), "alibi")["data"][0]["z"])[0, 1])
+    assert np.isnan(array(figure(unfolded(checkpoint="stories"), "alibi")["data"][0]["z"])[0, 1])
 
 
 @pytest.mark.parametrize(
@@ -306,15 +312,15 @@ def test_in_a_decoder_alone_later_keys_can_be_seen_by_an_address():
     ],
 )
 def test_what_an_address_cannot_mean_is_said_and_the_page_is_as_it_opens(name, value):
-    app = opened(PAGE, **{name: value})
+    app = unfolded(**{name: value})
     assert not app.exception
     assert [info.value for info in app.info] == [f"The address gives no usable value for {name}; the default is shown."]
-    assert figure(app, "heatmap")["layout"] == figure(opened(PAGE), "heatmap")["layout"]
+    assert figure(app, "heatmap")["layout"] == figure(unfolded(), "heatmap")["layout"]
     assert name not in app.query_params or (name, app.query_params[name]) == ("dimensions", "0")
 
 
 def test_what_is_put_back_because_nothing_else_fits_is_not_called_unusable():
-    app = opened(PAGE, width="3", compared="4")
+    app = unfolded(width="3", compared="4")
     assert not app.info
     assert (app.number_input(key="pair_of").value, app.number_input(key="of_query").value) == (0, 3)
 
@@ -323,7 +329,7 @@ def test_what_is_put_back_because_nothing_else_fits_is_not_called_unusable():
 
 
 def test_the_example_of_this_page_leaves_the_text_of_the_others():
-    app = opened(PAGE).switch_page("pages/explore.py").run()
+    app = unfolded().switch_page("pages/explore.py").run()
     assert bar(app)["text"] == EXAMPLES[0]
     assert "text" not in app.query_params
 
@@ -334,11 +340,11 @@ def test_a_text_chosen_anywhere_is_kept_here_and_from_here():
     assert bar(app)["text"] == "A good film."
     app = typed(app, "Not a good one.").switch_page("pages/explore.py").run().run()
     assert bar(app)["text"] == "Not a good one."
-    assert bar(opened(PAGE, text="From the address.").run())["text"] == "From the address."
+    assert bar(unfolded(text="From the address.").run())["text"] == "From the address."
 
 
 def test_the_show_button_takes_the_example_which_then_goes_along_to_other_pages():
-    app = opened(PAGE)
+    app = unfolded()
     typed(app, SENTENCE)
     assert not app.query_params, "this page shows it anyway"
     app = app.switch_page("pages/explore.py").run().run()
@@ -367,7 +373,7 @@ def folders(tmp_path_factory):
 )
 def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, said, folders, monkeypatch):
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
-    app = opened(PAGE, checkpoint=name, text="the dog bit the man .")
+    app = unfolded(checkpoint=name, text="the dog bit the man .")
     assert not app.exception
     assert not app.error
     assert said in words(app)
@@ -388,7 +394,7 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
 
 
 def test_a_table_that_training_found_is_called_no_wave():
-    app = opened(PAGE, checkpoint="stories")
+    app = unfolded(checkpoint="stories")
     assert "sine and the cosine of the shortest wave" not in words(app)
     assert len(app.latex) > 1
     app.radio(key="table").set_value("own").run()
@@ -413,5 +419,36 @@ def test_plotly_stays_off_the_way_to_the_first_page():
 
 @pytest.mark.parametrize("text", ["a", SENTENCE])
 def test_how_the_order_is_known_stands_once(text):
-    said = words(opened(PAGE, text=text))
+    said = words(unfolded(text=text))
     assert said.count("This checkpoint adds a fixed vector of sines and cosines") == 1
+
+
+# Sections
+
+
+def charts(app: AppTest) -> set[str]:
+    assert not app.exception
+    return {element.proto.id.rsplit("-", 1)[1] for element in app.get("plotly_chart")}
+
+
+def test_what_is_folded_is_not_made():
+    assert charts(opened(PAGE)) == {"orders", "sum"}
+    assert charts(opened(PAGE, sections="2")) == {"orders", "sum", "waves"}
+    assert charts(opened(PAGE, sections="")) == {"orders", "sum"}
+
+
+@pytest.mark.parametrize(
+    ("address", "drawn"),
+    [({"length": "7"}, {"curves", "heatmap"}), ({"shift": "2"}, {"rotation"}), ({"compared": "8"}, set(SCHEMES))],
+)
+def test_an_address_that_names_a_setting_unfolds_what_shows_it(address, drawn):
+    assert charts(opened(PAGE, **address)) == {"orders", "sum"} | drawn
+    assert charts(opened(PAGE, sections="", **address)) == {"orders", "sum"}
+
+
+def test_a_section_that_is_turned_over_keeps_the_others_as_they_are():
+    settings = Positioning(length=7)
+    assert settings.unfolded("table")
+    assert settings.with_fold("waves") == (0, 2)
+    assert settings.with_fold("table") == ()
+    assert Positioning(sections=(0, 5)).with_fold("schemes") == (0,)

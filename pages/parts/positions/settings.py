@@ -12,6 +12,15 @@ EXAMPLE = "The dog bit the man"
 
 STACKS = ("encoder", "decoder")
 TABLES = ("formula", "own")
+# What can be unfolded below the visitor's own text, each with the settings that its controls show.
+SECTIONS = {
+    "table": ("table", "length", "width", "dimensions"),
+    "products": (),
+    "waves": (),
+    "shift": ("pair_of", "position", "shift"),
+    "beyond": (),
+    "schemes": ("compared", "of_query", "of_head", "causal"),
+}
 LONGEST, WIDEST, LONGEST_SHIFT, LONGEST_SCHEME, MOST_TOKENS = 5000, 1024, 1000, 128, 10_000
 
 
@@ -25,6 +34,7 @@ class Positioning:
     dimensions: drawn as curves. pair_of: a sine and its cosine, which a shift rotates.
     compared: positions that each picture of a scheme compares.
     causal: whether later keys are hidden; None: as the stack does.
+    sections: places in SECTIONS of those that are unfolded; None: those with a setting that is not as at first.
     """
 
     stack: str = declared("", one_of(("", *STACKS)), reset_by=OF_CHECKPOINT)
@@ -40,6 +50,18 @@ class Positioning:
     of_query: int = declared(20, whole(0, LONGEST_SCHEME - 1))
     of_head: int = declared(0, whole(0, HEADS - 1))
     causal: bool | None = declared(None, switch)
+    sections: tuple[int, ...] | None = declared(None, whole_numbers(len(SECTIONS), len(SECTIONS) - 1, once=True))
+
+    def unfolded(self, section: str) -> bool:
+        """Whether a section is open."""
+        if self.sections is not None:
+            return list(SECTIONS).index(section) in self.sections
+        plain = Positioning()
+        return any(getattr(self, name) != getattr(plain, name) for name in SECTIONS[section])
+
+    def with_fold(self, section: str) -> tuple[int, ...]:
+        """The sections that are open once this one is turned over."""
+        return tuple(place for place, name in enumerate(SECTIONS) if self.unfolded(name) != (name == section))
 
 
 STATE = PageState(settings=Positioning, opening={"text": EXAMPLE})
