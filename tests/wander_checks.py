@@ -221,17 +221,21 @@ class Watch:
             return
         context = self.page.context.browser.new_context(viewport=self.page.viewport_size)  # type: ignore[union-attr]
         with closing(context):
-            other = Watch(context.new_page(), patience=self.patience)
-            other.page.goto(self.page.url, timeout=self.patience * 1000)
-            other.wait()
-            differing = self._compared(other)
+            differing = self._compared(Watch(context.new_page(), patience=self.patience))
             if differing:
                 raise FaultError(f"The address {self.place} does not give the page back: {'; '.join(differing[:4])}.")
 
     def _compared(self, other: "Watch") -> list[str]:
-        """What stays different between this page and another."""
-        end = time.monotonic() + COMPARE_PATIENCE
+        """What stays different between this page and another at its address.
+
+        The address may be written late: a component tells again what was lost on the way.
+        """
+        end, opened = time.monotonic() + COMPARE_PATIENCE, ""
         while True:
+            if self.page.url != opened:
+                opened = self.page.url
+                other.page.goto(opened, timeout=self.patience * 1000)
+                other.wait()
             differing = list(differences(self.facts(), other.facts()))
             if not differing or time.monotonic() > end:
                 return differing

@@ -134,6 +134,18 @@ def test_an_address_that_does_not_give_the_page_back_is_seen(browser, planted):
             watch.address()
 
 
+def test_an_address_that_is_written_late_is_waited_for(browser, planted):
+    with visitor(browser) as page:
+        watch = opened(page, planted, text="early")
+        watch.settle()
+        page.evaluate("""() => {
+          const [early, late] = ["?text=something", "?text=early"]
+          history.replaceState(null, "", early)
+          setTimeout(() => history.replaceState(null, "", late), 3000)
+        }""")
+        watch.address()
+
+
 def test_a_number_that_is_not_the_traces_is_seen(browser, address):
     with visitor(browser) as page:
         watch = opened(page, address, text="An odd film.", layer="1", query="1", key="3")
