@@ -76,8 +76,8 @@ def print_parts() -> None:
             for each in edits:
                 outcome_value(outcome, before, checkpoint.trace_again(before, each))
             times.append(1000 * (time.perf_counter() - start))
-        said = f"first {times[0]:.0f} ms, median {statistics.median(times):.0f} ms"
-        print(f"{name:16} {len(edits)} parts, {longest(before)} tokens: {said}")
+        summary = f"first {times[0]:.0f} ms, median {statistics.median(times):.0f} ms"
+        print(f"{name:16} {len(edits)} parts, {longest(before)} tokens: {summary}")
 
 
 def longest_text(checkpoint: Checkpoint, tokens: int) -> str:
@@ -111,8 +111,8 @@ def main() -> None:
                     times[name].append(click(page, short_name(name)))
             for name, taken in times.items():
                 warm = taken[1:]
-                said = f"first {taken[0]:5.0f} ms, warm {statistics.median(warm):4.0f} ms (best {min(warm):.0f})"
-                print(f"{group:16} {short_name(name):32} {said}")
+                summary = f"first {taken[0]:5.0f} ms, warm {statistics.median(warm):4.0f} ms (best {min(warm):.0f})"
+                print(f"{group:16} {short_name(name):32} {summary}")
 
 
 def click(page: Page, label: str) -> float:

@@ -50,12 +50,12 @@ def our_call(ours: Checkpoint, ids: tuple[int, ...], tokens: int, width: int) ->
             ours.model, ids, NO_EDITS, name=ours.name, rows=None if width == 1 else width, longest=most
         )
         if width == 1:
-            found, rows = list(write(decoder, start, most, likeliest, NO_PROCESSORS)), []
+            steps, rows = list(write(decoder, start, most, likeliest, NO_PROCESSORS)), []
         else:
             *_, beams = search(decoder, torch.tensor([start]), width, 0.0, most, recorded=True)
-            found, rows = beams.chosen(0, start), beams.rows(0)
-        written_trace(decoder, ids, start, found, rows, name=ours.name)
-        return [chosen.token_id for chosen in found]
+            steps, rows = beams.chosen(0, start), beams.rows(0)
+        written_trace(decoder, ids, start, steps, rows, name=ours.name)
+        return [chosen.token_id for chosen in steps]
 
     return call
 
@@ -70,8 +70,8 @@ def their_call(folder: Path, ids: tuple[int, ...], tokens: int, width: int) -> C
     batch = torch.tensor([ids])
 
     def call() -> list[int]:
-        found = theirs.generate(batch, attention_mask=torch.ones_like(batch), **how, **plain, **keep)
-        return found.sequences[0, -tokens:].tolist()
+        generation = theirs.generate(batch, attention_mask=torch.ones_like(batch), **how, **plain, **keep)
+        return generation.sequences[0, -tokens:].tolist()
 
     return call
 

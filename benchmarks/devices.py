@@ -76,19 +76,19 @@ def named_tensors(record: Any, name: str = "trace") -> Iterator[tuple[str, Tenso
             yield from named_tensors(getattr(record, field.name), f"{name}.{field.name}")
 
 
-def difference(found: Tensor, expected: Tensor) -> float:
+def difference(ours: Tensor, expected: Tensor) -> float:
     """The largest difference, relative to the largest finite number where that is above 1; NaN counts as infinite."""
-    if found.shape != expected.shape:
+    if ours.shape != expected.shape:
         return float("inf")
-    found, expected = found.double(), expected.double()
-    apart = (found - expected).abs().masked_fill(found == expected, 0).nan_to_num(nan=float("inf"))
+    ours, expected = ours.double(), expected.double()
+    apart = (ours - expected).abs().masked_fill(ours == expected, 0).nan_to_num(nan=float("inf"))
     largest = expected[expected.isfinite()].abs().max() if expected.isfinite().any() else torch.tensor(0.0)
     return float(apart.max() / largest.clamp(min=1))
 
 
-def compare(found: Trace, expected: Trace) -> tuple[float, str]:
+def compare(ours: Trace, expected: Trace) -> tuple[float, str]:
     """The largest difference of two traces, and where it is."""
-    one, other = dict(named_tensors(found)), dict(named_tensors(expected))
+    one, other = dict(named_tensors(ours)), dict(named_tensors(expected))
     if one.keys() != other.keys():
         return float("inf"), "its fields"
     return max((difference(one[name], other[name]), name) for name in one)

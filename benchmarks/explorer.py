@@ -123,17 +123,17 @@ def beside_bertviz(kind: Kind, whole: bytes) -> str:
     except ImportError:
         return ""
     attention = [torch.from_numpy(layer)[None] for layer in kind.weights]
-    said = []
+    parts = []
     for view in (head_view, model_view):
         start = time.perf_counter()
-        made = view(attention, list(kind.keys.tokens), html_action="return").data
+        html = view(attention, list(kind.keys.tokens), html_action="return").data
         taken = MILLISECONDS * (time.perf_counter() - start)
         ratio = taken / timed(lambda: pack({kind.name: kind}))
-        said.append(
-            f"{view.__name__} {taken:,.0f} ms ({ratio:.0f} times ours), {len(made) / MEGABYTE:.1f} MB "
-            f"({len(made) / len(whole):.0f} times our whole)"
+        parts.append(
+            f"{view.__name__} {taken:,.0f} ms ({ratio:.0f} times ours), {len(html) / MEGABYTE:.1f} MB "
+            f"({len(html) / len(whole):.0f} times our whole)"
         )
-    return "; BertViz " + ", ".join(said)
+    return "; BertViz " + ", ".join(parts)
 
 
 def in_browser(browser: Browser, kind: Kind, folder: Path) -> str:
@@ -143,9 +143,9 @@ def in_browser(browser: Browser, kind: Kind, folder: Path) -> str:
     page = browser.new_page(viewport={"width": 1440, "height": 1000})
     page.goto(file.as_uri())
     page.wait_for_function("() => document.querySelector('.headlight').explorer?.painted > 0")
-    said = [f"{name} {spread(page.evaluate(MEASURE, [name, 25, 0]))}" for name in ("toggle", "layer", "hover")]
+    spreads = [f"{name} {spread(page.evaluate(MEASURE, [name, 25, 0]))}" for name in ("toggle", "layer", "hover")]
     page.close()
-    return ", ".join(said)
+    return ", ".join(spreads)
 
 
 def spread(taken: list[float]) -> str:
@@ -242,13 +242,13 @@ def fetched_layers(browser: Browser, address: str) -> None:
         ("layer", 12, 0, "the next layer of 500 tokens, sent ahead"),
         ("jump", 4, POINTED, f"{FAR}, pointed at before"),
     ]
-    for start, (act, times, pointed, said) in enumerate([*ways, ("jump", 4, 0, f"{FAR}, pressed by a script")]):
+    for start, (act, times, pointed, description) in enumerate([*ways, ("jump", 4, 0, f"{FAR}, pressed by a script")]):
         with visitor(browser, first=True) as page:
             open_text(page, address, 500, start)
             picture_shown(page)
             idle(page)
             taken = page.locator(".headlight").evaluate(script, [act, times, PAUSE, pointed])
-        print(f"{said}: {spread(taken if act == 'layer' else taken[:1] * 3 + taken)} (goal 150)")
+        print(f"{description}: {spread(taken if act == 'layer' else taken[:1] * 3 + taken)} (goal 150)")
 
 
 def sessions(browser: Browser, address: str, process: int) -> None:

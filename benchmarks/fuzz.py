@@ -57,13 +57,13 @@ def spoilt_config(sound: dict[str, Any], chance: random.Random) -> bytes:
     """The sound config with a few fields changed, gone or added, some inside others, and sometimes a byte too."""
     values = json.loads(json.dumps(sound))
     for _ in range(chance.randint(1, 3)):
-        inside = [found for found in values.values() if isinstance(found, dict) and found]
+        inside = [value for value in values.values() if isinstance(value, dict) and value]
         target = chance.choice(inside) if inside and chance.random() < 0.2 else values
         name = chance.choice([*target, "surplus"])
         if chance.random() < 0.3:
             target.pop(name, None)
         else:
-            target[name] = chance.choice([*NASTY, *(found for found in sound.values() if not isinstance(found, dict))])
+            target[name] = chance.choice([*NASTY, *(value for value in sound.values() if not isinstance(value, dict))])
     content = json.dumps(values).encode()
     return flipped(content, len(content), chance) if chance.random() < 0.3 else content
 

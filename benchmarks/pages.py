@@ -24,7 +24,7 @@ CONTROLS = {"Shift": "rotation", "Query": "sinusoidal", "Tokens": "relative", "P
 # In the page: from the key press to the frame after the one in which every chart of the step named is drawn.
 STEP = """
 title => new Promise(done => {
-  const heading = () => [...document.querySelectorAll("h3")].some(found => found.innerText.trim() === title)
+  const heading = () => [...document.querySelectorAll("h3")].some(one => one.innerText.trim() === title)
   const charts = () => document.querySelectorAll("[data-testid=stVegaLiteChart]")
   const whole = () => charts().length && [...charts()].every(chart => chart.querySelector(".marks"))
   const still = () => document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"

@@ -47,11 +47,11 @@ def their_call(folder: Path, ids: list[int], *, both: bool) -> Callable[[], obje
     """The eager model of transformers on these ids, as source and as target where there are two sides."""
     theirs = auto_class(folder).from_pretrained(folder, attn_implementation="eager").eval()
     batch = {"input_ids": torch.tensor([ids])} | ({"decoder_input_ids": torch.tensor([ids])} if both else {})
-    wanted = {"output_attentions": True, "output_hidden_states": True}
+    outputs = {"output_attentions": True, "output_hidden_states": True}
 
     def call() -> object:
         with torch.no_grad():
-            return theirs(**batch, **wanted, **({} if "bert" in theirs.config.model_type else {"use_cache": False}))
+            return theirs(**batch, **outputs, **({} if "bert" in theirs.config.model_type else {"use_cache": False}))
 
     return call
 
@@ -94,16 +94,16 @@ def traced(name: str, folder: Path, tokens: int, rounds: int) -> str:
     lens = lens_call(name, ids)
     calls += [lens] if lens else []
     times = [[seconds(call) for call in calls] for _ in range(rounds + 1)][1:]
-    ours = MILLISECONDS * sorted(found[0] for found in times)[rounds // 2]
-    ratios = [spread([found[0] / found[other] for found in times]) for other in range(1, len(calls))]
+    ours = MILLISECONDS * sorted(row[0] for row in times)[rounds // 2]
+    ratios = [spread([row[0] / row[other] for row in times]) for other in range(1, len(calls))]
     return f"| {name} | {tokens} | {ours:.0f} | {' | '.join([*ratios, '–'][:2])} |"
 
 
 def load_in_child(which: str, folder: Path) -> tuple[float, float]:
     """Seconds and megabytes at the peak, over the process before it, for loading in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.pretrained", "--child", which, str(folder)]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
-    return found["seconds"], found["megabytes"]
+    cost = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    return cost["seconds"], cost["megabytes"]
 
 
 def load_here(which: str, folder: Path) -> None:
@@ -129,19 +129,19 @@ def peak() -> float:
 def loaded(name: str, folder: Path, rounds: int) -> list[str]:
     """The lines of the table of loading: first, again, and theirs, with the ratio to theirs within a round."""
     size = (folder / "model.safetensors").stat().st_size / MEGABYTE
-    found: dict[str, list[tuple[float, float]]] = {"first": [], "again": [], "transformers": []}
+    loads: dict[str, list[tuple[float, float]]] = {"first": [], "again": [], "transformers": []}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as cache:
             os.environ["HEADLIGHT_CACHE"] = cache
-            found["first"].append(load_in_child("ours", folder))
-            found["again"].append(load_in_child("ours", folder))
-            found["transformers"].append(load_in_child("theirs", folder))
-    theirs = [taken for taken, _ in found["transformers"]]
+            loads["first"].append(load_in_child("ours", folder))
+            loads["again"].append(load_in_child("ours", folder))
+            loads["transformers"].append(load_in_child("theirs", folder))
+    theirs = [taken for taken, _ in loads["transformers"]]
     return [
         f"| {name} | {which} | {spread([taken for taken, _ in times])} | "
         f"{spread([taken / other for (taken, _), other in zip(times, theirs, strict=True)])} | "
         f"{spread([memory / size for _, memory in times])} |"
-        for which, times in found.items()
+        for which, times in loads.items()
     ]
 
 

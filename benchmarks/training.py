@@ -116,9 +116,9 @@ def learner(network: nn.Module, predict: Predict, options: argparse.Namespace) -
     learning = next_token.learning(predict, predict, 0, smoothing=defaults.smoothing, precision=options.precision)
 
     def step(number: int) -> int:
-        loss, found = loop.take(number, network, optimiser, learning, schedule)
+        loss, batch = loop.take(number, network, optimiser, learning, schedule)
         assert math.isfinite(loss)
-        return found.tokens
+        return batch.tokens
 
     return step
 
@@ -130,20 +130,20 @@ def sides(options: argparse.Namespace) -> dict[str, Callable[[int], int]]:
     pairs = random_pairs(config.vocabulary)
     batches = PairBatches(pairs=pairs, tokens=defaults.batch_tokens, longest=config.max_length - 1, seed=0)
     ours = Transformer(config).to(device)
-    found: dict[str, Callable[[int], int]] = {"ours": learner(ours, predictions(batches), options)}
+    learners: dict[str, Callable[[int], int]] = {"ours": learner(ours, predictions(batches), options)}
     for name, same in (("nn.Transformer, our dropout", True), ("nn.Transformer, its own dropout", False)):
         theirs = Theirs(config, same_dropout=same).to(device)
         count = sum(parameter.numel() for parameter in theirs.parameters())
         assert count == ours.parameter_count(), f"{count:,} parameters beside {ours.parameter_count():,}"
-        found[name] = learner(theirs, their_predictions(batches), options)
-    return found
+        learners[name] = learner(theirs, their_predictions(batches), options)
+    return learners
 
 
 def speed(step: Callable[[int], int], numbers: range, clock: Callable[[], float]) -> float:
     """Tokens a second over these steps."""
-    found = list[int]()
-    taken = seconds(lambda: found.extend(step(number) for number in numbers), clock)
-    return sum(found) / taken
+    tokens = list[int]()
+    taken = seconds(lambda: tokens.extend(step(number) for number in numbers), clock)
+    return sum(tokens) / taken
 
 
 def main() -> None:
@@ -165,11 +165,11 @@ def main() -> None:
         step(0)
     last = 1 + options.rounds * options.steps
     rounds = [range(first, first + options.steps) for first in range(1, last, options.steps)]
-    found = [[speed(step, numbers, CLOCKS[options.clock]) for step in both.values()] for numbers in rounds]
+    speeds = [[speed(step, numbers, CLOCKS[options.clock]) for step in both.values()] for numbers in rounds]
     print("| side | tokens/s | ours / it |\n|---|---|---|")
     for side, name in enumerate(both):
-        median = statistics.median(row[side] for row in found)
-        print(f"| {name} | {median:,.0f} | {spread([row[0] / row[side] for row in found])} |")
+        median = statistics.median(row[side] for row in speeds)
+        print(f"| {name} | {median:,.0f} | {spread([row[0] / row[side] for row in speeds])} |")
 
 
 if __name__ == "__main__":

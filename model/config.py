@@ -291,10 +291,10 @@ class Config(IdFields, OutputFields, BlockFields, PositionFields):
         )
 
 
-def expect(right: bool, field: str, found: object, expected: str) -> None:
+def expect(right: bool, field: str, value: object, expected: str) -> None:
     """ValueError "field: found …, expected …" unless it is right."""
     if not right:
-        raise ValueError(f"{printable(field)}: found {printable(found)!r}, expected {expected}")
+        raise ValueError(f"{printable(field)}: found {printable(value)!r}, expected {expected}")
 
 
 def check_type(name: str, value: object, hint: Any) -> None:

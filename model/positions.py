@@ -44,7 +44,7 @@ class Positions(nn.Module):
     ``position_ids`` has the position of each token; None: 0, 1, 2 … in order.
     """
 
-    known: int | None = None  # how many positions it has numbers for; None: any
+    capacity: int | None = None  # how many positions it has numbers for; None: any
 
     def __init__(self, config: Config, *, causal: bool = False) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class LearnedPositions(Positions):
         super().__init__(config)
         self.offset = config.position_offset
         self.table = Embedding(config.max_length + self.offset, config.width)
-        self.known: int = config.max_length
+        self.capacity: int = config.max_length
 
     def forward(
         self,
@@ -123,8 +123,8 @@ class LearnedPositions(Positions):
         first, length = (
             (0, tokens.shape[-2]) if position_ids is None else (int(position_ids.min()), int(position_ids.max()) + 1)
         )
-        if first < 0 or length > self.known:
-            raise ValueError(f"{length if first >= 0 else first} positions asked for, {self.known} learned")
+        if first < 0 or length > self.capacity:
+            raise ValueError(f"{length if first >= 0 else first} positions asked for, {self.capacity} learned")
         return self.rows(ids, position_ids).to(tokens.dtype)
 
     def rows(self, ids: Int[Tensor, "*batch position"], position_ids: PositionIds | None) -> Vectors:

@@ -211,7 +211,7 @@ def show_next(attention: ShownAttention, opening: Opening) -> None:
     """Where to go from here, and why: to the weight that is kept in the picture, or else to the one that was found."""
     view, (query, key) = (
         attention.selection.view,
-        pair_of(opening.found, attention.kind) if opening.found else (None, None),
+        pair_of(opening.finding, attention.kind) if opening.finding else (None, None),
     )
     if is_on_screen(opening) and (view.query, view.key) != (None, None):
         query, key = view.query, view.key
@@ -264,7 +264,7 @@ def show_actions(attention: ShownAttention, opening: Opening) -> None:
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         with files():
             taken = selected_pass(selection)
-            key_found = None if opening.found is None else opening.found.key
+            key_found = None if opening.finding is None else opening.finding.key
             snapshot = alone(taken, opening.layer, opening.head, key_found)
             downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), finding=snapshot)
         show_links_inside(attention)

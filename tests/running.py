@@ -140,10 +140,10 @@ def answered(page: Page) -> Iterator[None]:
     idle(page)
 
 
-def open_page(page: Page, address: str, title: str, **wanted: str) -> None:
+def open_page(page: Page, address: str, title: str, **query: str) -> None:
     """Come by an address that names this."""
     page.add_init_script(HEAR_THE_SERVER)
-    page.goto(f"{address}/{PAGES[title][0]}?{urlencode(wanted)}".rstrip("?"))
+    page.goto(f"{address}/{PAGES[title][0]}?{urlencode(query)}".rstrip("?"))
     has_page(page, title)
 
 
@@ -242,17 +242,17 @@ def has_checkpoint(page: Page, name: str) -> None:
 def choose(page: Page, label: str, option: str) -> None:
     """Take another option of a list that opens. It closes where the page is scrolled, by the click itself perhaps."""
     field = page.get_by_role("combobox", name=label, exact=True)
-    wanted = page.get_by_role("option", name=option, exact=True)
+    entry = page.get_by_role("option", name=option, exact=True)
 
     def opened() -> None:
         if field.get_attribute("aria-expanded") != "true":
             field.click()
-        expect(wanted).to_be_visible(timeout=2000)
+        expect(entry).to_be_visible(timeout=2000)
 
     idle(page)
     comes_true(page, opened)
     with answered(page):
-        wanted.click()
+        entry.click()
 
 
 def press(page: Page, name: str) -> None:
@@ -300,8 +300,8 @@ HEAR_THE_SERVER = """
 if (!("heard" in window)) {
   window.heard = { messages: 0, last: 0 }
   window.WebSocket = class extends window.WebSocket {
-    constructor(...said) {
-      super(...said)
+    constructor(...given) {
+      super(...given)
       this.addEventListener("message", () => {
         window.heard = { messages: window.heard.messages + 1, last: performance.now() }
       })
@@ -352,8 +352,8 @@ def comes_true(page: Page, check: Callable[[], object]) -> None:
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            found = check()
-            assert found is None or found
+            outcome = check()
+            assert outcome is None or outcome
             return
         except AssertionError:
             if time.monotonic() > end:

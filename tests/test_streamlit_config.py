@@ -66,7 +66,7 @@ def test_an_element_that_a_browser_may_draw_again_is_kept_by_it_while_another_ru
     def take_time(socket: WebSocketRoute) -> None:
         server = socket.connect_to_server()
         send = server.send
-        socket.on_message(lambda said: on_its_way.append(partial(send, said)) if slow.is_set() else send(said))
+        socket.on_message(lambda message: on_its_way.append(partial(send, message)) if slow.is_set() else send(message))
 
     def both_are_on_their_way() -> None:
         assert len(on_its_way) == 2

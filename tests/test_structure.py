@@ -54,11 +54,11 @@ def product_files(root: Path) -> list[Path]:
 
 def complaints(root: Path) -> set[str]:
     """Every breach in the product code under `root`, as "file: what"."""
-    found = set()
+    every_complaint = set()
     for path in product_files(root):
         name = path.relative_to(root).as_posix()
-        found |= {f"{name}: {what}" for what in breaches(path, layer=name.split("/")[0])}
-    return {complaint for complaint in found if not COMPONENT.match(complaint)}
+        every_complaint |= {f"{name}: {what}" for what in breaches(path, layer=name.split("/")[0])}
+    return {complaint for complaint in every_complaint if not COMPONENT.match(complaint)}
 
 
 def breaches(path: Path, layer: str) -> Iterator[str]:
@@ -114,9 +114,9 @@ def strings(tree: ast.Module) -> list[str]:
 
 def checkpoint_complaints(folder: Path) -> set[str]:
     sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    found = {f"{path.name}: {size:,} bytes" for path, size in sizes.items() if size > LARGEST_FILE}
-    found |= {f"{path.name}: not a kind of file for a checkpoint" for path in sizes if not is_data(path)}
-    return found | ({"checkpoints: too large in all"} if sum(sizes.values()) > LARGEST_TOTAL else set())
+    every_complaint = {f"{path.name}: {size:,} bytes" for path, size in sizes.items() if size > LARGEST_FILE}
+    every_complaint |= {f"{path.name}: not a kind of file for a checkpoint" for path in sizes if not is_data(path)}
+    return every_complaint | ({"checkpoints: too large in all"} if sum(sizes.values()) > LARGEST_TOTAL else set())
 
 
 def is_data(path: Path) -> bool:

@@ -55,10 +55,10 @@ class Report:
     def __str__(self) -> str:
         kinds = ", ".join(f"{name} {count}" for name, count in sorted(self.done.items()))
         missed = ", ".join(f"{name} {count}" for name, count in sorted(self.missed.items())) or "none"
-        said = [f"{sum(self.done.values())} actions, seeds {self.seeds}: {kinds}", f"came too late: {missed}"]
+        lines = [f"{sum(self.done.values())} actions, seeds {self.seeds}: {kinds}", f"came too late: {missed}"]
         for sentence, script in self.faults.items():
-            said += [f"\nFAULT: {sentence}\nThe way there, as a script for the repository's root:\n", script]
-        return "\n".join([*said, f"{len(self.faults)} faults"])
+            lines += [f"\nFAULT: {sentence}\nThe way there, as a script for the repository's root:\n", script]
+        return "\n".join([*lines, f"{len(self.faults)} faults"])
 
 
 def wander(browser: Browser, address: str, *, seed: int, seconds: float) -> Report:
@@ -118,9 +118,11 @@ def script_of(sentence: str, lines: list[str], seed: int) -> str:
     """A script that goes the same way."""
     width, height = DESKTOP
     inside = textwrap.indent("\n".join(lines), "    ")
-    said = sentence.replace("\\", "\\\\").replace('"', "'")
+    safe_sentence = sentence.replace("\\", "\\\\").replace('"', "'")
     window = {"width": width, "height": height}
-    return SCRIPT.format(sentence=said, seed=seed, lines=inside, **window, patience=ACTION_PATIENCE, loading=LOADING)
+    return SCRIPT.format(
+        sentence=safe_sentence, seed=seed, lines=inside, **window, patience=ACTION_PATIENCE, loading=LOADING
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

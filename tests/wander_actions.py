@@ -85,14 +85,14 @@ class Walk:
         """What a line of code finds on the page."""
         return eval(code, {"page": self.page})
 
-    def pick(self, code: str, wanted: Callable[[Locator], bool] = Locator.is_enabled, *, seen: bool = True) -> str:
+    def pick(self, code: str, fits: Callable[[Locator], bool] = Locator.is_enabled, *, seen: bool = True) -> str:
         """The code of one of the things that the code finds: by role and name, where they tell it apart."""
         every = self.locator(f"{code}.filter(visible=True)" if seen else code)
         places = list(range(every.count()))
         self.random.shuffle(places)
         for place in places[:8]:
             one = every.nth(place)
-            if wanted(one):
+            if fits(one):
                 return self.named(one) or f"{code}{'.filter(visible=True)' if seen else ''}.nth({place})"
         raise NothingThereError(code)
 

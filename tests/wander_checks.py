@@ -47,11 +47,11 @@ PYTHON = re.compile(
 COUNT_QUIET = """(() => {
   const { send } = WebSocket.prototype
   const wander = (window.wander = { quiet: 0, sent: -Infinity })
-  WebSocket.prototype.send = function (...said) {
+  WebSocket.prototype.send = function (...given) {
     if (!this.watched) this.addEventListener("message", () => Object.assign(wander, { quiet: 0, sent: -Infinity }))
     this.watched = true
     Object.assign(wander, { quiet: 0, sent: performance.now() })
-    return send.apply(this, said)
+    return send.apply(this, given)
   }
   let last = performance.now()
   setInterval(() => {
@@ -107,10 +107,10 @@ READ_PAGE = """() => {
 
 # Long lists hold only the options in sight: they are scrolled through.
 READ_OPTIONS = """async (list) => {
-  const found = new Set()
+  const texts = new Set()
   const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
   for (let step = 0; step < 200; step++) {
-    for (const option of list.querySelectorAll("[role=option]")) found.add(option.textContent)
+    for (const option of list.querySelectorAll("[role=option]")) texts.add(option.textContent)
     const before = list.scrollTop
     list.scrollTop += list.clientHeight / 2
     await frames()
@@ -118,7 +118,7 @@ READ_OPTIONS = """async (list) => {
   }
   list.scrollTop = 0
   await frames()
-  return [...found]
+  return [...texts]
 }"""
 
 
@@ -168,8 +168,8 @@ class Watch:
         for error in facts["errors"]:
             if not proper_refusal(error, facts["values"]):
                 raise FaultError(f"There is an error box on {self.place}: {error[:LONGEST_QUOTE]!r}.")
-        for said in facts["missing"]:
-            raise FaultError(f"A dialog on {self.place} says {said!r}.")
+        for notice in facts["missing"]:
+            raise FaultError(f"A dialog on {self.place} says {notice!r}.")
         if not facts["title"] and not self._has_title():
             raise FaultError(f"The page {self.place} has no title.")
 
@@ -201,14 +201,14 @@ class Watch:
         answered: whether all that was done is answered; until then a list may show what it offered before. A list that
         is open already shows what was typed to search it.
         """
-        shown, name, was_open = field.input_value(), field.get_attribute("aria-label"), is_open(field)
+        value, name, was_open = field.input_value(), field.get_attribute("aria-label"), is_open(field)
         field.scroll_into_view_if_needed()  # before the click: a list that has opened closes when the page scrolls
         field.click()
         opened = self.page.get_by_role("listbox").last
         opened.get_by_role("option").first.wait_for()
         offered = [plain(option) for option in opened.evaluate(READ_OPTIONS)]
-        if answered and shown and not was_open and plain(shown) not in offered:
-            raise FaultError(f"The list {name!r} on {self.place} shows {shown!r}, but offers {', '.join(offered)}.")
+        if answered and value and not was_open and plain(value) not in offered:
+            raise FaultError(f"The list {name!r} on {self.place} shows {value!r}, but offers {', '.join(offered)}.")
 
     def address(self) -> None:
         """The address, opened by somebody else, must give the page back. A refused or unsent text it does not hold.
@@ -243,8 +243,8 @@ class Watch:
 
     def number(self) -> None:
         """The exact number on Explore, where a query or a key is kept and nothing else is changed, is the trace's."""
-        wanted = expected_number(self.page.url)
-        if wanted is None:
+        expected = expected_number(self.page.url)
+        if expected is None:
             return
         self.page.mouse.move(1, 1)
         explorer = self.page.locator(".headlight")
@@ -255,10 +255,10 @@ class Watch:
             exact.wait_for(timeout=NUMBER_PATIENCE)
         if not exact.is_visible():
             raise FaultError(f"The exact number of what {self.place} keeps does not come.")
-        shown = float(exact.inner_text())
-        if abs(shown - wanted) > TOLERANCE:
-            said = plain(self.page.locator(".readout .said").inner_text())
-            raise FaultError(f"{self.place} shows {shown} ({said}), but the trace has {wanted}.")
+        number = float(exact.inner_text())
+        if abs(number - expected) > TOLERANCE:
+            readout = plain(self.page.locator(".readout .said").inner_text())
+            raise FaultError(f"{self.place} shows {number} ({readout}), but the trace has {expected}.")
 
 
 def is_open(field: Locator) -> bool:

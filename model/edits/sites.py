@@ -86,8 +86,8 @@ class HiddenKey:
         return "encoder" if self.attention == "cross" else self.stack
 
 
-def expect(right: bool, what: str, found: object, expected: str) -> None:
+def expect(right: bool, what: str, value: object, expected: str) -> None:
     """InputError "edits: what: found …, expected …" unless it is right."""
     if not right:
-        printed = repr(printable(found)) if isinstance(found, str) else printable(found)
+        printed = repr(printable(value)) if isinstance(value, str) else printable(value)
         raise InputError(f"edits: {what}: found {printed}, expected {expected}.")

@@ -11,9 +11,9 @@ LARGEST_JSON = 1 << 20
 DEEPEST_JSON = 32
 
 
-def refuse(file: str, field: str, found: object, expected: str) -> NoReturn:
+def refuse(file: str, field: str, value: object, expected: str) -> NoReturn:
     """CheckpointError, one printable line."""
-    raise CheckpointError(f"{file}: {printable(field)}: found {printable(found)}, expected {expected}.") from None
+    raise CheckpointError(f"{file}: {printable(field)}: found {printable(value)}, expected {expected}.") from None
 
 
 def regular_file(folder: Path, file: str, largest: int) -> Path:

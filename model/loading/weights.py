@@ -52,17 +52,17 @@ def load(
     return model
 
 
-def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, found: Stored) -> None:
+def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, stored: Stored) -> None:
     """Refuse a tensor that is not of the shape and type that the model needs, before it is read."""
-    file = found.path.name
-    if found.dtype not in USED:
-        refuse(file, f"{source.name}: dtype", found.dtype, "one of " + ", ".join(USED))
+    file = stored.path.name
+    if stored.dtype not in USED:
+        refuse(file, f"{source.name}: dtype", stored.dtype, "one of " + ", ".join(USED))
     try:
-        shape = tuple(source.change(torch.empty(found.shape, device="meta"), model.config).shape)
+        shape = tuple(source.change(torch.empty(stored.shape, device="meta"), model.config).shape)
     except (RuntimeError, IndexError, ValueError):  # it cannot even be cut or transposed
         shape = ()
     if shape != expected:
-        refuse(file, source.name, f"shape {found.shape}", f"one that gives {expected}")
+        refuse(file, source.name, f"shape {stored.shape}", f"one that gives {expected}")
 
 
 def transposed(model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored]) -> set[str]:

@@ -32,9 +32,9 @@ def trace_later(selection: Selection, edits: Edits) -> Callable[[], Trace]:
         return checkpoint.trace(selection.text, pair=pair, target=target, edits=edits)
 
     def trace() -> Trace:
-        found: Trace = traces().get(key, run, bytes_of)
-        refuse_empty(found)
-        return found
+        forward_trace: Trace = traces().get(key, run, bytes_of)
+        refuse_empty(forward_trace)
+        return forward_trace
 
     return trace
 

@@ -33,7 +33,7 @@ from viz.theme import DARK, LIGHT
 SENTENCE = "An odd film, but a good film."
 RESTING = 300  # milliseconds
 COUNT_SENT = "window.sent = 0; const { send } = WebSocket.prototype;\
-WebSocket.prototype.send = function (...said) { window.sent += 1; return send.apply(this, said) }"
+WebSocket.prototype.send = function (...given) { window.sent += 1; return send.apply(this, given) }"
 # The longest time between two movements, the heads that were off, what was sent, and the heads that are off.
 HOVER_AND_SWITCH = """async (root, places) => {
   const { explorer } = root
@@ -41,8 +41,8 @@ HOVER_AND_SWITCH = """async (root, places) => {
   const { left, top } = explorer.matrix.host.getBoundingClientRect()
   let [last, longest] = [performance.now(), 0]
   for (const { x, y } of places) {
-    const said = { clientX: left + x, clientY: top + y, bubbles: true }
-    explorer.matrix.host.dispatchEvent(new PointerEvent("pointermove", said))
+    const move = { clientX: left + x, clientY: top + y, bubbles: true }
+    explorer.matrix.host.dispatchEvent(new PointerEvent("pointermove", move))
     await new Promise(requestAnimationFrame)
     longest = Math.max(longest, performance.now() - last)
     last = performance.now()
@@ -92,8 +92,8 @@ def tile_cell(page: Page, layer: int, head: int, query: int, key: int) -> Positi
     script = (
         f"({{ ...explorer.grid.corner({layer}, {head}), cell: explorer.grid.tile / explorer.grid.tiles[0].width }})"
     )
-    found = explored(page, script)
-    return {"x": found["x"] + (key + 0.5) * found["cell"], "y": found["y"] + (query + 0.5) * found["cell"]}
+    corner = explored(page, script)
+    return {"x": corner["x"] + (key + 0.5) * corner["cell"], "y": corner["y"] + (query + 0.5) * corner["cell"]}
 
 
 def test_a_sentence_typed_and_a_head_toggled_show_the_weights_of_the_trace(browser, address, weights):
@@ -129,7 +129,9 @@ def test_the_picture_comes_before_the_controls_and_stays_with_what_is_being_type
 
     def holding(socket: WebSocketRoute) -> None:
         servers.append(socket.connect_to_server())
-        socket.on_message(lambda said: held.append(said) if b'"event":"drawn"' in said else servers[0].send(said))
+        socket.on_message(
+            lambda message: held.append(message) if b'"event":"drawn"' in message else servers[0].send(message)
+        )
 
     with visitor(browser) as page:
         page.route_web_socket(re.compile("_stcore/stream"), holding)
@@ -178,7 +180,7 @@ def test_hovering_and_switching_heads_ask_the_server_nothing_until_the_pointer_r
         picture_shown(page)
         told(page)
         tries = (hovered_and_switched(page) for _ in range(9))  # a pointer may rest by accident, on a busy machine
-        _, before, sent, after = next(found for found in tries if found[0] < RESTING)
+        _, before, sent, after = next(attempt for attempt in tries if attempt[0] < RESTING)
         assert (before, sent, after) == ([], 0, ["0.1"])
         told(page)
         expect(page).to_have_url(re.compile("off=0.1"))  # then the address is brought up to date
@@ -187,8 +189,8 @@ def test_hovering_and_switching_heads_ask_the_server_nothing_until_the_pointer_r
 def hovered_and_switched(page: Page) -> tuple[float, list[str], int, list[str]]:
     page.get_by_role("button", name="All heads", exact=True).click()
     told(page)
-    found = page.locator(".headlight").evaluate(HOVER_AND_SWITCH, [cell(page, place, place) for place in range(4)])
-    longest, before, sent, after = found
+    results = page.locator(".headlight").evaluate(HOVER_AND_SWITCH, [cell(page, place, place) for place in range(4)])
+    longest, before, sent, after = results
     return longest, before, sent, after
 
 
@@ -210,10 +212,10 @@ def test_what_the_explorer_told_or_asked_is_told_again_where_the_message_was_los
         server = socket.connect_to_server()
 
         def pass_on(message: bytes | str) -> None:
-            said = message if isinstance(message, bytes) else message.encode()
-            found = [name for name in (b'"event":"drawn"', b'"event":"row"') if name in said and name not in lost]
-            lost.extend(found)
-            if not found:
+            content = message if isinstance(message, bytes) else message.encode()
+            names = [name for name in (b'"event":"drawn"', b'"event":"row"') if name in content and name not in lost]
+            lost.extend(names)
+            if not names:
                 server.send(message)
 
         socket.on_message(pass_on)
@@ -234,8 +236,8 @@ def test_the_explorer_tells_nothing_from_a_page_that_back_has_left(browser, addr
         server = socket.connect_to_server()
 
         def pass_on(message: bytes | str) -> None:
-            said = message if isinstance(message, bytes) else message.encode()
-            if b'"event":"drawn"' in said:
+            content = message if isinstance(message, bytes) else message.encode()
+            if b'"event":"drawn"' in content:
                 told.append(time.monotonic())
             elif not told:  # the page that Back asks for never comes
                 server.send(message)
@@ -330,8 +332,8 @@ def test_layers_of_a_long_text_come_when_they_are_looked_at(browser, address):
             inner = explored(page, "explorer.matrix.inner")
             page.locator(".stack.matrix").hover(position={"x": inner["left"] + 150, "y": inner["top"] + 100})
             query, key = (
-                int(found) - 1
-                for found in re.findall(r"(?:query|key) (\d+)", page.locator(".readout .said").inner_text())
+                int(number) - 1
+                for number in re.findall(r"(?:query|key) (\d+)", page.locator(".readout .said").inner_text())
             )
             mean = stack.blocks[layer].self_attention.weights.double().mean(dim=0)
             assert exact(page) == pytest.approx(float(mean[query, key]), abs=1e-7)
@@ -471,8 +473,8 @@ def test_the_downloaded_pictures_and_the_page_open(browser, address, weights, tm
         expect(alone.locator(".readout")).to_contain_text("Layer 2, head 3")
         alone.locator(".stack.matrix").hover(position=cell(alone, 2, 4))
         expect(alone.locator(".readout")).to_contain_text("query 3")
-        said = float(alone.locator(".readout").inner_text().split("≈ ")[1])
-        assert said == pytest.approx(weights[1, 2, 2, 4], abs=0.0045)
+        weight = float(alone.locator(".readout").inner_text().split("≈ ")[1])
+        assert weight == pytest.approx(weights[1, 2, 2, 4], abs=0.0045)
 
 
 @pytest.mark.parametrize(
@@ -538,9 +540,9 @@ def test_heads_chosen_in_the_chart_and_in_the_explorer_stay_in_step(browser, add
 def bright(page: Page, heads: set[tuple[int, int]]) -> None:
     """The heads whose marks in both parts of the chart are not dimmed, counted from 1."""
     marks = page.locator("path[aria-label^='layer ']")
-    found = marks.evaluate_all("all => all.map(one => [one.ariaLabel, one.getAttribute('opacity')])")
-    assert len(found) == 2 * 32
-    lit = [tuple(map(int, re.findall(r"\d+", label)[:2])) for label, opacity in found if opacity in (None, "1")]
+    opacities = marks.evaluate_all("all => all.map(one => [one.ariaLabel, one.getAttribute('opacity')])")
+    assert len(opacities) == 2 * 32
+    lit = [tuple(map(int, re.findall(r"\d+", label)[:2])) for label, opacity in opacities if opacity in (None, "1")]
     assert sorted(lit) == sorted([*heads, *heads])
 
 

@@ -89,10 +89,10 @@ yield Number(getComputedStyle(e).opacity)}()])"
         opened(page, address)
         assert opacity() == 1
         expect(page.get_by_role("button", name="Show", exact=True)).to_be_hidden()
-        shown = field(page).input_value()
+        text_before = field(page).input_value()
         field(page).fill(TEXT)
         comes_true(page, lambda: check(opacity() < 0.5))
-        field(page).fill(shown)
+        field(page).fill(text_before)
         comes_true(page, lambda: check(opacity() == 1))
         field(page).fill(TEXT)
         page.get_by_role("button", name="Show", exact=True).click()

@@ -32,8 +32,8 @@ def weights(edits: Edits) -> np.ndarray:
     return encoder.blocks[0].self_attention.weights.double().mean(dim=0).numpy()
 
 
-def open_at(page: Page, address: str, **wanted: str) -> None:
-    page.goto(f"{address}/break?{urlencode(wanted)}")
+def open_at(page: Page, address: str, **query: str) -> None:
+    page.goto(f"{address}/break?{urlencode(query)}")
     asks(page, "What is each part of the formula for?")
     expect(page.locator(f"{CHARTS} svg").first).to_be_visible()
     idle(page)
@@ -53,10 +53,10 @@ def numbers(page: Page) -> dict[str, np.ndarray]:
 
 
 def compare(page: Page, before: np.ndarray, after: np.ndarray) -> None:
-    found = numbers(page)
-    for name, wanted in {"before": before, "after": after, "change": after - before}.items():
-        assert found[name].shape == wanted.shape
-        assert np.abs(found[name] - wanted).max() <= 1e-6
+    matrices = numbers(page)
+    for name, expected in {"before": before, "after": after, "change": after - before}.items():
+        assert matrices[name].shape == expected.shape
+        assert np.abs(matrices[name] - expected).max() <= 1e-6
 
 
 def colour_at(page: Page, panel: int, query: int, key: int) -> list[int]:
@@ -105,34 +105,34 @@ def test_the_cells_have_the_colours_of_their_weights_and_of_their_change_in_both
                 [before[query, key], after[query, key], abs(shift) / largest],
             )
             for panel, (scale, strength) in enumerate(zip(("blue", "blue", name), strengths, strict=True)):
-                wanted = colours_of(theme, scale, np.sqrt(np.array(strength)))
-                comes_true(page, partial(coloured, page, panel, (query, key), wanted))
+                colour = colours_of(theme, scale, np.sqrt(np.array(strength)))
+                comes_true(page, partial(coloured, page, panel, (query, key), colour))
 
 
-def coloured(page: Page, panel: int, cell: tuple[int, int], wanted: np.ndarray) -> None:
-    assert np.abs(np.array(colour_at(page, panel, *cell)) - wanted).max() <= 1.5
+def coloured(page: Page, panel: int, cell: tuple[int, int], colour: np.ndarray) -> None:
+    assert np.abs(np.array(colour_at(page, panel, *cell)) - colour).max() <= 1.5
 
 
 def test_a_cell_that_is_pointed_at_is_marked_in_all_pictures_and_says_its_numbers(browser, address):
     before, after = weights(Edits()), weights(Edits(scale=1.0))
     with visitor(browser) as page:
         open_at(page, address, text=SENTENCE, experiment="scale")
-        panel, said = page.locator(".panel").last, page.get_by_role("status").filter(has_text="attends to")
+        panel, readout = page.locator(".panel").last, page.get_by_role("status").filter(has_text="attends to")
         for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown"):
             panel.press(key)
         expect(page.locator(".mark:visible")).to_have_count(3)
         change = f"{after[1, 2] - before[1, 2]:+.4f}".replace("-", "−")
         numbers_said = f"before {before[1, 2]:.4f}\nafter {after[1, 2]:.4f}\nchange {change}"
-        wanted = f"query 2 · odd\nattends to key 3 · film\n{numbers_said}"
-        assert said.inner_text() == wanted
+        sentence = f"query 2 · odd\nattends to key 3 · film\n{numbers_said}"
+        assert readout.inner_text() == sentence
         panel.press("Escape")
-        expect(said).to_have_count(0)
+        expect(readout).to_have_count(0)
         cell = page.locator(".panel").first.evaluate("panel => panel.querySelector('.mark').style.cssText")
         left, top, width, height = (float(re.search(rf"{side}: ([0-9.]+)px", cell)[1]) for side in SIDES)  # type: ignore[index]
         panel.hover(position={"x": left + width / 2, "y": top + height / 2})
-        assert said.inner_text() == wanted
+        assert readout.inner_text() == sentence
         page.mouse.move(0, 0)
-        expect(said).to_have_count(0)
+        expect(readout).to_have_count(0)
 
 
 ROOM = """(root, keys) => {
@@ -145,8 +145,8 @@ ROOM = """(root, keys) => {
 def room_of(page: Page) -> list[float]:
     """Pixels: the side of a cell, what is free beside all cells of a picture, and what is free below the buttons."""
     page.locator(".panel").first.press("ArrowRight")
-    found: list[float] = page.locator(".compared").evaluate(ROOM, len(weights(Edits())))
-    return found
+    room: list[float] = page.locator(".compared").evaluate(ROOM, len(weights(Edits())))
+    return room
 
 
 def fills_the_screen(page: Page, least: float) -> None:

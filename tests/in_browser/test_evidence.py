@@ -31,7 +31,7 @@ def test_a_text_that_is_typed_is_checked_and_its_numbers_are_those_of_the_trace(
         expect(row).to_contain_text(f"{encoder.weights().numel():,}")
         checked(page)
         verdict, _, difference, allowed, ours, reference, where, *_ = row.get_by_role("cell").all_inner_texts()
-        layer, head, query, key = (int(found) - 1 for found in re.findall(r"\d+", where))
+        layer, head, query, key = (int(number) - 1 for number in re.findall(r"\d+", where))
         # Another process may add in another order, so that its last digits are others.
         assert float(ours) == pytest.approx(float(encoder.weights()[layer, head, query, key]), abs=1e-5)
         assert float(difference) == pytest.approx(abs(float(ours) - float(reference)), rel=0.05)

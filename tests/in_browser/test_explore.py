@@ -159,8 +159,8 @@ def test_the_three_results_come_and_a_press_does_what_was_said(browser, address)
     with visitor(browser) as page:
         open_page(page, address, "Explore")
         results = page.locator(".st-key-changes strong")
-        wanted = ["93.9 % → 94.4 %", "93.9 % → 18.1 %", "93.9 % → 23.5 %"]
-        expect(results).to_have_text([re.compile(text.replace(" ", r"\s")) for text in wanted])
+        changes = ["93.9 % → 94.4 %", "93.9 % → 18.1 %", "93.9 % → 23.5 %"]
+        expect(results).to_have_text([re.compile(text.replace(" ", r"\s")) for text in changes])
         press(page, "Swap the halves")
         has_text(page, "I loved the film, but it was slow.")
         with answered(page):

@@ -47,10 +47,10 @@ def test_the_picture_of_every_page_is_seen_without_scrolling(browser, address, t
     width, height = size
 
     def high_enough() -> None:
-        found = place(page)
-        assert found["top"] <= TOPS[size]
+        box = place(page)
+        assert box["top"] <= TOPS[size]
         if size == LAPTOP:
-            assert (height - found["top"]) / found["height"] >= IN_SIGHT
+            assert (height - box["top"]) / box["height"] >= IN_SIGHT
 
     with visitor(browser, width=width, height=height) as page:
         open_page(page, address, title)
@@ -66,8 +66,8 @@ COVERED = """() => {
   }
   const within = (outer, one) => one && (one === outer || within(outer, one.parentNode ?? one.host))
   const met = (x, y, root = document) => {
-    const found = root.elementFromPoint(x, y)
-    return found?.shadowRoot && found.shadowRoot !== root ? met(x, y, found.shadowRoot) ?? found : found
+    const top = root.elementFromPoint(x, y)
+    return top?.shadowRoot && top.shadowRoot !== root ? met(x, y, top.shadowRoot) ?? top : top
   }
   const pressed = roots.flatMap((root) => [...root.querySelectorAll("button, a[href], textarea, select, summary")])
   const seen = pressed.filter((one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
@@ -103,7 +103,7 @@ def test_with_the_sidebar_folded_nothing_lies_over_the_bar(browser, address):
 def test_a_picture_alone_has_nothing_around_it_and_hides_what_was_found_until_asked(browser, address, title):
     with visitor(browser, width=1280, height=720) as page:
         open_page(page, address, title)
-        found = page.get_by_role("heading", level=1).inner_text()
+        heading_text = page.get_by_role("heading", level=1).inner_text()
         page.goto(f"{address}/{PAGES[title][0]}?view=picture")
         question = page.get_by_test_id("stExpander").get_by_text(PAGES[title][1])
         question.wait_for()
@@ -120,7 +120,7 @@ def test_a_picture_alone_has_nothing_around_it_and_hides_what_was_found_until_as
         assert below == []
         question.click()
         heading.wait_for()
-        assert heading.inner_text() == found
+        assert heading.inner_text() == heading_text
         assert "view=picture" in page.url
 
 

@@ -67,11 +67,11 @@ def test_the_way_is_walked_by_keys_and_buttons_and_shows_the_numbers_of_the_trac
             at_step(page, step)
             if step in numbers:
                 label, values = numbers[step]
-                found = printed(page, label)
+                printed_numbers = printed(page, label)
                 if values is None:
-                    assert found.sum() == pytest.approx(float(attention.products[3, 2, 4]), abs=1e-4)
+                    assert printed_numbers.sum() == pytest.approx(float(attention.products[3, 2, 4]), abs=1e-4)
                 else:
-                    assert np.allclose(found, values.numpy(), atol=1e-6)
+                    assert np.allclose(printed_numbers, values.numpy(), atol=1e-6)
             if place < len(TITLES) - 1:
                 if place % 2:
                     page.get_by_role("button", name="Next").click()

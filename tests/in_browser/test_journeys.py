@@ -85,12 +85,12 @@ def at_step(page: Page, checkpoint: Any, text: str, target: str, step: int) -> N
     trace = checkpoint.trace(text, target=target)
     ids = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
     piece = checkpoint.tokenizer.pieces(ids)[step]
-    said = page.get_by_text(re.compile("^To produce "))
+    sentence = page.get_by_text(re.compile("^To produce "))
     probability = float(trace.logits[step].double().softmax(dim=-1)[ids[step]])
-    expect(said).to_contain_text(
+    expect(sentence).to_contain_text(
         re.compile(rf"^To produce {re.escape(position_name(step, piece))}, the model looked most")
     )
-    expect(said).to_contain_text(
+    expect(sentence).to_contain_text(
         f"The model gave {position_name(step, piece)} a probability of {percent(probability, 1)}."
     )
     row = trace.decoder.cross_weights()[2].double().mean(dim=0)[step]  # the layer that the card speaks for
@@ -229,8 +229,8 @@ def says_weight(page: Page, stack: Any, layer: int, head: int, query: int | None
     query, key = strongest(weights, query, None)
     place, attends = f"In head {head + 1} of layer {layer + 1}", f"attention to key {names(stack)[key]}."
     given = share(float(weights[query, key]))
-    said = page.get_by_text(re.compile(f"^{place}, query "))
-    expect(said).to_contain_text(f"{place}, query {names(stack)[query]} gives {given} of its {attends}")
+    sentence = page.get_by_text(re.compile(f"^{place}, query "))
+    expect(sentence).to_contain_text(f"{place}, query {names(stack)[query]} gives {given} of its {attends}")
 
 
 def does_most(checkpoint: Any, text: str) -> tuple[int, int, int | None]:
@@ -238,12 +238,12 @@ def does_most(checkpoint: Any, text: str) -> tuple[int, int, int | None]:
     trace = checkpoint.trace(text)
     (kind,) = kinds_of(trace).values()
     shuffles = shuffled_weights(checkpoint, trace, kind.name)
-    found: Any = finding(measure(np.stack(kind.weights), sides_of(trace, kind.name), shuffles))
-    column = kind.weights[found.layer][found.head][:, found.key].copy() if found.key is not None else None
-    if column is None or found.query is not None:
-        return found.layer, found.head, found.query
-    column[[place for place, added in enumerate(kind.queries.special or ()) if added] + [found.key]] = -1
-    return found.layer, found.head, int(column.argmax())
+    best: Any = finding(measure(np.stack(kind.weights), sides_of(trace, kind.name), shuffles))
+    column = kind.weights[best.layer][best.head][:, best.key].copy() if best.key is not None else None
+    if column is None or best.query is not None:
+        return best.layer, best.head, best.query
+    column[[place for place, added in enumerate(kind.queries.special or ()) if added] + [best.key]] = -1
+    return best.layer, best.head, int(column.argmax())
 
 
 def weight_inside(page: Page, layer: int, head: int) -> float:
@@ -305,8 +305,8 @@ def test_the_weights_behind_a_mean_are_those_of_the_trace_on_both_pages(browser,
         open_page(page, address, "Explore", text=OWN)
         page.get_by_role("button", name="Inside this weight").click()
         asked = page.get_by_text("Choose one of these heads")
-        said = f"{names(stack)[query]} attends to {names(stack)[key]} with {percent(float(mean[query, key]), 1)}"
-        expect(asked).to_contain_text(f"{said}, the mean of 8 heads.")
+        sentence = f"{names(stack)[query]} attends to {names(stack)[key]} with {percent(float(mean[query, key]), 1)}"
+        expect(asked).to_contain_text(f"{sentence}, the mean of 8 heads.")
         for head, weight in enumerate(weights[:, query, key].tolist()):
             expect(page.get_by_role("link", name=f"Head {head + 1}: {percent(weight, 1)}")).to_be_visible()
         page.get_by_role("link", name="Head 5: ").click()
@@ -372,14 +372,14 @@ def same_mean(page: Page, checkpoint: Any, edits: Edits) -> None:
     close(exact(page), float(weights.double().mean(dim=0)[2, 3]))
 
 
-def close(found: float, wanted: float) -> None:
-    assert found == pytest.approx(wanted, abs=1e-6)
+def close(number: float, expected: float) -> None:
+    assert number == pytest.approx(expected, abs=1e-6)
 
 
 def has_prediction(page: Page, probabilities: dict[str, float]) -> None:
     label = max(probabilities, key=probabilities.__getitem__)
-    said = percent(probabilities[label], 1)
-    expect(page.get_by_test_id("stMetricValue")).to_contain_text(f"{label} {said}")
+    probability = percent(probabilities[label], 1)
+    expect(page.get_by_test_id("stMetricValue")).to_contain_text(f"{label} {probability}")
 
 
 def test_heads_muted_in_explore_are_muted_inside_and_still_are_after_back(browser, address, sentiment):
@@ -464,8 +464,8 @@ def test_the_numbers_of_a_token_are_shown_after_another_text(browser, address, s
         show_text(page, OWN)
         page.get_by_text("The numbers of one token", exact=True).click()
         choose(page, "Numbers of the token", names(stack)[4])
-        wanted = np.stack([stack.embedding.token[4], stack.embedding.position[4], stack.embedding.total[4]], axis=1)
-        comes_true(page, lambda: np.testing.assert_allclose(grid(page)[:, 1:], wanted[: len(grid(page))], atol=1e-6))
+        vectors = np.stack([stack.embedding.token[4], stack.embedding.position[4], stack.embedding.total[4]], axis=1)
+        comes_true(page, lambda: np.testing.assert_allclose(grid(page)[:, 1:], vectors[: len(grid(page))], atol=1e-6))
         no_complaint(page)
 
 
@@ -493,5 +493,5 @@ def read_table(file: Path) -> tuple[pd.DataFrame, dict[str, str]]:
 def assert_weights(table: pd.DataFrame, layer: int, weights: Any) -> None:
     """Every number of every head. weights: (head, query, key)."""
     for head, of_head in enumerate(weights):
-        found = table[f"layer_{layer}_head_{head}"].to_numpy()
-        assert np.allclose(found, of_head.numpy().reshape(-1), atol=1e-6, rtol=0)
+        column = table[f"layer_{layer}_head_{head}"].to_numpy()
+        assert np.allclose(column, of_head.numpy().reshape(-1), atol=1e-6, rtol=0)

@@ -199,10 +199,10 @@ def test_reload_gives_every_page_back(browser, address, sentiment):
             if title != "Explore":
                 go_to(page, title)
             expect(page.get_by_role("heading", level=1)).to_be_visible()
-            said, url = page.get_by_test_id("stMain").inner_text().split("\n")[:3], page.url
+            lines, url = page.get_by_test_id("stMain").inner_text().split("\n")[:3], page.url
             page.reload()
             has_page(page, title)
-            comes_true(page, partial(same_words, page, said))
+            comes_true(page, partial(same_words, page, lines))
             if title in OPENING:
                 opened_with(page, OWN, OPENING[title][1])
             if title == "Inside a head":
@@ -211,8 +211,8 @@ def test_reload_gives_every_page_back(browser, address, sentiment):
             no_complaint(page)
 
 
-def same_words(page: Page, said: list[str]) -> None:
-    assert page.get_by_test_id("stMain").inner_text().split("\n")[:3] == said
+def same_words(page: Page, lines: list[str]) -> None:
+    assert page.get_by_test_id("stMain").inner_text().split("\n")[:3] == lines
 
 
 def test_a_deep_link_on_a_fresh_server_shows_what_it_names_and_back_leaves_it(browser, sentiment):
@@ -359,19 +359,19 @@ def test_every_page_reads_a_brought_checkpoint(browser, brought, name):
 def test_files_are_named_by_page_checkpoint_and_eight_digits_of_what_is_selected(browser, address):
     with visitor(browser) as page:
         open_page(page, address, "Explore", text=OWN)
-        found = [download(page, "This view (CSV)").suggested_filename]
+        file_names = [download(page, "This view (CSV)").suggested_filename]
         with answered(page):
             page.get_by_role("button", name="Layer 2", exact=True).click()
-        found.append(download(page, "All weights (NPZ)").suggested_filename)
+        file_names.append(download(page, "All weights (NPZ)").suggested_filename)
         go_to(page, "How we know")
-        found.append(download(page, "Table (CSV)").suggested_filename)
+        file_names.append(download(page, "Table (CSV)").suggested_filename)
         go_to(page, "Positions")
-        found.append(download(page, "Position vectors (CSV)").suggested_filename)
+        file_names.append(download(page, "Position vectors (CSV)").suggested_filename)
         stems = ["explore-sentiment", "explore-sentiment", "evidence-sentiment", "positions-table-sentiment"]
         endings = ["csv", "npz", "csv", "csv"]
-        for name, stem, ending in zip(found, stems, endings, strict=True):
+        for name, stem, ending in zip(file_names, stems, endings, strict=True):
             assert re.fullmatch(rf"{stem}-[0-9a-f]{{8}}\.{ending}", name)
-        assert found[0].split("-")[-1].split(".")[0] != found[1].split("-")[-1].split(".")[0]
+        assert file_names[0].split("-")[-1].split(".")[0] != file_names[1].split("-")[-1].split(".")[0]
 
 
 def test_the_table_of_explore_holds_its_numbers_and_says_what_was_muted(browser, address, sentiment):
@@ -422,8 +422,8 @@ def test_the_tables_of_translate_hold_its_numbers_and_its_alignment(browser, add
         assert (facts["target"], facts["heads"]) == (target, "mean of all layers and heads")
         weights = words_given(trace)
         assert set(zip(links["source"], links["target"], strict=True)) == aligned(weights)
-        wanted = [weights[target, source] for target, source in zip(links["target"], links["source"], strict=True)]
-        assert links["weight"].tolist() == pytest.approx(wanted, abs=1e-6)
+        expected = [weights[target, source] for target, source in zip(links["target"], links["source"], strict=True)]
+        assert links["weight"].tolist() == pytest.approx(expected, abs=1e-6)
         no_complaint(page)
 
 
@@ -455,8 +455,8 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         page.get_by_role("link", name="See it in Explore").click()
         has_page(page, "Explore")
         expect(page.locator(".readout")).to_contain_text("Layer 1, head 4: query 2")
-        wanted = float(stack.blocks[0].self_attention.weights[3, 1].max())
-        comes_true(page, lambda: close(exact(page), wanted))
+        weight = float(stack.blocks[0].self_attention.weights[3, 1].max())
+        comes_true(page, lambda: close(exact(page), weight))
         back(page, "Inside a head")
         says_weight(page, stack, 0, 3, 1)
         go_to(page, "Translate")
@@ -475,13 +475,13 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
 def test_back_in_the_moment_after_a_reload_leads_to_what_was_shown_before(browser, address):
     with visitor(browser) as page:
         open_page(page, address, "Break the formula", text=OWN)
-        shown = page.get_by_role("heading", level=1).inner_text()
+        title = page.get_by_role("heading", level=1).inner_text()
         show_text(page, HATED)
-        expect(page.get_by_role("heading", level=1)).not_to_have_text(shown)
+        expect(page.get_by_role("heading", level=1)).not_to_have_text(title)
         page.reload()
         page.go_back()  # before Streamlit knows that there are pages
         has_text(page, OWN)
-        expect(page.get_by_role("heading", level=1)).to_have_text(shown)
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
         no_complaint(page)
         forward(page, "Break the formula")
         has_text(page, HATED)

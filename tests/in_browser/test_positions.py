@@ -26,12 +26,12 @@ def opened(page: Page, address: str) -> None:
 
 def drawn(page: Page, key: str, script: str) -> list[float]:
     """What Plotly holds of one picture; ``data`` are its traces."""
-    found = page.locator(f".st-key-{key} .js-plotly-plot").first  # while it changes, there may be two
-    return found.evaluate(f"plot => {{ const data = plot._fullData; return Array.from({script} ?? []) }}")
+    plot = page.locator(f".st-key-{key} .js-plotly-plot").first  # while it changes, there may be two
+    return plot.evaluate(f"plot => {{ const data = plot._fullData; return Array.from({script} ?? []) }}")
 
 
-def compare(page: Page, key: str, script: str, wanted: list[float]) -> None:
-    assert drawn(page, key, script) == pytest.approx(wanted, abs=1e-6)
+def compare(page: Page, key: str, script: str, expected: list[float]) -> None:
+    assert drawn(page, key, script) == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_text_and_a_size_that_are_typed_are_drawn(browser, address):
@@ -88,21 +88,21 @@ def pointed_at(page: Page, key: str, across: float, down: float) -> str:
     box = area.bounding_box()
     assert box is not None
     area.hover(position={"x": across * box["width"], "y": down * box["height"]})
-    said = page.locator(f".st-key-{key} .hoverlayer .hovertext").first
-    expect(said).to_be_visible()
-    return said.text_content() or ""
+    label = page.locator(f".st-key-{key} .hoverlayer .hovertext").first
+    expect(label).to_be_visible()
+    return label.text_content() or ""
 
 
 def test_numbers_below_0_have_a_minus_where_one_points(browser, address):
     with visitor(browser) as page:
         opened(page, address)
         for key, down in (("heatmap", 0.9), ("curves", 0.9)):
-            said = pointed_at(page, key, 0.2, down)
-            position, dimension, number = re.findall("[0-9.−-]+", said)
+            label = pointed_at(page, key, 0.2, down)
+            position, dimension, number = re.findall("[0-9.−-]+", label)
             waves = (math.sin, math.cos)[int(dimension) % 2]
-            wanted = waves(int(position) / 10_000 ** (int(dimension) // 2 * 2 / 128))
-            assert wanted < 0
-            assert number == f"{wanted:.6f}".replace("-", "−")
+            expected = waves(int(position) / 10_000 ** (int(dimension) // 2 * 2 / 128))
+            assert expected < 0
+            assert number == f"{expected:.6f}".replace("-", "−")
         turned = 8 / 10_000 ** (4 / 128)  # the hand of position 8, in a picture from −1.1 to 1.1
         across, down = (math.sin(turned) + 1.1) / 2.2, (1.1 - math.cos(turned)) / 2.2
         assert f"sine −{abs(math.sin(turned)):.6f}, cosine" in pointed_at(page, "rotation", across, down)

@@ -7,12 +7,12 @@ from tests.running import PAGES, comes_true, idle, open_page, visitor
 
 SHEET = 718  # pixels, of A4 with margins of 10 mm
 WIDER = f"""() => {{
-  const shown = (element) => element.checkVisibility() && element.getBoundingClientRect().width > 0
+  const seen = (element) => element.checkVisibility() && element.getBoundingClientRect().width > 0
   const within = (one) => [one, ...(one.shadowRoot ? inside(one.shadowRoot) : [])]
   const inside = (root) => [...root.querySelectorAll("*")].flatMap(within)
   const main = document.querySelector("[data-testid=stMainBlockContainer]")
   const left = main.getBoundingClientRect().left
-  const drawn = inside(main).filter((one) => ["CANVAS", "IMG", "svg", "TABLE", "P"].includes(one.tagName) && shown(one))
+  const drawn = inside(main).filter((one) => ["CANVAS", "IMG", "svg", "TABLE", "P"].includes(one.tagName) && seen(one))
   return drawn.filter((one) => !one.closest("[data-testid=stDataFrame]"))
     .filter((one) => one.getBoundingClientRect().right - left > {SHEET} + 1)
     .map((one) => one.outerHTML.slice(0, 120))

@@ -101,7 +101,7 @@ STEER = """(root, [packed, view]) => {
 }"""
 READY = """() => {
   const { explorer } = document.querySelector(".headlight")
-  return (!explorer.shown.includes("grid") || explorer.grid.tiles) && !explorer.frameRequest
+  return (!explorer.visiblePanels.includes("grid") || explorer.grid.tiles) && !explorer.frameRequest
 }"""
 DRAWN = """(root) => {
   const { explorer } = root
@@ -109,7 +109,7 @@ DRAWN = """(root) => {
   explorer.schedule()
   explorer.paint()
   const size = (name) => ({ ...explorer[name].size, inner: explorer[name].host.clientWidth })
-  const canvases = explorer.shown.filter((name) => ["grid", "lines", "matrix"].includes(name))
+  const canvases = explorer.visiblePanels.filter((name) => ["grid", "lines", "matrix"].includes(name))
   const around = explorer.views.getBoundingClientRect()
   const strips = [...root.querySelectorAll(".tokens")].map((strip) => {
     const { left, top } = strip.getBoundingClientRect()
@@ -447,10 +447,10 @@ def assert_same_text(scene: Scene, screen: dict[str, Any]) -> None:
     assert_same_edges(buttons, plates, edges)
     assert_same_gaps(screen["strips"], plates)
     captions = [mark.look for mark in marks if mark.kind == "text" and " 13 " in mark.look]
-    said = [
+    lines = [
         line for line in screen["lines"] if line["label"] not in TITLES.values() and "attends to:" not in line["label"]
     ]
-    for caption, line in zip(captions, said, strict=True):
+    for caption, line in zip(captions, lines, strict=True):
         assert caption.split("' ")[0].strip("'") in line["label"], "the screen says as well how to point at a token"
         assert caption.endswith(f" {line['size']:g} 400")
     assert {colour_of(line["colour"]) for line in screen["lines"]} == {tuple(rgb(scene.theme.quiet))}

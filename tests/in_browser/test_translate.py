@@ -35,8 +35,8 @@ def checkpoint():
     return load_checkpoint("translate-en-fr", device="cpu")
 
 
-def open_at(page: Page, address: str, **wanted: str) -> None:
-    page.goto(f"{address}/translate?{urlencode(wanted)}")
+def open_at(page: Page, address: str, **query: str) -> None:
+    page.goto(f"{address}/translate?{urlencode(query)}")
     asks(page, "Which source words does the model look at?")
     picture_shown(page)
     expect(page.locator(f"{CHARTS} svg").first).to_be_visible()
@@ -45,14 +45,14 @@ def open_at(page: Page, address: str, **wanted: str) -> None:
 def bars(page: Page, place: int, form: re.Pattern[str]) -> dict[int, float]:
     """The bars of one chart, as they are told to whoever cannot see them, by the number before the name."""
     labels = page.locator(CHARTS).nth(place).locator("path[aria-label]")
-    found = [form.match(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
-    return {int(match[2]): float(match[1]) for match in found if match}
+    matches = [form.match(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
+    return {int(match[2]): float(match[1]) for match in matches if match}
 
 
-def compare(page: Page, place: int, form: re.Pattern[str], wanted: Any) -> None:
-    found = bars(page, place, form)
-    assert sorted(found) == list(range(1, len(wanted) + 1))
-    assert [found[number] for number in sorted(found)] == pytest.approx(wanted.tolist(), abs=1e-5)
+def compare(page: Page, place: int, form: re.Pattern[str], expected: Any) -> None:
+    shares = bars(page, place, form)
+    assert sorted(shares) == list(range(1, len(expected) + 1))
+    assert [shares[number] for number in sorted(shares)] == pytest.approx(expected.tolist(), abs=1e-5)
 
 
 def words(page: Page) -> Any:
@@ -60,13 +60,13 @@ def words(page: Page) -> Any:
     return page.get_by_role("group", name="Translation").get_by_role("button")
 
 
-def curved(page: Page, place: int, wanted: Any) -> None:
+def curved(page: Page, place: int, weights: Any) -> None:
     """The dark curves are those of one word, and their weights the trace's; none of 1 % or more is left out."""
     curves = page.locator("path.dark").evaluate_all("all => all.map(({ dataset }) => ({ ...dataset }))")
     assert {int(curve["target"]) for curve in curves} == {place}
     drawn = {int(curve["source"]): float(curve["weight"]) for curve in curves}
     assert drawn == {
-        source: pytest.approx(weight, abs=1e-6) for source, weight in enumerate(wanted.tolist()) if weight >= 0.01
+        source: pytest.approx(weight, abs=1e-6) for source, weight in enumerate(weights.tolist()) if weight >= 0.01
     }
 
 
@@ -112,8 +112,8 @@ def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(b
         page.get_by_role("button", name="Read this").click()
         expect(page.get_by_text("Typed translation")).to_be_visible()
         logs = trace.logits.double().softmax(dim=-1)
-        wanted = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
-        comes_true(page, partial(compare, page, 2, TOKEN, logs[range(len(wanted)), wanted]))
+        next_ids = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
+        comes_true(page, partial(compare, page, 2, TOKEN, logs[range(len(next_ids)), next_ids]))
         words(page).first.click()
         expect(page.get_by_text(re.compile("^To produce 1 · "))).to_be_visible()
         page.get_by_role("button", name="Next", exact=True).click()
@@ -190,5 +190,5 @@ def names_of_tokens(checkpoint: Checkpoint, text: str) -> list[str]:
 def names_of_bars(page: Page) -> list[str]:
     """The names of the first chart's bars, from above."""
     written = page.locator(CHARTS).first.locator("text")
-    found = written.evaluate_all("all => all.map(one => [one.getBoundingClientRect().top, one.textContent])")
-    return [name for _, name in sorted(found) if " · " in name]
+    labels = written.evaluate_all("all => all.map(one => [one.getBoundingClientRect().top, one.textContent])")
+    return [name for _, name in sorted(labels) if " · " in name]

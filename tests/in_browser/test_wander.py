@@ -48,9 +48,9 @@ def planted(tmp_path_factory):
         yield address
 
 
-def opened(page, address: str, **wanted: str) -> Watch:
+def opened(page, address: str, **query: str) -> Watch:
     watch = Watch(page, patience=8)
-    page.goto(f"{address}/?{urlencode(wanted)}")
+    page.goto(f"{address}/?{urlencode(query)}")
     return watch
 
 
@@ -69,7 +69,7 @@ def test_a_page_without_fault_passes_every_check(browser, planted):
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "complaint"),
     [
         ("untitled", "no title"),
         ("box", "That is not possible"),
@@ -77,10 +77,10 @@ def test_a_page_without_fault_passes_every_check(browser, planted):
         ("endless", "does not end"),
     ],
 )
-def test_a_planted_fault_is_seen_as_soon_as_the_page_is_there(browser, planted, fault, said):
+def test_a_planted_fault_is_seen_as_soon_as_the_page_is_there(browser, planted, fault, complaint):
     with visitor(browser) as page:
         watch = opened(page, planted, fault=fault)
-        with pytest.raises(FaultError, match=said):
+        with pytest.raises(FaultError, match=complaint):
             watch.settle()
 
 

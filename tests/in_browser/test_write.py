@@ -32,8 +32,8 @@ def folder() -> Iterator[Any]:
     shutil.rmtree(CHECKPOINTS / NAME)
 
 
-def open_at(page: Page, address: str, **wanted: str) -> None:
-    open_page(page, address, "Write", **({"checkpoint": NAME, "text": TEXT} | wanted))
+def open_at(page: Page, address: str, **query: str) -> None:
+    open_page(page, address, "Write", **({"checkpoint": NAME, "text": TEXT} | query))
 
 
 def tokens(page: Page) -> Any:
@@ -42,16 +42,16 @@ def tokens(page: Page) -> Any:
 
 
 def written(page: Page) -> list[int]:
-    found = parse_qs(urlsplit(page.url).query).get("written", [""])[0]
-    return [int(one) for one in found.split(".")] if found else []
+    parameter = parse_qs(urlsplit(page.url).query).get("written", [""])[0]
+    return [int(one) for one in parameter.split(".")] if parameter else []
 
 
 def bars(page: Page) -> list[tuple[int, str, str, float]]:
     """Rank, token, stage and probability of every bar, as they are told to whoever cannot see them."""
     labels = page.locator("[data-testid=stVegaLiteChart]").first.locator("path[aria-label*='stage: ']")
     expect(labels.first).to_be_attached()
-    found = [BAR.search(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
-    return [(int(one[1]), one[2], one[3], float(one[4])) for one in found if one]
+    matches = [BAR.search(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
+    return [(int(one[1]), one[2], one[3], float(one[4])) for one in matches if one]
 
 
 def probabilities(checkpoint: Any, ids: list[int]) -> list[float]:
@@ -60,23 +60,23 @@ def probabilities(checkpoint: Any, ids: list[int]) -> list[float]:
     return logits.double().softmax(dim=-1).sort(descending=True).values.tolist()
 
 
-def compare(page: Page, wanted: list[float]) -> None:
+def compare(page: Page, expected: list[float]) -> None:
     """The model's own bars with the likeliest probabilities."""
     own = [value for _, _, stage, value in bars(page) if stage == "the model"]
     assert len(own) > 1
-    assert own == pytest.approx(wanted[: len(own)], abs=2e-6)
+    assert own == pytest.approx(expected[: len(own)], abs=2e-6)
 
 
 def compare_layers(page: Page, checkpoint: Any, ids: list[int]) -> None:
     """What each layer would have said: the likeliest tokens' probabilities, the last layer's being the model's own."""
     labels = page.locator("[data-testid=stVegaLiteChart]").last.locator("path[aria-label*='layer: ']")
-    found = [LAYER.search(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
-    said = {(int(one[2]), int(one[3])): float(one[1]) for one in found if one}
+    matches = [LAYER.search(label) for label in labels.evaluate_all("all => all.map(one => one.ariaLabel)")]
+    shares = {(int(one[2]), int(one[3])): float(one[1]) for one in matches if one}
     decoder = checkpoint.trace_ids([*checkpoint.tokenizer.encode(TEXT).ids, *ids]).decoder
-    wanted = lens_logits(checkpoint.model, decoder).double().softmax(dim=-1).sort(descending=True).values
-    assert {layer for layer, _ in said} == set(range(1, len(wanted) + 1))
-    assert said == {
-        (layer, place): pytest.approx(float(wanted[layer - 1, place - 1]), abs=2e-6) for layer, place in said
+    expected = lens_logits(checkpoint.model, decoder).double().softmax(dim=-1).sort(descending=True).values
+    assert {layer for layer, _ in shares} == set(range(1, len(expected) + 1))
+    assert shares == {
+        (layer, place): pytest.approx(float(expected[layer - 1, place - 1]), abs=2e-6) for layer, place in shares
     }
 
 
@@ -116,12 +116,12 @@ def test_muting_a_head_changes_all_that_the_page_says(browser, address, folder):
         open_at(page, address, off="0.0")
         ids = folder.tokenizer.encode(TEXT).ids
         muted = folder.trace_ids(ids, edits=Edits(muted=frozenset({HeadSite("decoder", 0, 0)}))).logits[-1]
-        wanted = muted.double().softmax(dim=-1).sort(descending=True).values.tolist()
-        assert wanted != pytest.approx(probabilities(folder, []), abs=1e-4)
+        expected = muted.double().softmax(dim=-1).sort(descending=True).values.tolist()
+        assert expected != pytest.approx(probabilities(folder, []), abs=1e-4)
         comes_true(page, lambda: compare(page, probabilities(folder, [])))
         toggle = page.locator("label").filter(has_text="Mute the heads that are off")
         toggle.click()
-        comes_true(page, lambda: compare(page, wanted))
+        comes_true(page, lambda: compare(page, expected))
         toggle.click()
         comes_true(page, lambda: compare(page, probabilities(folder, [])))
 

@@ -29,7 +29,7 @@ def cases() -> list[Any]:
     return [*own, *(name for name in families if not name.startswith(("bert", "roberta", "distil")))]
 
 
-def made(case: Any, folder: Path) -> Any:
+def checkpoint_of_case(case: Any, folder: Path) -> Any:
     """The checkpoint of a case."""
     return loaded(case, folder) if isinstance(case, str) else writer(case[0], positions=case[1])
 
@@ -45,7 +45,7 @@ def rows(attention: AttentionTrace, first: int, last: int) -> list[torch.Tensor]
 # Positions that count the tokens before them cannot go on from a cache: ``incremental`` says so.
 @pytest.mark.parametrize("case", [case for case in cases() if case[1] != "counted"], ids=str)
 def test_reading_token_by_token_gives_the_trace_of_the_whole(case, tmp_path):
-    checkpoint, ids = made(case, tmp_path), tiny.ids(1, 14, seed=3)
+    checkpoint, ids = checkpoint_of_case(case, tmp_path), tiny.ids(1, 14, seed=3)
     model = checkpoint.model
     memory = model.encode(tiny.ids(1, 9, seed=4)).final if model.encoder is not None else None
     whole, past, first = model.decode(ids, memory=memory), None, 0
@@ -54,34 +54,37 @@ def test_reading_token_by_token_gives_the_trace_of_the_whole(case, tmp_path):
         past = Cache.of(part)
         assert past.length == last
         assert torch.allclose(part.final, whole.final[:, first:last], atol=1e-5)
-        for ours, wanted in zip(part.blocks, whole.blocks, strict=True):
-            assert torch.allclose(ours.stream_out, wanted.stream_out[:, first:last], atol=1e-5)
+        for ours, whole_block in zip(part.blocks, whole.blocks, strict=True):
+            assert torch.allclose(ours.stream_out, whole_block.stream_out[:, first:last], atol=1e-5)
             for one, other in (
-                (ours.self_attention, wanted.self_attention),
-                (ours.cross_attention, wanted.cross_attention),
+                (ours.self_attention, whole_block.self_attention),
+                (ours.cross_attention, whole_block.cross_attention),
             ):
                 if one is not None:
-                    found, expected = rows(one, 0, last - first), rows(other, first, last)
-                    assert all(torch.allclose(*pair, atol=1e-5) for pair in zip(found, expected, strict=True))
+                    part_rows, expected = rows(one, 0, last - first), rows(other, first, last)
+                    assert all(torch.allclose(*pair, atol=1e-5) for pair in zip(part_rows, expected, strict=True))
                     assert torch.allclose(one.value, other.value[..., : one.value.shape[-2], :], atol=1e-5)
         first = last
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_decoding_with_a_cache_writes_what_it_writes_without(case, tmp_path):
-    checkpoint = made(case, tmp_path)
+    checkpoint = checkpoint_of_case(case, tmp_path)
     ids = (5, 9, 11, 4)
     start, decoder = start_ids(checkpoint.config, ids), decoder_of(checkpoint.model, ids, NO_EDITS, name="tiny")
     plain = dataclasses.replace(decoder, cached=False)
-    found, wanted = (list(write(one, start, 18, likeliest, NO_PROCESSORS)) for one in (decoder, plain))
-    assert [one.token_id for one in found] == [one.token_id for one in wanted]
-    assert all(torch.allclose(one.logits, other.logits, atol=1e-5) for one, other in zip(found, wanted, strict=True))
+    cached_steps, plain_steps = (list(write(one, start, 18, likeliest, NO_PROCESSORS)) for one in (decoder, plain))
+    assert [one.token_id for one in cached_steps] == [one.token_id for one in plain_steps]
+    assert all(
+        torch.allclose(one.logits, other.logits, atol=1e-5)
+        for one, other in zip(cached_steps, plain_steps, strict=True)
+    )
     assert decoder.read(torch.tensor(start))[1] is not None or case[1] == "counted"
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_the_steps_are_rows_of_the_teacher_forced_trace(case, tmp_path):
-    checkpoint = made(case, tmp_path)
+    checkpoint = checkpoint_of_case(case, tmp_path)
     generation = checkpoint.generate("the dog bit", max_tokens=9)
     trace, count = generation.trace, len(generation.steps)
     first = len(trace.logits) - count - (checkpoint.config.architecture == "decoder")
@@ -109,7 +112,7 @@ WHOLE = ("unmasked", "shuffled", "averaged", "overwritten")  # what a cache cann
     "case", [*itertools.product(DECODERS, ["sinusoidal", "rotary", "relative"]), "mistral"], ids=str
 )
 def test_edited_decoding_equals_one_whole_pass_a_token(case, name, tmp_path):
-    checkpoint, edits = made(case, tmp_path), EDITED[name]
+    checkpoint, edits = checkpoint_of_case(case, tmp_path), EDITED[name]
     typed = list(tiny.tokenizer().encode(TEXT).ids)
     assert list(checkpoint.generate(TEXT, 9, edits=edits).token_ids) == by_full_passes(checkpoint, typed, 9, edits)
     assert incremental(edits, checkpoint.config) == (name not in WHOLE)
@@ -121,7 +124,7 @@ def test_a_padded_batch_read_from_a_cache_is_its_texts(architecture):
     memory, padding_mask = tiny.normal(2, 5, 16), tiny.padding_mask(3, 5)
     given = {"memory": memory, "memory_padding_mask": padding_mask} if architecture == "encoder-decoder" else {}
     past = Cache.of(model.decode(ids[:, :4], **given))
-    found = model.decode(ids[:, 4:], memory_padding_mask=given.get("memory_padding_mask"), past=past).final
+    final = model.decode(ids[:, 4:], memory_padding_mask=given.get("memory_padding_mask"), past=past).final
     for row, length in enumerate((3, 5)):
         alone = {"memory": memory[row : row + 1, :length]} if given else {}
-        assert torch.allclose(found[row], model.decode(ids[row : row + 1], **alone).final[0, 4:], atol=1e-5)
+        assert torch.allclose(final[row], model.decode(ids[row : row + 1], **alone).final[0, 4:], atol=1e-5)

@@ -110,7 +110,7 @@ def test_a_loaded_model_is_in_evaluation_mode_and_asks_for_no_gradients(folder):
 def test_a_tied_table_is_stored_once(tmp_path):
     checkpoint_files.save_checkpoint(tmp_path / "a", tiny.transformer("encoder-decoder"), tiny.tokenizer(), {})
     stored = headers.read_header(tmp_path / "a" / headers.WEIGHTS)
-    assert [name for name, found in stored.items() if 80 in found.shape] == ["embedding.weight"]
+    assert [name for name, tensor in stored.items() if 80 in tensor.shape] == ["embedding.weight"]
 
 
 def test_a_weight_that_half_precision_cannot_hold_is_not_saved(tmp_path):

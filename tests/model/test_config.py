@@ -45,8 +45,8 @@ def only_the_config_checks() -> None:
     ],
 )
 def test_a_value_of_another_type_is_refused(name: str, value: object, sentence: str) -> None:
-    shown = tuple(value) if isinstance(value, list) else value
-    assert refusal(**{name: value}) == f"{name}: found {str(shown)!r}, expected {sentence}"
+    field_value = tuple(value) if isinstance(value, list) else value
+    assert refusal(**{name: value}) == f"{name}: found {str(field_value)!r}, expected {sentence}"
 
 
 @pytest.mark.usefixtures("only_the_config_checks")
@@ -90,8 +90,8 @@ def test_an_integer_may_stand_for_a_number() -> None:
 )
 def test_a_refusal_names_field_and_value_and_says_what_is_allowed(changes: dict[str, Any], sentence: str) -> None:
     name, value = next(iter(changes.items()))
-    shown = tuple(value) if isinstance(value, list) else value
-    assert refusal(**changes) == f"{name}: found {str(shown)!r}, expected {sentence}"
+    field_value = tuple(value) if isinstance(value, list) else value
+    assert refusal(**changes) == f"{name}: found {str(field_value)!r}, expected {sentence}"
 
 
 def test_what_another_field_needs_is_missing() -> None:
@@ -117,10 +117,10 @@ def test_fields_stand_in_the_order_of_their_groups_in_python_and_in_json() -> No
 
 
 def test_a_config_comes_back_from_json_and_can_be_changed_compared_and_hashed() -> None:
-    found = config(labels=["yes", "no"], windowed_layers=[1], window=8, score_scale=0.5)
-    again = Config.from_json(json.loads(json.dumps(found.to_json())))
-    assert again == found
-    assert hash(again) == hash(found)
-    assert dataclasses.replace(found, heads=8) == config(**found.to_json() | {"heads": 8}) != found
+    original = config(labels=["yes", "no"], windowed_layers=[1], window=8, score_scale=0.5)
+    again = Config.from_json(json.loads(json.dumps(original.to_json())))
+    assert again == original
+    assert hash(again) == hash(original)
+    assert dataclasses.replace(original, heads=8) == config(**original.to_json() | {"heads": 8}) != original
     with pytest.raises(dataclasses.FrozenInstanceError):
-        found.heads = 8  # type: ignore[misc]
+        original.heads = 8  # type: ignore[misc]

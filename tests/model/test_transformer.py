@@ -21,14 +21,14 @@ NORM_ORDERS = ("pre", "post")
 
 def every_tensor(record) -> list[torch.Tensor]:
     """All tensors of a trace, in order."""
-    found: list[torch.Tensor] = []
+    tensors: list[torch.Tensor] = []
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
-        found.append(tensor)
+        tensors.append(tensor)
         return tensor
 
     map_tensors(record, keep)
-    return found
+    return tensors
 
 
 def identical(one: Trace, other: Trace) -> bool:
@@ -412,10 +412,10 @@ def test_logits_are_left_out_where_nobody_asks_for_them():
 
 def test_the_probabilities_of_the_labels_are_the_softmax_of_the_logits():
     checkpoint = tiny.checkpoint(labels=("no", "maybe", "yes"))
-    found, logits = checkpoint.classify(TEXT), checkpoint.trace(TEXT).logits
-    assert list(found) == ["no", "maybe", "yes"]
-    assert sum(found.values()) == pytest.approx(1)
-    assert list(found.values()) == pytest.approx(logits.softmax(dim=-1).tolist())
+    shares, logits = checkpoint.classify(TEXT), checkpoint.trace(TEXT).logits
+    assert list(shares) == ["no", "maybe", "yes"]
+    assert sum(shares.values()) == pytest.approx(1)
+    assert list(shares.values()) == pytest.approx(logits.softmax(dim=-1).tolist())
 
 
 def test_the_pooled_vector_is_the_mean_of_what_the_last_norm_gives():
@@ -430,8 +430,8 @@ if torch.cuda.is_available():
         on_cpu = tiny.checkpoint(architecture)
         expected = on_cpu.trace_ids([5, 9, 2], target_ids=[1, 7] if architecture == "encoder-decoder" else None)
         on_cuda = dataclasses.replace(on_cpu, model=on_cpu.model.cuda(), device=torch.device("cuda"))
-        found = on_cuda.trace_ids([5, 9, 2], target_ids=[1, 7] if architecture == "encoder-decoder" else None)
-        for ours, reference in zip(every_tensor(found), every_tensor(expected), strict=True):
+        cuda_trace = on_cuda.trace_ids([5, 9, 2], target_ids=[1, 7] if architecture == "encoder-decoder" else None)
+        for ours, reference in zip(every_tensor(cuda_trace), every_tensor(expected), strict=True):
             assert ours.device.type == "cpu"
             assert torch.allclose(ours.float(), reference.float(), rtol=1e-4, atol=1e-4)
 

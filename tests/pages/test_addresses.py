@@ -924,8 +924,8 @@ IN_THE_BAR = {"Text": "text", "Second text": "pair", "Checkpoint": "model"}
 def control(app: AppTest, label: str) -> Any:
     """What the one control with this label shows."""
     if label in IN_THE_BAR:
-        shown: Any = next(e.proto for e in app.get("bidi_component") if e.proto.component_name == "headlight_bar")
-        in_the_bar = json.loads(shown.json)[IN_THE_BAR[label]]
+        bar_proto: Any = next(e.proto for e in app.get("bidi_component") if e.proto.component_name == "headlight_bar")
+        in_the_bar = json.loads(bar_proto.json)[IN_THE_BAR[label]]
         if in_the_bar is not None:
             return in_the_bar
     kinds: list[Any] = [
@@ -937,10 +937,10 @@ def control(app: AppTest, label: str) -> Any:
         app.toggle,
         app.text_area,
     ]
-    (found,) = [widget for kind in [*kinds, app.text_input] for widget in kind if widget.label == label]
-    if found.type == "multiselect":
-        return list(found.values)
-    return plain(found.options[found.index]) if found.type in ("selectbox", "radio") else found.value
+    (widget,) = [widget for kind in [*kinds, app.text_input] for widget in kind if widget.label == label]
+    if widget.type == "multiselect":
+        return list(widget.values)
+    return plain(widget.options[widget.index]) if widget.type in ("selectbox", "radio") else widget.value
 
 
 def messages(app: AppTest) -> list[Any]:
@@ -956,11 +956,11 @@ def told(app: AppTest, name: str) -> Any:
 def words(app: AppTest) -> str:
     """All words and numbers of the page, in tables and in what browser components are given too."""
     kinds = (app.title, app.caption, app.subheader, app.markdown, app.text, app.info)
-    said = [element.value for kind in kinds for element in kind]
-    said += [f"{metric.label} {metric.value}" for metric in app.metric] + [button.label for button in app.button]
-    said += [str(cell) for table in (*app.table, *app.dataframe) for cell in table.value.to_numpy().ravel()]
-    said += [json.dumps(message, ensure_ascii=False) for message in messages(app)]
-    return plain("\n".join(said))
+    texts = [element.value for kind in kinds for element in kind]
+    texts += [f"{metric.label} {metric.value}" for metric in app.metric] + [button.label for button in app.button]
+    texts += [str(cell) for table in (*app.table, *app.dataframe) for cell in table.value.to_numpy().ravel()]
+    texts += [json.dumps(message, ensure_ascii=False) for message in messages(app)]
+    return plain("\n".join(texts))
 
 
 def plain(text: str) -> str:
@@ -1015,10 +1015,10 @@ def test_a_second_text_in_an_address_is_shown_by_a_checkpoint_that_reads_two(add
 
 
 def test_these_addresses_name_every_field_every_option_every_edit_and_every_step():
-    found = list(everything_named())
-    assert {name for name, _ in found} == FIELDS
-    options = [part for name, value in found if name == "translation" for part in value.split("~")]
+    pairs = list(everything_named())
+    assert {name for name, _ in pairs} == FIELDS
+    options = [part for name, value in pairs if name == "translation" for part in value.split("~")]
     assert {option.partition(".")[0] for option in options} == OPTIONS
-    edits = [part for name, value in found if name == "edits" for part in value.split("~")]
+    edits = [part for name, value in pairs if name == "edits" for part in value.split("~")]
     assert {edit.partition("_")[0] for edit in edits} == set(FORMS)
-    assert {value for name, value in found if name == "step"} == set(STEPS) - {next(iter(STEPS))}
+    assert {value for name, value in pairs if name == "step"} == set(STEPS) - {next(iter(STEPS))}

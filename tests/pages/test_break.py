@@ -42,8 +42,8 @@ def compared(app: AppTest) -> Any:
 
 
 def measured(app: AppTest) -> str:
-    (said,) = [text.value for text in app.markdown if text.value.startswith("**Measured here.**")]
-    return said.replace("\\", "")
+    (sentence,) = [text.value for text in app.markdown if text.value.startswith("**Measured here.**")]
+    return sentence.replace("\\", "")
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_the_token_that_no_head_may_look_at_can_be_chosen_and_is_the_key_of_othe
     app.selectbox(key="hidden_key").set_value(3).run()
     assert app.query_params["key"] == "3"
     edits = Edits(hidden=frozenset({HiddenKey("encoder", 3)}))
-    label, probability = max(checkpoint.classify(text, edits=edits).items(), key=lambda found: found[1])
+    label, probability = max(checkpoint.classify(text, edits=edits).items(), key=lambda pair: pair[1])
     assert app.metric[1].value == f"{label} {100 * probability:.1f}\u00a0%"
 
 
@@ -76,19 +76,19 @@ def test_every_experiment_shows_both_runs_or_says_why_not(name, checkpoint):
         return
     assert "nan" not in measured(app)
     runs = [checkpoint.trace(EXAMPLES[0], edits=each) for each in (Edits(), edits)]
-    found = compared(app)
+    comparison = compared(app)
     layer = 2 if name in ("residual", "mute") else 1  # what acts after a layer's weights is seen in the next one's
-    assert f"layer {layer + 1}" in found["said"]
+    assert f"layer {layer + 1}" in comparison["said"]
     first, second = (run.encoder.blocks[layer].self_attention.weights.double().mean(dim=0).numpy() for run in runs)
     for field, expected in (("before", first), ("after", second), ("change", second - first)):
-        assert np.allclose(found[field], expected, atol=1e-6)
+        assert np.allclose(comparison[field], expected, atol=1e-6)
     moved = [
         float((after.stream_out - before.stream_out).double().norm() / before.stream_out.double().norm())
         for before, after in zip(runs[0].encoder.blocks, runs[1].encoder.blocks, strict=True)
     ]
     assert [row["distance"] for row in values(app, 0)] == pytest.approx(moved, rel=1e-5, abs=1e-9)
     for metric, run in zip(app.metric, runs, strict=True):
-        label, probability = max(checkpoint.probabilities(run).items(), key=lambda found: found[1])
+        label, probability = max(checkpoint.probabilities(run).items(), key=lambda pair: pair[1])
         assert metric.value == f"{label} {100 * probability:.1f}\u00a0%"
 
 
@@ -129,8 +129,8 @@ def weights_without_positions(name: str, text: str) -> tuple[list[str], list[np.
     """The tokens, and (head, query, key) of every layer."""
     stack = "encoder" if name == "sentiment" else "decoder"
     trace = load_checkpoint(name, device="cpu").trace(text, edits=Edits(unpositioned=frozenset({stack})))
-    found: Any = getattr(trace, stack)
-    return found.tokens, [block.self_attention.weights.double().numpy() for block in found.blocks]
+    side: Any = getattr(trace, stack)
+    return side.tokens, [block.self_attention.weights.double().numpy() for block in side.blocks]
 
 
 def unlike(weights: np.ndarray, one: int, other: int) -> float:
@@ -139,8 +139,8 @@ def unlike(weights: np.ndarray, one: int, other: int) -> float:
 
 
 def test_a_token_that_stands_twice_is_spoken_of_where_there_is_one_and_looks_alike_unless_a_mask_is_left():
-    said = next(text.value for text in opened_at("positions").markdown if "What to look for" in text.value)
-    assert "Where a text contains a token twice, and no mask" in said
+    hint = next(text.value for text in opened_at("positions").markdown if "What to look for" in text.value)
+    assert "Where a text contains a token twice, and no mask" in hint
     tokens, layers = weights_without_positions("sentiment", "An odd film, but a good film.")
     places = [place for place, token in enumerate(tokens) if token == "film"]
     assert len(places) == 2
@@ -180,12 +180,12 @@ def test_the_control_names_the_head_that_an_experiment_acts_on_or_else_those_tha
     app, on = opened_at(name, off=off), HEADS_ON[off]
     control = app.selectbox(key="compared_head")
     assert control.index is not None
-    shown = control.options[control.index]
+    option = control.options[control.index]
     if name == "mute":
-        assert (control.label, app.subheader[0].value) == ("Head to mute", f"Mute head {shown} of layer 1")
+        assert (control.label, app.subheader[0].value) == ("Head to mute", f"Mute head {option} of layer 1")
         assert control.options == [str(head) for head in range(1, 9)]
     else:
-        assert (control.label, shown) == ("Head drawn", "1" if len(on) == 1 else f"mean of {len(on)} heads")
+        assert (control.label, option) == ("Head drawn", "1" if len(on) == 1 else f"mean of {len(on)} heads")
     acts = name in ("residual", "mute")
     assert app.selectbox(key="compared_layer").label == ("Layer" if acts else "Layer drawn")
 
@@ -238,8 +238,8 @@ def test_one_token_is_enough():
 
 
 def test_heads_that_are_muted_elsewhere_are_said_not_to_be_muted_here():
-    said = "This page mutes no head; heads that are muted on other pages stay muted there."
+    sentence = "This page mutes no head; heads that are muted on other pages stay muted there."
     plain, muted = opened("break.py"), opened("break.py", muted="3.3")
-    assert said not in [caption.value for caption in plain.caption]
-    assert said in [caption.value for caption in muted.caption]
+    assert sentence not in [caption.value for caption in plain.caption]
+    assert sentence in [caption.value for caption in muted.caption]
     assert muted.title[0].value == plain.title[0].value

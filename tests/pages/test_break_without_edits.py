@@ -52,10 +52,10 @@ def trace(checkpoint) -> Any:
 
 
 def by_line(app, place: int, field: str = "value") -> dict[str, list]:
-    found: dict[str, list] = {}
+    lines: dict[str, list] = {}
     for row in values(app, place):
-        found.setdefault(row["line"], []).append(row[field])
-    return found
+        lines.setdefault(row["line"], []).append(row[field])
+    return lines
 
 
 def table(app) -> Any:
@@ -108,11 +108,11 @@ def test_a_text_of_one_token_has_no_next_token_to_predict():
 def test_the_spread_stands_beside_its_theory_and_the_products_of_the_text(trace):
     app = opened_at("spread", layer="2")
     lines, largest = by_line(app, 0), by_line(app, 1)
-    found = [spread_of_products(width) for width in WIDTHS]
+    spreads = [spread_of_products(width) for width in WIDTHS]
     assert lines["√d_k, theory"] == pytest.approx([math.sqrt(width) for width in WIDTHS])
-    assert lines["q·k, measured"] == pytest.approx([spread.deviation for spread in found])
-    assert largest["softmax(q·k)"] == pytest.approx([spread.largest for spread in found])
-    assert table(app)["entropy of softmax(q·k), bits"].tolist() == [spread.entropy for spread in found]
+    assert lines["q·k, measured"] == pytest.approx([spread.deviation for spread in spreads])
+    assert largest["softmax(q·k)"] == pytest.approx([spread.largest for spread in spreads])
+    assert table(app)["entropy of softmax(q·k), bits"].tolist() == [spread.entropy for spread in spreads]
     products = trace.encoder.blocks[2].self_attention.products.double()
     assert f"spread by {float(products.std(correction=0)):.2f}" in measured(app)
 
@@ -155,14 +155,14 @@ def test_one_head_compares_all_coordinates_at_once(trace, checkpoint):
     many = attention.weights.double().numpy()
     assert np.allclose(compared(app)["before"], many.mean(axis=0), rtol=0, atol=1e-6)
     assert np.allclose(compared(app)["after"], one, rtol=0, atol=1e-5)
-    shown = table(app)
-    assert shown["heads"].tolist() == [1, 2, 4, 8]
-    assert shown["d_k"].tolist() == [128, 64, 32, 16]
+    frame = table(app)
+    assert frame["heads"].tolist() == [1, 2, 4, 8]
+    assert frame["d_k"].tolist() == [128, 64, 32, 16]
     kinds = [len({int(head[query].argmax()) for head in many}) for query in range(len(one))]
-    assert shown["different favourites"].tolist()[::3] == [1, pytest.approx(np.mean(kinds))]
-    assert shown["largest weight"][0] == pytest.approx(one.max(axis=-1).mean(), abs=1e-5)
+    assert frame["different favourites"].tolist()[::3] == [1, pytest.approx(np.mean(kinds))]
+    assert frame["largest weight"][0] == pytest.approx(one.max(axis=-1).mean(), abs=1e-5)
     label, probability = max(checkpoint.probabilities(trace).items(), key=lambda item: item[1])
-    assert shown["Prediction"][3] == f"{label} {100 * probability:.1f}\u00a0%"
+    assert frame["Prediction"][3] == f"{label} {100 * probability:.1f}\u00a0%"
     app.radio(key="heads_count").set_value(4).run()
     assert app.query_params["setting"] == "4"
 
@@ -187,12 +187,12 @@ def test_the_leak_of_padding_is_that_of_a_longer_text(trace, checkpoint):
     assert lines["without the mask"] == pytest.approx(shares, abs=1e-5)
     assert lines["with the mask"] == [0.0] * 4
     moved = float((longer.encoder.final[: len(ids)] - trace.encoder.final).abs().max())
-    shown = table(app)
-    assert float(shown["largest difference"][2]) == pytest.approx(moved, rel=0.05)
-    assert float(shown["largest difference"][1]) <= 1e-5
+    frame = table(app)
+    assert float(frame["largest difference"][2]) == pytest.approx(moved, rel=0.05)
+    assert float(frame["largest difference"][1]) <= 1e-5
     for place, run in ((0, trace), (1, trace), (2, longer)):
         label, probability = max(checkpoint.probabilities(run).items(), key=lambda item: item[1])
-        assert shown["prediction"][place] == f"{label} {100 * probability:.1f}\u00a0%"
+        assert frame["prediction"][place] == f"{label} {100 * probability:.1f}\u00a0%"
 
 
 def test_a_causal_mask_hides_padding_and_the_page_says_so(app_folders):
@@ -277,8 +277,8 @@ def test_a_broken_part_can_be_kept_while_another_is_broken(checkpoint):
     assert app.query_params["edits"] == "unplace_e"
     app.radio(key="experiment").set_value("scale").run()
     assert not app.exception
-    said = [text.value for text in app.markdown]
-    assert said[said.index("**Kept edits**, also in effect:") + 1] == "no positions"
+    texts = [text.value for text in app.markdown]
+    assert texts[texts.index("**Kept edits**, also in effect:") + 1] == "no positions"
     both = Edits(unpositioned=frozenset({"encoder"}), scale=1.0)
     weights = checkpoint.trace(EXAMPLES[0], edits=both).encoder.blocks[0].self_attention.weights
     assert np.allclose(compared(app)["after"], weights.double().mean(dim=0).numpy(), rtol=0, atol=1e-6)
@@ -300,8 +300,8 @@ def test_of_several_kept_parts_each_can_be_mended_alone():
 
 def test_a_hidden_token_is_named_and_can_be_shown_again():
     app = opened_at("scale", edits="hide_e2_e4")
-    said = [text.value for text in app.markdown]
-    assert [text for text in said if text.startswith("no head may look at token ")] == [
+    texts = [text.value for text in app.markdown]
+    assert [text for text in texts if text.startswith("no head may look at token ")] == [
         "no head may look at token 3 (encoder)",
         "no head may look at token 5 (encoder)",
     ]

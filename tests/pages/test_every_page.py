@@ -58,8 +58,8 @@ def typed(app: AppTest, text: str, pair: str = "") -> AppTest:
 def taken(app: AppTest, **changes: Any) -> AppTest:
     """The page after a control has called ``choose`` with these changes."""
     state = app.session_state
-    shown = CODEC.values(state["_selection"])
-    new = {name for name, value in changes.items() if value != shown[name]}
+    values = CODEC.values(state["_selection"])
+    new = {name for name, value in changes.items() if value != values[name]}
     state["_chosen"] = CODEC.reset(state["_chosen"], new, but=changes) | changes
     state["_touched"] = True
     return app.run()
@@ -87,7 +87,7 @@ def test_a_page_that_leaves_out_what_is_kept_broken_says_so_and_shows_the_same_a
 
 def link(app: AppTest, label: str) -> Any:
     """A link to a page: where it leads."""
-    return next(found.proto for found in app.get("page_link") if found.proto.label == label)
+    return next(element.proto for element in app.get("page_link") if element.proto.label == label)
 
 
 def follow(app: AppTest, label: str) -> AppTest:
@@ -99,20 +99,22 @@ def follow(app: AppTest, label: str) -> AppTest:
 
 
 def button(app: AppTest, label: str):
-    return next(found for found in app.button if found.label == label)
+    return next(element for element in app.button if element.label == label)
 
 
 def component(app: AppTest, name: str) -> Any:
     """What a browser component was given last; None where it is not on the page."""
-    found = [element.proto for element in app.get("bidi_component") if element.proto.component_name == name]
-    return found[-1] if found else None
+    protos = [element.proto for element in app.get("bidi_component") if element.proto.component_name == name]
+    return protos[-1] if protos else None
 
 
 def told(app: AppTest, what: str) -> Any:
     """The message to the explorer that holds this."""
     protos = [element.proto for element in app.get("bidi_component")]
-    said = [json.loads(proto.json) for proto in protos if proto.component_name == "headlight_mailbox" and proto.json]
-    return next(message for message in said if what in message)
+    messages = [
+        json.loads(proto.json) for proto in protos if proto.component_name == "headlight_mailbox" and proto.json
+    ]
+    return next(message for message in messages if what in message)
 
 
 def picture(app: AppTest) -> Any:
@@ -121,15 +123,15 @@ def picture(app: AppTest) -> Any:
     if proto is None:
         return None
     steered = told(app, "view")
-    found = unpack(proto.bytes)
-    assert found.header["name"] == steered["name"]
-    return {"header": found.header, "layers": found.layers, "view": steered["view"], "steered": steered}
+    content = unpack(proto.bytes)
+    assert content.header["name"] == steered["name"]
+    return {"header": content.header, "layers": content.layers, "view": steered["view"], "steered": steered}
 
 
 def ask(app: AppTest, **changes: Any) -> Any:
     """What the mailbox answers when the explorer has asked for a row."""
-    wanted = {"name": told(app, "view")["name"], "attention": "encoder", "layer": 0, "off": [], "query": 0}
-    app.session_state["_row"] = json.dumps(wanted | changes)
+    question = {"name": told(app, "view")["name"], "attention": "encoder", "layer": 0, "off": [], "query": 0}
+    app.session_state["_row"] = json.dumps(question | changes)
     app.run()
     return told(app, "exact")["exact"]
 
@@ -173,12 +175,12 @@ def test_the_menu_leads_to_every_page_in_the_folder():
 def test_the_first_view_is_the_worked_example_with_every_head_of_every_layer(checkpoint):
     app = opened()
     stack = checkpoint.trace(EXAMPLES[0]).encoder
-    shown = picture(app)
+    explorer = picture(app)
     assert bar(app)["text"] == EXAMPLES[0]
-    assert set(shown["layers"]) == {("encoder", layer) for layer in range(4)}
-    for (_, layer), weights in shown["layers"].items():
+    assert set(explorer["layers"]) == {("encoder", layer) for layer in range(4)}
+    for (_, layer), weights in explorer["layers"].items():
         assert np.abs(weights - stack.blocks[layer].self_attention.weights.numpy()).max() <= 0.004
-    assert shown["header"]["texts"]["encoder"]["tokens"] == [visible(token) for token in stack.tokens]
+    assert explorer["header"]["texts"]["encoder"]["tokens"] == [visible(token) for token in stack.tokens]
 
 
 def test_a_typed_sentence_is_traced_and_predicted(checkpoint):
@@ -197,9 +199,9 @@ def test_the_address_steers_the_explorer_and_the_sentence_above_it(checkpoint):
     assert (view.show, view.scale, view.threshold) == ("matrix", "log", 0.05)
     weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[2].self_attention.weights.double()[[1, 4]].mean(dim=0)
     favourite = int(weights.sum(dim=0).argmax())
-    (said,) = [text.value for text in app.markdown if "heads of layer 3" in text.value]
-    assert "On average, the 2 heads of layer 3 that are on give" in said
-    assert f"token {favourite + 1} " in said
+    (sentence,) = [text.value for text in app.markdown if "heads of layer 3" in text.value]
+    assert "On average, the 2 heads of layer 3 that are on give" in sentence
+    assert f"token {favourite + 1} " in sentence
 
 
 def test_the_sentence_speaks_of_what_the_picture_shows(checkpoint):
@@ -210,8 +212,8 @@ def test_the_sentence_speaks_of_what_the_picture_shows(checkpoint):
     rows = [mean[of_word == word].mean(dim=0) for word in range(of_word.max() + 1)]
     share = sum(float(row[pieces].sum()) for row in rows) / len(rows)
     first, last = np.flatnonzero(pieces)[[0, -1]] + 1
-    (said,) = [line.value for line in opened(text=text, words="1").markdown if "heads of layer 1" in line.value]
-    assert said.endswith(f"give {100 * share:.0f}\u00a0% of their attention to word {first}–{last} · overcomplicated.")
+    (line,) = [line.value for line in opened(text=text, words="1").markdown if "heads of layer 1" in line.value]
+    assert line.endswith(f"give {100 * share:.0f}\u00a0% of their attention to word {first}–{last} · overcomplicated.")
     (plain,) = [line.value for line in opened(text=text).markdown if "heads of layer 1" in line.value]
     assert re.search(r"goes to token \d+ · ", plain)
 
@@ -225,20 +227,20 @@ def test_without_a_head_the_page_says_what_to_do():
 def test_a_row_that_is_asked_for_comes_back_in_full_precision(checkpoint):
     app = opened()
     weights = checkpoint.trace(EXAMPLES[0]).encoder.blocks[1].self_attention.weights.numpy()
-    found = ask(app, layer=1, query=4, off=[[1, head] for head in range(8) if head not in (2, 5)])
+    answer = ask(app, layer=1, query=4, off=[[1, head] for head in range(8) if head not in (2, 5)])
     for head in (2, 5):
-        assert np.array_equal(np.array(found["heads"][str(head)], np.float32), weights[head, 4])
+        assert np.array_equal(np.array(answer["heads"][str(head)], np.float32), weights[head, 4])
     mean = weights[[2, 5], 4].mean(axis=0, dtype=np.float64).astype(np.float32)
-    assert np.array_equal(np.array(found["mean"], np.float32), mean)
+    assert np.array_equal(np.array(answer["mean"], np.float32), mean)
 
 
 def test_of_a_key_comes_the_row_of_the_query_that_gives_it_most(checkpoint):
     app = opened()
     mean = checkpoint.trace(EXAMPLES[0]).encoder.blocks[2].self_attention.weights.double().mean(dim=0)
     for key in range(len(mean)):
-        found = ask(app, layer=2, query=None, key=key)
-        assert found["query"] == int(mean[:, key].argmax())
-        assert float(found["mean"][key]) == pytest.approx(float(mean[:, key].max()), abs=1e-7)
+        answer = ask(app, layer=2, query=None, key=key)
+        assert answer["query"] == int(mean[:, key].argmax())
+        assert float(answer["mean"][key]) == pytest.approx(float(mean[:, key].max()), abs=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -264,16 +266,16 @@ def test_a_row_that_is_not_there_is_not_answered(changes):
 def test_muting_runs_the_model_without_the_heads_that_are_off(checkpoint):
     app = opened(layer="1", off="1.0-7_2.3", mute="1")
     sites = {HeadSite("encoder", 1, head) for head in range(8)} | {HeadSite("encoder", 2, 3)}
-    for probabilities, shown in (
+    for probabilities, text in (
         (checkpoint.classify(EXAMPLES[0], edits=Edits(muted=frozenset(sites))), app.metric[0].value),
         (checkpoint.classify(EXAMPLES[0]), app.text[0].value),
     ):
         label = max(probabilities, key=probabilities.get)
-        assert shown.endswith(f"{label} {100 * probabilities[label]:.1f}\u00a0%")
+        assert text.endswith(f"{label} {100 * probabilities[label]:.1f}\u00a0%")
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("question", "expected"),
     [
         ({"attention": "encoder", "layer": 3}, 3),
         ({}, 1),
@@ -285,11 +287,11 @@ def test_muting_runs_the_model_without_the_heads_that_are_off(checkpoint):
         ({"attention": ["encoder"], "layer": 2}, 1),
     ],
 )
-def test_a_layer_that_is_not_there_is_not_sent(checkpoint, wanted, found):
+def test_a_layer_that_is_not_there_is_not_sent(checkpoint, question, expected):
     kinds = kinds_of(checkpoint.trace(SENTENCE))
-    shown = ShownAttention(Selection(view=View(layer=1)), kinds, "name")
-    kind, layer = requested_layer(shown, wanted)
-    assert (kind is kinds["encoder"], layer) == (True, found)
+    attention = ShownAttention(Selection(view=View(layer=1)), kinds, "name")
+    kind, layer = requested_layer(attention, question)
+    assert (kind is kinds["encoder"], layer) == (True, expected)
 
 
 def test_all_but_the_text_and_the_answer_waits_for_the_first_picture(checkpoint):
@@ -329,7 +331,7 @@ def test_what_the_first_address_got_wrong_is_still_said_when_the_controls_have_c
     for selects in (0, 2):
         app.run()
         assert len(app.selectbox) == selects
-        assert ["checkpoint; the default is shown" in said.value for said in app.info] == [True]
+        assert ["checkpoint; the default is shown" in info.value for info in app.info] == [True]
     assert not app.run().info
 
 
@@ -399,9 +401,9 @@ def test_an_odd_text_gets_a_whole_picture(checkpoint, text):
     for app in (typed(opened(), text), opened(text=text)):
         assert not app.exception
         assert not app.error
-        shown = picture(app)
-        assert shown["header"]["texts"]["encoder"]["tokens"] == tokens
-        assert np.allclose(shown["layers"]["encoder", 0].sum(axis=-1), 1, atol=0.06)
+        explorer = picture(app)
+        assert explorer["header"]["texts"]["encoder"]["tokens"] == tokens
+        assert np.allclose(explorer["layers"]["encoder", 0].sum(axis=-1), 1, atol=0.06)
 
 
 def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
@@ -414,7 +416,7 @@ def test_a_text_of_more_tokens_than_the_model_reads_says_how_many_were_kept():
 @pytest.mark.parametrize(("text", "told"), [("Once upon a time", False), ("Once upon a 漢 time", True)])
 def test_what_is_read_byte_by_byte_is_said(text, told):
     app = opened(checkpoint="stories", text=text)
-    assert told == any("reads them byte by byte" in said.value for said in app.main.caption)
+    assert told == any("reads them byte by byte" in caption.value for caption in app.main.caption)
 
 
 @pytest.mark.parametrize(
@@ -514,19 +516,19 @@ def test_going_back_in_the_browser_brings_the_older_view_back_and_tells_the_expl
 
 
 def test_the_door_of_one_head_leads_to_the_weight_in_the_picture_where_tokens_are_hidden():
-    text, wanted = "The red house is big.", {"checkpoint": "translate-en-fr", "off": "0.0-5_0.7", "special": "hidden"}
+    text, address = "The red house is big.", {"checkpoint": "translate-en-fr", "off": "0.0-5_0.7", "special": "hidden"}
     trace: Any = load_checkpoint("translate-en-fr").trace(text)
-    shown = trace.encoder.weights()[0, 6].numpy()
-    assert np.unravel_index(shown.argmax(), shown.shape)[1] == shown.shape[1] - 1, "the largest is hidden"
-    query, key = np.unravel_index(shown[:-1, :-1].argmax(), (len(shown) - 1,) * 2)
-    page_link = dict(parse_qsl(link(opened(text=text, **wanted), "Inside this weight").query_string))
+    weights = trace.encoder.weights()[0, 6].numpy()
+    assert np.unravel_index(weights.argmax(), weights.shape)[1] == weights.shape[1] - 1, "the largest is hidden"
+    query, key = np.unravel_index(weights[:-1, :-1].argmax(), (len(weights) - 1,) * 2)
+    page_link = dict(parse_qsl(link(opened(text=text, **address), "Inside this weight").query_string))
     assert (page_link["head"], page_link["query"], page_link["key"]) == ("6", str(query), str(key))
-    assert "query" not in link(opened(text=text, **wanted | {"special": "shown"}), "Inside this weight").query_string
+    assert "query" not in link(opened(text=text, **address | {"special": "shown"}), "Inside this weight").query_string
 
 
 def test_what_an_address_got_wrong_is_said_on_its_own_page_and_on_no_other():
     app = opened("checkpoints.py", layer="abc")
-    assert ["layer" in said.value for said in app.info] == [True]
+    assert ["layer" in info.value for info in app.info] == [True]
     assert not app.switch_page("pages/inside.py").run().info
 
 
@@ -584,19 +586,19 @@ def test_an_app_without_the_usual_checkpoint_opens_with_the_first_that_is_there(
 
 
 def test_a_shelf_makes_a_value_once_and_stays_within_its_bytes():
-    cache, made = LRUCache(10), list[str]()
+    cache, keys = LRUCache(10), list[str]()
 
     def make(key: str) -> str:
-        made.append(key)
+        keys.append(key)
         return key
 
     def get(key: str) -> str:
         return cache.get(key, lambda: make(key), lambda _: 4, expected=4)
 
     assert [get("a"), get("b"), get("a"), get("c"), get("a")] == ["a", "b", "a", "c", "a"]
-    assert made == ["a", "b", "c"]
+    assert keys == ["a", "b", "c"]
     get("b")
-    assert made == ["a", "b", "c", "b"], "the one not used for longest had left"
+    assert keys == ["a", "b", "c", "b"], "the one not used for longest had left"
 
 
 def test_a_shelf_makes_room_before_it_makes_a_value():
@@ -617,17 +619,17 @@ def test_memory_that_several_layers_show_counts_once():
     trace: Any = load_checkpoint("sentiment", device="cpu").trace("Not bad at all!")
     first, second, *_ = trace.encoder.blocks
     assert first.stream_out.data_ptr() == second.stream_in.data_ptr()
-    shown = replace(trace.encoder, blocks=(first, replace(first, stream_in=first.stream_out)))
-    alone = replace(shown, blocks=(first,))
-    assert bytes_of(replace(trace, encoder=shown)) == bytes_of(replace(trace, encoder=alone)) < bytes_of(trace)
+    stack = replace(trace.encoder, blocks=(first, replace(first, stream_in=first.stream_out)))
+    alone = replace(stack, blocks=(first,))
+    assert bytes_of(replace(trace, encoder=stack)) == bytes_of(replace(trace, encoder=alone)) < bytes_of(trace)
 
 
 def test_the_picture_of_all_checkpoints_alone_speaks_of_nothing_below_it():
     assert any("stand below" in text.value for text in opened("checkpoints.py").markdown)
     alone = opened("checkpoints.py", view="picture")
-    (said,) = (text.value for text in alone.markdown if text.value.startswith("Each square is a head"))
-    assert said.endswith(".")
-    assert "stand below" not in said
+    (sentence,) = (text.value for text in alone.markdown if text.value.startswith("Each square is a head"))
+    assert sentence.endswith(".")
+    assert "stand below" not in sentence
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.pages.test_every_page import SENTENCE, opened, typed
 from viz.charts import evidence_agreement
 from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.packing import pack
-from viz.text import evidence_tables as shown
+from viz.text import evidence_tables
 from viz.walkthrough.steps import TITLES
 
 PAGE = "evidence.py"
@@ -44,10 +44,10 @@ def words(app: AppTest) -> str:
 
 def assert_shown(app: AppTest, findings: list[Finding]) -> None:
     """Every finding is a row, with its numbers in full, in the order of the groups."""
-    found = rows(app)
-    assert len(found) == len(findings)
-    of_group = [one for group in shown.GROUPS for one in findings if one.check.group == group]
-    for row, finding in zip(found, of_group, strict=True):
+    table_rows = rows(app)
+    assert len(table_rows) == len(findings)
+    of_group = [one for group in evidence_tables.GROUPS for one in findings if one.check.group == group]
+    for row, finding in zip(table_rows, of_group, strict=True):
         assert row["Quantity"] == finding.check.quantity
         assert row["Result"] == {True: "✓ agrees", False: "✗ differs", None: "does not apply"}[finding.passed]
         if finding.passed is None:
@@ -65,7 +65,7 @@ def assert_shown(app: AppTest, findings: list[Finding]) -> None:
 def test_the_tables_are_the_findings_of_the_text():
     checkpoint = load_checkpoint("sentiment")
     trace = checkpoint.trace(SENTENCE)
-    findings = [*evidence(checkpoint, trace), *shown.picture_findings(trace)]
+    findings = [*evidence(checkpoint, trace), *evidence_tables.picture_findings(trace)]
     app = typed(opened(PAGE), SENTENCE)
     assert_shown(app, findings)
     checked = [finding for finding in findings if finding.passed is not None]
@@ -82,7 +82,7 @@ def test_heads_that_are_muted_are_muted_in_what_is_checked():
     trace = checkpoint.trace(SENTENCE, edits=edits)
     findings = evidence(checkpoint, trace, edits, head=HeadSite("encoder", 2, 5))
     app = opened(PAGE, text=SENTENCE, mute="1", off="1.2_3.0", layer="2", head="5")
-    assert_shown(app, [*findings, *shown.picture_findings(trace)])
+    assert_shown(app, [*findings, *evidence_tables.picture_findings(trace)])
     assert "Muted heads: 2, in layer 2 and 4" in words(app)
     assert any("layer 3, head 6" in row["At"] for row in rows(app) if row["Quantity"] == "the chosen head muted")
 
@@ -105,9 +105,9 @@ def test_what_is_broken_on_another_page_is_said_to_be_left_out():
 
 
 def test_a_model_with_two_stacks_is_checked_in_all_attentions():
-    found = rows(opened(PAGE, checkpoint="translate-en-fr", text="A dog saw it.", attention="cross"))
-    assert {row["Result"] for row in found} == {"✓ agrees", "does not apply"}
-    assert any("cross" in row["At"] for row in found)
+    table_rows = rows(opened(PAGE, checkpoint="translate-en-fr", text="A dog saw it.", attention="cross"))
+    assert {row["Result"] for row in table_rows} == {"✓ agrees", "does not apply"}
+    assert any("cross" in row["At"] for row in table_rows)
 
 
 @pytest.fixture(scope="module")
@@ -145,9 +145,9 @@ def test_a_text_that_cannot_be_read_gets_one_sentence(text):
 
 @pytest.mark.parametrize("text", ["<b>good</b> $x$ &amp;", "![a](//example.org/a.png)", "\u202e\u200b 😀 देव"])
 def test_hostile_texts_are_checked_like_others(text):
-    found = rows(opened(PAGE, text=text))
-    assert {row["Result"] for row in found} == {"✓ agrees", "does not apply"}
-    assert not any("<b>" in value or "![" in value or "//" in value for row in found for value in row.values())
+    table_rows = rows(opened(PAGE, text=text))
+    assert {row["Result"] for row in table_rows} == {"✓ agrees", "does not apply"}
+    assert not any("<b>" in value or "![" in value or "//" in value for row in table_rows for value in row.values())
 
 
 def test_hostile_addresses_give_the_default():
@@ -162,16 +162,16 @@ def test_every_place_on_the_screen_that_is_named_is_there():
     named = [place for check in CHECKS for place in check.screen.split("; ") if place.startswith("Inside a head: ")]
     assert len(named) >= 15
     assert {place.removeprefix("Inside a head: ") for place in named} <= set(TITLES.values())
-    assert {check.group for check in (*CHECKS, *shown.PICTURES)} == set(shown.GROUPS)
+    assert {check.group for check in (*CHECKS, *evidence_tables.PICTURES)} == set(evidence_tables.GROUPS)
     assert len(STAGES) == 12
 
 
 def test_places_on_the_screen_lead_to_their_pages_with_the_selection():
-    assert shown.linked("Explore: matrix; every page", "text=a+%28b%29") == (
+    assert evidence_tables.linked("Explore: matrix; every page", "text=a+%28b%29") == (
         "[Explore\\:\u00a0matrix](explore?text=a+%28b%29); every\u00a0page"
     )
     assert {place.split(":")[0] for check in CHECKS for place in check.screen.split("; ")} == {
-        *shown.PAGES,
+        *evidence_tables.PAGES,
         "every page",
     }
     assert any("(inside?text=An+odd" in row["On the screen"] for row in rows(opened(PAGE, text=SENTENCE)))
@@ -180,7 +180,7 @@ def test_places_on_the_screen_lead_to_their_pages_with_the_selection():
 def test_the_file_holds_every_number_in_full():
     checkpoint = checkpoint_of("gpt")
     findings = evidence(checkpoint, falsified(traced(checkpoint), "decoder.final"))
-    lines = list(csv.DictReader(io.StringIO(shown.findings_csv(findings).decode("utf-8-sig"))))
+    lines = list(csv.DictReader(io.StringIO(evidence_tables.findings_csv(findings).decode("utf-8-sig"))))
     assert [line["check"] for line in lines] == [finding.check.name for finding in findings]
     for line, finding in zip(lines, findings, strict=True):
         assert line["result"] == {True: "agrees", False: "differs", None: "does not apply"}[finding.passed]
@@ -193,26 +193,26 @@ def test_the_file_holds_every_number_in_full():
 
 def test_a_byte_that_is_off_and_a_file_that_is_wrong_are_found(monkeypatch):
     trace = tiny.checkpoint("encoder-decoder").trace_ids([5, 9, 2], [1, 7])
-    assert [finding.passed for finding in shown.picture_findings(trace)] == [True, True]
+    assert [finding.passed for finding in evidence_tables.picture_findings(trace)] == [True, True]
     count = sum(weights.size for kind in kinds_of(trace).values() for weights in kind.weights)
-    assert [finding.count for finding in shown.picture_findings(trace)] == [count, count]
+    assert [finding.count for finding in evidence_tables.picture_findings(trace)] == [count, count]
     monkeypatch.setattr(
         "viz.explorer.packing.quantised", lambda weights: np.sqrt(weights * 65025).astype(np.uint8) // 2
     )
-    assert [finding.passed for finding in shown.picture_findings(trace)] == [False, True]
+    assert [finding.passed for finding in evidence_tables.picture_findings(trace)] == [False, True]
 
 
 def test_layers_that_are_sent_later_are_checked_too(monkeypatch):
     trace = tiny.checkpoint("decoder").trace_ids([5, 9, 2])
-    whole = shown.picture_findings(trace)[0]
+    whole = evidence_tables.picture_findings(trace)[0]
     monkeypatch.setattr("viz.text.evidence_tables.pack", partial(pack, limit=0))
-    assert shown.picture_findings(trace)[0] == whole
+    assert evidence_tables.picture_findings(trace)[0] == whole
 
 
 def test_the_title_says_how_many_numbers_agree_or_how_many_checks_differ():
     checkpoint = load_checkpoint("sentiment")
     trace = checkpoint.trace(SENTENCE)
-    findings = [*evidence(checkpoint, trace), *shown.picture_findings(trace)]
+    findings = [*evidence(checkpoint, trace), *evidence_tables.picture_findings(trace)]
     numbers = sum(finding.count for finding in findings if finding.passed)
     assert [title.value for title in opened(PAGE, text=SENTENCE).title] == [
         f"All {numbers:,} compared numbers agree with their references."
@@ -221,7 +221,7 @@ def test_the_title_says_how_many_numbers_agree_or_how_many_checks_differ():
     differing = sum(finding.passed is False for finding in wrong)
     checked = sum(finding.passed is not None for finding in wrong)
     assert differing > 1
-    assert shown.title(wrong) == f"{differing} of {checked} checks differ from the reference."
+    assert evidence_tables.title(wrong) == f"{differing} of {checked} checks differ from the reference."
 
 
 def points(chart) -> list[dict]:
@@ -234,11 +234,11 @@ def points(chart) -> list[dict]:
 def test_the_picture_has_every_check_that_applies_at_its_share_of_what_is_allowed():
     checkpoint = checkpoint_of("gpt")
     for trace in (traced(checkpoint), falsified(traced(checkpoint), "decoder.final")):
-        findings = [*evidence(checkpoint, trace), *shown.picture_findings(trace)]
+        findings = [*evidence(checkpoint, trace), *evidence_tables.picture_findings(trace)]
         rows = points(evidence_agreement.share_chart(findings))
         checked = [finding for finding in findings if finding.passed is not None]
         assert [row["quantity"] for row in rows] == [finding.check.quantity for finding in checked]
-        assert [row["group"] for row in rows] == [shown.GROUPS[finding.check.group] for finding in checked]
+        assert [row["group"] for row in rows] == [evidence_tables.GROUPS[finding.check.group] for finding in checked]
         for row, finding in zip(rows, checked, strict=True):
             assert row["result"] == ("agrees" if finding.passed else "differs")
             assert (row["place"] > 1) == (not finding.passed)
@@ -263,6 +263,9 @@ def test_dots_of_one_place_stand_apart_and_what_is_no_number_stands_beyond_what_
 
 
 def test_lines_are_not_shorter_than_they_may_be():
-    assert shown.unbroken("a bc def g", 4) == "a\u00a0bc def\u00a0g"
-    assert shown.unbroken("a b", 0) == "a b"
-    assert shown.place_lines("encoder, layer 2, self, head 3") == "encoder,\u00a0layer\u00a02, self,\u00a0head\u00a03"
+    assert evidence_tables.unbroken("a bc def g", 4) == "a\u00a0bc def\u00a0g"
+    assert evidence_tables.unbroken("a b", 0) == "a b"
+    assert (
+        evidence_tables.place_lines("encoder, layer 2, self, head 3")
+        == "encoder,\u00a0layer\u00a02, self,\u00a0head\u00a03"
+    )

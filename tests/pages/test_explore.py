@@ -41,7 +41,7 @@ def plain(text: str) -> str:
     return text.replace("\\", "").replace("\u00a0", " ")
 
 
-def said(app) -> str:
+def page_text(app) -> str:
     """All that the page says in Markdown."""
     return plain(" | ".join(text.value for text in app.markdown))
 
@@ -60,8 +60,8 @@ def test_the_title_is_the_word_that_every_word_looks_at_and_the_verdict_stands_u
     assert 0.995 < share < 1
     verdict = positive(checkpoint)
     assert verdict == "93.9 %"
-    wanted = f"Layer 4, head 4 gives it more than 99 % of its attention. Verdict: positive {verdict}."
-    assert plain(app.markdown[0].value) == wanted
+    sentence = f"Layer 4, head 4 gives it more than 99 % of its attention. Verdict: positive {verdict}."
+    assert plain(app.markdown[0].value) == sentence
     assert QUESTION in asked(app)
 
 
@@ -69,20 +69,20 @@ def test_the_title_is_the_word_that_every_word_looks_at_and_the_verdict_stands_u
 @pytest.mark.parametrize("text", [EXAMPLES[0], SENTENCE])
 def test_the_large_picture_is_drawn_from_the_weights_of_the_head_that_is_named(name, text):
     app = opened(checkpoint=name, text=text)
-    shown = figure(app)
-    layer, head = (int(part) - 1 for part in shown["head"].replace("Layer ", "").split(", head "))
+    picture = figure(app)
+    layer, head = (int(part) - 1 for part in picture["head"].replace("Layer ", "").split(", head "))
     kind = next(iter(kinds_of(load_checkpoint(name).trace(text)).values()))
-    assert np.abs(np.array(shown["weights"]) - kind.weights[layer][head]).max() <= 1e-6
-    assert shown["head"].lower() in plain(" ".join([app.title[0].value, app.markdown[0].value])).lower()
+    assert np.abs(np.array(picture["weights"]) - kind.weights[layer][head]).max() <= 1e-6
+    assert picture["head"].lower() in plain(" ".join([app.title[0].value, app.markdown[0].value])).lower()
 
 
 def test_the_picture_of_cross_attention_has_the_target_above_the_source():
     app = opened(checkpoint="translate-en-fr", text="The red house is big.", attention="cross")
-    shown = figure(app)
-    assert [word["text"] for word in shown["rows"]][:3] == ["[START]", "La", "maison"]
-    assert [word["text"] for word in shown["columns"]][:3] == ["The", "red", "house"]
-    assert shown["rows"][0]["special"]
-    assert shown["swappable"] == ["columns"]
+    picture = figure(app)
+    assert [word["text"] for word in picture["rows"]][:3] == ["[START]", "La", "maison"]
+    assert [word["text"] for word in picture["columns"]][:3] == ["The", "red", "house"]
+    assert picture["rows"][0]["special"]
+    assert picture["swappable"] == ["columns"]
 
 
 def test_one_head_on_is_shown_and_said_and_several_leave_the_picture_on_the_found_one(checkpoint):
@@ -91,7 +91,7 @@ def test_one_head_on_is_shown_and_said_and_several_leave_the_picture_on_the_foun
     assert figure(app)["head"] == "Layer 2, head 8"
     assert np.abs(np.array(figure(app)["weights"]) - weights).max() <= 1e-6
     assert "punctuation" in plain(app.title[0].value).lower()
-    assert "head 8" in said(app).split(" | ")[0] + app.title[0].value
+    assert "head 8" in page_text(app).split(" | ")[0] + app.title[0].value
     app = opened(layer="1", off="1.0-5")
     assert figure(app)["head"] == "Layer 4, head 4"
 
@@ -106,7 +106,7 @@ def test_of_a_head_that_does_nothing_notable_the_page_says_so_and_where_it_looks
                 plain(app.title[0].value)
                 == f"Layer {layer + 1}, head {head + 1} shows no pattern that stands out here."
             )
-            assert f"Head {head + 1} of layer {layer + 1}" in said(app)
+            assert f"Head {head + 1} of layer {layer + 1}" in page_text(app)
             return
     pytest.fail("every head is notable")
 
@@ -116,12 +116,12 @@ def test_muting_swapping_and_forbidding_say_what_they_do_to_the_verdict(checkpoi
     mute = Edits(muted=frozenset({HeadSite("encoder", *FOUND)}))
     hide = Edits(hidden=frozenset({HiddenKey("encoder", LOVED)}))
     now = positive(checkpoint)
-    wanted = [positive(checkpoint, edits=mute), positive(checkpoint, SWAPPED), positive(checkpoint, edits=hide)]
-    assert wanted == ["94.4 %", "18.1 %", "23.5 %"]
-    results = [text for text in said(app).split(" | ") if "→" in text]
+    shares = [positive(checkpoint, edits=mute), positive(checkpoint, SWAPPED), positive(checkpoint, edits=hide)]
+    assert shares == ["94.4 %", "18.1 %", "23.5 %"]
+    results = [text for text in page_text(app).split(" | ") if "→" in text]
     turned = ["", ", now negative 81.9 %", ", now negative 76.5 %"]
     assert results == [
-        f"**positive {now} → {after}{now_said}**" for after, now_said in zip(wanted, turned, strict=True)
+        f"**positive {now} → {after}{now_said}**" for after, now_said in zip(shares, turned, strict=True)
     ]
     assert any(SWAPPED in plain(caption.value) for caption in app.caption)
 
@@ -131,8 +131,8 @@ def test_the_button_mutes_the_head_and_gives_it_back(checkpoint):
     button(app, "Mute this head").click().run()
     assert app.query_params["muted"] == "3.3"
     muted = positive(checkpoint, edits=Edits(muted=frozenset({HeadSite("encoder", *FOUND)})))
-    assert f"Verdict: positive {muted}. Before muting: positive 93.9 %." in said(app)
-    assert f"**positive {muted} → 93.9 %**" in said(app)
+    assert f"Verdict: positive {muted}. Before muting: positive 93.9 %." in page_text(app)
+    assert f"**positive {muted} → 93.9 %**" in page_text(app)
     button(app, "Unmute this head").click().run()
     assert "muted" not in app.query_params
 
@@ -141,7 +141,7 @@ def test_the_button_swaps_the_halves_and_swaps_them_back():
     app = opened()
     button(app, "Swap the halves").click().run()
     assert app.query_params["text"] == SWAPPED
-    assert "Verdict: positive 18.1 %" in said(app) or "Verdict: negative 81.9 %" in said(app)
+    assert "Verdict: positive 18.1 %" in page_text(app) or "Verdict: negative 81.9 %" in page_text(app)
     button(app, "Swap the halves back").click().run()
     assert app.session_state["_selection"].text == EXAMPLES[0]
 
@@ -152,9 +152,9 @@ def test_halves_that_would_be_swapped_into_another_text_are_swapped_back_into_th
     assert swapped is not None
     assert swapped_halves(swapped) != text
     app = opened(text=text)
-    for label, wanted in (("Swap the halves", swapped), ("Swap the halves back", text), ("Swap the halves", swapped)):
+    for label, new_text in (("Swap the halves", swapped), ("Swap the halves back", text), ("Swap the halves", swapped)):
         button(app, label).click().run()
-        assert app.session_state["_selection"].text == wanted
+        assert app.session_state["_selection"].text == new_text
 
 
 def test_of_one_token_alone_there_is_nothing_to_forbid():
@@ -170,7 +170,7 @@ def test_a_text_without_a_place_to_swap_at_says_what_to_do_instead():
 
 
 def test_forbidding_leads_to_the_experiment_with_the_same_result():
-    label = next(found.proto.label for found in opened().get("page_link") if "Forbid" in found.proto.label)
+    label = next(link.proto.label for link in opened().get("page_link") if "Forbid" in link.proto.label)
     assert "loved" in label
     app = follow(opened(), label)
     assert not app.exception
@@ -194,9 +194,9 @@ def test_what_a_model_without_labels_says_is_set_side_by_side():
     )
     stories = load_checkpoint("stories")
     token, share = stories.likeliest(stories.trace(EXAMPLES[0]))
-    assert f"Next token: “{token.replace(' ', '␣')}” {100 * share:.1f} % → " in said(writer)
-    assert "Output: “La maison rouge est grande.”" in said(translator)
-    assert "The output stays the same" in said(translator)
+    assert f"Next token: “{token.replace(' ', '␣')}” {100 * share:.1f} % → " in page_text(writer)
+    assert "Output: “La maison rouge est grande.”" in page_text(translator)
+    assert "The output stays the same" in page_text(translator)
 
 
 def test_cards_name_each_other_kind_of_head_once_with_what_chance_would_give(checkpoint):
@@ -226,9 +226,9 @@ def test_where_no_head_has_a_choice_none_is_named():
 
 
 def test_of_a_long_text_the_drawn_part_is_named():
-    shown = figure(opened(text="good film " * 100))
-    assert len(shown["rows"]) == 60
-    assert "of 200. The views under “All heads” show the whole text." in shown["cut"]
+    picture = figure(opened(text="good film " * 100))
+    assert len(picture["rows"]) == 60
+    assert "of 200. The views under “All heads” show the whole text." in picture["cut"]
 
 
 def test_alone_the_picture_has_no_controls():
@@ -266,8 +266,8 @@ def test_muting_the_head_of_the_picture_leaves_the_picture_on_it_where_the_other
 def test_a_typed_target_is_named_and_its_probability_compared():
     text, target = "The film was good, but the house is big.", "La maison est grande."
     app = opened(checkpoint="translate-en-fr", text=text, target=target)
-    assert f"Target: “{target}”" in said(app)
-    assert "Output" not in said(app).partition("Swap")[0].split(" | ")[0]
+    assert f"Target: “{target}”" in page_text(app)
+    assert "Output" not in page_text(app).partition("Swap")[0].split(" | ")[0]
     translator = load_checkpoint("translate-en-fr")
     head = figure(app)["head"].replace("Layer ", "").split(", head ")
     layer, number = (int(part) - 1 for part in head)
@@ -281,7 +281,7 @@ def test_a_typed_target_is_named_and_its_probability_compared():
         chances = trace.logits[:-1].double().softmax(dim=-1)
         shares.append(float(chances.gather(1, decoder.ids[1:, None]).mean()))
     before, after = (f"{100 * share:.1f} %" for share in shares)
-    results = [part for part in said(app).split(" | ") if part.startswith("**")]
+    results = [part for part in page_text(app).split(" | ") if part.startswith("**")]
     assert f"**Target’s tokens, on average: {before} → {after}**" in results
     assert not any("stays the same" in part for part in results)
     swapped = translator.generate("The house is big, but the film was good.", 100).text
@@ -291,16 +291,16 @@ def test_a_typed_target_is_named_and_its_probability_compared():
 def test_the_swap_says_what_the_button_leads_to_with_the_method_that_is_chosen():
     app = opened(checkpoint="translate-en-fr", text="The film was good, but the house is big.")
     app = taken(app, **{"translation.method": "beam", "translation.width": 4})
-    result = next(part for part in said(app).split(" | ") if part.startswith("**“"))
+    result = next(part for part in page_text(app).split(" | ") if part.startswith("**“"))
     button(app, "Swap the halves").click().run()
-    output = said(app).partition("Output: “")[2].partition("”")[0]
+    output = page_text(app).partition("Output: “")[2].partition("”")[0]
     assert result.endswith(f"→ “{output}”**")
 
 
 def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_so(checkpoint):
     app = opened(muted="3.3")
     hide = Edits(hidden=frozenset({HiddenKey("encoder", LOVED)}))
-    results = [part for part in said(app).split(" | ") if "→" in part]
+    results = [part for part in page_text(app).split(" | ") if "→" in part]
     assert results[-1].startswith(f"**positive {positive(checkpoint)} → {positive(checkpoint, edits=hide)}, now neg")
     captions = [caption.value for caption in app.caption]
     assert "No head may look at it. Does the model need it? Measured with no head muted." in captions
@@ -317,7 +317,7 @@ def test_forbidding_counts_no_muted_head_as_the_page_that_it_leads_to_and_says_s
 def test_of_two_stacks_the_attention_is_named_in_which_a_token_is_forbidden(attention, named):
     app = opened(checkpoint="translate-en-fr", text="The red house is big.", attention=attention)
     assert any(caption.value.startswith(f"No head of {named} may look at it.") for caption in app.caption)
-    page_link = next(found.proto for found in app.get("page_link") if "Forbid" in found.proto.label)
+    page_link = next(link.proto for link in app.get("page_link") if "Forbid" in link.proto.label)
     assert f"every layer of {named}." in page_link.help
 
 
@@ -332,7 +332,7 @@ def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monk
     app = opened(checkpoint="translate-en-fr", text="It rains, but we go. " * 12)
     assert not app.exception
     assert asked == []
-    assert "Press to compute the result" in said(app)
+    assert "Press to compute the result" in page_text(app)
     opened(checkpoint="translate-en-fr", text="It rains, but we go.")
     assert asked
 
@@ -340,13 +340,13 @@ def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monk
 @pytest.mark.parametrize("text", [EXAMPLES[0], EXAMPLES[1]])
 def test_the_way_on_leads_to_the_weight_that_was_found(text, checkpoint):
     app = opened(text=text)
-    found = figure(app)["found"]
-    assert found is not None
+    finding_key = figure(app)["found"]
+    assert finding_key is not None
     at = follow(app, "Next: inside this head").query_params
     layer, head, query, key = (int(at[name]) for name in ("layer", "head", "query", "key"))
     gets = checkpoint.trace(text).encoder.weights()[layer, head][:, key].clone()
     gets[key] = 0  # what a word gives to itself is not what was found
-    assert (query, key) == (int(gets.argmax()), found)
+    assert (query, key) == (int(gets.argmax()), finding_key)
 
 
 def test_the_way_on_leads_to_the_weight_that_is_kept_in_the_same_layer():

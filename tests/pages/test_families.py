@@ -34,10 +34,10 @@ def test_explore_shows_the_weights_of_every_family(name, app_folders):
     assert not app.exception
     assert not app.error
     kinds = kinds_of(load_checkpoint(app_folders / name, device="cpu").trace(TEXT))
-    shown = picture(app)
-    assert (shown["view"]["attention"], shown["view"]["layer"]) == (next(iter(kinds)), 1)
-    assert {kind for kind, _ in shown["layers"]} == set(kinds)
-    for (kind, layer), weights in shown["layers"].items():
+    explorer = picture(app)
+    assert (explorer["view"]["attention"], explorer["view"]["layer"]) == (next(iter(kinds)), 1)
+    assert {kind for kind, _ in explorer["layers"]} == set(kinds)
+    for (kind, layer), weights in explorer["layers"].items():
         assert np.abs(weights - kinds[kind].weights[layer]).max() <= 0.004
 
 
@@ -62,7 +62,7 @@ def test_explore_names_the_next_token_of_a_decoder_and_its_probability(app_folde
     checkpoint = load_checkpoint(app_folders / "gpt2", device="cpu")
     trace: Any = checkpoint.trace(TEXT)
     probabilities = trace.logits[-1].double().softmax(dim=-1)
-    (metric,) = [found for found in app.metric if found.label == "Next token"]
+    (metric,) = [metric for metric in app.metric if metric.label == "Next token"]
     assert checkpoint.tokenizer.pieces([int(probabilities.argmax())])[0] in metric.value
     assert f"{100 * float(probabilities.max()):.1f}" in metric.value
 
@@ -72,9 +72,11 @@ def test_a_second_text_is_read_by_a_checkpoint_that_reads_pairs(app_folders):
     assert not app.exception
     assert bar(app)["pair"] == "a cat saw"
     trace: Any = load_checkpoint(app_folders / "bert", device="cpu").trace(TEXT, pair="a cat saw")
-    shown = picture(app)
-    assert np.abs(shown["layers"]["encoder", 0] - trace.encoder.blocks[0].self_attention.weights.numpy()).max() <= 0.004
-    assert shown["header"]["texts"]["encoder"]["segments"] == list(trace.encoder.segments)
+    explorer = picture(app)
+    assert (
+        np.abs(explorer["layers"]["encoder", 0] - trace.encoder.blocks[0].self_attention.weights.numpy()).max() <= 0.004
+    )
+    assert explorer["header"]["texts"]["encoder"]["segments"] == list(trace.encoder.segments)
     assert app.dataframe[0].value["text"].tolist() == [segment + 1 for segment in trace.encoder.segments]
     typed(app, TEXT)
     assert picture(app)["header"]["texts"]["encoder"]["segments"] is None

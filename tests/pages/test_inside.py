@@ -330,9 +330,9 @@ def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():
     before = printed(app, "weight of every key")
     app.selectbox(key="inside_layer").set_value(0).run()
     whole(app.toggle(key="inside_mute").set_value(True).run())
-    said = "The model ran with head 2 of layer 1 muted."
+    sentence = "The model ran with head 2 of layer 1 muted."
     assert app.markdown[0].value.endswith(
-        f"{said} A muted head still computes its weights; its context is set to zero."
+        f"{sentence} A muted head still computes its weights; its context is set to zero."
     )
     app.selectbox(key="inside_layer").set_value(2).run()
     edits = Edits(muted=frozenset({HeadSite("encoder", 0, 1)}))
@@ -340,7 +340,7 @@ def test_muting_the_head_gives_the_numbers_of_that_run_and_says_so():
     after = printed(whole(app), "weight of every key")
     assert np.array_equal(after.astype(np.float32), stack.blocks[2].self_attention.weights[1, 3].numpy())
     assert not np.allclose(after, before, atol=1e-4)
-    assert app.markdown[0].value.endswith(said)
+    assert app.markdown[0].value.endswith(sentence)
     assert app.query_params["muted"] == "0.1"
     assert not app.toggle(key="inside_mute").value
     app.selectbox(key="inside_layer").set_value(0).run()

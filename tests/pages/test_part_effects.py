@@ -62,14 +62,14 @@ def test_beside_every_part_stands_what_its_absence_does_to_the_verdict(text):
     logits = checkpoint.trace(text).logits
     label = int(logits.argmax())
     app = opened("break.py", text=text, layer="2")
-    found = switches(app)
-    assert found.keys() == ENCODER.keys() | {"hide"}
+    terms = switches(app)
+    assert terms.keys() == ENCODER.keys() | {"hide"}
     after = {name: probability(checkpoint.trace(text, edits=edits).logits, label) for name, edits in ENCODER.items()}
     for name, share in after.items():
-        assert found[name]["result"] == changed(probability(logits, label), share), name
+        assert terms[name]["result"] == changed(probability(logits, label), share), name
     taken_out = after.keys() - {"norm", "shuffle", "causal"}
     most = max(taken_out, key=lambda name: abs(after[name] - probability(logits, label)))
-    assert [name for name, term in found.items() if term["most"]] == [most] == ["positions"]
+    assert [name for name, term in terms.items() if term["most"]] == [most] == ["positions"]
     assert app.title[0].value.startswith("What matters most here: without positions, the verdict changes; ")
     goes = f"“{checkpoint.config.labels[label]}” goes from {100 * probability(logits, label):.1f}\u00a0%"
     assert f"{goes} to {100 * after['positions']:.1f}\u00a0%." in app.title[0].value
@@ -171,18 +171,20 @@ def test_the_part_that_matters_most_is_measured_on_top_of_what_is_kept():
     before = probability(checkpoint.trace(text, edits=kept).logits, label)
     after = {name: probability(checkpoint.trace(text, edits=edits).logits, label) for name, edits in each.items()}
     app = opened("break.py", text=text, layer="0", edits=kept.to_text())
-    found = switches(app)
-    assert {name: found[name]["result"] for name in after} == {n: changed(before, share) for n, share in after.items()}
+    terms = switches(app)
+    assert {name: terms[name]["result"] for name in after} == {n: changed(before, share) for n, share in after.items()}
     most = max(after, key=lambda name: abs(after[name] - before))
-    assert [name for name, term in found.items() if term["most"]] == [most]
+    assert [name for name, term in terms.items() if term["most"]] == [most]
     part = EXPERIMENTS[most].part.format(head=1, layer=1)
     assert app.title[0].value.startswith(
         f"What matters most here, on top of the kept edits: without {part}, the verdict "
     )
     assert f" from {100 * before:.1f}\u00a0% to {100 * after[most]:.1f}\u00a0% " in app.title[0].value
-    said = " ".join(text.value for text in app.markdown)
-    assert "Each part was taken out on top of the kept edits; this one changes the answer most, norms aside" in said
-    assert "with the kept edits → without this part as well" in said
+    page_text = " ".join(text.value for text in app.markdown)
+    assert (
+        "Each part was taken out on top of the kept edits; this one changes the answer most, norms aside" in page_text
+    )
+    assert "with the kept edits → without this part as well" in page_text
     assert "alone" not in app.markdown[0].help
     scale = [text.value for text in opened("break.py", text=text, edits=kept.to_text(), experiment="scale").markdown]
     assert any("**Almost nothing changes** beyond the kept edits" in text for text in scale)
@@ -192,8 +194,8 @@ def test_the_key_that_is_hidden_is_named_with_its_attention_where_there_are_seve
     def label(name: str, attention: str) -> str:
         checkpoint = load_checkpoint(name, device="cpu")
         groups = groups_of(checkpoint, Place(attention=attention, key=1, token="rouge"))
-        (found,) = [term.name for group in groups for line in group.lines for term in line.terms if term.part == "hide"]
-        return found
+        (words,) = [term.name for group in groups for line in group.lines for term in line.terms if term.part == "hide"]
+        return words
 
     assert label("translate-en-fr", "encoder") == "no encoder head looks at “rouge”"
     assert label("translate-en-fr", "decoder") == "no decoder head looks at “rouge”"
@@ -219,9 +221,9 @@ def test_other_families_are_measured_too(folder, app_folders):
     app = opened("break.py", checkpoint=folder, text="the dog bit the man .")
     assert not app.exception
     assert not app.error
-    found = switches(app)
-    assert all(term["result"].endswith("%") for term in found.values())
-    assert sum(term["most"] for term in found.values()) == 1
+    terms = switches(app)
+    assert all(term["result"].endswith("%") for term in terms.values())
+    assert sum(term["most"] for term in terms.values()) == 1
 
 
 def test_a_text_that_is_refused_leaves_the_question():
@@ -249,7 +251,7 @@ def test_the_picture_to_share_has_the_numbers_of_the_finding_and_no_head(page, m
     assert bars[0].length == 1
     assert foot
     if page == "break.py":
-        assert bars[0].said == switches(app)["positions"]["result"]
+        assert bars[0].label == switches(app)["positions"]["result"]
 
 
 @pytest.mark.parametrize(
@@ -269,7 +271,7 @@ def test_the_part_that_was_pressed_is_the_title_and_the_largest_stands_in_the_se
         hidden = Edits(hidden=frozenset({HiddenKey("encoder", 7)}))
         share = checkpoint.classify(text, edits=hidden)["positive"]
         assert f"to {100 * share:.1f} %." in title
-        assert any("matters most here" in found.value for found in app.markdown)
+        assert any("matters most here" in element.value for element in app.markdown)
 
 
 def test_a_verdict_that_moves_by_less_than_its_title_can_say_stays():

@@ -25,8 +25,8 @@ SCHEMES = ("sinusoidal", "learned", "rotary", "alibi", "relative")
 
 def figure(app: AppTest, key: str) -> Any:
     """A picture on the page, as the browser gets it."""
-    (found,) = [element.proto for element in app.get("plotly_chart") if element.proto.id.endswith(f"-{key}")]
-    return json.loads(found.spec)
+    (chart,) = [element.proto for element in app.get("plotly_chart") if element.proto.id.endswith(f"-{key}")]
+    return json.loads(chart.spec)
 
 
 def array(sent: Any) -> np.ndarray:
@@ -84,9 +84,9 @@ def test_the_first_picture_is_how_far_each_token_moves_when_two_are_swapped():
 
 def test_the_sentence_above_says_how_far_positions_take_a_repeated_token_apart(embedding):
     vectors = embedding.total.double().numpy()
-    said = words(unfolded())
-    assert "stands at positions 0 and 3, counted from 0. Its two vectors are 0 apart before" in said
-    assert f"before the positions are added, and {math.dist(*vectors[[0, 3]]):.4g} apart afterwards" in said
+    page_text = words(unfolded())
+    assert "stands at positions 0 and 3, counted from 0. Its two vectors are 0 apart before" in page_text
+    assert f"before the positions are added, and {math.dist(*vectors[[0, 3]]):.4g} apart afterwards" in page_text
 
 
 def test_the_heatmap_is_100_by_128_at_first_and_the_curves_are_its_columns():
@@ -131,9 +131,9 @@ def test_distances_are_sums_of_cosines():
 def test_the_checkpoints_own_table_is_what_its_trace_adds(embedding):
     app = unfolded()
     app.radio(key="table").set_value("own").run()
-    shown = array(figure(app, "heatmap")["data"][0]["z"])
-    assert shown.shape == (100, 128)
-    assert np.array_equal(shown[:5], embedding.position.numpy())
+    heatmap = array(figure(app, "heatmap")["data"][0]["z"])
+    assert heatmap.shape == (100, 128)
+    assert np.array_equal(heatmap[:5], embedding.position.numpy())
 
 
 def test_a_shift_is_written_out_as_a_matrix_that_takes_one_pair_to_the_other():
@@ -143,9 +143,9 @@ def test_a_shift_is_written_out_as_a_matrix_that_takes_one_pair_to_the_other():
     for value in (math.cos(angle), math.sin(angle), -math.sin(angle)):
         assert f"{value:.6f}" in matrix
     later = 8 / 10_000 ** (4 / 128)
-    found = f"{math.sin(later):.6f} and {math.cos(later):.6f}"
-    assert found.startswith("-")
-    assert f"At position 8 the table holds {found.replace('-', '−')}" in words(app)
+    numbers = f"{math.sin(later):.6f} and {math.cos(later):.6f}"
+    assert numbers.startswith("-")
+    assert f"At position 8 the table holds {numbers.replace('-', '−')}" in words(app)
     _, hand = figure(app, "rotation")["data"]
     assert (hand["x"][1], hand["y"][1]) == pytest.approx((math.sin(later), math.cos(later)))
 
@@ -362,7 +362,7 @@ def folders(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "added", "said"),
+    ("name", "added", "phrase"),
     [
         ("gpt2", True, "a vector that training found for the position to every"),
         ("roberta", True, "for the place among the non-padding tokens"),
@@ -371,12 +371,12 @@ def folders(tmp_path_factory):
         ("bart", True, "a vector that training found for the position to every"),
     ],
 )
-def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, said, folders, monkeypatch):
+def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, phrase, folders, monkeypatch):
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
     app = unfolded(checkpoint=name, text="the dog bit the man .")
     assert not app.exception
     assert not app.error
-    assert said in words(app)
+    assert phrase in words(app)
     trace = load_checkpoint(folders / name, device="cpu").trace("the dog bit the man .")
     stack = trace.encoder or trace.decoder
     assert stack is not None
@@ -387,8 +387,8 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
     assert any("adds no position vectors" in info.value for info in app.info) == (not added)
     app.radio(key="table").set_value("own").run()
     if added:
-        shown = array(figure(app, "heatmap")["data"][0]["z"])
-        assert np.array_equal(shown[: len(stack.ids)], embedding.position.numpy())
+        heatmap = array(figure(app, "heatmap")["data"][0]["z"])
+        assert np.array_equal(heatmap[: len(stack.ids)], embedding.position.numpy())
     else:
         assert "has no position vectors; choose those of the formula" in refusal(app)
 
@@ -419,8 +419,8 @@ def test_plotly_stays_off_the_way_to_the_first_page():
 
 @pytest.mark.parametrize("text", ["a", SENTENCE])
 def test_how_the_order_is_known_stands_once(text):
-    said = words(unfolded(text=text))
-    assert said.count("This checkpoint adds a fixed vector of sines and cosines") == 1
+    page_text = words(unfolded(text=text))
+    assert page_text.count("This checkpoint adds a fixed vector of sines and cosines") == 1
 
 
 # Sections

@@ -42,19 +42,19 @@ def at(**address: str):
     return app
 
 
-def shown(app, column: str):
+def table_with(app, column: str):
     """The one table with this column."""
-    (found,) = [table.value for table in app.dataframe if column in table.value.columns]
-    return found
+    (frame,) = [table.value for table in app.dataframe if column in table.value.columns]
+    return frame
 
 
 def translation(app) -> str:
     return app.text[0].value
 
 
-def said(app, beginning: str) -> str:
-    (found,) = [text.value for text in app.markdown if text.value.startswith(beginning)]
-    return found.replace("\\", "").replace("\u00a0", " ")
+def paragraph(app, beginning: str) -> str:
+    (sentence,) = [text.value for text in app.markdown if text.value.startswith(beginning)]
+    return sentence.replace("\\", "").replace("\u00a0", " ")
 
 
 def test_what_was_stopped_says_when_and_its_script_produces_it_again(checkpoint):
@@ -75,8 +75,8 @@ def test_what_was_stopped_says_when_and_its_script_produces_it_again(checkpoint)
 def forced_by_hand(checkpoint, target: str) -> list[float]:
     trace = checkpoint.trace(TEXT, target=target)
     logs = torch.log_softmax(trace.logits.double(), dim=-1)
-    wanted = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
-    return [float(logs[place, token]) for place, token in enumerate(wanted)]
+    next_ids = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
+    return [float(logs[place, token]) for place, token in enumerate(next_ids)]
 
 
 def test_the_page_opens_on_its_sentence_its_checkpoint_and_cross_attention(checkpoint):
@@ -102,7 +102,7 @@ def test_what_is_shown_is_what_the_model_produces_with_these_settings(checkpoint
     app = at(text=TEXT, translation=text)
     expected = checkpoint.generate(TEXT, 512, **options)
     assert translation(app) == expected.text
-    tokens = shown(app, "log-probability")
+    tokens = table_with(app, "log-probability")
     assert len(tokens) == len(expected.steps)
     assert list(tokens["probability"]) == pytest.approx([step.probability for step in expected.steps], abs=1e-5)
     if options.get("method") == "beam":
@@ -124,8 +124,8 @@ def linked(app) -> dict:
 
 def finding(app) -> tuple[str, str]:
     (title,) = app.title
-    said = [plain(text.value) for text in app.markdown]
-    return plain(title.value), next(text for text in said if " of the weight. The model gave " in text)
+    texts = [plain(text.value) for text in app.markdown]
+    return plain(title.value), next(text for text in texts if " of the weight. The model gave " in text)
 
 
 def plain(text: str) -> str:
@@ -152,11 +152,11 @@ def test_the_page_opens_on_rouge_with_the_layer_that_is_right_and_its_numbers_ar
 def test_the_picture_holds_the_weights_of_the_layer_word_by_word(checkpoint):
     trace = checkpoint.trace(EXAMPLES[0], target="La maison rouge est grande.")
     weights = trace.decoder.cross_weights()[2].double().mean(dim=0)
-    shown = linked(at())
-    words = [word["text"] for word in shown["targets"]]
-    assert (words, words[shown["marked"]]) == (["La", "maison", "rouge", "est", "grande", ".", "[END]"], "rouge")
-    assert [word["text"] for word in shown["sources"]] == ["The", "red", "house", "is", "big", ".", "[END]"]
-    for place, target in enumerate(shown["targets"]):
+    word_picture = linked(at())
+    words = [word["text"] for word in word_picture["targets"]]
+    assert (words, words[word_picture["marked"]]) == (["La", "maison", "rouge", "est", "grande", ".", "[END]"], "rouge")
+    assert [word["text"] for word in word_picture["sources"]] == ["The", "red", "house", "is", "big", ".", "[END]"]
+    for place, target in enumerate(word_picture["targets"]):
         drawn = {link["source"]: link["weight"] for link in target["links"]}
         assert drawn == {key: pytest.approx(float(weights[place, key]), abs=1e-6) for key in drawn}
         assert set(range(7)) - set(drawn) == {key for key in range(7) if weights[place, key] < 0.01}
@@ -167,13 +167,13 @@ def test_words_of_several_pieces_are_joined_in_the_picture_as_by_hand(checkpoint
     app = at(text=TEXT, target=TARGET, translation=f"reading.1.4~moment.{moment}~step.4")
     trace = checkpoint.trace(TEXT, target=TARGET)
     weights = trace.decoder.blocks[1].cross_attention.weights[4].double()
-    shown = linked(app)
-    place = [word["text"] for word in shown["targets"]].index("mordu")
-    assert place == shown["marked"], "the second piece is the same word"
+    word_picture = linked(app)
+    place = [word["text"] for word in word_picture["targets"]].index("mordu")
+    assert place == word_picture["marked"], "the second piece is the same word"
     pieces = [token.strip() for token in trace.decoder.tokens]
     rows = [pieces.index("mor") - 1 + shift, pieces.index("du") - 1 + shift]
     expected = weights[rows].mean(dim=0)
-    for link in shown["targets"][place]["links"]:
+    for link in word_picture["targets"][place]["links"]:
         assert link["weight"] == pytest.approx(float(expected[link["source"]]), abs=1e-6)
     title, sentence = finding(app)
     assert ("One step later" in title) == (moment == "read")
@@ -234,7 +234,7 @@ def test_another_of_the_best_translations_is_traced_when_it_is_chosen(checkpoint
     second = checkpoint.generate(TEXT, 512, method="beam", width=3).alternatives[0]
     app.radio(key="choice").set_value(1).run()
     assert translation(app) == second.text
-    assert list(shown(app, "log-probability")["probability"]) == pytest.approx(
+    assert list(table_with(app, "log-probability")["probability"]) == pytest.approx(
         [step.probability for step in second.steps], abs=1e-5
     )
     assert "choice.1" in app.query_params["translation"]
@@ -243,13 +243,13 @@ def test_another_of_the_best_translations_is_traced_when_it_is_chosen(checkpoint
 def test_every_typed_token_has_the_probability_of_an_independent_softmax(checkpoint):
     app = at(text=TEXT, target=TARGET)
     expected = forced_by_hand(checkpoint, TARGET)
-    table = shown(app, "log-probability")
+    table = table_with(app, "log-probability")
     assert list(table["log-probability"]) == pytest.approx(expected, abs=1e-6)
     assert list(table["probability"]) == pytest.approx([math.exp(one) for one in expected], abs=1e-6)
     assert f"(natural logarithm) add up to {sum(expected):.4f}" in " ".join(text.value for text in app.markdown)
     best = checkpoint.trace(TEXT, target=TARGET).logits.argmax(dim=-1).tolist()
-    wanted = checkpoint.tokenizer.pieces(best)
-    assert [name.strip("“”").replace("␣", " ") for name in table["likeliest"]] == list(wanted)
+    pieces = checkpoint.tokenizer.pieces(best)
+    assert [name.strip("“”").replace("␣", " ") for name in table["likeliest"]] == list(pieces)
     drawn = [row["probability"] for row in values(app, 2)]
     assert drawn == pytest.approx(list(table["probability"]))
 
@@ -268,7 +268,7 @@ def test_a_step_shows_the_weights_of_the_row_that_produces_it(checkpoint):
     assert [one["share"] for one in values(app, 0)] == pytest.approx(row.tolist(), abs=1e-6)
     likeliest = trace.logits[2].double().softmax(dim=-1).topk(8).values.tolist()
     assert [one["share"] for one in values(app, 1)] == pytest.approx(likeliest, abs=1e-9)
-    sentence = said(app, "To produce **3 · ")
+    sentence = paragraph(app, "To produce **3 · ")
     assert f"{100 * float(row.max()):.0f} % of the weight (layer 2, head 5)" in sentence
 
 
@@ -281,7 +281,7 @@ def test_next_and_back_walk_through_the_tokens_and_keep_their_row_in_the_explore
     assert app.query_params["query"] == "2"
     assert picture(app)["view"]["query"] == 2
     app.button(key="back").click().run()
-    said(app, "To produce **2 · ")
+    paragraph(app, "To produce **2 · ")
 
 
 def test_the_links_are_the_largest_weights_of_the_words(checkpoint):
@@ -290,14 +290,14 @@ def test_the_links_are_the_largest_weights_of_the_words(checkpoint):
     weights = trace.decoder.cross_weights().double().mean(dim=(0, 1))
     assert all(len(set(words)) == len(words) for words in (trace.encoder.words, trace.decoder.words))
     for moment, shift in (("produced", 0), ("read", 1)):
-        table = shown(at(text=text, target=target, translation=f"moment.{moment}~reading.all"), "source")
+        table = table_with(at(text=text, target=target, translation=f"moment.{moment}~reading.all"), "source")
         best = weights[shift : shift + len(trace.decoder.ids) - 1, :-1].max(dim=1)
         assert [int(source.split(" ")[0]) - 1 for source in table["source"]] == best.indices.tolist()
         assert list(table["weight"]) == pytest.approx(best.values.tolist(), abs=1e-6)
 
 
 def test_the_error_rates_on_the_page_are_those_of_the_card(checkpoint):
-    table = shown(at(text=TEXT), "result")
+    table = table_with(at(text=TEXT), "result")
     rows = [row for row in checkpoint.card["evaluations"] if row["what"].startswith("alignment error rate, ")]
     assert len(rows) == 33
     assert list(table["result"]) == [f"{row['value']:.6g} %" for row in rows]
@@ -348,20 +348,20 @@ def test_a_source_or_a_target_that_is_too_long_is_refused_in_one_sentence():
 def test_odd_targets_are_read_and_every_token_has_a_probability(target):
     app = at(text=TEXT, target=target)
     assert not app.error
-    assert all(0 <= one <= 1 for one in shown(app, "log-probability")["probability"])
+    assert all(0 <= one <= 1 for one in table_with(app, "log-probability")["probability"])
 
 
 def test_more_than_512_tokens_are_cut_and_the_page_says_so():
     app = at(text=TEXT, target="漢" * 400)
     assert any("Kept 512 of" in text.value for text in app.markdown)
-    assert len(shown(app, "log-probability")) == 511
+    assert len(table_with(app, "log-probability")) == 511
 
 
 @pytest.mark.parametrize("setting", ["temperature.0", "top_p.0", "top_k.1", "temperature.0~top_p.0~top_k.1"])
 def test_the_edges_of_sampling_take_the_likeliest_token(checkpoint, setting):
     app = at(text=TEXT, translation=f"method.sample~{setting}")
     assert translation(app) == checkpoint.generate(TEXT, 512).text
-    assert "its probability was 100.0 %" in said(app, "To produce")
+    assert "its probability was 100.0 %" in paragraph(app, "To produce")
 
 
 @pytest.mark.parametrize(
@@ -408,7 +408,7 @@ def test_the_attention_that_a_visitor_chose_is_in_the_address():
 def test_other_translators_work_too(app_folders):
     app = at(checkpoint="bart", text="the dog")
     assert not app.error
-    assert len(shown(app, "log-probability")) >= 1
+    assert len(table_with(app, "log-probability")) >= 1
 
 
 def test_what_was_chosen_in_one_attention_is_not_taken_for_another_on_the_way():

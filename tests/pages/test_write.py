@@ -43,8 +43,8 @@ def bars(app: AppTest) -> list[dict]:
 
 
 def written(app: AppTest) -> list[int]:
-    found = app.query_params.get("written", [])
-    text = found if isinstance(found, str) else "".join(found)
+    parameter = app.query_params.get("written", [])
+    text = parameter if isinstance(parameter, str) else "".join(parameter)
     return [int(one) for one in text.split(".")] if text else []
 
 
@@ -93,8 +93,8 @@ def test_the_chart_holds_the_probabilities_before_and_after_every_setting(gpt2):
 
 
 def finding(app: AppTest) -> tuple[str, str]:
-    (title,), said = app.title, app.markdown[0].value
-    return plain(title.value), plain(said)
+    (title,), sentence = app.title, app.markdown[0].value
+    return plain(title.value), plain(sentence)
 
 
 def plain(text: str) -> str:
@@ -114,11 +114,11 @@ def test_the_title_is_the_likeliest_token_and_the_sentence_what_was_taken_and_lo
     taken = f"“{piece}” was taken here: {own} from the model, {after} after the settings."
     assert sentence.startswith(f"After {len(ids)} tokens, {taken}")
     weights = trace.decoder.weights().double().numpy()
-    last, found = len(ids) - 1, {}
+    last, excesses = len(ids) - 1, {}
     for layer, head, key in np.ndindex(*weights.shape[:2], last):
         before = weights[layer, head, max(key, 1) : last, key].mean()
-        found[layer, head, key] = weights[layer, head, last, key] - before
-    layer, head, key = max(found, key=found.__getitem__)
+        excesses[layer, head, key] = weights[layer, head, last, key] - before
+    layer, head, key = max(excesses, key=excesses.__getitem__)
     weight, before = weights[layer, head, last, key], weights[layer, head, max(key, 1) : last, key].mean()
     assert f"layer {layer + 1}, head {head + 1} attends to" in sentence
     assert f"with {plain(percent(weight))}; the tokens before" in sentence
@@ -176,13 +176,13 @@ def test_a_run_writes_what_generate_does_and_steps_write_the_same(gpt2):
 def test_every_written_token_has_the_probability_that_the_model_gave_it(gpt2):
     app = at_gpt2(written="11.20.33", at="1")
     ids = list(gpt2.tokenizer.encode(TEXT).ids)
-    shown = tokens_shown(app)
-    assert (shown["at"], len(shown["tokens"])) == (1, 3)
+    strip = tokens_shown(app)
+    assert (strip["at"], len(strip["tokens"])) == (1, 3)
     for place, token in enumerate((11, 20, 33)):
         logits = gpt2.trace_ids([*ids, *(11, 20, 33)[:place]]).logits[-1].double().numpy()
         piece = visible(gpt2.tokenizer.pieces([token])[0])
-        said = f"Token {place + 1}, {piece}, {percent(softmax(logits)[token], 1)}"
-        assert shown["tokens"][place]["said"].startswith(said)
+        label = f"Token {place + 1}, {piece}, {percent(softmax(logits)[token], 1)}"
+        assert strip["tokens"][place]["said"].startswith(label)
 
 
 def test_another_token_is_taken_from_the_list_and_the_rest_goes(gpt2):
@@ -196,9 +196,9 @@ def test_another_token_is_taken_from_the_list_and_the_rest_goes(gpt2):
 def test_the_explorer_and_the_lens_follow_the_step(gpt2):
     app = at_gpt2(written="11.20.33", at="2")
     trace: Any = gpt2.trace_ids([*gpt2.tokenizer.encode(TEXT).ids, 11, 20])
-    shown = picture(app)
-    assert shown["view"]["query"] == len(trace.decoder.ids) - 1
-    for (_, layer), weights in shown["layers"].items():
+    explorer = picture(app)
+    assert explorer["view"]["query"] == len(trace.decoder.ids) - 1
+    for (_, layer), weights in explorer["layers"].items():
         assert np.abs(weights - trace.decoder.blocks[layer].self_attention.weights.numpy()).max() <= 0.004
     table = app.dataframe[0].value
     logits = trace.logits[-1].double().numpy()

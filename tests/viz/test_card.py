@@ -134,8 +134,8 @@ def test_windows_are_counted_in_the_layers_that_there_are():
 
 def test_labels_are_short_visible_and_few():
     labels = ("a\u200bb", "x" * 99, *map(str, range(1000)))
-    shown = card_tables.purpose(tiny.config(labels=labels))
-    assert shown == f"judges texts: aU+200Bb / {'x' * 23}… / 0 / 1 and 998 more"
+    purpose = card_tables.purpose(tiny.config(labels=labels))
+    assert purpose == f"judges texts: aU+200Bb / {'x' * 23}… / 0 / 1 and 998 more"
 
 
 @pytest.mark.parametrize("task", ["Translation from Latin", "it translates", "machine translation"])
@@ -149,8 +149,8 @@ def test_a_pair_of_stacks_translates_where_its_card_says_so(task):
 
 
 def models(*names: str) -> list[card_tables.Model]:
-    found = [load_checkpoint(CHECKPOINTS / name, device="cpu") for name in names]
-    return [card_tables.Model(one.config, one.card, one.family, one.model.parameter_count()) for one in found]
+    checkpoints = [load_checkpoint(CHECKPOINTS / name, device="cpu") for name in names]
+    return [card_tables.Model(one.config, one.card, one.family, one.model.parameter_count()) for one in checkpoints]
 
 
 def test_the_title_counts_the_models_and_their_numbers():

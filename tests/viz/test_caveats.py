@@ -47,9 +47,9 @@ def test_an_ordinary_sentence_has_none(sentiment, stories):
 
 
 def test_unknown_tokens_are_counted_and_named(sentiment):
-    said = of_text(sentiment, "A great film 🙂 🙂 日")
-    assert said.startswith("3 of 6 tokens are unknown to the model: 🙂, 日.")
-    assert said.endswith("It was trained for classification of English texts as negative or positive.")
+    caveat = of_text(sentiment, "A great film 🙂 🙂 日")
+    assert caveat.startswith("3 of 6 tokens are unknown to the model: 🙂, 日.")
+    assert caveat.endswith("It was trained for classification of English texts as negative or positive.")
     assert of_text(sentiment, "A great film 日").startswith("1 of 4 tokens is unknown to the model: 日.")
 
 
@@ -63,10 +63,10 @@ def test_added_tokens_are_no_unknown_ones(sentiment):
 
 
 def test_characters_that_are_read_byte_by_byte_are_said(stories):
-    said = "Not in the model's vocabulary: {}. It reads them byte by byte, and has seldom or never seen them."
-    assert said.format("🙂") in of_text(stories, "Once upon a 🙂")
-    assert said.format("日, 本, 語, …") in of_text(stories, "日本 日本語です")
-    assert characters_in_bytes(("a", "\ufffdF0", "\ufffd9F")) == said.format("some characters of the text")
+    caveat = "Not in the model's vocabulary: {}. It reads them byte by byte, and has seldom or never seen them."
+    assert caveat.format("🙂") in of_text(stories, "Once upon a 🙂")
+    assert caveat.format("日, 本, 語, …") in of_text(stories, "日本 日本語です")
+    assert characters_in_bytes(("a", "\ufffdF0", "\ufffd9F")) == caveat.format("some characters of the text")
 
 
 def test_a_character_read_byte_by_byte_is_no_word_in_pieces(stories):
@@ -74,8 +74,8 @@ def test_a_character_read_byte_by_byte_is_no_word_in_pieces(stories):
 
 
 def test_a_text_that_is_mostly_in_pieces_is_said(sentiment):
-    said = of_text(sentiment, "asdf qwer zxcv")
-    assert said.startswith("3 of 3 words are not in the model's vocabulary: the model reads them in pieces.")
+    caveat = of_text(sentiment, "asdf qwer zxcv")
+    assert caveat.startswith("3 of 3 words are not in the model's vocabulary: the model reads them in pieces.")
     assert "vocabulary" not in of_text(sentiment, "The zorgleflub was good.")
 
 
@@ -88,7 +88,7 @@ def test_the_pieces_of_every_word_are_counted_and_signs_are_no_words():
 
 
 @pytest.mark.parametrize(
-    ("positive", "said"),
+    ("positive", "caveat"),
     [
         (0.54, "The model is not sure: positive 54 %, negative 46 %."),
         (0.59, "The model is not sure: positive 59 %, negative 41 %."),
@@ -96,8 +96,8 @@ def test_the_pieces_of_every_word_are_counted_and_signs_are_no_words():
         (0.2, ""),
     ],
 )
-def test_nearly_even_odds_are_said(positive, said):
-    assert undecided({"negative": 1 - positive, "positive": positive}).replace("\u00a0", " ") == said
+def test_nearly_even_odds_are_said(positive, caveat):
+    assert undecided({"negative": 1 - positive, "positive": positive}).replace("\u00a0", " ") == caveat
 
 
 def test_tokens_are_counted_once_they_are_nearly_all_that_the_model_reads(stories):
@@ -114,9 +114,9 @@ def test_a_text_longer_than_nearly_all_that_were_learned_from_is_said(translator
     read = translator.trace("The red house is big.").encoder
     tokens = len(read.ids)
     assert unusual_length(read, {"usual_length": tokens}) == ""
-    said = f"The text has {tokens} tokens; 19 of 20 texts that the model was trained on have at most {tokens - 1}."
-    assert unusual_length(read, {"usual_length": tokens - 1}) == said
-    assert said in caveats(read, None, card={"usual_length": tokens - 1})
+    caveat = f"The text has {tokens} tokens; 19 of 20 texts that the model was trained on have at most {tokens - 1}."
+    assert unusual_length(read, {"usual_length": tokens - 1}) == caveat
+    assert caveat in caveats(read, None, card={"usual_length": tokens - 1})
     assert unusual_length(read, {"usual_length": odd}) == unusual_length(read, {}) == ""
 
 

@@ -25,8 +25,8 @@ def rows(chart) -> list[dict]:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_lines_hold_their_values_and_differ_in_dash_and_colour(theme):
     chart = line_chart(["1", "2"], {"a": [1.0, math.inf], "b": np.array([3.0, 4.0])}, ("layer", "value"), theme=theme)
-    found = [(row["line"], row["place"], row["value"]) for row in rows(chart)]
-    assert found == [("a", "1", 1.0), ("a", "2", None), ("b", "1", 3.0), ("b", "2", 4.0)]
+    points = [(row["line"], row["place"], row["value"]) for row in rows(chart)]
+    assert points == [("a", "1", 1.0), ("a", "2", None), ("b", "1", 3.0), ("b", "2", 4.0)]
     lines = chart.to_dict()["layer"][0]["encoding"]
     assert lines["strokeDash"]["scale"]["range"] == [list(dash) for dash in DASHES[:2]]
     assert lines["color"]["scale"] == {"domain": ["a", "b"], "range": list(theme.heads[:2])}
@@ -55,10 +55,10 @@ def test_a_small_matrix_shows_every_number_and_keeps_all_digits(weights, most):
         ["k1", "k2"],
         ["q1", "q2"],
     )
-    found = [cell for row in table["rows"] for cell in row["cells"]]
-    assert [cell["shown"] for cell in found] == ["0.333", "−∞", "−3.5", "0"]
-    assert [cell["number"] for cell in found] == [1 / 3, None, -3.5, 0.0]
-    assert found[0]["exact"] == f"q1, k1: {1 / 3!r}"
+    cells = [cell for row in table["rows"] for cell in row["cells"]]
+    assert [cell["shown"] for cell in cells] == ["0.333", "−∞", "−3.5", "0"]
+    assert [cell["number"] for cell in cells] == [1 / 3, None, -3.5, 0.0]
+    assert cells[0]["exact"] == f"q1, k1: {1 / 3!r}"
     assert (table["signed"], table["most"]) == (not weights, most)
 
 
@@ -71,10 +71,10 @@ def test_a_small_matrix_of_zeros_can_be_drawn_and_one_without_names_cannot():
 @pytest.mark.parametrize("make", [joined_chart, split_chart])
 def test_the_cut_leaves_every_coordinate_where_it_was(make):
     joined = np.arange(12.0).reshape(3, 4)
-    found = rows(make(joined))
-    assert [cell["number"] for cell in found] == list(range(12))
-    assert [cell["coordinate"] for cell in found] == list(range(1, 13))
-    assert [(cell["head"], cell["within"]) for cell in found[3:5]] == [("1", 4), ("2", 1)]
+    cells = rows(make(joined))
+    assert [cell["number"] for cell in cells] == list(range(12))
+    assert [cell["coordinate"] for cell in cells] == list(range(1, 13))
+    assert [(cell["head"], cell["within"]) for cell in cells[3:5]] == [("1", 4), ("2", 1)]
 
 
 def test_a_coordinate_far_from_0_carries_its_sign_where_a_cell_has_room():
@@ -93,8 +93,8 @@ def test_the_sign_of_a_coordinate_can_be_read_on_its_colour(theme):
     scale = cells["encoding"]["color"]["scale"]
     assert scale["interpolate"] == "rgb"
     stops = list(zip(scale["domain"], scale["range"], strict=True))
-    found = drawn["data"]["values"]
-    assert min(contrast(cell["ink"], colour_at(stops, cell["number"])) for cell in found) >= 4.5
+    values = drawn["data"]["values"]
+    assert min(contrast(cell["ink"], colour_at(stops, cell["number"])) for cell in values) >= 4.5
     (signs,) = [layer for layer in drawn["layer"] if layer["mark"]["type"] == "text"]
     assert signs["encoding"]["color"] == {"field": "ink", "scale": None, "type": "nominal"}
 
@@ -102,17 +102,17 @@ def test_the_sign_of_a_coordinate_can_be_read_on_its_colour(theme):
 def test_the_script_of_a_broken_run_prints_how_far_the_stream_moved():
     text, edits = "It's \"good\" '''\n{text} 😀", Edits(scale=1.0, unpositioned=frozenset({"encoder"}))
     script = edited_script("sentiment", text, edits, labels=True)
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     checkpoint = load_checkpoint("sentiment")
     stacks = [checkpoint.trace(text, edits=each).encoder for each in (Edits(), edits)]
     streams = [[block.stream_out for block in stack.blocks] for stack in stacks if stack is not None]
     lines = [f"encoder, layer {at}: the stream moved by {far:.6f}" for at, far in enumerate(stream_distances(*streams))]
-    assert [line.removesuffix(" of its length") for line in said.splitlines()[:4]] == lines
-    assert said.splitlines()[-1] == str(checkpoint.classify(text, edits=edits))
+    assert [line.removesuffix(" of its length") for line in output.splitlines()[:4]] == lines
+    assert output.splitlines()[-1] == str(checkpoint.classify(text, edits=edits))
 
 
 def test_the_script_of_an_encoder_decoder_gives_both_runs_the_same_target():
     script = edited_script("translate-en-fr", "A cat.", Edits(scale=1.0), writes=True)
     checks = "\nassert before.decoder.ids.tolist() == after.decoder.ids.tolist()\n"
-    said = subprocess.run([sys.executable, "-c", script + checks], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert said.stdout.count("decoder, layer") == 3
+    run = subprocess.run([sys.executable, "-c", script + checks], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.count("decoder, layer") == 3

@@ -149,7 +149,7 @@ def test_the_stops_of_a_scale_run_from_0_to_1():
 
 
 @pytest.mark.parametrize(
-    ("token", "shown"),
+    ("token", "printed"),
     [
         ("film", "film"),
         ("", "(empty)"),
@@ -165,8 +165,8 @@ def test_the_stops_of_a_scale_run_from_0_to_1():
         ("x" * 30, "x" * 23 + "…"),
     ],
 )
-def test_what_is_invisible_in_a_token_is_named(token, shown):
-    assert visible(token) == shown
+def test_what_is_invisible_in_a_token_is_named(token, printed):
+    assert visible(token) == printed
 
 
 @given(st.text(max_size=40))
@@ -256,18 +256,18 @@ def test_the_share_is_that_part_of_all_weight():
 
 
 def test_the_sentence_names_head_layer_and_share():
-    said = weight_sentences.sentence(band(9, -1, 0.8), NAMES, layer=2, heads=(1,))
-    assert said == "Head 2 of layer 3 gives 73\u00a0% of its attention to the previous token."
+    sentence = weight_sentences.sentence(band(9, -1, 0.8), NAMES, layer=2, heads=(1,))
+    assert sentence == "Head 2 of layer 3 gives 73\u00a0% of its attention to the previous token."
 
 
 def test_the_sentence_says_when_it_speaks_of_a_mean():
-    said = weight_sentences.sentence(band(9, 0, 0.1), NAMES, layer=0, heads=(0, 3))
-    assert said.startswith("On average, the 2 heads of layer 1 that are on spread their attention")
+    sentence = weight_sentences.sentence(band(9, 0, 0.1), NAMES, layer=0, heads=(0, 3))
+    assert sentence.startswith("On average, the 2 heads of layer 1 that are on spread their attention")
 
 
 def test_the_sentence_about_one_token_says_so():
-    said = weight_sentences.sentence(np.ones((1, 1), np.float32), ["a"], layer=0, heads=(0,))
-    assert said == "Head 1 of layer 1 gives all its attention to the only token there is."
+    sentence = weight_sentences.sentence(np.ones((1, 1), np.float32), ["a"], layer=0, heads=(0,))
+    assert sentence == "Head 1 of layer 1 gives all its attention to the only token there is."
 
 
 def test_of_hidden_tokens_no_share_is_made_up():

@@ -20,11 +20,11 @@ def text(tokens=WORDS, *, stack="encoder", **options) -> Text:
 
 
 def kind(tokens=WORDS, *, causal=False, **options) -> Kind:
-    shown = text(tokens, **options)
+    side = text(tokens, **options)
     weights = np.zeros((2, len(tokens), len(tokens)), np.float32)
     weights[:, 0, -1] = 1
     name = "decoder" if causal else "encoder"
-    return Kind(name=name, queries=shown, keys=shown, weights=(weights,) * 4, causal=causal)
+    return Kind(name=name, queries=side, keys=side, weights=(weights,) * 4, causal=causal)
 
 
 def cross() -> Kind:
@@ -33,14 +33,14 @@ def cross() -> Kind:
     return Kind(name="cross", queries=queries, keys=keys, weights=weights, causal=False)
 
 
-def found(name="points_at", leads=1.0, key=None, **changes) -> Finding:
+def finding_of(name="points_at", leads=1.0, key=None, **changes) -> Finding:
     key = {"points_at": 3, "first_token": 0}.get(name) if key is None else key
     facts: dict[str, Any] = {"layer": 3, "head": 1, "query": None, "score": 0.71, "null": 0.1}
     return Finding(kind=name, leads=leads, key=key, **facts | changes)
 
 
-def plain(said: str) -> str:
-    return said.replace("\u00a0", " ")
+def plain(sentence: str) -> str:
+    return sentence.replace("\u00a0", " ")
 
 
 ALL, MOST, HEAD = 1.0, 0.6, 0.5
@@ -69,18 +69,18 @@ TITLES = [
 
 @pytest.mark.parametrize(("name", "leads", "title"), TITLES)
 def test_a_title_says_how_many_words_and_at_what(name, leads, title):
-    assert head_findings.title(found(name, leads), kind()) == title
+    assert head_findings.title(finding_of(name, leads), kind()) == title
 
 
 def test_the_first_word_is_no_exception_where_it_too_gives_most_to_itself():
     itself = kind()
     itself.weights[3][1, 0, 0] = 2
-    assert head_findings.title(found("first_token", ALL), itself).startswith("Every word looks at the first word")
+    assert head_findings.title(finding_of("first_token", ALL), itself).startswith("Every word looks at the first word")
 
 
 def test_every_is_said_only_of_every_query():
-    assert head_findings.title(found(leads=1 - 1e-3), kind()).startswith("Most")
-    assert head_findings.title(found(leads=0.5), kind()).startswith("Layer")
+    assert head_findings.title(finding_of(leads=1 - 1e-3), kind()).startswith("Most")
+    assert head_findings.title(finding_of(leads=0.5), kind()).startswith("Layer")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_every_is_said_only_of_every_query():
     ],
 )
 def test_in_a_causal_model_words_look_back(name, leads, title):
-    assert head_findings.title(found(name, leads), kind(causal=True)) == title
+    assert head_findings.title(finding_of(name, leads), kind(causal=True)) == title
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ def test_in_a_causal_model_words_look_back(name, leads, title):
     ],
 )
 def test_cross_attention_names_both_texts(name, leads, title):
-    assert head_findings.title(found(name, leads), cross()) == title
+    assert head_findings.title(finding_of(name, leads), cross()) == title
 
 
 def test_a_single_query_is_the_subject():
     two = kind(("The", " cat"), causal=True)
-    one = found(key=0, query=1, score=0.97)
+    one = finding_of(key=0, query=1, score=0.97)
     assert head_findings.title(one, two) == "The word “cat” looks at “The”."
     assert plain(head_findings.sentence(one, two)) == "Layer 4, head 2 gives it 97 % of its attention."
 
@@ -145,41 +145,42 @@ def test_a_single_query_is_the_subject():
     ],
 )
 def test_a_sentence_gives_the_number(name, leads, causal, sentence):
-    assert plain(head_findings.sentence(found(name, leads), kind(causal=causal))) == sentence
+    assert plain(head_findings.sentence(finding_of(name, leads), kind(causal=causal))) == sentence
 
 
 @pytest.mark.parametrize(("score", "share"), [(1.0, "100 %"), (0.9996, "more than 99 %"), (0.0004, "less than 0.1 %")])
 def test_no_sign_stands_in_a_sentence(score, share):
     assert (
-        plain(head_findings.sentence(found(score=score), kind()))
+        plain(head_findings.sentence(finding_of(score=score), kind()))
         == f"Layer 4, head 2 gives it {share} of its attention."
     )
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_a_card_and_words_for_its_null(name):
-    card = {part: plain(said) for part, said in head_findings.card(found(name), kind()).items()}
+    card = {part: plain(sentence) for part, sentence in head_findings.card(finding_of(name), kind()).items()}
     title = "Points at “slow”" if name == "points_at" else head_findings.NAMES[name]
     assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
     assert (card["number"], card["chance"]) == ("71 %", "by chance: 10 %")
-    assert plain(head_findings.against(found(name, null=0.123))).endswith("12 %.")
+    assert plain(head_findings.against(finding_of(name, null=0.123))).endswith("12 %.")
     assert list(head_findings.NAMES) == list(KINDS)
 
 
 def test_pieces_of_words_are_tokens():
     pieces = kind(("L", "ily", " ran"), words=(0, 0, 1))
-    assert head_findings.title(found(key=1), pieces) == "Every token looks at “ily”."
+    assert head_findings.title(finding_of(key=1), pieces) == "Every token looks at “ily”."
     assert (
-        head_findings.title(found("previous_token"), kind(words=None))
+        head_findings.title(finding_of("previous_token"), kind(words=None))
         == "Every token but the first looks at the token before it."
     )
 
 
 def test_added_tokens_are_no_words_and_may_come_first():
     added = kind(("[CLS]", "good", "film"), special=(True, False, False), words=(None, 0, 1))
-    assert head_findings.title(found("first_token"), added) == "Every word looks at the first token, “[CLS]”."
+    assert head_findings.title(finding_of("first_token"), added) == "Every word looks at the first token, “[CLS]”."
     assert (
-        plain(head_findings.sentence(found("first_token", HEAD), added)) == "It gives this token 71 % of its attention."
+        plain(head_findings.sentence(finding_of("first_token", HEAD), added))
+        == "It gives this token 71 % of its attention."
     )
 
 
@@ -196,12 +197,12 @@ def test_added_tokens_are_no_words_and_may_come_first():
     ],
 )
 def test_tokens_are_cut_and_what_is_invisible_is_shown(token, name):
-    assert head_findings.title(found(key=0), kind((token, "b"))) == f"Every word looks at {name}."
+    assert head_findings.title(finding_of(key=0), kind((token, "b"))) == f"Every word looks at {name}."
 
 
 @pytest.mark.parametrize(("score", "verb"), [(0.5, "looks"), (0.49, "looks most")])
 def test_a_look_with_less_than_half_of_the_weight_is_called_the_most(score, verb):
-    assert head_findings.title(found(score=score), kind()) == f"Every word {verb} at “slow”."
+    assert head_findings.title(finding_of(score=score), kind()) == f"Every word {verb} at “slow”."
 
 
 def test_where_nothing_is_found_the_sentence_says_why():
@@ -212,12 +213,12 @@ def test_where_nothing_is_found_the_sentence_says_why():
 def test_the_default_sentence_of_the_sentiment_model():
     bundled = load_checkpoint("sentiment", device="cpu")
     trace = bundled.trace("The film was slow, but I loved it.")
-    shown = kinds_of(trace)["encoder"]
-    measured = measure(np.stack(shown.weights), sides_of(trace, "encoder"), shuffled_weights(bundled, trace, "encoder"))
+    kind = kinds_of(trace)["encoder"]
+    measured = measure(np.stack(kind.weights), sides_of(trace, "encoder"), shuffled_weights(bundled, trace, "encoder"))
     opening = finding(measured)
     assert opening is not None
-    assert head_findings.title(opening, shown) == "Every word looks at “loved”."
-    assert plain(head_findings.sentence(opening, shown)) == "Layer 4, head 4 gives it more than 99 % of its attention."
+    assert head_findings.title(opening, kind) == "Every word looks at “loved”."
+    assert plain(head_findings.sentence(opening, kind)) == "Layer 4, head 4 gives it more than 99 % of its attention."
     assert all(
-        head_findings.title(card, shown) and head_findings.sentence(card, shown) for card in cards(measured, opening)
+        head_findings.title(card, kind) and head_findings.sentence(card, kind) for card in cards(measured, opening)
     )

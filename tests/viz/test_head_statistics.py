@@ -28,9 +28,9 @@ def rows(drawn: dict) -> dict[tuple[int, int], dict]:
 
 def test_the_chart_holds_every_statistic_of_every_head():
     statistics = numbers()
-    found = rows(spec(statistics))
-    assert len(found) == LAYERS * HEADS
-    for (layer, head), row in found.items():
+    by_head = rows(spec(statistics))
+    assert len(by_head) == LAYERS * HEADS
+    for (layer, head), row in by_head.items():
         assert {name: row[name] for name in TITLES} == {
             name: values[layer, head] for name, values in statistics.items()
         }
@@ -65,12 +65,12 @@ def test_one_choice_of_heads_is_shared_by_both_views():
 def test_a_head_lies_in_its_own_cell_and_its_mark_grows_with_the_statistic():
     statistics = numbers()
     drawn = spec(statistics)
-    found = rows(drawn)
-    for (layer, head), row in found.items():
+    by_head = rows(drawn)
+    for (layer, head), row in by_head.items():
         assert head - 0.5 < row["left"] < head < row["right"] < head + 0.5
         assert layer - 0.5 < row["upper"] < layer < row["lower"] < layer + 0.5
         assert row["right"] - row["left"] == pytest.approx(row["lower"] - row["upper"])
-    by_number = sorted(found.values(), key=lambda row: row["previous"])
+    by_number = sorted(by_head.values(), key=lambda row: row["previous"])
     sides = [row["right"] - row["left"] for row in by_number]
     assert sides == sorted(sides)
     assert sides[0] < sides[-1]
@@ -84,8 +84,8 @@ def test_layers_and_heads_are_counted_from_1_on_the_screen_and_from_0_in_the_cho
     assert (row["layer name"], row["head name"]) == ("3", "5")
     assert row["said"].startswith("layer 3, head 5: weight on the previous token 0.")
     for view in drawn["vconcat"]:
-        shown = [(item["field"], item["title"]) for item in view["encoding"]["tooltip"][:2]]
-        assert shown == [("layer name", "layer"), ("head name", "head")]
+        tooltip = [(item["field"], item["title"]) for item in view["encoding"]["tooltip"][:2]]
+        assert tooltip == [("layer name", "layer"), ("head name", "head")]
     for axis, count in (("x", HEADS), ("y", LAYERS)):
         printed = drawn["vconcat"][1]["encoding"][axis]["axis"]
         assert printed["values"] == list(range(count))
@@ -95,9 +95,9 @@ def test_layers_and_heads_are_counted_from_1_on_the_screen_and_from_0_in_the_cho
 
 def test_the_tooltip_gives_every_number_with_4_decimals():
     for view in spec(numbers())["vconcat"]:
-        shown = view["encoding"]["tooltip"][2:]
-        assert [(item["field"], item["title"]) for item in shown] == list(TITLES.items())
-        assert {item["format"] for item in shown} == {".4f"}
+        tooltip = view["encoding"]["tooltip"][2:]
+        assert [(item["field"], item["title"]) for item in tooltip] == list(TITLES.items())
+        assert {item["format"] for item in tooltip} == {".4f"}
 
 
 @THEMES

@@ -132,7 +132,7 @@ def test_parts_of_another_text_are_refused(tokens):
 
 
 @pytest.mark.parametrize(
-    ("token", "shown"),
+    ("token", "label"),
     [
         ("<b>", "1 · &lt;b&gt;"),
         ("&amp;", "1 · &amp;amp;"),
@@ -142,9 +142,9 @@ def test_parts_of_another_text_are_refused(tokens):
         ('"', '1 · "'),
     ],
 )
-def test_a_token_is_no_markup_to_plotly(token, shown):
-    assert position_charts.label(0, token) == shown
-    assert position_charts.text_heatmaps({"sum": table(1)}, [token]).layout.yaxis.ticktext == (shown,)
+def test_a_token_is_no_markup_to_plotly(token, label):
+    assert position_charts.label(0, token) == label
+    assert position_charts.text_heatmaps({"sum": table(1)}, [token]).layout.yaxis.ticktext == (label,)
 
 
 def test_a_scheme_is_its_matrix_above_the_row_of_the_query():
@@ -177,9 +177,11 @@ def test_every_scheme_of_the_model_is_put_in_words():
 
 
 def test_the_sentence_on_a_repeated_token_escapes_it_and_counts_from_1():
-    said = position_sentences.twice("*the*", 0, 3, 0.0, 4.86123)
-    assert said.startswith(r"“\*the\*” stands at positions 0 and 3, counted from 0. Its two vectors are 0 apart before")
-    assert said.endswith(", and 4.861 apart afterwards.")
+    sentence = position_sentences.twice("*the*", 0, 3, 0.0, 4.86123)
+    assert sentence.startswith(
+        r"“\*the\*” stands at positions 0 and 3, counted from 0. Its two vectors are 0 apart before"
+    )
+    assert sentence.endswith(", and 4.861 apart afterwards.")
 
 
 def test_whether_distance_alone_decides_is_said_by_the_numbers():
@@ -192,9 +194,9 @@ def test_whether_distance_alone_decides_is_said_by_the_numbers():
 
 
 def test_a_number_below_0_has_a_minus_in_words():
-    said = position_sentences.shift_check(8, np.array([-0.25, 0.5]), 1e-16, 2e-14, 100)
-    assert said.startswith("At position 8 the table holds −0.250000 and 0.500000: a difference of 1.0e−16.")
-    assert said.endswith("at most 2.0e−14.")
+    sentence = position_sentences.shift_check(8, np.array([-0.25, 0.5]), 1e-16, 2e-14, 100)
+    assert sentence.startswith("At position 8 the table holds −0.250000 and 0.500000: a difference of 1.0e−16.")
+    assert sentence.endswith("at most 2.0e−14.")
 
 
 def test_the_matrix_is_written_out():
@@ -212,9 +214,9 @@ def test_learned_numbers_are_never_passed_off_as_trained():
 
 
 def test_the_numbers_of_a_shift_can_be_read_back_in_full():
-    found = measures.shifted(128, 2, 3, 5)
-    said = position_sentences.shift_exactly(found.matrix, found.before, found.rotated, found.after)
-    numbers = {name: np.array(json.loads(values)) for name, values in (line.split(" = ") for line in said.splitlines())}
-    for name, values in (("M", found.matrix), ("before", found.before), ("rotated", found.rotated)):
+    shift = measures.shifted(128, 2, 3, 5)
+    text = position_sentences.shift_exactly(shift.matrix, shift.before, shift.rotated, shift.after)
+    numbers = {name: np.array(json.loads(values)) for name, values in (line.split(" = ") for line in text.splitlines())}
+    for name, values in (("M", shift.matrix), ("before", shift.before), ("rotated", shift.rotated)):
         assert np.array_equal(numbers[name], values)
-    assert np.array_equal(numbers["in_the_table"], found.after)
+    assert np.array_equal(numbers["in_the_table"], shift.after)

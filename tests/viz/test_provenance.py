@@ -91,10 +91,10 @@ def test_a_caption_says_all_of_it_in_two_sentences():
     assert Provenance(checkpoint="sentiment", text="A film.").sentence() == (
         "Checkpoint sentiment, text “A film.”, no edits. Layers, heads and positions count from 1."
     )
-    made = Provenance(
+    provenance = Provenance(
         checkpoint="translate-en-fr", text="A cat.", target="Un chat.", target_by="beam search", edits=EDITS
     )
-    assert made.sentence() == (
+    assert provenance.sentence() == (
         "Checkpoint translate-en-fr, text “A cat.”, target “Un chat.” (beam search), edits mute_e0.1, which count from "
         "0. Layers, heads and positions count from 1."
     )
@@ -103,10 +103,10 @@ def test_a_caption_says_all_of_it_in_two_sentences():
 
 @ALL_TEXTS
 def test_a_caption_is_one_short_line_in_which_nothing_is_invisible(text):
-    said = provenance_of(text).sentence()
-    assert len(said) < 5 * SHORTENED
+    sentence = provenance_of(text).sentence()
+    assert len(sentence) < 5 * SHORTENED
     isolates_and_joiners = "\u2068\u2069\u200d"
-    assert all(character.isprintable() or character in isolates_and_joiners for character in said)
+    assert all(character.isprintable() or character in isolates_and_joiners for character in sentence)
 
 
 @given(st.text(st.characters()))
@@ -125,19 +125,19 @@ class Metadata(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: dict[str, str] = {}
+        self.meta: dict[str, str] = {}
         self.elements: list[str] = []
-        self.said = ""
+        self.paragraph = ""
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append(tag)
         fields = dict(attrs)
         if tag == "meta" and "name" in fields:
-            self.found[str(fields["name"])] = str(fields["content"])
+            self.meta[str(fields["name"])] = str(fields["content"])
 
     def handle_data(self, data: str) -> None:
-        self.said += data if self.elements[-1:] == ["p"] else ""
+        self.paragraph += data if self.elements[-1:] == ["p"] else ""
 
 
 def in_svg(file: str) -> dict[str, str]:
@@ -170,15 +170,15 @@ def in_pdf(file: bytes) -> dict[str, str]:
     assert all(file[place:].startswith(b"%d 0 obj" % number) for number, place in places.items() if number)
     root, information = (int(re.findall(rb"/%b (\d+) 0 R" % name, trailers[0])[0]) for name in (b"Root", b"Info"))
     assert b"/Catalog" in file[places[root] :].split(b"endobj")[0]
-    found = file[places[information] :]
-    entries = re.findall(rb"/(\w+) <([0-9a-f]+)>\n", found[: found.index(b"endobj")])
+    information_object = file[places[information] :]
+    entries = re.findall(rb"/(\w+) <([0-9a-f]+)>\n", information_object[: information_object.index(b"endobj")])
     texts = {name.decode(): bytes.fromhex(digits.decode()).decode("utf-16") for name, digits in entries}
     return {name: text for name, text in texts.items() if name[0].islower()}
 
 
 def in_page(file: str) -> dict[str, str]:
-    found = Metadata(file).found
-    return {name.removeprefix("headlight:"): text for name, text in found.items() if name.startswith("headlight:")}
+    meta = Metadata(file).meta
+    return {name.removeprefix("headlight:"): text for name, text in meta.items() if name.startswith("headlight:")}
 
 
 def in_npz(file: bytes) -> dict[str, str]:
@@ -188,9 +188,9 @@ def in_npz(file: bytes) -> dict[str, str]:
 
 def in_csv(file: bytes) -> dict[str, str]:
     lines = [line[2:].split(": ", 1) for line in file.decode("utf-8-sig").split("\n") if line.startswith("# ")]
-    found = {name: json.loads(f'"{fact}"') for name, fact in lines}
-    assert found.pop("read") == f"pandas.read_csv(file, skiprows={len(lines)})"
-    return found
+    facts = {name: json.loads(f'"{fact}"') for name, fact in lines}
+    assert facts.pop("read") == f"pandas.read_csv(file, skiprows={len(lines)})"
+    return facts
 
 
 def in_json(file: bytes) -> dict[str, str]:
@@ -207,11 +207,11 @@ def csv_of_links(provenance: Provenance | None = None) -> bytes:
 
 
 def csv_of_findings(provenance: Provenance | None = None) -> bytes:
-    return findings_csv(found(), provenance=provenance)
+    return findings_csv(findings(), provenance=provenance)
 
 
 @cache
-def found() -> list[Finding]:
+def findings() -> list[Finding]:
     checkpoint = tiny.checkpoint()
     return evidence(checkpoint, checkpoint.trace(tiny.TEXT))
 
@@ -223,16 +223,16 @@ def picture(provenance: Provenance | None) -> str:
 # How each file is made, how its facts are read, and where it counts from.
 FILES: dict[str, tuple[Callable[[Provenance], Any], Callable[[Any], dict[str, str]], int]] = {
     "svg": (picture, in_svg, 1),
-    "png": (lambda made: png(picture(made), provenance=made), in_png, 1),
-    "pdf": (lambda made: pdf(picture(made), provenance=made), in_pdf, 1),
-    "html": (lambda made: html_page(traced(), provenance=made), in_page, 1),
-    "npz": (lambda made: trace_npz(traced(), edits=EDITS, provenance=made), in_npz, 0),
-    "npz of steps": (lambda made: npz({"product_terms": np.ones(3)}, provenance=made), in_npz, 0),
+    "png": (lambda provenance: png(picture(provenance), provenance=provenance), in_png, 1),
+    "pdf": (lambda provenance: pdf(picture(provenance), provenance=provenance), in_pdf, 1),
+    "html": (lambda provenance: html_page(traced(), provenance=provenance), in_page, 1),
+    "npz": (lambda provenance: trace_npz(traced(), edits=EDITS, provenance=provenance), in_npz, 0),
+    "npz of steps": (lambda provenance: npz({"product_terms": np.ones(3)}, provenance=provenance), in_npz, 0),
     "csv": (csv_of_view, in_csv, 0),
     "csv of links": (csv_of_links, in_csv, 0),
     "csv of findings": (csv_of_findings, in_csv, 0),
     "json": (
-        lambda made: selection_json(kinds_of(traced())["encoder"], View(), provenance=made),
+        lambda provenance: selection_json(kinds_of(traced())["encoder"], View(), provenance=provenance),
         in_json,
         0,
     ),
@@ -243,8 +243,8 @@ FILES: dict[str, tuple[Callable[[Provenance], Any], Callable[[Any], dict[str, st
 @pytest.mark.parametrize("kind", FILES)
 def test_every_fact_reads_back_from_every_file(kind, text):
     make, read, first = FILES[kind]
-    made = provenance_of(text)
-    assert read(make(made)) == made.facts(first)
+    provenance = provenance_of(text)
+    assert read(make(provenance)) == provenance.facts(first)
 
 
 def test_without_edits_an_npz_has_them_as_edits_reads_them():
@@ -276,20 +276,22 @@ def test_a_formula_after_any_mark_that_parts_cells_is_taken_apart():
 
 
 def test_facts_change_no_number_of_a_file():
-    made = provenance_of("a")
-    with_facts = np.load(io.BytesIO(trace_npz(traced(), edits=EDITS, provenance=made)))
+    provenance = provenance_of("a")
+    with_facts = np.load(io.BytesIO(trace_npz(traced(), edits=EDITS, provenance=provenance)))
     without = np.load(io.BytesIO(trace_npz(traced(), edits=EDITS)))
     assert all(np.array_equal(with_facts[name], without[name]) for name in without)
-    assert set(with_facts) - set(without) == made.facts().keys() - {"edits"}
+    assert set(with_facts) - set(without) == provenance.facts().keys() - {"edits"}
     kind = kinds_of(traced())["encoder"]
-    told = json.loads(selection_json(kind, View(), provenance=made))
+    told = json.loads(selection_json(kind, View(), provenance=provenance))
     del told["provenance"]
     assert told == json.loads(selection_json(kind, View()))
-    drawn = picture(made)
+    drawn = picture(provenance)
     printed = pdf(drawn)
-    assert with_information(printed, made).startswith(printed)
-    assert with_information(b"%PDF of another shape", made) == b"%PDF of another shape"
-    bare, told_of = (np.asarray(Image.open(io.BytesIO(file))) for file in (png(drawn), png(drawn, provenance=made)))
+    assert with_information(printed, provenance).startswith(printed)
+    assert with_information(b"%PDF of another shape", provenance) == b"%PDF of another shape"
+    bare, told_of = (
+        np.asarray(Image.open(io.BytesIO(file))) for file in (png(drawn), png(drawn, provenance=provenance))
+    )
     assert np.array_equal(bare, told_of)
 
 
@@ -311,36 +313,36 @@ def test_the_caption_of_a_picture_stays_in_its_frame(show, width, text):
 @ALL_TEXTS
 def test_a_page_says_it_as_text_alone_and_keeps_its_policy(text):
     plain, page = html_page(traced()), html_page(traced(), provenance=provenance_of(text))
-    found = Metadata(page)
-    assert found.said.strip() == provenance_of(text).sentence()
-    assert found.found["description"] == provenance_of(text).sentence()
+    metadata = Metadata(page)
+    assert metadata.paragraph.strip() == provenance_of(text).sentence()
+    assert metadata.meta["description"] == provenance_of(text).sentence()
     assert POLICY in page
-    more = [element for element in found.elements if element not in ("meta", "p")]
+    more = [element for element in metadata.elements if element not in ("meta", "p")]
     assert more == [element for element in Metadata(plain).elements if element != "meta"]
     assert page.count("</script>") == plain.count("</script>")
 
 
 def test_the_title_of_a_page_is_its_own_or_that_of_its_text():
-    made = Provenance(checkpoint="sentiment", text="<b>A film.")
-    assert "<title>sentiment: “&lt;b&gt;A film.”</title>" in html_page(traced(), provenance=made)
-    assert "<title>Mine</title>" in html_page(traced(), title="Mine", provenance=made)
+    provenance = Provenance(checkpoint="sentiment", text="<b>A film.")
+    assert "<title>sentiment: “&lt;b&gt;A film.”</title>" in html_page(traced(), provenance=provenance)
+    assert "<title>Mine</title>" in html_page(traced(), title="Mine", provenance=provenance)
     assert "<title>Attention</title>" in html_page(traced())
 
 
 # Scripts
 
 
-def script_of_a_weight(made: Provenance | None = None) -> str:
+def script_of_a_weight(provenance: Provenance | None = None) -> str:
     checkpoint = tiny.checkpoint()
     site = WeightSite(attention="encoder", layer=0, head=1, query=2, key=1)
     path = path_of(checkpoint.model, checkpoint.trace(tiny.TEXT), site)
-    return steps.script(path, checkpoint="tiny", text="a", pair="", provenance=made)
+    return steps.script(path, checkpoint="tiny", text="a", pair="", provenance=provenance)
 
 
 SCRIPTS: dict[str, Callable[[Provenance | None], str]] = {
-    "view": lambda made: snippet("tiny", "a", View(), EDITS, provenance=made),
-    "broken": lambda made: edited_script("tiny", "a", EDITS, None, made),
-    "written": lambda made: written_script("tiny", "a", [1, 2], {}, {}, EDITS, provenance=made),
+    "view": lambda provenance: snippet("tiny", "a", View(), EDITS, provenance=provenance),
+    "broken": lambda provenance: edited_script("tiny", "a", EDITS, None, provenance),
+    "written": lambda provenance: written_script("tiny", "a", [1, 2], {}, {}, EDITS, provenance=provenance),
     "weight": script_of_a_weight,
 }
 
@@ -348,13 +350,13 @@ SCRIPTS: dict[str, Callable[[Provenance | None], str]] = {
 @ALL_TEXTS
 @pytest.mark.parametrize("make", SCRIPTS.values(), ids=SCRIPTS)
 def test_facts_are_comments_of_a_script_and_change_no_statement(make, text):
-    made = provenance_of(text)
-    script, plain = make(made), make(None)
+    provenance = provenance_of(text)
+    script, plain = make(provenance), make(None)
     assert ast.dump(ast.parse(script)) == ast.dump(ast.parse(plain))
     comments = [line[2:].split(": ", 1) for line in script.splitlines() if re.match("# [a-z_]+: ", line)]
-    found = {name: json.loads(f'"{fact}"') for name, fact in comments}
-    facts = made.facts()
-    assert found == {name: facts[name] for name in ("target", "target_by", "counting", "program")}
+    comment_facts = {name: json.loads(f'"{fact}"') for name, fact in comments}
+    facts = provenance.facts()
+    assert comment_facts == {name: facts[name] for name in ("target", "target_by", "counting", "program")}
 
 
 # Names of files

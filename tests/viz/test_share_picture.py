@@ -60,27 +60,27 @@ def drawn(svg: str) -> dict[tuple[int, int], tuple[float, float]]:
 
 
 def texts(svg: str) -> list[str]:
-    return ["".join(found.itertext()) for found in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
 @pytest.mark.parametrize("off", [ALONE, frozenset(), frozenset({(3, 0), (3, 1)})])
 def test_every_curve_has_the_weight_of_the_heads_that_are_on_and_is_as_wide_as_it_is_large(trace, kind, off):
     on = [head for head in range(8) if (3, head) not in off]
     weights = trace.encoder.blocks[3].self_attention.weights[on].double().mean(dim=0).numpy()
-    found = drawn(share_svg(kind, View(layer=3, off=off), WORDS))
-    assert set(found) == set(map(tuple, np.argwhere(weights >= LOOK.faintest * weights.max()).tolist()))
-    for place, (weight, width) in found.items():
+    curves = drawn(share_svg(kind, View(layer=3, off=off), WORDS))
+    assert set(curves) == set(map(tuple, np.argwhere(weights >= LOOK.faintest * weights.max()).tolist()))
+    for place, (weight, width) in curves.items():
         assert weight == pytest.approx(weights[place], abs=1e-6)
         assert width == pytest.approx(LOOK.width(weights[place] / weights.max(), len(weights)), abs=1e-3)
 
 
 def test_the_sentence_stands_twice_and_the_words_and_whose_head_it_is_once(trace, kind):
-    found = texts(share_svg(kind, View(layer=3, off=ALONE), WORDS))
+    lines = texts(share_svg(kind, View(layer=3, off=ALONE), WORDS))
     for token in set(trace.encoder.tokens):
-        assert found.count(token) == 2 * trace.encoder.tokens.count(token)
-    assert [WORDS.title, WORDS.sentence] == found[1:3]
-    assert any(line.startswith("Layer 4, head 4: ") for line in found)
-    assert found[-1] == f"Headlight · {WORDS.address}"
+        assert lines.count(token) == 2 * trace.encoder.tokens.count(token)
+    assert [WORDS.title, WORDS.sentence] == lines[1:3]
+    assert any(line.startswith("Layer 4, head 4: ") for line in lines)
+    assert lines[-1] == f"Headlight · {WORDS.address}"
 
 
 def test_a_query_that_is_kept_stands_out(kind):
@@ -111,12 +111,12 @@ HOSTILE = [
 )
 def test_nothing_runs_off_whatever_the_words(kind, words, theme):
     told = Words(text=words, title=words, sentence=f"{words} {words}", address=f"localhost/?text={words}")
-    found = pixels(share_png(kind, View(layer=0), told, theme=theme))
+    picture = pixels(share_png(kind, View(layer=0), told, theme=theme))
     ground = [int(theme.background[place : place + 2], 16) for place in (1, 3, 5)]
     edge = MARGIN // 2
-    for part in (found[10:, :edge], found[10:, -edge:], found[-12:], found[10:24]):
+    for part in (picture[10:, :edge], picture[10:, -edge:], picture[-12:], picture[10:24]):
         assert np.abs(part - ground).max() <= 2
-    assert np.abs(found - ground).max() > 100
+    assert np.abs(picture - ground).max() > 100
 
 
 def test_long_texts_and_texts_without_a_head_that_is_on_are_drawn():
@@ -131,33 +131,36 @@ def test_long_texts_and_texts_without_a_head_that_is_on_are_drawn():
 def test_cross_attention_has_its_two_texts():
     trace = load_checkpoint("translate-en-fr").trace("The red house is big.")
     kind = kinds_of(trace)["cross"]
-    found = drawn(share_svg(kind, View(attention="cross", layer=1), replace(WORDS, text="The red house is big.")))
+    curves = drawn(share_svg(kind, View(attention="cross", layer=1), replace(WORDS, text="The red house is big.")))
     layer = trace.decoder.blocks[1] if trace.decoder is not None else None
     assert layer is not None
     assert layer.cross_attention is not None
     weights = layer.cross_attention.weights.double().mean(dim=0).numpy()
-    assert {place: weight for place, (weight, _) in found.items()} == pytest.approx(
-        {place: weights[place] for place in found}, abs=1e-6
+    assert {place: weight for place, (weight, _) in curves.items()} == pytest.approx(
+        {place: weights[place] for place in curves}, abs=1e-6
     )
 
 
 def test_the_words_are_those_of_the_finding_without_their_markup():
-    found = {"title": 'Every word looks at \\"loved\\"\\.', "sentence": "**Layer 4**, `head` [4](x) gives \\*all\\*\\."}
-    words = words_of(found, "here", TEXT)
+    finding = {
+        "title": 'Every word looks at \\"loved\\"\\.',
+        "sentence": "**Layer 4**, `head` [4](x) gives \\*all\\*\\.",
+    }
+    words = words_of(finding, "here", TEXT)
     assert (words.title, words.sentence) == ('Every word looks at "loved".', "Layer 4, head 4 gives *all*.")
     assert plain_text("a \\[b\\]\\(c\\) \\\\") == "a [b](c) \\"
 
 
 def test_numbers_are_bars_as_long_as_they_are_large_under_the_same_words():
     bars = [
-        Bar(name="with positions", length=1.0, said="5.1 %"),
-        Bar(name="without positions", length=0.25, said="1 %"),
+        Bar(name="with positions", length=1.0, label="5.1 %"),
+        Bar(name="without positions", length=0.25, label="1 %"),
     ]
     svg = bars_svg(bars, "The largest change.", WORDS)
     wide = [
-        float(found.attrib["width"])
-        for found in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
-        if float(found.attrib["height"]) == SMALL
+        float(box.attrib["width"])
+        for box in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
+        if float(box.attrib["height"]) == SMALL
     ]
     assert wide == pytest.approx([(WIDTH - 2 * MARGIN) / 3, (WIDTH - 2 * MARGIN) / 12], abs=0.01)
     assert {"with positions", "5.1 %", "without positions", "1 %", "The largest change.", WORDS.title} <= set(
@@ -177,23 +180,23 @@ def test_numbers_are_bars_as_long_as_they_are_large_under_the_same_words():
     ],
 )
 def test_the_picture_of_a_page_draws_what_its_title_is_about(page, address, whose, marked, monkeypatch):
-    made, views = {}, []
+    makers, views = {}, []
 
     def svg_of(*told, **_):
         views.append(told[1])
         return share_svg(*told)
 
-    monkeypatch.setattr(downloads, "button", lambda label, _, make, *__, **___: made.update({label: make}))
+    monkeypatch.setattr(downloads, "button", lambda label, _, make, *__, **___: makers.update({label: make}))
     monkeypatch.setattr(downloads, "share_png", svg_of)
     assert not opened(page, **address).exception
-    (make,) = (make for label, make in made.items() if label.startswith("Picture to share"))
+    (make,) = (make for label, make in makers.items() if label.startswith("Picture to share"))
     assert [text for text in texts(make()) if text.startswith(f"{whose}:")]
     assert marked in (None, (views[0].query, views[0].key))
 
 
 def test_there_is_no_picture_to_share_of_the_mean_of_all_layers(monkeypatch):
-    made = []
-    monkeypatch.setattr(downloads, "button", lambda label, *_, **__: made.append(label))
+    labels = []
+    monkeypatch.setattr(downloads, "button", lambda label, *_, **__: labels.append(label))
     opened("translate.py", translation="reading.all")
-    assert "Web page (HTML)" in made
-    assert not [label for label in made if label.startswith("Picture to share")]
+    assert "Web page (HTML)" in labels
+    assert not [label for label in labels if label.startswith("Picture to share")]

@@ -33,9 +33,9 @@ FINALS = [(1, 3), (1, 2, 4)]
 
 def rows_of(chart, layer: int) -> list[dict]:
     """The records of one layer of a chart that Vega-Lite's schema allows."""
-    made = chart.to_dict()
-    data = made["layer"][layer].get("data", made.get("data"))
-    return data["values"] if "values" in data else made["datasets"][data["name"]]
+    spec = chart.to_dict()
+    data = spec["layer"][layer].get("data", spec.get("data"))
+    return data["values"] if "values" in data else spec["datasets"][data["name"]]
 
 
 def test_runs_without_a_fork_stand_on_one_line_below_what_they_go_on_from():
@@ -189,8 +189,8 @@ SIDES = (
 def test_the_links_of_words_hold_their_weights_from_the_largest_on_and_leave_out_the_least():
     weights = np.array([[0.25, 0.75], [0.995, 0.005], [0.004, 0.002]])
     picture = word_links(weights, *SIDES, steps=[0, 2, 4], marked=1)
-    found = [[(link["source"], link["weight"]) for link in target["links"]] for target in picture["targets"]]
-    assert found == [[(1, 0.75), (0, 0.25)], [(0, 0.995)], [(0, 0.004)]]
+    links = [[(link["source"], link["weight"]) for link in target["links"]] for target in picture["targets"]]
+    assert links == [[(1, 0.75), (0, 0.25)], [(0, 0.995)], [(0, 0.004)]]
     assert [target["later"] for target in picture["targets"]] == [False, False, True]
     assert [target["step"] for target in picture["targets"]] == [0, 2, 4]
     assert picture["targets"][0]["said"] == "un: b 75\u00a0%, a 25\u00a0%. Go to this step"

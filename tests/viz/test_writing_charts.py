@@ -102,10 +102,10 @@ def luminance(colour: str) -> float:
 def test_the_link_beyond_a_heads_habit_is_found_by_hand():
     habitual = [[1, 0, 0, 0], [0.9, 0.1, 0, 0], [0.9, 0.05, 0.05, 0], [0.9, 0.05, 0.05, 0]]
     turning = [[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.6, 0.3, 0.1, 0], [0.1, 0.8, 0.1, 0]]
-    found = most_unusual_link(np.array([[habitual, turning]], np.float32))
-    assert found is not None
-    assert (found.layer, found.head, found.key) == (0, 1, 1), "0.9 on the first token is a habit"
-    assert [found.weight, found.before] == pytest.approx([0.8, (0.5 + 0.3) / 2])
+    link = most_unusual_link(np.array([[habitual, turning]], np.float32))
+    assert link is not None
+    assert (link.layer, link.head, link.key) == (0, 1, 1), "0.9 on the first token is a habit"
+    assert [link.weight, link.before] == pytest.approx([0.8, (0.5 + 0.3) / 2])
     assert most_unusual_link(np.ones((1, 1, 1, 1), np.float32)) is None
 
 
@@ -115,10 +115,10 @@ def test_the_weight_of_the_query_that_sees_one_key_alone_is_no_habit_and_no_link
     steady = [[1, 0, 0], [0.3, 0.7, 0], [0.3, 0.6, 0.1]]
     assert most_unusual_link(np.array([[steady]], np.float32)) is None
     rising = [[1, 0, 0], [0.3, 0.7, 0], [0.4, 0.5, 0.1]]
-    found = most_unusual_link(np.array([[steady], [rising]], np.float32))
-    assert found is not None
-    assert (found.layer, found.head, found.key) == (1, 0, 0)
-    assert [found.weight, found.before] == pytest.approx([0.4, 0.3])
+    link = most_unusual_link(np.array([[steady], [rising]], np.float32))
+    assert link is not None
+    assert (link.layer, link.head, link.key) == (1, 0, 0)
+    assert [link.weight, link.before] == pytest.approx([0.4, 0.3])
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_the_title_quotes_the_last_words_that_were_read(text, tail):
 
 
 def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
-    said = writing_finding.choice(" *a*", 1, (0.25, 0.5), already=False)
+    sentence = writing_finding.choice(" *a*", 1, (0.25, 0.5), already=False)
     taken = "After one token, Step takes **“␣*a*”** next: 25.0 % from the model, 50.0 % after the settings."
-    assert said.replace("\\", "").replace("\u00a0", " ") == taken
+    assert sentence.replace("\\", "").replace("\u00a0", " ") == taken
     assert "Step, which draws at random, takes **“a”** next" in writing_finding.choice(
         "a", 3, (0.25, 0.5), already=False, drawn=True
     )

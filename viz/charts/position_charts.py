@@ -170,7 +170,7 @@ def rotation_figure(
 
 
 def unseen_figure(share: Float[np.ndarray, "position"], longest: int, *, theme: Theme = LIGHT) -> go.Figure:
-    """The share of a position's numbers that no position before ``known`` comes up or down to."""
+    """The share of a position's numbers that no position before ``longest`` comes up or down to."""
     hover = "position %{x}: %{y:.1%} of its numbers are new"
     trace = _curve(np.arange(len(share)), share, hover, {"color": theme.accent, "width": 2})
     end = longest - 0.5

@@ -58,11 +58,11 @@ class Words:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """A number of a finding. length: from 0 to 1, where the longest bar ends; said: the number in words."""
+    """A number of a finding. length: from 0 to 1, where the longest bar ends; label: the number in words."""
 
     name: str
     length: float
-    said: str
+    label: str
 
 
 def bars_png(
@@ -86,7 +86,7 @@ def bar_chart(bars: Sequence[Bar], height: Length, theme: Theme) -> Panel:
         parts += [
             label(fitted(bar.name, third / WIDER, size), third - size, y, size, text_anchor="end", fill=theme.text),
             box(third, y - size / 2, max(2, third * bar.length), size, fill=theme.accent),
-            label(fitted(bar.said, third / WIDER, size), third * (1 + bar.length) + size, y, size, fill=theme.text),
+            label(fitted(bar.label, third / WIDER, size), third * (1 + bar.length) + size, y, size, fill=theme.text),
         ]
     return Panel("".join(parts), ROOM, height)
 

@@ -156,7 +156,7 @@ def bars(two: TwoOrders) -> list[Bar]:
     """How far the vectors are apart in both orders, with positions and without."""
     largest = {name: max(changes) for name, changes in changes_of(two).items()}
     longest = max(*largest.values(), SAME)
-    return [Bar(name=name, length=number / longest, said=percent(number, 1)) for name, number in largest.items()]
+    return [Bar(name=name, length=number / longest, label=percent(number, 1)) for name, number in largest.items()]
 
 
 def changes_of(two: TwoOrders) -> dict[str, tuple[float, ...]]:

@@ -35,7 +35,7 @@ def sinusoidal_table(length: int, width: int) -> Table:
 
 def own_table(stack: Stack, config: Config, length: int) -> Table | None:
     """What the stack of a checkpoint adds at its first positions, as many as it knows; None where it adds nothing."""
-    length, device = min(length, stack.positions.known or length), next(stack.parameters()).device
+    length, device = min(length, stack.positions.capacity or length), next(stack.parameters()).device
     with torch.no_grad():
         rows = stack.positions(_unpadded(config, length).to(device), torch.zeros(length, config.width, device=device))
     return None if rows is None else rows.double().cpu().numpy()
@@ -236,7 +236,7 @@ def scheme_part(
     sizes, and what is learned stands as it was initialised, from seed 0.
     """
     positions, config, own = _part(scheme, length, causal, of)
-    added = _added(positions, config, min(length, positions.known or length), head)
+    added = _added(positions, config, min(length, positions.capacity or length), head)
     hidden = np.triu(np.ones(added.shape, dtype=bool), 1) if causal else np.zeros(added.shape, dtype=bool)
     return SchemePart(np.where(hidden, np.nan, added), own)
 

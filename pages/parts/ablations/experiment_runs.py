@@ -126,8 +126,8 @@ def edited_trace(selection: Selection, checkpoint: Checkpoint, before: Trace, ed
     if before.encoder is None or before.decoder is None:
         return trace_of(selection, edits)
     key = ("aligned", *trace_key(selection, NO), edits)
-    found: Trace = traces().get(key, lambda: checkpoint.trace_again(before, edits), bytes_of)
-    return found
+    trace: Trace = traces().get(key, lambda: checkpoint.trace_again(before, edits), bytes_of)
+    return trace
 
 
 def run_of(

@@ -126,8 +126,8 @@ def edits_in_words(edits: Edits) -> str:
 
 def numbers_in_words(edits: Edits) -> dict[str, str]:
     """The numbers that edits change, in words, with the name of each."""
-    said = {} if edits.scale is None else {f"q·k × {edits.scale:g} in place of the model's scale": "scale"}
-    return said if edits.temperature == 1 else said | {f"temperature {edits.temperature:g}": "temperature"}
+    by_text = {} if edits.scale is None else {f"q·k × {edits.scale:g} in place of the model's scale": "scale"}
+    return by_text if edits.temperature == 1 else by_text | {f"temperature {edits.temperature:g}": "temperature"}
 
 
 def sets_of(edits: Edits) -> dict[str, frozenset]:

@@ -55,7 +55,7 @@ class Effect:
         """How far the outcome moves, without its sign."""
         return abs(self.after - self.before)
 
-    def said(self) -> str:
+    def before_and_after(self) -> str:
         """ "93.9 → 4.5 %"."""
         return f"{percent(self.before, 1)} → {percent(self.after, 1)}".replace("\u00a0% →", " →")
 
@@ -94,7 +94,7 @@ class Board:
         out = self.gone | {chosen}
         return {
             name: Switch(
-                result="" if name in self.pending else effect.said() if effect else "–",
+                result="" if name in self.pending else effect.before_and_after() if effect else "–",
                 chosen=name == chosen,
                 out=name in out,
                 most=name == most,
@@ -150,8 +150,8 @@ def trace_with(kept: Edits, checkpoint: Checkpoint, before: Trace, key: object) 
     """The pass with the kept edits, from memory where it was made before. key: of the pass with all parts."""
     if kept == NO:
         return before
-    found: Trace = traces().get(("again", key, kept), lambda: checkpoint.trace_again(before, kept), bytes_of)
-    return found
+    trace: Trace = traces().get(("again", key, kept), lambda: checkpoint.trace_again(before, kept), bytes_of)
+    return trace
 
 
 def longest(trace: Trace) -> int:
@@ -250,7 +250,7 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
     if not experiment.part:
         lead += " on top of the kept edits: " if board.kept != NO else ": "
     aside = ", the norms aside," if norms_aside(board) else ""
-    largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].said()})"
+    largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].before_and_after()})"
     return (
         f"{lead}{outcome_change(board, effect)}",
         f"Of the parts that can be taken out{aside} {largest} matters most here.",
@@ -307,7 +307,7 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
     if not rest:
         return "No other part of this model can be compared with it."
     compared = board.compared()
-    second = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].said()})"
+    second = f"{EXPERIMENTS[rest[0]].part_at(board.place)} ({compared[rest[0]].before_and_after()})"
     most = "this one changes the answer most"
     if norms_aside(board):
         most += ", norms aside: without them the answer has little to do with the text"
@@ -341,8 +341,8 @@ def unmoved_sentence(board: Board, name: str) -> str:
     if effect is None or effect.change >= STILL:
         return ""
     if board.kept != NO:
-        return f"**Almost nothing changes** beyond the kept edits ({effect.said()})."
-    return f"**Almost nothing changes** ({effect.said()}). {EXPERIMENTS[name].unmoved}"
+        return f"**Almost nothing changes** beyond the kept edits ({effect.before_and_after()})."
+    return f"**Almost nothing changes** ({effect.before_and_after()}). {EXPERIMENTS[name].unmoved}"
 
 
 def how_chosen(board: Board) -> str:
@@ -369,7 +369,7 @@ def bars(board: Board) -> list[Bar]:
         Bar(
             name=EXPERIMENTS[name].part_at(board.place),
             length=effects[name].change / longest,
-            said=effects[name].said(),
+            label=effects[name].before_and_after(),
         )
         for name in names
     ]

@@ -114,13 +114,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
 
   // Of the word that is looked at every link, of the others the largest.
-  /** @param {number} shown */
-  const show = (shown) => {
+  /** @param {number} current */
+  const show = (current) => {
     const others = data.targets.flatMap(({ links }, place) =>
-      place === shown ? [] : links.slice(0, 1).map((link) => curve(place, link, false)),
+      place === current ? [] : links.slice(0, 1).map((link) => curve(place, link, false)),
     )
-    const links = data.targets[shown]?.links ?? []
-    curves.replaceChildren(...others, ...links.map((link) => curve(shown, link, true)).reverse())
+    const links = data.targets[current]?.links ?? []
+    curves.replaceChildren(...others, ...links.map((link) => curve(current, link, true)).reverse())
     sources.forEach((box, place) => {
       const link = links.find(({ source }) => source === place)
       numbers[place].textContent = link?.number ?? ""

@@ -41,12 +41,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function mount(parentElement) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".sentence"))
   const sheet = el("div", { className: "sheet" })
-  const said = el("p", { className: "said", "aria-live": "polite" })
+  const readout = el("p", { className: "said", "aria-live": "polite" })
   const [cut, wider] = ["cut", "wider"].map((className) => el("p", { className }))
   const swap = el("button", { type: "button", className: "swap" }, "Swap two words")
-  root.replaceChildren(sheet, el("div", { className: "below" }, said, wider, cut, swap))
+  root.replaceChildren(sheet, el("div", { className: "below" }, readout, wider, cut, swap))
   /** @type {Partial<Held>} */
-  const parts = { root, sheet, said, cut, wider, swap }
+  const parts = { root, sheet, readout, cut, wider, swap }
   Object.assign(parts, { kept: null, pointed: null, taken: null, swaps: false })
   const held = /** @type {Held} */ (parts)
   swap.onclick = () => {
@@ -244,15 +244,15 @@ function fitted(held, content, size, room) {
 function curvesOf(held) {
   const { data, plan, full } = held
   /** @type {Curve[]} */
-  const found = []
+  const curves = []
   for (const [query, row] of data.weights.entries()) {
     for (const [key, weight] of row.entries()) {
       if (weight >= data.look.faintest * full)
-        found.push({ query, key, weight, marked: data.marked[query].includes(key) })
+        curves.push({ query, key, weight, marked: data.marked[query].includes(key) })
     }
   }
-  found.sort((left, right) => left.weight - right.weight)
-  return found.slice(-data.look.most).map((curve) => ({
+  curves.sort((left, right) => left.weight - right.weight)
+  return curves.slice(-data.look.most).map((curve) => ({
     ...curve,
     path: curveOf(held, curve, plan.rows[curve.query].end, plan.columns[curve.key].end),
   }))
@@ -373,7 +373,7 @@ function light(held) {
     )
   })
   held.swap.setAttribute("aria-pressed", String(held.swaps))
-  held.said.textContent = held.swaps
+  held.readout.textContent = held.swaps
     ? swapSaid(held)
     : active
       ? sentenceOf(held, active)
@@ -588,8 +588,8 @@ function percent(share) {
 /** @type {(share: number, wide: number) => string} */
 function short(share, wide) {
   if (share < 0.005) return ""
-  const said = share > 0.0995 ? percent(share) : `${Math.round(100 * share)}\u00a0%`
-  return wide < 30 ? said.replace(/\u00a0%?/g, "") : said
+  const label = share > 0.0995 ? percent(share) : `${Math.round(100 * share)}\u00a0%`
+  return wide < 30 ? label.replace(/\u00a0%?/g, "") : label
 }
 
 /** @type {(shades: string[], strength: number) => string} */

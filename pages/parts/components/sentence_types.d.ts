@@ -97,7 +97,7 @@ export interface Drawn {
 export interface Held {
   root: HTMLElement
   sheet: HTMLElement
-  said: HTMLElement
+  readout: HTMLElement
   cut: HTMLElement
   wider: HTMLElement
   swap: HTMLElement

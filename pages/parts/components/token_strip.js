@@ -19,9 +19,9 @@ import { el } from "../../../viz/explorer/browser/element.js"
 export default function ({ data, parentElement, setTriggerValue }) {
   /** @type {(token: Token, place: number) => HTMLElement} */
   const button = (token, place) => {
-    const shown = el("span", { className: "token" }, token.text)
-    shown.style.background = token.shade
-    shown.style.color = token.ink
+    const text = el("span", { className: "token" }, token.text)
+    text.style.background = token.shade
+    text.style.color = token.ink
     const number = el("span", { className: "number" }, token.number)
     number.style.color = data.colours.quiet
     const element = el(
@@ -33,7 +33,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
         "aria-label": token.said,
         onclick: () => setTriggerValue("step", place),
       },
-      shown,
+      text,
       number,
     )
     if (place === data.at) element.setAttribute("aria-current", "step")

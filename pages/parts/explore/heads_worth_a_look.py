@@ -37,11 +37,11 @@ class Heads(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """The head of the large picture; found: what it does, if anything; others: those worth a look beside it."""
+    """The head of the large picture; finding: what it does, if anything; others: those worth a look beside it."""
 
     layer: int
     head: int
-    found: Finding | None
+    finding: Finding | None
     others: tuple[Finding, ...]
 
 
@@ -77,15 +77,15 @@ def is_chosen(attention: ShownAttention) -> bool:
 
 def title_of(attention: ShownAttention, opening: Opening) -> str:
     """What was found, in one line of Markdown; "" where nothing is worth naming and nothing was chosen."""
-    if opening.found is not None:
-        return markdown_text(head_findings.title(opening.found, attention.kind))
+    if opening.finding is not None:
+        return markdown_text(head_findings.title(opening.finding, attention.kind))
     return head_findings.ordinary(opening.layer, opening.head) if is_chosen(attention) else ""
 
 
 def sentence_of(attention: ShownAttention, opening: Opening) -> str:
     """The sentence under the title, Markdown."""
-    if opening.found is not None:
-        return markdown_text(head_findings.sentence(opening.found, attention.kind))
+    if opening.finding is not None:
+        return markdown_text(head_findings.sentence(opening.finding, attention.kind))
     return (
         look_of(attention.kind, opening)
         if is_chosen(attention)
@@ -108,13 +108,13 @@ def look_of(kind: Kind, opening: Opening) -> str:
 
 def how_chosen(opening: Opening) -> str:
     """How the finding was chosen, and what it was measured against."""
-    against = "" if opening.found is None else f" {head_findings.against(opening.found)}"
+    against = "" if opening.finding is None else f" {head_findings.against(opening.finding)}"
     return f"{head_findings.HELP}{against}"
 
 
 def figure_of(attention: ShownAttention, opening: Opening) -> dict:
     """What the large picture is drawn from."""
-    selection, kind, its_finding = attention.selection, attention.kind, opening.found
+    selection, kind, its_finding = attention.selection, attention.kind, opening.finding
     trace = trace_of(selection, edits_of(selection, checkpoint_named(selection.checkpoint)))
     sides = sides_of(trace, kind.name)
     marked = np.zeros_like(sides.counted) if its_finding is None else cells_of(sides, its_finding)

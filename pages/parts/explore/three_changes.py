@@ -132,8 +132,8 @@ def show_forbid(attention: ShownAttention, opening: Opening, checkpoint: Checkpo
 
 def key_of(attention: ShownAttention, opening: Opening) -> int:
     """The key that the finding is about, or else the one that its head attends to most; special ones come last."""
-    if opening.found is not None and opening.found.key is not None:
-        return opening.found.key
+    if opening.finding is not None and opening.finding.key is not None:
+        return opening.finding.key
     return most_attended_by_head(attention.kind.weights[opening.layer][opening.head], attention.kind.keys.special)
 
 

@@ -140,7 +140,7 @@ class Field {
     this.name = name
     this.bar = bar
     /** @type {string | null} */
-    this.shown = null
+    this.pageText = null
     /** @type {string | null} */
     this.sent = null
     this.folded = false
@@ -163,10 +163,10 @@ class Field {
   // from here.
   /** @param {string} text */
   receive(text) {
-    if (text === this.shown) return
-    const first = this.shown === null
+    if (text === this.pageText) return
+    const first = this.pageText === null
     const own = text === this.sent
-    this.shown = text
+    this.pageText = text
     const draft = drafts.get(this.name)
     if (first && draft !== undefined) this.input.value = draft
     else if (!own) this.input.value = text
@@ -176,7 +176,7 @@ class Field {
   }
 
   get unsent() {
-    return this.shown !== null && this.input.value !== (this.sent ?? this.shown)
+    return this.pageText !== null && this.input.value !== (this.sent ?? this.pageText)
   }
 
   // What was sent and is not shown is a draft again.
@@ -400,9 +400,9 @@ class Bar {
   mark() {
     const unsent = this.text.unsent || (!this.pair.host.hidden && this.pair.unsent)
     this.root.classList.toggle("unsent", unsent)
-    const said = this.counted() + (unsent && !this.tooLong ? "Not shown yet: press Enter." : "")
+    const sentence = this.counted() + (unsent && !this.tooLong ? "Not shown yet: press Enter." : "")
     // Only where it changed: it would be read out at every key.
-    if (this.status.textContent !== said) this.status.textContent = said
+    if (this.status.textContent !== sentence) this.status.textContent = sentence
     this.go.disabled = this.tooLong
     this.putStatus()
     document.documentElement.toggleAttribute(UNSENT, unsent)
@@ -437,10 +437,10 @@ class Bar {
   counted() {
     const [count, longest] = [this.characters, this.longest]
     if (count <= NEAR_THE_END * longest) return ""
-    const said = `${count.toLocaleString("en")} of ${longest.toLocaleString("en")} characters`
+    const sentence = `${count.toLocaleString("en")} of ${longest.toLocaleString("en")} characters`
     return this.tooLong
-      ? `${said}: shorten it by ${(count - longest).toLocaleString("en")} to have it shown.`
-      : `${said}. `
+      ? `${sentence}: shorten it by ${(count - longest).toLocaleString("en")} to have it shown.`
+      : `${sentence}. `
   }
 
   // What is too long stays in the field, and the picture of the text before on the page.

@@ -20,7 +20,7 @@ from tests.tiny import TEXT
 ENDS = {"end_id": 7}
 
 
-def said(checkpoint: Any, trace: Any, ids: tuple[int, ...]) -> torch.Tensor:
+def log_probabilities(checkpoint: Any, trace: Any, ids: tuple[int, ...]) -> torch.Tensor:
     """The logarithms of the probabilities of these ids in the trace of a pass that read them."""
     logs = trace.logits.double().log_softmax(dim=-1)
     first = len(logs) - len(ids) - (checkpoint.config.architecture == "decoder")
@@ -49,8 +49,8 @@ def test_a_beam_of_width_one_is_greedy(architecture, seed):
         checkpoint.generate(TEXT, 8, method, **one) for method, one in (("beam", {"width": 1}), ("greedy", {}))
     )
     assert beam.token_ids == greedy.token_ids
-    for ours, wanted in zip(beam.steps, greedy.steps, strict=True):
-        assert torch.allclose(ours.logits, wanted.logits, atol=1e-5)
+    for ours, greedy_step in zip(beam.steps, greedy.steps, strict=True):
+        assert torch.allclose(ours.logits, greedy_step.logits, atol=1e-5)
 
 
 @pytest.mark.parametrize("architecture", DECODERS)
@@ -58,13 +58,13 @@ def test_a_beam_of_width_one_is_greedy(architecture, seed):
 def test_a_score_is_the_sum_of_its_teacher_forced_log_probabilities(architecture, penalty):
     checkpoint = writer(architecture, seed=1, **ENDS)
     best = checkpoint.generate(TEXT, 8, "beam", width=5, length_penalty=penalty)
-    found = [best, *best.alternatives]
-    assert len(found) == 5
-    for one in found:
-        total = float(said(checkpoint, one.trace, one.token_ids).sum())
+    hypotheses = [best, *best.alternatives]
+    assert len(hypotheses) == 5
+    for one in hypotheses:
+        total = float(log_probabilities(checkpoint, one.trace, one.token_ids).sum())
         assert one.score == pytest.approx(total / ((5 + len(one.token_ids)) / 6) ** penalty, abs=1e-4)
         assert sum(math.log(step.probability) for step in one.steps) == pytest.approx(total, abs=1e-4)
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert [one.score for one in hypotheses] == sorted((one.score for one in hypotheses), reverse=True)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6])
@@ -77,12 +77,14 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best_of_all(penalty):
         for ids in itertools.product(range(5), repeat=length):
             if 3 not in ids[:-1] and (ids[-1] == 3 or length == 3):
                 trace = checkpoint.trace_ids(source, [2, *ids[:-1]])
-                ranks[ids] = float(ranked(said(checkpoint, trace, ids).sum(), torch.tensor(length), penalty))
+                ranks[ids] = float(
+                    ranked(log_probabilities(checkpoint, trace, ids).sum(), torch.tensor(length), penalty)
+                )
     width = 64
     memory = checkpoint.model.encode(torch.tensor([source])).final.expand(width, -1, -1).detach()
     *_, beams = search(Decoder(model=checkpoint.model, memory=memory), torch.tensor([[2]]), width, penalty, 4)
-    wanted = sorted(ranks, key=lambda ids: ranks[ids], reverse=True)[:10]
-    assert [beams.ids(beam) for beam in range(10)] == wanted
+    best_ids = sorted(ranks, key=lambda ids: ranks[ids], reverse=True)[:10]
+    assert [beams.ids(beam) for beam in range(10)] == best_ids
 
 
 @pytest.mark.parametrize("architecture", DECODERS)
@@ -92,12 +94,12 @@ def test_a_text_alone_has_the_beams_that_it_has_in_a_batch(architecture):
     sources = tiny.ids(4, 6, seed=5)
     starts = torch.full((4, 1), 2) if both else sources
 
-    def found(rows: slice) -> list[tuple[int, ...]]:
+    def beams_of(rows: slice) -> list[tuple[int, ...]]:
         memory = checkpoint.model.encode(sources[rows]).final.repeat_interleave(width, dim=0).detach() if both else None
         *_, beams = search(Decoder(model=checkpoint.model, memory=memory), starts[rows], width, 0.6, 14)
         return [beams.ids(beam, text) for text in range(len(starts[rows])) for beam in range(width)]
 
-    assert found(slice(0, 4)) == [ids for text in range(4) for ids in found(slice(text, text + 1))]
+    assert beams_of(slice(0, 4)) == [ids for text in range(4) for ids in beams_of(slice(text, text + 1))]
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "bart", "t5", "gemma3"])
@@ -107,9 +109,9 @@ def test_beams_from_a_cache_are_those_of_whole_passes(kind, tmp_path):
     start = torch.tensor([start_ids(checkpoint.config, ids)])
     cached = decoder_of(checkpoint.model, ids, Edits(), name=kind, rows=4)
     whole = replace(cached, cached=False)
-    for ours, wanted in zip(search(cached, start, 4, 0.6, 14), search(whole, start, 4, 0.6, 14), strict=True):
-        assert torch.equal(ours.written, wanted.written)
-        assert torch.allclose(ours.scores, wanted.scores, atol=1e-4)
+    for ours, expected in zip(search(cached, start, 4, 0.6, 14), search(whole, start, 4, 0.6, 14), strict=True):
+        assert torch.equal(ours.written, expected.written)
+        assert torch.allclose(ours.scores, expected.scores, atol=1e-4)
 
 
 def test_the_tree_holds_every_beginning_with_its_score():
@@ -153,6 +155,6 @@ def test_beams_are_those_of_the_reference(kind, fields, width, tmp_path):
     written = theirs.model.generate(torch.tensor([source]), **how, **plain, **keep)
     before = written.sequences.shape[1] - 9
     best = checkpoint.generate(TEXT, 9, "beam", width=width, length_penalty=0.0)
-    found = [best, *best.alternatives]
-    assert [list(one.token_ids) for one in found] == written.sequences[:, before:].tolist()
-    assert [one.score for one in found] == pytest.approx(written.sequences_scores.tolist(), abs=1e-4)
+    hypotheses = [best, *best.alternatives]
+    assert [list(one.token_ids) for one in hypotheses] == written.sequences[:, before:].tolist()
+    assert [one.score for one in hypotheses] == pytest.approx(written.sequences_scores.tolist(), abs=1e-4)

@@ -44,10 +44,10 @@ def reference(options: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("seed", range(3))
 def test_probabilities_are_those_of_the_processors_of_the_reference(options, seed):
     logits, ids = 4 * tiny.normal(80, seed=seed), [3, 3, 17, 42]
-    wanted = reference(options)(torch.tensor([ids]), logits[None].clone())[0].softmax(dim=-1)
-    found = LogitsProcessors(**options).applied(logits, ids).softmax(dim=-1)
-    assert torch.equal(found > 0, wanted > 0)
-    assert torch.allclose(found, wanted, atol=1e-6)
+    expected = reference(options)(torch.tensor([ids]), logits[None].clone())[0].softmax(dim=-1)
+    shares = LogitsProcessors(**options).applied(logits, ids).softmax(dim=-1)
+    assert torch.equal(shares > 0, expected > 0)
+    assert torch.allclose(shares, expected, atol=1e-6)
 
 
 def test_one_case_by_hand():
@@ -97,12 +97,12 @@ def test_tokens_are_drawn_as_often_as_they_are_probable(options):
 
 def test_the_first_tokens_of_many_seeds_follow_the_distribution_of_the_step():
     checkpoint, draws = writer("encoder-decoder"), 300
-    found = [
+    steps = [
         checkpoint.generate(TEXT, 1, "sample", seed=seed, temperature=2.0, top_k=3).steps[0] for seed in range(draws)
     ]
-    after = found[0].after
+    after = steps[0].after
     assert int((after > 0).sum()) == 3
-    counts = Counter(step.token_id for step in found)
+    counts = Counter(step.token_id for step in steps)
     statistic = sum(
         (counts[token] - draws * float(after[token])) ** 2 / (draws * float(after[token]))
         for token in after.nonzero().flatten().tolist()
@@ -129,8 +129,8 @@ def test_a_step_has_the_probabilities_before_and_after(architecture):
     read = generation.trace.decoder.ids.tolist()
     for step in generation.steps:
         assert list(step.read) == read[: len(step.read)]
-        wanted = reference(options)(torch.tensor([step.read]), step.logits[None].clone())[0].softmax(dim=-1)
-        assert torch.allclose(step.after, wanted, atol=1e-6)
+        expected = reference(options)(torch.tensor([step.read]), step.logits[None].clone())[0].softmax(dim=-1)
+        assert torch.allclose(step.after, expected, atol=1e-6)
         assert torch.equal(step.stages["model"], step.before)
         assert torch.equal(step.stages["top_p"], step.after)
         assert step.probability == pytest.approx(float(step.logits.softmax(dim=-1)[step.token_id]))

@@ -36,13 +36,17 @@ def by_full_passes(checkpoint, typed: list[int], count: int, edits: Edits = NO_E
     """Greedy decoding without a shortcut: a whole trace for every token."""
     both = checkpoint.config.architecture == "encoder-decoder"
     ids = [checkpoint.config.start_id] if both else list(typed)
-    found: list[int] = []
-    while len(found) < count and len(ids) < checkpoint.longest and (not found or found[-1] != checkpoint.config.end_id):
+    token_ids: list[int] = []
+    while (
+        len(token_ids) < count
+        and len(ids) < checkpoint.longest
+        and (not token_ids or token_ids[-1] != checkpoint.config.end_id)
+    ):
         target = {"target_ids": ids} if both else {}
         trace = checkpoint.trace_ids(typed if both else ids, **target, edits=edits)
-        found.append(int(trace.logits[-1].argmax()))
-        ids.append(found[-1])
-    return found
+        token_ids.append(int(trace.logits[-1].argmax()))
+        ids.append(token_ids[-1])
+    return token_ids
 
 
 @pytest.mark.parametrize("architecture", DECODERS)
@@ -166,9 +170,9 @@ def test_a_stream_that_is_stopped_keeps_what_it_has(architecture):
     checkpoint = writer(architecture)
     parts = list(itertools.islice(checkpoint.stream(TEXT, 8), 3))
     for count, part in enumerate(parts, start=1):
-        wanted = checkpoint.generate(TEXT, count)
-        assert (part.text, part.token_ids, part.ended) == (wanted.text, wanted.token_ids, False)
-        assert torch.equal(part.trace.logits, wanted.trace.logits)
+        whole = checkpoint.generate(TEXT, count)
+        assert (part.text, part.token_ids, part.ended) == (whole.text, whole.token_ids, False)
+        assert torch.equal(part.trace.logits, whole.trace.logits)
 
 
 def test_a_pair_that_does_not_end_is_stopped_by_the_length_of_its_source():
@@ -204,7 +208,7 @@ def test_what_a_decoder_produced_is_known_as_if_it_had_been_typed():
 def test_what_was_produced_and_is_cut_otherwise_again_has_a_word_for_every_token():
     checkpoint = load_checkpoint("translate-en-fr", device="cpu")
     config, id_of = checkpoint.config, checkpoint.tokenizer.backend.token_to_id
-    ids = [int(found or 0) for found in (config.start_id, id_of("e"), id_of("s"), config.end_id)]
+    ids = [int(token_id or 0) for token_id in (config.start_id, id_of("e"), id_of("s"), config.end_id)]
     again = produced_target(ids, checkpoint.tokenizer, config)
     assert again.words == (None, 0, 1, 2)
     assert again.special == (True, False, False, True)

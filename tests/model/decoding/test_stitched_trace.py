@@ -15,7 +15,7 @@ from model.trace import Trace, map_tensors
 from model.tracing.description import cut, with_texts
 from tests import tiny
 from tests.model.decoding.test_steps import DECODERS, NO_EDITS, writer
-from tests.model.test_cache import EDITED, cases, made
+from tests.model.test_cache import EDITED, cases, checkpoint_of_case
 from tests.tiny import TEXT
 
 SOME = [*((architecture, "rotary") for architecture in DECODERS), "gpt2", "bart", "t5", "gemma3"]
@@ -33,11 +33,11 @@ def leaves(record: Any, name: str = "trace") -> Iterator[tuple[str, Any]]:
         yield name, record
 
 
-def differences(ours: Trace, wanted: Trace) -> list[str]:
+def differences(ours: Trace, reference: Trace) -> list[str]:
     """The fields in which two traces differ: in kind, shape, or by more than rounding."""
-    found, expected = dict(leaves(ours)), dict(leaves(wanted))
-    assert found.keys() == expected.keys()
-    return [name for name in found if not same(found[name], expected[name])]
+    fields, expected = dict(leaves(ours)), dict(leaves(reference))
+    assert fields.keys() == expected.keys()
+    return [name for name in fields if not same(fields[name], expected[name])]
 
 
 def same(one: Any, other: Any) -> bool:
@@ -64,12 +64,12 @@ def wrong(
     """The fields in which the trace of a generation, or of another beam of it, is not that of a whole pass."""
     every = (generation, *generation.alternatives)
     pairs = ((one.trace, of_a_pass(checkpoint, one, text, written, edits)) for one in every)
-    return [name for ours, wanted in pairs for name in differences(ours, wanted)]
+    return [name for ours, reference in pairs for name in differences(ours, reference)]
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_the_trace_of_a_generation_is_that_of_one_pass_over_it(case, tmp_path):
-    checkpoint = made(case, tmp_path)
+    checkpoint = checkpoint_of_case(case, tmp_path)
     generation = checkpoint.generate(TEXT, 11)
     assert len(generation.token_ids) > 1
     assert wrong(checkpoint, generation) == []
@@ -77,7 +77,7 @@ def test_the_trace_of_a_generation_is_that_of_one_pass_over_it(case, tmp_path):
 
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_the_trace_of_every_beam_is_that_of_one_pass_over_it(case, tmp_path):
-    checkpoint = made(case, tmp_path)
+    checkpoint = checkpoint_of_case(case, tmp_path)
     generation = checkpoint.generate(TEXT, 7, "beam", width=3)
     assert len(generation.alternatives) == 2
     assert wrong(checkpoint, generation) == []
@@ -87,7 +87,7 @@ def test_the_trace_of_every_beam_is_that_of_one_pass_over_it(case, tmp_path):
 @pytest.mark.parametrize("name", EDITED)
 @pytest.mark.parametrize("case", [("decoder", "rotary"), ("encoder-decoder", "relative"), "mistral"], ids=str)
 def test_the_trace_of_an_edited_generation_is_that_of_an_edited_pass(case, name, method, tmp_path):
-    checkpoint, edits = made(case, tmp_path), EDITED[name]
+    checkpoint, edits = checkpoint_of_case(case, tmp_path), EDITED[name]
     generation = checkpoint.generate(TEXT, 6, method, edits)
     assert wrong(checkpoint, generation, edits=edits) == []
     if edits.muted:
@@ -96,7 +96,7 @@ def test_the_trace_of_an_edited_generation_is_that_of_an_edited_pass(case, name,
 
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_every_position_is_computed_once(case, tmp_path):
-    checkpoint, read = made(case, tmp_path), list[int]()
+    checkpoint, read = checkpoint_of_case(case, tmp_path), list[int]()
     for stack in (checkpoint.model.encoder, checkpoint.model.decoder):
         if stack is not None:
             stack.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].shape[-1]))
@@ -134,7 +134,7 @@ def test_a_trace_may_be_asked_for_when_decoding_has_gone_on(architecture, method
 @pytest.mark.parametrize("case", SOME, ids=str)
 @pytest.mark.parametrize("method", ["sample", "beam"])
 def test_a_trace_holds_what_was_written_before(case, method, tmp_path):
-    checkpoint, written = made(case, tmp_path), (5, 9, 11)
+    checkpoint, written = checkpoint_of_case(case, tmp_path), (5, 9, 11)
     generation = checkpoint.generate(TEXT, 4, method, written=written)
     assert wrong(checkpoint, generation, written=written) == []
 
@@ -167,9 +167,9 @@ def test_what_is_kept_for_a_trace_takes_less_than_the_trace(architecture):
     ids = (5, 9, 11)
     decoder = decoder_of(checkpoint.model, ids, NO_EDITS, name="", longest=70)
     start = start_ids(checkpoint.config, ids)
-    found = list(write(decoder, start, 70, likeliest, NO_PROCESSORS))
-    trace = written_trace(decoder, ids, start, found, name="")
-    assert len(found) > 40
+    steps = list(write(decoder, start, 70, likeliest, NO_PROCESSORS))
+    trace = written_trace(decoder, ids, start, steps, name="")
+    assert len(steps) > 40
     assert decoder.passes is not None
     assert bytes_held(*decoder.passes) < bytes_held(trace)
 

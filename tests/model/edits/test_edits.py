@@ -40,7 +40,7 @@ ADDITIVE, ROTATING = ("sinusoidal", "sinusoidal-halves", "learned", "counted"), 
 BIASING = ("relative", "alibi")
 
 
-def made(name: str, **changes: Any) -> Any:
+def model_of(name: str, **changes: Any) -> Any:
     """A variant, in float64."""
     fields = VARIANTS[name] | changes
     return tiny.transformer(fields.pop("architecture", "encoder"), **fields).double()
@@ -62,11 +62,11 @@ def run(model: Any, ids: torch.Tensor | None = None, edits: Any = None, **option
 
 def quantities(trace: Trace) -> dict[str, Any]:
     """Everything in a trace under a name, in the order in which it is computed."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name in ("encoder", "decoder"):
         stack = getattr(trace, name)
-        found |= {f"{name}.{key}": value for key, value in of_stack(stack)} if stack is not None else {}
-    return found | {"pooled": trace.pooled, "logits": trace.logits}
+        by_name |= {f"{name}.{key}": value for key, value in of_stack(stack)} if stack is not None else {}
+    return by_name | {"pooled": trace.pooled, "logits": trace.logits}
 
 
 def of_stack(stack: StackTrace) -> Iterator[tuple[str, Any]]:
@@ -107,14 +107,14 @@ def stack_of(trace: Any) -> Any:
 
 def edits_for(name: str) -> dict[str, tuple[Edits, str]]:
     """One edit of every kind that a variant can take, each with the first quantity that it changes."""
-    config = made(name).config
+    config = model_of(name).config
     both, stack = config.architecture == "encoder-decoder", config.architecture.split("-")[-1]
     kinds = ("self", "cross") if both else ("self",)
-    found: dict[str, tuple[Edits, str]] = {}
+    by_kind: dict[str, tuple[Edits, str]] = {}
     for kind in kinds:
         site, whole = HeadSite(stack, 1, 1, kind), SublayerSite(stack, 1, kind)
         cell = Overwrite(site, 3, 2, 0.875)
-        found |= {
+        by_kind |= {
             f"mute {kind}": (Edits(muted=frozenset([site])), f"{stack}.1.{kind}.context"),
             f"mute layer {kind}": (Edits(muted_layers=frozenset([whole])), f"{stack}.1.{kind}.context"),
             f"average {kind}": (Edits(averaged=frozenset([site])), f"{stack}.1.{kind}.context"),
@@ -123,44 +123,44 @@ def edits_for(name: str) -> dict[str, tuple[Edits, str]]:
             f"hide {kind}": (Edits(hidden=frozenset([HiddenKey(stack, 2, kind)])), f"{stack}.0.{kind}.mask"),
         }
     first = "encoder" if both else stack
-    found["scale"] = (Edits(scale=0.75), f"{first}.0.self.scale")
-    found["temperature"] = (Edits(temperature=2.0), f"{first}.0.self.scale")
+    by_kind["scale"] = (Edits(scale=0.75), f"{first}.0.self.scale")
+    by_kind["temperature"] = (Edits(temperature=2.0), f"{first}.0.self.scale")
     if stack == "decoder":
-        found["unmask"] = (Edits(unmasked=frozenset(["decoder"])), "decoder.0.self.mask")
+        by_kind["unmask"] = (Edits(unmasked=frozenset(["decoder"])), "decoder.0.self.mask")
     if first == "encoder":
-        found["causal"] = (Edits(causal=frozenset(["encoder"])), "encoder.0.self.mask")
-    return found | position_edits(config.positions, stack) | sublayer_edits(config, stack, kinds)
+        by_kind["causal"] = (Edits(causal=frozenset(["encoder"])), "encoder.0.self.mask")
+    return by_kind | position_edits(config.positions, stack) | sublayer_edits(config, stack, kinds)
 
 
 def position_edits(scheme: str, stack: str) -> dict[str, tuple[Edits, str]]:
     """Those of the positions; biases of distances do not notice a shift."""
     where = "position" if scheme in ADDITIVE else "0.self.query" if scheme in ROTATING else "0.self.bias"
-    found = {
+    by_kind = {
         "unplace": (Edits(unpositioned=frozenset([stack])), f"{stack}.{where}"),
         "shuffle": (Edits(shuffled=frozenset([Shuffle(stack, 3)])), f"{stack}.{where}"),
     }
     if scheme not in BIASING:
-        found["shift"] = (Edits(shifted=frozenset([Shift(stack, 2)])), f"{stack}.{where}")
-    return found
+        by_kind["shift"] = (Edits(shifted=frozenset([Shift(stack, 2)])), f"{stack}.{where}")
+    return by_kind
 
 
 def sublayer_edits(config: Any, stack: str, kinds: tuple[str, ...]) -> dict[str, tuple[Edits, str]]:
     """Those of residual connections and norms."""
-    found, own = {}, {"embedding": config.embedding_norm, "final": config.norm_order != "post"}
+    by_kind, own = {}, {"embedding": config.embedding_norm, "final": config.norm_order != "post"}
     after = {"self": "1.cross.input" if "cross" in kinds else "1.feed-forward.input", "cross": "1.feed-forward.input"}
     sublayers, order = (*kinds, "feed-forward"), config.norm_order
     for kind in sublayers:
         what = after.get(kind, "1.out") if order != "parallel" else "1.out"
         if order != "parallel" or kind == "self":
             residual = Edits(without_residual=frozenset([SublayerSite(stack, 1, kind)]))
-            found[f"residual {kind}"] = (residual, f"{stack}.{what}")
+            by_kind[f"residual {kind}"] = (residual, f"{stack}.{what}")
         for side in SIDES[order]:
             norm = Edits(without_norm=frozenset([NormSite(stack, 1, kind, side)]))
-            found[f"norm {side} {kind}"] = (norm, f"{stack}.{f'1.{kind}.input' if side == 'before' else what}")
+            by_kind[f"norm {side} {kind}"] = (norm, f"{stack}.{f'1.{kind}.input' if side == 'before' else what}")
     for name in (name for name, there in own.items() if there):
         norm = Edits(without_norm=frozenset([NormSite(stack, None, name)]))
-        found[f"norm {name}"] = (norm, f"{stack}.{'total' if name == 'embedding' else 'final'}")
-    return found
+        by_kind[f"norm {name}"] = (norm, f"{stack}.{'total' if name == 'embedding' else 'final'}")
+    return by_kind
 
 
 CASES = [(variant, kind) for variant in VARIANTS for kind in edits_for(variant)]
@@ -171,14 +171,14 @@ CASES = [(variant, kind) for variant in VARIANTS for kind in edits_for(variant)]
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_edits_give_the_same_bits_alone_in_a_batch_and_by_row(variant):
-    model, batch = made(variant), tiny.ids(3, LENGTH)
+    model, batch = model_of(variant), tiny.ids(3, LENGTH)
     assert changed(run(model), run(model, edits=Edits())) == []
     assert changed(run(model, batch), run(model, batch, edits=[Edits()] * 3)) == []
 
 
 @pytest.mark.parametrize(("variant", "kind"), CASES)
 def test_an_edit_changes_what_it_says_and_nothing_before_it(variant, kind):
-    model, (edits, first) = made(variant), edits_for(variant)[kind]
+    model, (edits, first) = model_of(variant), edits_for(variant)[kind]
     differing = changed(run(model), run(model, edits=edits))
     assert differing[0] == first
     assert differing[-1] == "logits" or model.config.architecture == "encoder"
@@ -186,13 +186,13 @@ def test_an_edit_changes_what_it_says_and_nothing_before_it(variant, kind):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_batch_with_edits_by_row_is_its_sentences_each_with_its_own(variant):
-    model, many = made(variant), [edits for edits, _ in edits_for(variant).values()]
+    model, many = model_of(variant), [edits for edits, _ in edits_for(variant).values()]
     batch = tiny.ids(len(many), LENGTH)
-    found = quantities(run(model, batch, edits=many))
+    batch_quantities = quantities(run(model, batch, edits=many))
     for row, edits in enumerate(many):
         alone = run(model, batch[row], edits, **target_of(model, tiny.ids(len(many), TARGET, seed=9)[row]))
         for name, expected in quantities(alone).items():
-            assert agrees(name, found[name], expected, row), (edits, name)
+            assert agrees(name, batch_quantities[name], expected, row), (edits, name)
 
 
 def target_of(model: Any, ids: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -211,7 +211,7 @@ def agrees(name: str, batch: Any, alone: Any, row: int) -> bool:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_padding_changes_no_edited_sentence(variant):
-    model, many = made(variant), [edits for edits, _ in edits_for(variant).values()]
+    model, many = model_of(variant), [edits for edits, _ in edits_for(variant).values()]
     ids, target, short = tiny.ids(len(many), LENGTH), tiny.ids(len(many), TARGET + 2, seed=9), LENGTH - 2
     ids = ids.clamp(min=1)  # 0 is padding, where that is counted
     padding = {"padding_mask": tiny.padding_mask(*[short] * (len(many) - 1), LENGTH)}
@@ -227,7 +227,7 @@ def test_padding_changes_no_edited_sentence(variant):
 
 
 def test_padding_changes_no_sentence_of_a_batch_with_the_same_edits():
-    model, ids, lengths = made("pre"), tiny.ids(3, LENGTH), (LENGTH, 3, 5)
+    model, ids, lengths = model_of("pre"), tiny.ids(3, LENGTH), (LENGTH, 3, 5)
     head = frozenset([HeadSite("encoder", 0, 1)])
     edits = Edits(shuffled=frozenset([Shuffle("encoder", 3)]), averaged=head, uniform=head)
     batch = run(model, ids, edits, padding_mask=tiny.padding_mask(*lengths))
@@ -236,14 +236,14 @@ def test_padding_changes_no_sentence_of_a_batch_with_the_same_edits():
 
 
 def test_edits_by_row_must_be_as_many_as_the_sentences_of_one_batch_axis():
-    model = made("pre")
+    model = model_of("pre")
     for ids, count in ((tiny.ids(3, 5), 2), (tiny.ids(5), 5), (tiny.ids(2, 2, 5), 2)):
         with pytest.raises(ValueError, match=f"edits: found {count}, expected one for each row"):
             model(ids, edits=[Edits()] * count)
 
 
 def test_edits_act_together():
-    model, head = made("gpt"), [HeadSite("decoder", 0, number) for number in range(4)]
+    model, head = model_of("gpt"), [HeadSite("decoder", 0, number) for number in range(4)]
     edits = Edits(
         scale=1.0,
         temperature=4.0,
@@ -275,21 +275,21 @@ def test_edits_act_together():
 
 def weights_of(attention: AttentionTrace, cap: float | None, factor: float) -> torch.Tensor:
     """Attention weights from the products, one at a time, in plain Python."""
-    found = torch.zeros_like(attention.products)
-    bias = torch.zeros_like(found) if attention.bias is None else attention.bias
-    mask = attention.mask.expand_as(found)
-    for head, query in torch.cartesian_prod(torch.arange(found.shape[0]), torch.arange(found.shape[1])).tolist():
+    weights = torch.zeros_like(attention.products)
+    bias = torch.zeros_like(weights) if attention.bias is None else attention.bias
+    mask = attention.mask.expand_as(weights)
+    for head, query in torch.cartesian_prod(torch.arange(weights.shape[0]), torch.arange(weights.shape[1])).tolist():
         at = head, query
         scores = [p * factor + b for p, b in zip(attention.products[at].tolist(), bias[at].tolist(), strict=True)]
         scores = [cap * math.tanh(score / cap) for score in scores] if cap else scores
         powers = [math.exp(score) * seen for score, seen in zip(scores, mask[at].tolist(), strict=True)]
-        found[at] = torch.tensor([power / sum(powers) for power in powers], dtype=torch.float64)
-    return found
+        weights[at] = torch.tensor([power / sum(powers) for power in powers], dtype=torch.float64)
+    return weights
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_scale_is_the_number_given_divided_by_the_temperature(variant):
-    model = made(variant)
+    model = model_of(variant)
     for edits, own, factor in (
         (Edits(scale=1.0), False, 1.0),
         (Edits(temperature=2.5), True, 1 / 2.5),
@@ -305,7 +305,7 @@ def test_the_scale_is_the_number_given_divided_by_the_temperature(variant):
 
 
 def test_a_high_temperature_makes_attention_even_and_a_low_one_makes_it_choose():
-    model = made("pre")
+    model = model_of("pre")
     hot, cold = (run(model, edits=Edits(temperature=factor)).encoder.weights()[0] for factor in (1e6, 1e-6))
     assert torch.allclose(hot, torch.full_like(hot, 1 / LENGTH), atol=1e-5)
     assert torch.allclose(cold.max(dim=-1).values, torch.ones(4, LENGTH).double())
@@ -322,7 +322,7 @@ def twin(model: Any, old: str, new: str, **changes: Any) -> Any:
 
 @pytest.mark.parametrize("variant", ["gpt", "llama", "neox", "gemma"])
 def test_a_decoder_without_its_mask_is_the_encoder_of_the_same_weights(variant):
-    model = made(variant)
+    model = model_of(variant)
     encoder = twin(model, "decoder", "encoder", windowed_layers=())
     if model.config.windowed_layers and model.config.rotary_window_base:
         encoder.encoder.windowed, encoder.encoder.window = model.decoder.windowed, 10**6  # turns as in a window
@@ -333,7 +333,7 @@ def test_a_decoder_without_its_mask_is_the_encoder_of_the_same_weights(variant):
 
 @pytest.mark.parametrize("variant", ["pre", "bert"])
 def test_an_encoder_with_a_causal_mask_is_the_decoder_of_the_same_weights(variant):
-    model = made(variant, segments=0, labels=(), word_head=False)
+    model = model_of(variant, segments=0, labels=(), word_head=False)
     edited = run(model, edits=Edits(causal=frozenset(["encoder"]))).encoder
     assert close(edited.final, run(twin(model, "encoder", "decoder")).decoder.final)
     assert (edited.weights().triu(1) == 0).all()
@@ -341,12 +341,12 @@ def test_an_encoder_with_a_causal_mask_is_the_decoder_of_the_same_weights(varian
 
 def test_a_causal_mask_in_the_place_of_a_window_lets_all_earlier_tokens_be_seen():
     edits = Edits(unmasked=frozenset(["decoder"]), causal=frozenset(["decoder"]))
-    for block in run(made("gpt"), edits=edits).decoder.blocks:
+    for block in run(model_of("gpt"), edits=edits).decoder.blocks:
         assert torch.equal(block.self_attention.mask, torch.ones(LENGTH, LENGTH).bool().tril())
 
 
 def test_the_masks_of_one_stack_leave_the_other_and_the_cross_attention_alone():
-    model = made("paper")
+    model = model_of("paper")
     plain, edited = run(model), run(model, edits=Edits(causal=frozenset(["encoder"]), unmasked=frozenset(["decoder"])))
     assert torch.equal(edited.encoder.blocks[0].self_attention.mask, torch.ones(LENGTH, LENGTH).bool().tril())
     assert edited.decoder.blocks[0].self_attention.mask.all()
@@ -365,7 +365,7 @@ NO_POSITIONS = Edits(unpositioned=frozenset(["encoder"]))
 
 def schemed(scheme: str, **changes: Any) -> Any:
     """A pre-norm model with these positions, and ids none of which is padding."""
-    return made("pre", positions=scheme, **changes), tiny.ids(LENGTH).clamp(min=1)
+    return model_of("pre", positions=scheme, **changes), tiny.ids(LENGTH).clamp(min=1)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -445,7 +445,7 @@ def test_a_shift_turns_queries_and_keys_further():
 
 
 def test_the_positions_of_one_stack_leave_the_other_alone():
-    model = made("paper")
+    model = model_of("paper")
     edited = run(model, edits=Edits(unpositioned=frozenset(["decoder"])))
     assert all(name.startswith(("decoder", "logits")) for name in changed(run(model), edited))
 
@@ -462,7 +462,7 @@ def test_learned_positions_that_are_not_there_are_refused():
 
 def attentions(name: str, edits: Edits, kind: str = "self") -> tuple[Any, AttentionTrace, AttentionTrace]:
     """One attention's module, and its traces without and with the edits."""
-    model = made(name)
+    model = model_of(name)
     plain, edited = (getattr(stack_of(run(model, edits=one)).blocks[1], f"{kind}_attention") for one in (None, edits))
     return getattr((model.decoder or model.encoder).blocks[1], f"{kind}_attention"), plain, edited
 
@@ -490,7 +490,7 @@ def test_a_uniform_head_says_the_mean_of_the_values_that_its_queries_may_see(var
 
 def test_a_uniform_head_that_sees_nothing_still_says_nothing():
     edits = Edits(uniform=frozenset([HeadSite("encoder", 0, 0)]))
-    trace = run(made("pre"), tiny.ids(2, 4), edits, padding_mask=torch.tensor([[True] * 4, [False] * 4]))
+    trace = run(model_of("pre"), tiny.ids(2, 4), edits, padding_mask=torch.tensor([[True] * 4, [False] * 4]))
     assert (trace.encoder.blocks[0].self_attention.weights[1] == 0).all()
     assert close(trace.encoder.blocks[0].self_attention.weights[0, 0], torch.full((4, 4), 0.25).double())
 
@@ -519,7 +519,7 @@ def test_a_renormalised_row_sums_to_one_and_keeps_the_proportions_of_the_rest():
 
 
 def test_a_weight_taken_away_and_renormalised_is_a_masked_key():
-    model, site = made("pre"), HeadSite("encoder", 0, 2)
+    model, site = model_of("pre"), HeadSite("encoder", 0, 2)
     edits = Edits(overwritten=frozenset(Overwrite(site, query, 5, 0.0, renormalise=True) for query in range(LENGTH)))
     plain, edited = (run(model, edits=one).encoder.blocks[0].self_attention for one in (None, edits))
     assert close(edited.weights[2, :, :5], plain.scores[2, :, :5].softmax(dim=-1))
@@ -534,7 +534,7 @@ def test_a_row_of_nothing_but_zeros_stays_one_and_a_weight_may_lie_where_the_mas
 
 
 def test_gradients_pass_through_every_edit():
-    model = made("pre")
+    model = model_of("pre")
     site = HeadSite("encoder", 0, 1)
     cells = frozenset([Overwrite(site, 3, 2, 0.5, renormalise=True)])
     for edits in [Edits(overwritten=cells), *(edits for edits, _ in edits_for("pre").values())]:
@@ -579,7 +579,7 @@ def test_a_muted_attention_has_no_context_and_adds_the_bias_of_its_projection(va
 
 def block_of(name: str, edits: Edits, **changes: Any) -> tuple[Any, Any]:
     """A layer of a model and its trace with the edits."""
-    model = made(name, **changes)
+    model = model_of(name, **changes)
     return (model.decoder or model.encoder).blocks[1], stack_of(run(model, edits=edits)).blocks[1]
 
 
@@ -606,7 +606,7 @@ def test_without_its_residual_connection_an_update_replaces_the_stream():
 
 
 def test_a_stack_without_any_residual_connection_is_sublayer_after_sublayer():
-    model = made("pre")
+    model = model_of("pre")
     sites = frozenset(SublayerSite("encoder", layer, kind) for layer in range(2) for kind in ("self", "feed-forward"))
     trace, x = run(model, edits=Edits(without_residual=sites)).encoder, None
     for module, block in zip(model.encoder.blocks, trace.blocks, strict=True):
@@ -634,11 +634,13 @@ def test_a_norm_left_out_lets_the_stream_through():
 
 def test_the_norms_of_a_stack_itself_can_be_left_out():
     final = Edits(without_norm=frozenset([NormSite("encoder", None, "final")]))
-    stack = run(made("pre"), edits=final).encoder
+    stack = run(model_of("pre"), edits=final).encoder
     assert torch.equal(stack.final, stack.blocks[-1].stream_out)
     embedding = Edits(without_norm=frozenset([NormSite("encoder", None, "embedding")]))
-    found = run(made("bert"), edits=embedding).encoder.embedding
-    assert torch.equal(found.total, found.token + found.segment + found.position)
+    embedding_trace = run(model_of("bert"), edits=embedding).encoder.embedding
+    assert torch.equal(
+        embedding_trace.total, embedding_trace.token + embedding_trace.segment + embedding_trace.position
+    )
 
 
 # A checkpoint's edits
@@ -648,10 +650,10 @@ def test_weights_of_tokens_that_are_yet_to_come_wait_for_them():
     checkpoint = tiny.checkpoint("decoder", norm_order="pre")
     ids = list(checkpoint.tokenizer.encode(TEXT).ids)
     cell = Overwrite(HeadSite("decoder", 0, 0), len(ids) + 1, 0, 1.0)
-    found = checkpoint.generate(TEXT, max_tokens=4, edits=Edits(overwritten=frozenset([cell])))
-    weights = found.trace.decoder.blocks[0].self_attention.weights
+    generation = checkpoint.generate(TEXT, max_tokens=4, edits=Edits(overwritten=frozenset([cell])))
+    weights = generation.trace.decoder.blocks[0].self_attention.weights
     assert weights[0, len(ids) + 1, 0] == 1
-    assert found.token_ids[:2] == checkpoint.generate(TEXT, max_tokens=4).token_ids[:2]
+    assert generation.token_ids[:2] == checkpoint.generate(TEXT, max_tokens=4).token_ids[:2]
 
 
 def test_shifted_learned_positions_leave_less_room_for_what_is_generated():
@@ -718,11 +720,11 @@ def test_an_edit_of_what_a_model_does_not_have_is_refused_in_one_sentence(varian
     target = [1, 2, 3, 4] if checkpoint.config.architecture == "encoder-decoder" else None
     with pytest.raises(InputError) as raised:
         checkpoint.trace_ids([5] * LENGTH, target, edits=edits)
-    said = str(raised.value)
-    assert complaint in said
-    assert said.startswith("edits: tiny has no ")
-    assert said.count(".") == 1
-    assert said.endswith(".")
+    message = str(raised.value)
+    assert complaint in message
+    assert message.startswith("edits: tiny has no ")
+    assert message.count(".") == 1
+    assert message.endswith(".")
 
 
 def test_positions_of_a_model_without_any_are_refused():

@@ -21,7 +21,7 @@ from model.trace import AttentionTrace, Trace
 from tests import tiny
 from tests.model.decoding.test_steps import writer
 from tests.model.decoding.test_stitched_trace import wrong
-from tests.model.edits.test_edits import LENGTH, TARGET, VARIANTS, changed, close, last_stack, made, quantities, run
+from tests.model.edits.test_edits import LENGTH, TARGET, VARIANTS, changed, close, last_stack, model_of, quantities, run
 from tests.model.test_cache import EDITED
 from tests.tiny import TEXT
 
@@ -89,7 +89,7 @@ def test_a_decoder_with_hidden_keys_is_that_of_torch_with_key_masks():
 
 @pytest.mark.parametrize(("variant", "stack", "attention"), SITES)
 def test_every_layer_is_the_fused_kernel_with_an_additive_mask_of_its_own(variant, stack, attention):
-    model = made(variant)
+    model = model_of(variant)
     plain, edited = run(model), run(model, edits=hiding(0, 2, stack=stack, attention=attention))
     usual = [trace.mask for trace in attentions(plain, stack, attention)]
     for mask, trace in zip(usual, attentions(edited, stack, attention), strict=True):
@@ -111,14 +111,14 @@ def by_kernel(trace: AttentionTrace, added: torch.Tensor) -> torch.Tensor:
 @torch.no_grad()
 @pytest.mark.parametrize(("variant", "stack", "attention"), SITES)
 def test_numpy_finds_the_same_stream_after_every_layer(variant, stack, attention):
-    model, edits = made(variant), hiding(1, 3, stack=stack, attention=attention)
+    model, edits = model_of(variant), hiding(1, 3, stack=stack, attention=attention)
     trace, memory = run(model, edits=edits), None
     numbers = Numbers(model, edits)
     for name in ("encoder", "decoder"):
-        found, x = getattr(trace, name), None
-        if found is not None:
+        side, x = getattr(trace, name), None
+        if side is not None:
             x = numbers.entering(name, trace)
-            for block, layer in zip(found.blocks, numbers.layers(name, x, memory), strict=True):
+            for block, layer in zip(side.blocks, numbers.layers(name, x, memory), strict=True):
                 assert torch.allclose(block.stream_out, torch.from_numpy(layer.stream_out), rtol=0, atol=2e-6)
                 x = layer.stream_out
             memory = numbers.finished(name, x)
@@ -129,7 +129,7 @@ def test_numpy_finds_the_same_stream_after_every_layer(variant, stack, attention
 
 @pytest.mark.parametrize(("variant", "stack", "attention"), SITES)
 def test_nobody_looks_at_a_hidden_key_and_the_rest_sums_to_one(variant, stack, attention):
-    trace = run(made(variant), edits=hiding(0, 2, stack=stack, attention=attention))
+    trace = run(model_of(variant), edits=hiding(0, 2, stack=stack, attention=attention))
     for one in attentions(trace, stack, attention):
         assert not one.mask[:, [0, 2]].any()
         assert (one.scores[..., [0, 2]] == -math.inf).all()
@@ -146,7 +146,7 @@ def numbers_in(trace: Trace) -> list[tuple[str, torch.Tensor]]:
 
 @pytest.mark.parametrize(("variant", "stack", "attention"), SITES)
 def test_where_every_key_is_hidden_an_attention_says_nothing_and_gradients_stay_finite(variant, stack, attention):
-    model, edits = made(variant), hiding(*range(LENGTH), stack=stack, attention=attention)
+    model, edits = model_of(variant), hiding(*range(LENGTH), stack=stack, attention=attention)
     trace = run(model, edits=edits)
     for one in attentions(trace, stack, attention):
         assert (one.weights == 0).all()
@@ -157,7 +157,7 @@ def test_where_every_key_is_hidden_an_attention_says_nothing_and_gradients_stay_
 
 @pytest.mark.parametrize(("variant", "stack", "attention"), SITES)
 def test_the_other_attentions_keep_their_masks(variant, stack, attention):
-    model = made(variant)
+    model = model_of(variant)
     plain, edited = run(model), run(model, edits=hiding(2, stack=stack, attention=attention))
     for name, kind in sites(variant):
         if (name, kind) != (stack, attention):
@@ -167,7 +167,7 @@ def test_the_other_attentions_keep_their_masks(variant, stack, attention):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_hiding_a_key_that_nobody_could_see_or_that_is_not_there_changes_no_bit(variant):
-    model, stack = made(variant), sites(variant)[0][0]
+    model, stack = model_of(variant), sites(variant)[0][0]
     ids, padding_mask = tiny.ids(2, LENGTH).clamp(min=1), (torch.arange(LENGTH) < 4).expand(2, -1)
     plain = run(model, ids, padding_mask=padding_mask)
     assert changed(plain, run(model, ids, hiding(4, 5, stack=stack), padding_mask=padding_mask)) == []
@@ -176,7 +176,7 @@ def test_hiding_a_key_that_nobody_could_see_or_that_is_not_there_changes_no_bit(
 
 
 def test_a_hidden_last_token_of_a_decoder_changes_its_own_row_alone():
-    model, last = made("llama"), LENGTH - 1
+    model, last = model_of("llama"), LENGTH - 1
     plain, edited = run(model).decoder, run(model, edits=hiding(last, stack="decoder")).decoder
     assert torch.equal(plain.final[:last], edited.final[:last])
     assert not close(plain.final[last], edited.final[last])
@@ -185,7 +185,7 @@ def test_a_hidden_last_token_of_a_decoder_changes_its_own_row_alone():
 @given(positions=st.frozensets(st.integers(0, LENGTH + 1)), masks=st.integers(0, 3), seed=st.integers(0, 20))
 def test_the_mask_is_what_the_other_edits_allow_but_for_the_hidden_keys(positions, masks, seed):
     unmasked, causal = (frozenset(["decoder"] if masks & bit else []) for bit in (1, 2))
-    model, ids, besides = made("gpt"), tiny.ids(LENGTH, seed=seed), Edits(unmasked=unmasked, causal=causal)
+    model, ids, besides = model_of("gpt"), tiny.ids(LENGTH, seed=seed), Edits(unmasked=unmasked, causal=causal)
     hidden = dataclasses.replace(besides, hidden=hiding(*positions, stack="decoder").hidden)
     plain, edited = (run(model, ids, edits).decoder.blocks for edits in (besides, hidden))
     for one, other in zip(plain, edited, strict=True):
@@ -198,7 +198,7 @@ def test_the_mask_is_what_the_other_edits_allow_but_for_the_hidden_keys(position
 
 def test_a_uniform_head_is_even_over_the_keys_that_are_left():
     heads = frozenset([HeadSite("encoder", 0, 1)])
-    weights = run(made("pre"), edits=hiding(2, 3, uniform=heads)).encoder.blocks[0].self_attention.weights
+    weights = run(model_of("pre"), edits=hiding(2, 3, uniform=heads)).encoder.blocks[0].self_attention.weights
     assert close(weights[1], torch.tensor([0.25, 0.25, 0, 0, 0.25, 0.25]).double().expand(LENGTH, -1))
     assert (weights[0, :, [2, 3]] == 0).all()
 
@@ -206,7 +206,7 @@ def test_a_uniform_head_is_even_over_the_keys_that_are_left():
 def test_overwritten_weights_act_after_keys_are_hidden():
     site = HeadSite("encoder", 0, 1)
     cells = frozenset([Overwrite(site, 1, 0, 0.5), Overwrite(site, 1, 2, 0.0, renormalise=True)])
-    model = made("pre")
+    model = model_of("pre")
     alone, both = (run(model, edits=hiding(2, overwritten=one)) for one in (frozenset(), cells))
     row = alone.encoder.blocks[0].self_attention.weights[1, 1].clone()
     row[0] = 0.5
@@ -214,7 +214,7 @@ def test_overwritten_weights_act_after_keys_are_hidden():
 
 
 def test_one_head_without_a_key_by_overwriting_is_that_head_with_the_key_hidden():
-    model = made("pre")
+    model = model_of("pre")
     cells = [
         Overwrite(HeadSite("encoder", layer, head), query, 3, 0.0, renormalise=True)
         for layer in range(2)
@@ -230,7 +230,7 @@ def test_one_head_without_a_key_by_overwriting_is_that_head_with_the_key_hidden(
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_rows_of_a_batch_that_hide_different_keys_are_their_sentences(variant):
-    model, stacks = made(variant), sites(variant)
+    model, stacks = model_of(variant), sites(variant)
     many = [hiding(row, stack=stack, attention=kind) for row in range(3) for stack, kind in stacks]
     many = [Edits(), *many, Edits(hidden=frozenset().union(*(edits.hidden for edits in many)))]
     ids, target = tiny.ids(len(many), LENGTH).clamp(min=1), tiny.ids(len(many), TARGET, seed=9)
@@ -262,17 +262,17 @@ def test_decoding_from_a_cache_is_decoding_in_whole_passes(architecture, positio
     ids = (5, 9, 11, 4)
     start, decoder = start_ids(checkpoint.config, ids), decoder_of(checkpoint.model, ids, edits, name="tiny")
     plain = dataclasses.replace(decoder, cached=False)
-    found, expected = (list(write(one, start, 14, likeliest, NO_PROCESSORS)) for one in (decoder, plain))
+    steps, expected = (list(write(one, start, 14, likeliest, NO_PROCESSORS)) for one in (decoder, plain))
     assert decoder.read(torch.tensor(start))[1] is not None
-    assert [one.token_id for one in found] == [one.token_id for one in expected]
-    assert all(torch.allclose(one.logits, other.logits, atol=1e-5) for one, other in zip(found, expected, strict=True))
+    assert [one.token_id for one in steps] == [one.token_id for one in expected]
+    assert all(torch.allclose(one.logits, other.logits, atol=1e-5) for one, other in zip(steps, expected, strict=True))
     without = decoder_of(checkpoint.model, ids, Edits(), name="tiny")
     others = list(write(without, start, 14, likeliest, NO_PROCESSORS))
-    assert any(not torch.allclose(one.logits, other.logits) for one, other in zip(found, others, strict=False))
+    assert any(not torch.allclose(one.logits, other.logits) for one, other in zip(steps, others, strict=False))
 
 
 def test_rows_that_go_on_from_a_cache_keep_their_own_hidden_keys():
-    model, ids, memory = made("t5"), tiny.ids(3, 7), tiny.normal(3, 5, 16).double()
+    model, ids, memory = model_of("t5"), tiny.ids(3, 7), tiny.normal(3, 5, 16).double()
     cross = hiding(2, stack="decoder", attention="cross")
     many = [hiding(1, stack="decoder"), Edits(), Edits(hidden=cross.hidden | hiding(5, stack="decoder").hidden)]
     whole = model.decode(ids, memory=memory, edits=many)

@@ -158,8 +158,8 @@ NOT_FOLLOWED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"attention_types": GONE, "attention_layers": ["wide"] * 4}, "attention_layers: found"),
     ],
 }
-REFUSED = [(kind, change, said) for kind in ONE_ROTATION for change, said in UNKNOWN]
-REFUSED += [(kind, change, said) for kind, cases in NOT_FOLLOWED.items() for change, said in cases]
+REFUSED = [(kind, change, complaint) for kind in ONE_ROTATION for change, complaint in UNKNOWN]
+REFUSED += [(kind, change, complaint) for kind, cases in NOT_FOLLOWED.items() for change, complaint in cases]
 
 
 @pytest.fixture(scope="module")
@@ -189,10 +189,10 @@ def test_a_config_means_what_it_means_to_the_reference(kind, change, saved, conf
     reference.assert_same_model(reference.reread(saved[kind]), {"input_ids": reference.ids(45, 90)})
 
 
-@pytest.mark.parametrize(("kind", "change", "said"), REFUSED, ids=names(REFUSED))
-def test_what_is_not_followed_is_refused_by_its_name(kind, change, said, saved, configs):
+@pytest.mark.parametrize(("kind", "change", "complaint"), REFUSED, ids=names(REFUSED))
+def test_what_is_not_followed_is_refused_by_its_name(kind, change, complaint, saved, configs):
     write(saved[kind].folder, configs[kind], change)
-    with pytest.raises(CheckpointError, match=f"^config.json: {re.escape(said)}") as caught:
+    with pytest.raises(CheckpointError, match=f"^config.json: {re.escape(complaint)}") as caught:
         load_checkpoint(saved[kind].folder, device="cpu")
     assert "\n" not in str(caught.value)
 

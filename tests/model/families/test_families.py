@@ -272,11 +272,13 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "fields", "change", "said"), REFUSED, ids=[said[:40] for *_, said in REFUSED])
-def test_what_a_config_says_and_we_do_not_follow_is_refused_by_its_name(kind, fields, change, said, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "fields", "change", "complaint"), REFUSED, ids=[complaint[:40] for *_, complaint in REFUSED]
+)
+def test_what_a_config_says_and_we_do_not_follow_is_refused_by_its_name(kind, fields, change, complaint, tmp_path):
     reference.make(kind, tmp_path, **fields)
     rewritten(tmp_path, **change)
-    with pytest.raises(CheckpointError, match=f"^config.json: {re.escape(said)}") as caught:
+    with pytest.raises(CheckpointError, match=f"^config.json: {re.escape(complaint)}") as caught:
         load_checkpoint(tmp_path, device="cpu")
     assert "\n" not in str(caught.value)
 

@@ -111,7 +111,7 @@ NOT_FOLLOWED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"scale_decoder_outputs": 1}, "scale_decoder_outputs: found '1', expected true or false"),
     ],
 }
-REFUSED = [(kind, change, said) for kind, cases in NOT_FOLLOWED.items() for change, said in cases]
+REFUSED = [(kind, change, complaint) for kind, cases in NOT_FOLLOWED.items() for change, complaint in cases]
 
 
 @pytest.fixture(scope="module")
@@ -152,10 +152,10 @@ def test_a_config_means_what_it_means_to_the_reference(kind, change, saved, conf
     reference.assert_same_model(reference.reread(saved[kind]), INPUTS)
 
 
-@pytest.mark.parametrize(("kind", "change", "said"), REFUSED, ids=names(REFUSED))
-def test_what_is_not_followed_is_refused_by_its_name(kind, change, said, saved, configs):
+@pytest.mark.parametrize(("kind", "change", "complaint"), REFUSED, ids=names(REFUSED))
+def test_what_is_not_followed_is_refused_by_its_name(kind, change, complaint, saved, configs):
     write(saved[kind].folder, configs[kind], change)
-    with pytest.raises(CheckpointError, match=f"^config.json: {re.escape(said)}") as caught:
+    with pytest.raises(CheckpointError, match=f"^config.json: {re.escape(complaint)}") as caught:
         load_checkpoint(saved[kind].folder, device="cpu")
     assert "\n" not in str(caught.value)
 
@@ -213,8 +213,8 @@ def test_a_second_table_that_is_no_copy_is_refused_by_its_name(kind, spoil, tmp_
     prefix = "" if kind == "t5" else "model."
     second = f"{prefix}decoder.embed_tokens.weight"
     change_tensors(tmp_path, lambda tensors: tensors | {second: spoil(tensors[f"{prefix}shared.weight"])})
-    said = f"model.safetensors: {second}: found other numbers than in {prefix}shared.weight, expected the same."
-    with pytest.raises(CheckpointError, match=f"^{re.escape(said)}$"):
+    complaint = f"model.safetensors: {second}: found other numbers than in {prefix}shared.weight, expected the same."
+    with pytest.raises(CheckpointError, match=f"^{re.escape(complaint)}$"):
         load_checkpoint(tmp_path, device="cpu")
 
 
@@ -295,10 +295,10 @@ OTHER_HEADS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "fields", "said"), OTHER_HEADS, ids=[kind for kind, *_ in OTHER_HEADS])
-def test_another_head_is_refused_by_its_name(kind, fields, said, tmp_path):
+@pytest.mark.parametrize(("kind", "fields", "complaint"), OTHER_HEADS, ids=[kind for kind, *_ in OTHER_HEADS])
+def test_another_head_is_refused_by_its_name(kind, fields, complaint, tmp_path):
     reference.make(kind, tmp_path, **fields)
-    with pytest.raises(CheckpointError, match=f"^{re.escape(said)}"):
+    with pytest.raises(CheckpointError, match=f"^{re.escape(complaint)}"):
         load_checkpoint(tmp_path, device="cpu")
 
 

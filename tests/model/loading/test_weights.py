@@ -98,9 +98,9 @@ def test_a_file_is_copied_once_and_again_when_it_has_changed(cache, gpt2):
 @pytest.fixture
 def passes():
     """Every forward pass of a whole model, as it is made."""
-    made: list[Transformer] = []
-    handle = register_module_forward_hook(lambda one, *_: made.append(one) if isinstance(one, Transformer) else None)
-    yield made
+    models: list[Transformer] = []
+    handle = register_module_forward_hook(lambda one, *_: models.append(one) if isinstance(one, Transformer) else None)
+    yield models
     handle.remove()
 
 
@@ -186,9 +186,9 @@ def pickled_alone(folder: Path, *names: str) -> Path:
     (["consolidated.00.pth"], "consolidated.00.pth"),
 ])  # fmt: skip
 def test_pickled_weights_alone_are_named_and_never_opened(names, named, gpt2):
-    said = refusal(pickled_alone(gpt2.folder, *names))
+    message = refusal(pickled_alone(gpt2.folder, *names))
     command = "from transformers import GPT2LMHeadModel as M; M.from_pretrained('.').save_pretrained('.')"
-    assert said == (
+    assert message == (
         f"{named}: Headlight opens no pickled file, because loading one can run code; where you trust it, run in its "
         f'folder: python -c "{command}", which writes safetensors.'
     )
@@ -198,30 +198,30 @@ def test_pickled_weights_alone_are_named_and_never_opened(names, named, gpt2):
 def test_a_conversion_names_only_what_can_be_a_class(named, gpt2):
     path = gpt2.folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"architectures": named}))
-    said = refusal(pickled_alone(gpt2.folder, "pytorch_model.bin"))
-    assert said.endswith("load it with transformers, whose save_pretrained writes safetensors.")
+    message = refusal(pickled_alone(gpt2.folder, "pytorch_model.bin"))
+    assert message.endswith("load it with transformers, whose save_pretrained writes safetensors.")
 
 
 def test_the_longest_refusal_of_pickled_weights_is_one_short_line(gpt2):
     path = gpt2.folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"architectures": ["A" * 36]}))
-    said = refusal(pickled_alone(gpt2.folder, "x" * 100 + "\n.bin"))
-    assert "A" * 36 in said
-    assert said.isprintable()
-    assert len(said) <= 300
+    message = refusal(pickled_alone(gpt2.folder, "x" * 100 + "\n.bin"))
+    assert "A" * 36 in message
+    assert message.isprintable()
+    assert len(message) <= 300
 
 
 def test_pickled_weights_of_our_own_kind_are_refused_without_a_command_of_transformers(tmp_path):
     checkpoint_files.save_checkpoint(tmp_path / "own", tiny.transformer(), tiny.tokenizer(), {})
-    said = refusal(pickled_alone(tmp_path / "own", "model.pt"))
-    assert said.startswith("model.pt: Headlight opens no pickled file")
-    assert said.endswith("; where you trust it, convert it to model.safetensors.")
+    message = refusal(pickled_alone(tmp_path / "own", "model.pt"))
+    assert message.startswith("model.pt: Headlight opens no pickled file")
+    assert message.endswith("; where you trust it, convert it to model.safetensors.")
 
 
 @pytest.mark.parametrize("names", [[], ["training_args.bin", "optimizer.pt", "scheduler.pt"], ["notes.txt"]])
 def test_a_folder_without_any_weights_is_refused_as_before(names, gpt2):
-    said = refusal(pickled_alone(gpt2.folder, *names))
-    assert said == "model.safetensors: file: found nothing, expected a regular file."
+    message = refusal(pickled_alone(gpt2.folder, *names))
+    assert message == "model.safetensors: file: found nothing, expected a regular file."
 
 
 def test_pickled_weights_beside_safetensors_are_left_alone(gpt2):
@@ -251,15 +251,15 @@ def test_mapped_shards_give_the_numbers_of_the_reference(cache, shards):
     reference.assert_same_model(shards, IDS)
 
 
-@pytest.mark.parametrize(("name", "said"), [
+@pytest.mark.parametrize(("name", "complaint"), [
     ("../secret.safetensors", "weight_map: found ../secret.safetensors, expected names"),
     ("/etc/passwd", "weight_map: found /etc/passwd, expected names"),
     ("pytorch_model.bin", "weight_map: found pytorch_model.bin, expected names"),
     (7, "weight_map: found something else"),
 ])  # fmt: skip
-def test_an_index_names_files_of_its_own_folder_only(name, said, shards):
+def test_an_index_names_files_of_its_own_folder_only(name, complaint, shards):
     index_of(shards.folder, lambda files: files.update({"model.norm.weight": name}))
-    assert refusal(shards.folder).startswith(f"model.safetensors.index.json: {said}")
+    assert refusal(shards.folder).startswith(f"model.safetensors.index.json: {complaint}")
 
 
 def test_a_missing_shard_is_named(shards):

@@ -36,9 +36,9 @@ def pair(source: str, target: str, sure=((0, 0),)) -> Aligned:
 
 
 def test_the_error_rate_of_a_case_worked_by_hand():
-    found = counts(frozenset({(0, 0), (2, 2), (3, 0)}), frozenset({(0, 0), (1, 1)}), frozenset({(2, 2)}))
-    assert found == Counts(found=3, sure=2, found_sure=1, found_possible=2)
-    assert found.error_rate == pytest.approx(1 - (1 + 2) / (3 + 2))
+    tally = counts(frozenset({(0, 0), (2, 2), (3, 0)}), frozenset({(0, 0), (1, 1)}), frozenset({(2, 2)}))
+    assert tally == Counts(found=3, sure=2, found_sure=1, found_possible=2)
+    assert tally.error_rate == pytest.approx(1 - (1 + 2) / (3 + 2))
 
 
 def test_sure_links_found_and_nothing_else_are_no_error_and_possible_ones_cost_nothing():
@@ -57,8 +57,8 @@ def test_counts_of_sentences_add_up_before_they_are_divided():
 
 def test_a_word_gets_the_sum_over_its_pieces_and_gives_the_mean_over_them():
     weights = np.array([[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
-    found = word_weights(weights, [0, 1, 1], [0, 0, None], (2, 2))
-    assert found == pytest.approx(np.array([[0.75, 0.0], [0.45, 0.0]]))
+    by_word = word_weights(weights, [0, 1, 1], [0, 0, None], (2, 2))
+    assert by_word == pytest.approx(np.array([[0.75, 0.0], [0.45, 0.0]]))
 
 
 def test_a_position_produces_a_piece_of_the_word_that_the_next_one_reads():

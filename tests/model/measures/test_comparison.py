@@ -15,8 +15,8 @@ TOKENS = ["a", "b", "a"]
 
 
 def rows_of_weights(seed: int = 0, heads: int = 2, tokens: int = 3) -> np.ndarray:
-    found = np.random.default_rng(seed).random((heads, tokens, tokens)).astype(np.float32)
-    return found / found.sum(axis=-1, keepdims=True)
+    weights = np.random.default_rng(seed).random((heads, tokens, tokens)).astype(np.float32)
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 # Measures
@@ -95,27 +95,27 @@ def cells(drawn: dict) -> dict:
 
 def test_the_pictures_hold_the_weights_and_their_signed_difference():
     before, after = rows_of_weights(heads=1)[0], rows_of_weights(1, heads=1)[0]
-    found = compared(before, after, TOKENS, TOKENS, "weights")
-    assert found["queries"] == found["keys"] == ["1 · a", "2 · b", "3 · a"]
-    assert (found["before"], found["after"]) == (before.tolist(), after.tolist())
+    picture = compared(before, after, TOKENS, TOKENS, "weights")
+    assert picture["queries"] == picture["keys"] == ["1 · a", "2 · b", "3 · a"]
+    assert (picture["before"], picture["after"]) == (before.tolist(), after.tolist())
     for row, column in np.ndindex(3, 3):
         change = float(after[row, column]) - float(before[row, column])
-        assert found["change"][row][column] == pytest.approx(change, abs=1e-12)
-        large = abs(change) >= found["largest"] / 4
-        assert found["signs"][row][column] == (("+" if change > 0 else "−") if large else "")
+        assert picture["change"][row][column] == pytest.approx(change, abs=1e-12)
+        large = abs(change) >= picture["largest"] / 4
+        assert picture["signs"][row][column] == (("+" if change > 0 else "−") if large else "")
 
 
 def test_cells_without_room_carry_no_sign():
     for tokens, signs in ((MOST_SIGNED, {"", "+"}), (MOST_SIGNED + 1, {""})):
-        found = compared(np.zeros((tokens, tokens)), np.eye(tokens), ["x"] * tokens, ["x"] * tokens, "")
-        assert {sign for row in found["signs"] for sign in row} == signs
+        picture = compared(np.zeros((tokens, tokens)), np.eye(tokens), ["x"] * tokens, ["x"] * tokens, "")
+        assert {sign for row in picture["signs"] for sign in row} == signs
 
 
 def test_what_is_not_finite_is_said_and_hides_no_other_number():
-    found = compared(np.array([[0.5, np.nan]]), np.array([[0.25, 0.5]]), ["a"], ["a", "b"], "")
-    assert (found["before"], found["after"]) == ([[0.5, None]], [[0.25, 0.5]])
-    assert (found["change"], found["largest"], found["signs"]) == ([[-0.25, None]], 0.25, [["−", ""]])
-    json.dumps(found, allow_nan=False)
+    picture = compared(np.array([[0.5, np.nan]]), np.array([[0.25, 0.5]]), ["a"], ["a", "b"], "")
+    assert (picture["before"], picture["after"]) == ([[0.5, None]], [[0.25, 0.5]])
+    assert (picture["change"], picture["largest"], picture["signs"]) == ([[-0.25, None]], 0.25, [["−", ""]])
+    json.dumps(picture, allow_nan=False)
 
 
 def test_the_scale_of_differences_has_the_background_in_its_middle():
@@ -135,9 +135,9 @@ def test_the_scale_of_differences_reaches_as_far_below_0_as_above():
 def test_of_a_long_text_the_first_tokens_are_drawn():
     many = ["x"] * (MOST_DRAWN + 5)
     numbers = np.arange(len(many) ** 2, dtype=float).reshape(len(many), -1)
-    found = compared(numbers, numbers, many, many, "")
-    assert np.array_equal(found["after"], numbers[:MOST_DRAWN, :MOST_DRAWN])
-    assert len(found["queries"]) == len(found["keys"]) == MOST_DRAWN
+    picture = compared(numbers, numbers, many, many, "")
+    assert np.array_equal(picture["after"], numbers[:MOST_DRAWN, :MOST_DRAWN])
+    assert len(picture["queries"]) == len(picture["keys"]) == MOST_DRAWN
 
 
 def test_a_picture_refuses_weights_that_do_not_fit_its_tokens():

@@ -56,7 +56,7 @@ def test_the_best_of_the_card_on_this_checkpoint_is_the_one_worked_out_here(chec
     for row in checkpoint.card["evaluations"]:
         if row["what"].startswith("alignment error rate, ") and row["what"].endswith("is produced"):
             rates.setdefault(row["what"].split(", ", 2)[2], []).append((row["value"], row["examples"]))
-    means = {what: sum(v * n for v, n in found) / sum(n for _, n in found) for what, found in rates.items()}
+    means = {what: sum(v * n for v, n in pairs) / sum(n for _, n in pairs) for what, pairs in rates.items()}
     assert min(means, key=means.__getitem__) == "mean of layer 3, while a word is produced"
     assert measured_reading(checkpoint.card, "produced", 3, 8) == (2,)
     assert measured_reading(checkpoint.card, "read", 3, 8) == (0, 6)
@@ -69,8 +69,8 @@ def test_the_heads_that_are_chosen_give_every_word_of_the_first_sentence_its_cou
         targets, keys = units([*trace.decoder.words[1:], None]), units(trace.encoder.words)
         counted = max(targets) + 1, max(keys) + 1
         reading = pointed_reading(trace.decoder.cross_weights().numpy(), targets, keys, counted)
-    found = rows_of_text(checkpoint, reading)
-    assert {word: found[word] for word in WANTED} == WANTED
+    rows = rows_of_text(checkpoint, reading)
+    assert {word: rows[word] for word in WANTED} == WANTED
 
 
 def test_the_first_sentence_opens_at_rouge_and_a_sentence_without_it_elsewhere(checkpoint):
@@ -84,15 +84,15 @@ def test_the_first_sentence_opens_at_rouge_and_a_sentence_without_it_elsewhere(c
 
 
 def test_sets_count_by_their_sentences_and_all_of_the_diagonals_are_needed():
-    found = card(
+    sets_card = card(
         figure("b, the diagonal", 60.0, 30),
         *(figure(f"{name}, mean of layer 1, while a word is produced", 40.0) for name in ("a", "b")),
         figure("a, mean of layer 2, while a word is produced", 0.0),
         figure("a, mean of all heads, while a word is produced", 10.0, 10),
         figure("b, mean of all heads, while a word is produced", 55.0, 30),
     )
-    assert measured_reading(found, "produced", 2, 4) == (0,), "all heads come to 43.75 %, and layer 2 misses a set"
-    assert measured_reading(found, "read", 2, 4) is None
+    assert measured_reading(sets_card, "produced", 2, 4) == (0,), "all heads come to 43.75 %, and layer 2 misses a set"
+    assert measured_reading(sets_card, "read", 2, 4) is None
 
 
 @pytest.mark.parametrize(

@@ -171,9 +171,9 @@ def test_a_false_number_fails_its_own_check_which_names_the_place(name):
 def test_a_false_number_fails_no_check_of_another_number(name):
     variant, path = FALSE[name]
     checkpoint = checkpoint_of(variant)
-    found = failed(evidence(checkpoint, falsified(traced(checkpoint), path)))
-    assert {name, "again"} <= found
-    assert found <= {name, "again", *ALSO[name]}
+    failures = failed(evidence(checkpoint, falsified(traced(checkpoint), path)))
+    assert {name, "again"} <= failures
+    assert failures <= {name, "again", *ALSO[name]}
 
 
 def test_weight_that_the_mask_forbids_is_found():
@@ -223,8 +223,8 @@ def test_a_false_statistic_is_found(statistic, monkeypatch):
     right = head_statistics
 
     def wrong(*given: Any, **options: Any) -> Any:
-        found = right(*given, **options)
-        return found | {statistic: found[statistic] * 1.001}
+        statistics = right(*given, **options)
+        return statistics | {statistic: statistics[statistic] * 1.001}
 
     monkeypatch.setattr("model.measures.evidence.plain_loops.head_statistics", wrong)
     checkpoint = checkpoint_of("pre")
@@ -250,8 +250,8 @@ def compared(ours: Any, expected: Any, **place: int) -> Compared:
 
 
 def test_of_all_numbers_the_worst_is_told_and_all_are_counted():
-    said = [compared([1.0, 2.0], [1.0, 2.05], layer=0), compared([1.0, 5.0, 3.0], [1.0, 4.0, 3.0], layer=1)]
-    (finding,) = gather([CHECK], said)
+    comparisons = [compared([1.0, 2.0], [1.0, 2.05], layer=0), compared([1.0, 5.0, 3.0], [1.0, 4.0, 3.0], layer=1)]
+    (finding,) = gather([CHECK], comparisons)
     assert (finding.passed, finding.count, finding.place) == (False, 5, (("layer", 1), ("row", 1)))
     assert (finding.ours, finding.expected, finding.difference, finding.allowed) == (5.0, 4.0, 1.0, 0.1)
 
@@ -288,9 +288,9 @@ def test_each_part_that_torch_has_not_is_named():
 
 
 def test_every_check_is_made_of_some_variant():
-    made = set()
+    passed_names = set()
     for variant in VARIANTS:
         checkpoint = checkpoint_of(variant)
-        made |= {finding.check.name for finding in evidence(checkpoint, traced(checkpoint)) if finding.passed}
-    assert made == set(NAMES)
+        passed_names |= {finding.check.name for finding in evidence(checkpoint, traced(checkpoint)) if finding.passed}
+    assert passed_names == set(NAMES)
     assert {field.name for field in fields(Finding)} >= {"ours", "expected", "difference", "count"}

@@ -47,8 +47,8 @@ def chain(layer: Any, x: torch.Tensor, order: str) -> torch.Tensor:
     """The sublayers of torch's layer without anything to go around them."""
     for norm, part in ((layer.norm1, layer._sa_block), (layer.norm2, layer._ff_block)):
         seen = norm(x) if order == "pre" else x
-        said = part(seen, ~causal_mask(7), None) if part == layer._sa_block else part(seen)
-        x = said if order == "pre" else norm(said)
+        output = part(seen, ~causal_mask(7), None) if part == layer._sa_block else part(seen)
+        x = output if order == "pre" else norm(output)
     return x
 
 
@@ -104,13 +104,13 @@ def test_a_stack_without_layers_or_text_has_no_gradient(ids, layers, order):
 def test_the_spread_is_that_of_numpy_and_close_to_the_theory(width):
     query, key = (side.double().numpy() for side in score_spread.samples(width))
     products = np.einsum("nqd,nkd->nqk", query, key)
-    found = score_spread.spread_of_products(width)
-    assert found.deviation == pytest.approx(products.std(), rel=1e-5)
-    assert found.deviation == pytest.approx(score_spread.expected_deviation(width), rel=0.05)
-    assert found.scaled_deviation == pytest.approx(products.std() / math.sqrt(width), rel=1e-5)
+    spread = score_spread.spread_of_products(width)
+    assert spread.deviation == pytest.approx(products.std(), rel=1e-5)
+    assert spread.deviation == pytest.approx(score_spread.expected_deviation(width), rel=0.05)
+    assert spread.scaled_deviation == pytest.approx(products.std() / math.sqrt(width), rel=1e-5)
     for scores, entropy, largest in (
-        (products, found.entropy, found.largest),
-        (products / math.sqrt(width), found.scaled_entropy, found.scaled_largest),
+        (products, spread.entropy, spread.largest),
+        (products / math.sqrt(width), spread.scaled_entropy, spread.scaled_largest),
     ):
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights = powers / powers.sum(axis=-1, keepdims=True)
@@ -153,9 +153,9 @@ def test_the_places_of_a_word_are_all_its_pieces_where_it_first_occurs():
 
 
 def test_two_vectors_are_apart_by_hand():
-    found = word_in_contexts.apart(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
-    assert found.distances == pytest.approx([0, math.sqrt(2)])
-    assert found.cosines == pytest.approx([1, 0])
+    apart = word_in_contexts.apart(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
+    assert apart.distances == pytest.approx([0, math.sqrt(2)])
+    assert apart.cosines == pytest.approx([1, 0])
 
 
 def test_a_word_starts_as_one_row_of_the_table_in_every_text():
@@ -178,22 +178,22 @@ def test_a_word_starts_as_one_row_of_the_table_in_every_text():
 def test_padding_without_its_mask_is_a_longer_text_and_with_it_is_none():
     checkpoint = load_checkpoint("sentiment")
     ids = checkpoint.tokenizer.encode("The acting is not bad at all.").ids
-    found = padding.padded(checkpoint.model, ids, 5)
+    passes = padding.padded(checkpoint.model, ids, 5)
     longer: Any = checkpoint.trace_ids([*ids, *[checkpoint.config.pad_id] * 5])
     alone: Any = checkpoint.trace_ids(ids)
-    assert torch.allclose(found.unmasked.final[0], longer.encoder.final, atol=1e-5)
-    assert torch.allclose(found.alone.final, alone.encoder.final, atol=1e-5)
-    assert padding.largest_leak(found.alone, found.masked) <= 1e-5
+    assert torch.allclose(passes.unmasked.final[0], longer.encoder.final, atol=1e-5)
+    assert torch.allclose(passes.alone.final, alone.encoder.final, atol=1e-5)
+    assert padding.largest_leak(passes.alone, passes.masked) <= 1e-5
     moved = (longer.encoder.final[: len(ids)] - alone.encoder.final).abs().max()
-    assert padding.largest_leak(found.alone, found.unmasked) == pytest.approx(float(moved), rel=1e-4)
-    assert padding.weight_on_padding(found.masked, found.length).tolist() == [0] * 4
+    assert padding.largest_leak(passes.alone, passes.unmasked) == pytest.approx(float(moved), rel=1e-4)
+    assert padding.weight_on_padding(passes.masked, passes.length).tolist() == [0] * 4
     on_padding = [
         float(b.self_attention.weights[:, : len(ids), len(ids) :].sum(-1).mean()) for b in longer.encoder.blocks
     ]
-    assert padding.weight_on_padding(found.unmasked, found.length) == pytest.approx(on_padding, abs=1e-5)
-    assert found.logits[2] is not None
-    assert torch.allclose(found.logits[2][0], longer.logits, atol=1e-4)
-    probabilities = padding.label_probabilities(found)
+    assert padding.weight_on_padding(passes.unmasked, passes.length) == pytest.approx(on_padding, abs=1e-5)
+    assert passes.logits[2] is not None
+    assert torch.allclose(passes.logits[2][0], longer.logits, atol=1e-4)
+    probabilities = padding.label_probabilities(passes)
     assert probabilities is not None
     for shares, trace in zip((probabilities[0], probabilities[2]), (alone, longer), strict=True):
         assert shares == pytest.approx(list(checkpoint.probabilities(trace).values()), abs=1e-5)
@@ -201,12 +201,12 @@ def test_padding_without_its_mask_is_a_longer_text_and_with_it_is_none():
 
 @pytest.mark.parametrize("architecture", ["decoder", "encoder-decoder"])
 def test_a_causal_mask_hides_padding_at_the_end_and_an_encoder_without_one_does_not(architecture):
-    found = padding.padded(tiny.transformer(architecture), IDS, 4)
-    leak = padding.largest_leak(found.alone, found.unmasked)
+    passes = padding.padded(tiny.transformer(architecture), IDS, 4)
+    leak = padding.largest_leak(passes.alone, passes.unmasked)
     assert (leak <= 1e-5) == (architecture == "decoder")
-    assert padding.largest_leak(found.alone, found.masked) <= 1e-5
-    assert found.logits == (None, None, None)
-    assert padding.label_probabilities(found) is None
+    assert padding.largest_leak(passes.alone, passes.masked) <= 1e-5
+    assert passes.logits == (None, None, None)
+    assert padding.label_probabilities(passes) is None
 
 
 def test_padding_has_to_fit_the_model():
@@ -273,15 +273,15 @@ def test_the_steps_by_hand_are_those_of_plain_loops():
     draw = np.random.default_rng(0).normal
     query, key, value = draw(size=(3, 2)), draw(size=(3, 2)), draw(size=(3, 2))
     mask = np.array([[True, False, False], [True, True, False], [False, False, False]])
-    found = attention_by_hand.steps_of(query, key, value, mask)
+    steps = attention_by_hand.steps_of(query, key, value, mask)
     for q in range(3):
         products = [sum(query[q][d] * key[k][d] for d in range(2)) for k in range(3)]
         scaled = [product / math.sqrt(2) for product in products]
         powers = [math.exp(score) if mask[q][k] else 0.0 for k, score in enumerate(scaled)]
         weights = [power / sum(powers) if sum(powers) else 0.0 for power in powers]
         context = [sum(weights[k] * value[k][d] for k in range(3)) for d in range(2)]
-        assert found.products[q] == pytest.approx(products, abs=1e-12)
-        assert found.scaled[q] == pytest.approx(scaled, abs=1e-12)
-        assert found.masked[q] == pytest.approx([s if mask[q][k] else -math.inf for k, s in enumerate(scaled)])
-        assert found.weights[q] == pytest.approx(weights, abs=1e-12)
-        assert found.context[q] == pytest.approx(context, abs=1e-12)
+        assert steps.products[q] == pytest.approx(products, abs=1e-12)
+        assert steps.scaled[q] == pytest.approx(scaled, abs=1e-12)
+        assert steps.masked[q] == pytest.approx([s if mask[q][k] else -math.inf for k, s in enumerate(scaled)])
+        assert steps.weights[q] == pytest.approx(weights, abs=1e-12)
+        assert steps.context[q] == pytest.approx(context, abs=1e-12)

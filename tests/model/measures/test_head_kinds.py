@@ -171,8 +171,8 @@ def slow_scores(weights, facts) -> dict[str, float]:
     keys = [k for k in range(len(names)) if not facts.key_special[k]]
     marks = {k for k in keys if names[k] in ".,!"}
 
-    def share(wanted, among) -> float:
-        rows = [[float(weights[q, k]) for k in among if visible[q, k] and wanted(q, k)] for q in queries]
+    def share(counts, among) -> float:
+        rows = [[float(weights[q, k]) for k in among if visible[q, k] and counts(q, k)] for q in queries]
         rows = [row for row in rows if row]
         return sum(map(sum, rows)) / len(rows) if rows else 0.0
 
@@ -275,9 +275,9 @@ def test_all_numbers_are_between_0_and_1(seed, causal):
 
 def test_without_shuffles_no_word_is_pointed_at():
     measured = measure(layer_of(on_key(LOVED), at(-1)), sides(), [])
-    found = finding(measured)
-    assert found is not None
-    assert found.kind == "previous_token"
+    best = finding(measured)
+    assert best is not None
+    assert best.kind == "previous_token"
     assert not [each for each in cards(measured, None) if each.kind not in OF_POSITIONS]
 
 
@@ -295,10 +295,10 @@ def test_a_head_that_follows_a_word_exceeds_its_null_and_one_that_keeps_a_place_
 def test_a_head_on_neighbours_keeps_to_them_in_any_order():
     measured = measured_heads(lambda tokens: (even(np.ones((COUNT, COUNT))), at(-1), at(1)))
     assert measured.nulls["previous_token"][0] == pytest.approx([0.1, 0.1, 0.1])
-    found = finding(measured)
-    assert found is not None
-    assert (found.kind, found.head, found.key, found.leads) == ("previous_token", 1, None, 1)
-    assert [(each.kind, each.head) for each in cards(measured, found)] == [("next_token", 2)]
+    best = finding(measured)
+    assert best is not None
+    assert (best.kind, best.head, best.key, best.leads) == ("previous_token", 1, None, 1)
+    assert [(each.kind, each.head) for each in cards(measured, best)] == [("next_token", 2)]
 
 
 def test_what_only_this_order_brings_about_is_no_head_of_positions():
@@ -309,26 +309,26 @@ def test_what_only_this_order_brings_about_is_no_head_of_positions():
 
 def test_a_word_that_most_attention_goes_to_comes_before_a_stronger_head_of_positions():
     measured = measured_heads(lambda tokens: (at(-1), 0.5 * on_word("loved", tokens) + 0.05))
-    found = finding(measured)
-    assert found is not None
-    assert (found.kind, found.head, found.key) == ("points_at", 1, LOVED)
-    assert [each.kind for each in cards(measured, found)] == ["previous_token"]
+    best = finding(measured)
+    assert best is not None
+    assert (best.kind, best.head, best.key) == ("points_at", 1, LOVED)
+    assert [each.kind for each in cards(measured, best)] == ["previous_token"]
 
 
 def test_a_word_that_little_attention_goes_to_does_not():
     measured = measured_heads(lambda tokens: (at(-1), 0.2 * on_word("loved", tokens) + 0.08))
-    found = finding(measured)
-    assert found is not None
-    assert found.kind == "previous_token"
-    assert [(each.kind, each.key) for each in cards(measured, found)] == [("points_at", LOVED)]
+    best = finding(measured)
+    assert best is not None
+    assert best.kind == "previous_token"
+    assert [(each.kind, each.key) for each in cards(measured, best)] == [("points_at", LOVED)]
 
 
 def test_punctuation_is_pointed_at_only_where_all_do():
     both = measured_heads(lambda tokens: (on_word(",", tokens), 0.4 * on_word("slow", tokens) + 0.06))
-    found = finding(both)
-    assert found is not None
-    assert (found.kind, WORDS[found.key or 0], found.head) == ("points_at", "slow", 1)
-    assert [(each.kind, each.head) for each in cards(both, found)] == [("punctuation", 0)]
+    best = finding(both)
+    assert best is not None
+    assert (best.kind, WORDS[best.key or 0], best.head) == ("points_at", "slow", 1)
+    assert [(each.kind, each.head) for each in cards(both, best)] == [("punctuation", 0)]
     alone = finding(measured_heads(lambda tokens: (on_word(",", tokens), even(np.ones((COUNT, COUNT))))))
     assert alone is not None
     assert (alone.kind, WORDS[alone.key or 0]) == ("points_at", ",")
@@ -336,9 +336,9 @@ def test_punctuation_is_pointed_at_only_where_all_do():
 
 def test_a_line_s_end_is_no_word():
     tokens = ("one", "\n", "two", "three", "four")
-    found = finding(measured_heads(lambda order: (on_word("\n", order), 0.5 * on_word("two", order) + 0.1), tokens))
-    assert found is not None
-    assert tokens[found.key or 0] == "two"
+    best = finding(measured_heads(lambda order: (on_word("\n", order), 0.5 * on_word("two", order) + 0.1), tokens))
+    assert best is not None
+    assert tokens[best.key or 0] == "two"
 
 
 def test_a_sink_is_the_finding_only_where_nothing_else_exceeds_its_null():
@@ -346,10 +346,10 @@ def test_a_sink_is_the_finding_only_where_nothing_else_exceeds_its_null():
     sink[:, 0] += 1 - sink.sum(axis=1)
     before = np.tril(0.4 * np.eye(COUNT, k=-1) + 0.6 * even(np.tril(np.ones((COUNT, COUNT)))))
     both = measured_heads(lambda tokens: (sink, normal(before)), causal=True)
-    found = finding(both)
-    assert found is not None
-    assert (found.kind, found.head) == ("previous_token", 1)
-    assert [(each.kind, each.key) for each in cards(both, found)] == [("first_token", 0)]
+    best = finding(both)
+    assert best is not None
+    assert (best.kind, best.head) == ("previous_token", 1)
+    assert [(each.kind, each.key) for each in cards(both, best)] == [("first_token", 0)]
     alone = finding(measured_heads(lambda tokens: (sink,), causal=True))
     assert alone is not None
     assert (alone.kind, alone.key) == ("first_token", 0)
@@ -359,18 +359,18 @@ def test_a_head_that_mostly_keeps_to_the_first_place_is_a_sink_even_where_this_f
     def heads(tokens):
         return (on_key(0, share=0.9 if tokens[0] == "the" else 0.5),)
 
-    found = finding(measured_heads(heads))
-    assert found is not None
-    assert found.kind == "first_token"
+    best = finding(measured_heads(heads))
+    assert best is not None
+    assert best.kind == "first_token"
 
 
 def test_of_equal_heads_the_first_is_found():
     measured = measured_heads(
         lambda tokens: (on_word("slow", tokens), on_word("loved", tokens), on_word("slow", tokens))
     )
-    found = finding(measured)
-    assert found is not None
-    assert (found.head, WORDS[found.key or 0]) == (0, "slow")
+    best = finding(measured)
+    assert best is not None
+    assert (best.head, WORDS[best.key or 0]) == (0, "slow")
 
 
 def test_cards_are_of_other_kinds_and_other_heads_the_largest_excess_first():
@@ -379,8 +379,8 @@ def test_cards_are_of_other_kinds_and_other_heads_the_largest_excess_first():
         return (on_word("loved", tokens), at(-1), at(1), 0.5 * at(-1) + 0.05, comma, on_key(0))
 
     measured = measured_heads(heads)
-    found = finding(measured)
-    offered = cards(measured, found)
+    best = finding(measured)
+    offered = cards(measured, best)
     assert [(each.kind, each.head) for each in offered] == [
         ("previous_token", 1),
         ("next_token", 2),
@@ -389,7 +389,7 @@ def test_cards_are_of_other_kinds_and_other_heads_the_largest_excess_first():
     ]
     excesses = [each.excess for each in offered]
     assert excesses == sorted(excesses, reverse=True)
-    assert cards(measured, found, most=2) == offered[:2]
+    assert cards(measured, best, most=2) == offered[:2]
 
 
 def test_every_notable_head_has_what_it_does_best_and_the_finding_is_the_best_of_its_head():
@@ -409,13 +409,13 @@ def test_a_score_is_the_mean_of_its_cells_over_the_queries_that_have_any(name):
     kind = "encoder" if trace.encoder is not None else "decoder"
     weights = getattr(trace, kind).weights().numpy()
     measured = measure(weights, sides_of(trace, kind), shuffled_weights(bundled, trace, kind))
-    for (layer, head), found in best_of_heads(measured).items():
-        marked = cells_of(measured.sides, found)
-        if found.kind == "spreads":
+    for (layer, head), best in best_of_heads(measured).items():
+        marked = cells_of(measured.sides, best)
+        if best.kind == "spreads":
             assert not marked.any()
             continue
         rows = marked.any(axis=1)
-        assert (weights[layer, head] * marked).sum(axis=1)[rows].mean() == pytest.approx(found.score, abs=1e-6)
+        assert (weights[layer, head] * marked).sum(axis=1)[rows].mean() == pytest.approx(best.score, abs=1e-6)
 
 
 def test_texts_without_a_choice_have_no_finding():
@@ -434,9 +434,9 @@ def test_texts_without_a_choice_have_no_finding():
 
 def test_a_single_query_is_named():
     measured = measure(layer_of(np.array([[1, 0], [1, 0]])), sides(("a", "b"), causal=True), [layer_of(np.eye(2))] * 2)
-    found = finding(measured)
-    assert found is not None
-    assert (found.kind, found.key, found.query) == ("points_at", 0, 1)
+    best = finding(measured)
+    assert best is not None
+    assert (best.kind, best.key, best.query) == ("points_at", 0, 1)
 
 
 def test_a_key_without_half_of_the_queries_leads_is_told():
@@ -461,10 +461,10 @@ def test_a_head_that_spreads_more_than_random_weights_and_shuffled_texts_is_told
 
 def test_a_card_that_points_at_punctuation_is_called_punctuation():
     measured = measured_heads(lambda tokens: (at(-1), on_word(",", tokens)))
-    found = finding(measured)
-    assert found is not None
-    assert found.kind == "previous_token"
-    assert [(each.kind, each.head) for each in cards(measured, found)] == [("punctuation", 1)]
+    best = finding(measured)
+    assert best is not None
+    assert best.kind == "previous_token"
+    assert [(each.kind, each.head) for each in cards(measured, best)] == [("punctuation", 1)]
 
 
 def test_the_head_of_the_finding_is_no_card():
@@ -606,11 +606,11 @@ def found_in(name, text, attention) -> tuple[Finding | None, tuple[str, ...]]:
     ("text", "word"), [("The film was slow, but I loved it.", "loved"), ("I loved the film, but it was slow.", "slow")]
 )
 def test_the_sentiment_model_looks_at_the_word_that_decides(text, word):
-    found, tokens = found_in("sentiment", text, "encoder")
-    assert found is not None
-    assert (found.kind, found.layer, found.head, tokens[found.key or 0], found.leads) == ("points_at", 3, 3, word, 1)
-    assert found.score > 0.99
-    assert found.null < 0.01
+    best, tokens = found_in("sentiment", text, "encoder")
+    assert best is not None
+    assert (best.kind, best.layer, best.head, tokens[best.key or 0], best.leads) == ("points_at", 3, 3, word, 1)
+    assert best.score > 0.99
+    assert best.null < 0.01
 
 
 @pytest.mark.parametrize(
@@ -621,8 +621,8 @@ def test_the_sentiment_model_looks_at_the_word_that_decides(text, word):
     ],
 )
 def test_every_bundled_model_has_a_finding_about_a_word(name, text, attention):
-    found, tokens = found_in(name, text, attention)
-    assert found is not None
-    assert found.kind == "points_at"
-    assert tokens[found.key or 0].strip().isalpha()
-    assert replace(found, score=0.0).excess == -found.null
+    best, tokens = found_in(name, text, attention)
+    assert best is not None
+    assert best.kind == "points_at"
+    assert tokens[best.key or 0].strip().isalpha()
+    assert replace(best, score=0.0).excess == -best.null

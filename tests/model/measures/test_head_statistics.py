@@ -17,8 +17,8 @@ OF_TWO_TEXTS = ["entropy", "first", "special", "punctuation"]
 
 def one_head(rows, special=None, punctuation=None, **options):
     """The statistics of a single head as plain numbers."""
-    found = head_statistics(torch.tensor([[rows]], dtype=torch.float32), special, punctuation, **options)
-    return {name: values.item() for name, values in found.items()}
+    statistics = head_statistics(torch.tensor([[rows]], dtype=torch.float32), special, punctuation, **options)
+    return {name: values.item() for name, values in statistics.items()}
 
 
 def random_attention(layers, heads, queries, keys, seed, *, causal=False):
@@ -33,20 +33,20 @@ def random_attention(layers, heads, queries, keys, seed, *, causal=False):
 
 
 def test_two_tokens_worked_by_hand():
-    found = one_head([[0.5, 0.5], [0.25, 0.75]], special=[True, False], punctuation=[False, False])
+    statistics = one_head([[0.5, 0.5], [0.25, 0.75]], special=[True, False], punctuation=[False, False])
     entropy_of_row_2 = 0.25 * 2 + 0.75 * math.log2(4 / 3)
     expected = {"entropy": (1 + entropy_of_row_2) / 2, "distance": (0.5 + 0.25) / 2, "self": 1.25 / 2}
     expected |= {"previous": 0.25 / 2, "next": 0.5 / 2, "first": 0.75 / 2, "special": 0.75 / 2, "punctuation": 0.0}
-    assert list(found) == NAMES
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert list(statistics) == NAMES
+    assert statistics == pytest.approx(expected, abs=1e-12)
 
 
 def test_three_causal_tokens_worked_by_hand():
     rows = [[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]]
-    found = one_head(rows, special=[True, False, True], punctuation=[False, False, True])
+    statistics = one_head(rows, special=[True, False, True], punctuation=[False, False, True])
     expected = {"entropy": (0 + 1 + 1.5) / 3, "distance": (0.5 + 0.5 + 0.25) / 3, "self": 2 / 3}
     expected |= {"previous": 0.75 / 3, "next": 0.0, "first": 1.75 / 3, "special": 2.25 / 3, "punctuation": 0.5 / 3}
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert statistics == pytest.approx(expected, abs=1e-12)
 
 
 def test_looking_at_the_previous_token_is_not_looking_at_the_next():
@@ -66,30 +66,32 @@ def test_a_row_of_zeros_does_not_count():
 
 
 def test_a_head_without_any_weight_has_no_number():
-    found = one_head([[0, 0], [0, 0]], special=[True, False], punctuation=[False, False])
-    assert list(found) == NAMES
-    assert all(math.isnan(value) for value in found.values())
+    statistics = one_head([[0, 0], [0, 0]], special=[True, False], punctuation=[False, False])
+    assert list(statistics) == NAMES
+    assert all(math.isnan(value) for value in statistics.values())
 
 
 def test_even_attention_has_the_logarithm_of_the_keys_for_entropy():
-    found = head_statistics(torch.full((2, 3, 8, 8), 1 / 8), None, None)
-    assert found["entropy"] == pytest.approx(np.full((2, 3), 3.0), abs=1e-12)
+    statistics = head_statistics(torch.full((2, 3, 8, 8), 1 / 8), None, None)
+    assert statistics["entropy"] == pytest.approx(np.full((2, 3), 3.0), abs=1e-12)
 
 
 # Cross-attention
 
 
 def test_cross_attention_has_no_statistics_that_need_one_text():
-    found = one_head([[0.5, 0.25, 0.25], [0, 0, 1]], special=[False, False, True], punctuation=[False, True, False])
-    assert list(found) == OF_TWO_TEXTS
+    statistics = one_head(
+        [[0.5, 0.25, 0.25], [0, 0, 1]], special=[False, False, True], punctuation=[False, True, False]
+    )
+    assert list(statistics) == OF_TWO_TEXTS
     expected = {"entropy": 1.5 / 2, "first": 0.5 / 2, "special": 1.25 / 2, "punctuation": 0.25 / 2}
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert statistics == pytest.approx(expected, abs=1e-12)
 
 
 def test_cross_attention_between_texts_of_one_length_is_told_by_the_caller():
     flags = [False, True]
-    found = one_head([[0.5, 0.5], [0, 1]], special=flags, punctuation=flags, cross=True)
-    assert list(found) == OF_TWO_TEXTS
+    statistics = one_head([[0.5, 0.5], [0, 1]], special=flags, punctuation=flags, cross=True)
+    assert list(statistics) == OF_TWO_TEXTS
 
 
 # Against slow loops
@@ -102,38 +104,40 @@ def slow_statistics(weights, special, punctuation):
     seeing = [row for row in weights if any(weight > 0 for weight in row)]
     if not seeing:
         return dict.fromkeys(NAMES, math.nan)
-    found = {
+    statistics = {
         "entropy": sum(-float(weight) * math.log2(weight) for row in seeing for weight in row if weight > 0)
         / len(seeing)
     }
-    found["distance"] = sum(weight * abs(query - key) for query, key, weight in cells) / total
+    statistics["distance"] = sum(weight * abs(query - key) for query, key, weight in cells) / total
     for name, offset in (("self", 0), ("previous", -1), ("next", 1)):
-        found[name] = sum(weight for query, key, weight in cells if key - query == offset) / total
-    found["first"] = sum(weight for _, key, weight in cells if key == 0) / total
+        statistics[name] = sum(weight for query, key, weight in cells if key - query == offset) / total
+    statistics["first"] = sum(weight for _, key, weight in cells if key == 0) / total
     for name, flags in (("special", special), ("punctuation", punctuation)):
-        found[name] = sum(weight for _, key, weight in cells if flags[key]) / total
-    return found
+        statistics[name] = sum(weight for _, key, weight in cells if flags[key]) / total
+    return statistics
 
 
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 7), st.integers(1, 7), st.booleans(), st.data())
 def test_the_statistics_equal_slow_loops(layers, heads, queries, keys, causal, data):
     weights = random_attention(layers, heads, queries, keys, data.draw(st.integers(0, 10_000)), causal=causal)
     special, punctuation = (data.draw(st.lists(st.booleans(), min_size=keys, max_size=keys)) for _ in range(2))
-    found = head_statistics(weights, special, punctuation)
-    assert list(found) == (NAMES if queries == keys else OF_TWO_TEXTS)
+    statistics = head_statistics(weights, special, punctuation)
+    assert list(statistics) == (NAMES if queries == keys else OF_TWO_TEXTS)
     for layer, head in np.ndindex(layers, heads):
         slow = slow_statistics(weights[layer, head], special, punctuation)
-        for name, values in found.items():
+        for name, values in statistics.items():
             assert values.shape == (layers, heads)
             assert values[layer, head] == pytest.approx(slow[name], rel=1e-10, abs=1e-12, nan_ok=True)
 
 
 def test_a_trace_gives_one_number_per_layer_and_head():
     stack = checkpoint().trace(TEXT).encoder
-    found = head_statistics(stack.weights(), stack.special, [is_punctuation(token) for token in stack.tokens])
-    assert {values.shape for values in found.values()} == {(2, 4)}
-    assert {name for name in NAMES if (found[name] > 0).all()} == set(NAMES) - {"special"}, "nothing special was added"
-    assert all((found[name] < 1).all() for name in NAMES[2:])
+    statistics = head_statistics(stack.weights(), stack.special, [is_punctuation(token) for token in stack.tokens])
+    assert {values.shape for values in statistics.values()} == {(2, 4)}
+    assert {name for name in NAMES if (statistics[name] > 0).all()} == set(NAMES) - {"special"}, (
+        "nothing special was added"
+    )
+    assert all((statistics[name] < 1).all() for name in NAMES[2:])
 
 
 def test_tensors_and_read_only_arrays_give_the_same():

@@ -23,10 +23,10 @@ TEXT = "the dog bit the man . a cat saw"
 def test_the_last_layer_of_the_lens_says_what_the_model_says(order, position):
     checkpoint = tiny.checkpoint("decoder", norm_order=order)
     trace = checkpoint.trace(TEXT)
-    found = lens_logits(checkpoint.model, trace.decoder, position)
-    assert found.shape == (2, 80)
-    assert torch.allclose(found[-1], trace.logits[position], atol=1e-6)
-    assert not torch.allclose(found[0], found[1], atol=1e-2)
+    logits = lens_logits(checkpoint.model, trace.decoder, position)
+    assert logits.shape == (2, 80)
+    assert torch.allclose(logits[-1], trace.logits[position], atol=1e-6)
+    assert not torch.allclose(logits[0], logits[1], atol=1e-2)
 
 
 def test_a_layer_of_the_lens_is_the_last_norm_and_the_token_table_by_hand():
@@ -59,8 +59,8 @@ def test_a_rank_is_the_place_in_the_sorted_list():
 def test_a_written_tokens_probability_is_that_of_a_pass_that_ends_before_it():
     checkpoint = tiny.checkpoint("decoder")
     ids = tiny.ids(9)
-    found = token_probabilities(checkpoint.trace_ids(ids.tolist()).logits, ids, 4)
-    for place, probability in zip(range(4, 9), found, strict=True):
+    probabilities = token_probabilities(checkpoint.trace_ids(ids.tolist()).logits, ids, 4)
+    for place, probability in zip(range(4, 9), probabilities, strict=True):
         logits = checkpoint.trace_ids(ids[:place].tolist()).logits
         assert float(probability) == pytest.approx(float(F.softmax(logits[-1], dim=-1)[ids[place]]), rel=1e-4)
 

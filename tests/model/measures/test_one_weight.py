@@ -16,7 +16,7 @@ from model.measures.one_weight import STEPS, Quantities, WeightPath, WeightSite,
 from model.measures.score_parts import score_parts, why_not
 from tests import tiny
 from tests.folders import KINDS, make_folders
-from tests.model.edits.test_edits import CASES, edits_for, made, run
+from tests.model.edits.test_edits import CASES, edits_for, model_of, run
 from tests.running import ROOT
 from tests.scripts import run_script
 from viz.theme import DARK, LIGHT
@@ -39,8 +39,8 @@ def found_in(path: WeightPath) -> dict[str, Quantities]:
     return {name: step(path) for name, step in STEPS.items()}
 
 
-def number(found: dict[str, Quantities], step: str, name: str) -> np.ndarray:
-    return found[step][name].values.astype(np.float64)
+def number(quantities: dict[str, Quantities], step: str, name: str) -> np.ndarray:
+    return quantities[step][name].values.astype(np.float64)
 
 
 def double(parameter: Any) -> np.ndarray:
@@ -59,48 +59,50 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize("order", ["pre", "post"])
 def test_each_step_follows_from_the_one_before(architecture, order):
     path = path_in(tiny.checkpoint(architecture, norm_order=order), ARCHITECTURES[architecture])
-    found, module = found_in(path), path.module
+    quantities, module = found_in(path), path.module
     rows, place = slice(8, 12), path.site.key  # head 2 of width 4
     for name, linear in (("query", module.query), ("key", module.key)):
-        projected = double(linear.weight)[rows] @ number(found, "norm", f"{name}_input") + double(linear.bias)[rows]
-        assert np.allclose(number(found, "projection", name), projected, atol=1e-5)
-    terms = number(found, "projection", "query") * number(found, "projection", "key")
-    assert np.array_equal(number(found, "product", "terms"), terms)
-    assert number(found, "product", "product") == pytest.approx(terms.sum(), abs=1e-5)
-    assert number(found, "scale", "scaled") == pytest.approx(terms.sum() / 2, abs=1e-5)
-    scores = np.where(found["mask"]["allowed"].values, number(found, "scale", "all_scaled"), -np.inf)
-    assert np.allclose(number(found, "mask", "all_scores"), scores, atol=1e-6)
+        projected = (
+            double(linear.weight)[rows] @ number(quantities, "norm", f"{name}_input") + double(linear.bias)[rows]
+        )
+        assert np.allclose(number(quantities, "projection", name), projected, atol=1e-5)
+    terms = number(quantities, "projection", "query") * number(quantities, "projection", "key")
+    assert np.array_equal(number(quantities, "product", "terms"), terms)
+    assert number(quantities, "product", "product") == pytest.approx(terms.sum(), abs=1e-5)
+    assert number(quantities, "scale", "scaled") == pytest.approx(terms.sum() / 2, abs=1e-5)
+    scores = np.where(quantities["mask"]["allowed"].values, number(quantities, "scale", "all_scaled"), -np.inf)
+    assert np.allclose(number(quantities, "mask", "all_scores"), scores, atol=1e-6)
     shares = np.exp(scores) / np.exp(scores).sum()
-    assert np.allclose(number(found, "softmax", "all_weights"), shares, atol=1e-6)
-    exponentials = number(found, "softmax", "all_exponentials")
-    assert np.allclose(exponentials / number(found, "softmax", "sum_of_exponentials"), shares, atol=1e-6)
-    assert number(found, "softmax", "weight") == pytest.approx(shares[place], abs=1e-6) == path.weight()
-    weighted = number(found, "value", "all_weighted_values")
-    assert np.array_equal(weighted[place], number(found, "value", "weighted_value"))
-    assert np.allclose(weighted.sum(axis=0), number(found, "value", "context"), atol=1e-5)
-    joined = number(found, "heads", "joined")
-    assert np.array_equal(joined[rows], number(found, "value", "context"))
+    assert np.allclose(number(quantities, "softmax", "all_weights"), shares, atol=1e-6)
+    exponentials = number(quantities, "softmax", "all_exponentials")
+    assert np.allclose(exponentials / number(quantities, "softmax", "sum_of_exponentials"), shares, atol=1e-6)
+    assert number(quantities, "softmax", "weight") == pytest.approx(shares[place], abs=1e-6) == path.weight()
+    weighted = number(quantities, "value", "all_weighted_values")
+    assert np.array_equal(weighted[place], number(quantities, "value", "weighted_value"))
+    assert np.allclose(weighted.sum(axis=0), number(quantities, "value", "context"), atol=1e-5)
+    joined = number(quantities, "heads", "joined")
+    assert np.array_equal(joined[rows], number(quantities, "value", "context"))
     output = double(module.output.weight) @ joined + double(module.output.bias)
-    assert np.allclose(number(found, "output", "output"), output, atol=1e-5)
+    assert np.allclose(number(quantities, "output", "output"), output, atol=1e-5)
     part = double(module.output.weight)[:, rows] @ joined[rows]
-    assert np.allclose(number(found, "output", "output_of_head"), part)
-    total = number(found, "residual", "stream_before") + number(found, "residual", "output")
+    assert np.allclose(number(quantities, "output", "output_of_head"), part)
+    total = number(quantities, "residual", "stream_before") + number(quantities, "residual", "output")
     expected = normed(total, path.residual.norm) if order == "post" else total
-    assert np.allclose(number(found, "residual", "stream_after"), expected, atol=1e-5)
-    feed_forward_agrees(path, found, order)
+    assert np.allclose(number(quantities, "residual", "stream_after"), expected, atol=1e-5)
+    feed_forward_agrees(path, quantities, order)
 
 
-def feed_forward_agrees(path: WeightPath, found: dict[str, Quantities], order: str) -> None:
-    sublayer, read = path.modules.feed_forward, number(found, "feed-forward", "feed_forward_input")
+def feed_forward_agrees(path: WeightPath, quantities: dict[str, Quantities], order: str) -> None:
+    sublayer, read = path.modules.feed_forward, number(quantities, "feed-forward", "feed_forward_input")
     hidden = np.maximum(double(sublayer.inner.weight) @ read + double(sublayer.inner.bias), 0)
-    assert np.allclose(number(found, "feed-forward", "hidden"), hidden, atol=1e-5)
+    assert np.allclose(number(quantities, "feed-forward", "hidden"), hidden, atol=1e-5)
     output = double(sublayer.outer.weight) @ hidden + double(sublayer.outer.bias)
-    assert np.allclose(number(found, "feed-forward", "feed_forward_output"), output, atol=1e-5)
+    assert np.allclose(number(quantities, "feed-forward", "feed_forward_output"), output, atol=1e-5)
     if path.modules.cross_attention is None or path.site.attention == "cross":
-        norm, before = path.modules.feed_forward_residual.norm, number(found, "residual", "stream_after")
+        norm, before = path.modules.feed_forward_residual.norm, number(quantities, "residual", "stream_after")
         assert np.allclose(read, before if order == "post" else normed(before, norm), atol=1e-5)
         out = normed(before + output, norm) if order == "post" else before + output
-        assert np.allclose(number(found, "feed-forward", "stream_out"), out, atol=1e-5)
+        assert np.allclose(number(quantities, "feed-forward", "stream_out"), out, atol=1e-5)
 
 
 def normed(x: np.ndarray, norm: Any) -> np.ndarray:
@@ -112,16 +114,16 @@ def normed(x: np.ndarray, norm: Any) -> np.ndarray:
 def test_the_first_steps_are_the_token_table_the_positions_and_the_norm(order):
     checkpoint = tiny.checkpoint(norm_order=order)
     path = path_in(checkpoint, layer=0, query=4)
-    found = found_in(path)
+    quantities = found_in(path)
     token = double(checkpoint.model.embedding.weight)[int(path.queries.ids[4])] * math.sqrt(16)
-    assert np.allclose(number(found, "embedding", "query_token"), token, atol=1e-6)
+    assert np.allclose(number(quantities, "embedding", "query_token"), token, atol=1e-6)
     angles = [4 / 10_000 ** (2 * (i // 2) / 16) for i in range(16)]
     waves = np.array([math.cos(a) if i % 2 else math.sin(a) for i, a in enumerate(angles)])
-    assert np.allclose(number(found, "position", "query_position"), waves, atol=1e-6)
-    assert np.allclose(number(found, "position", "query_total"), token + waves, atol=1e-6)
-    assert np.allclose(number(found, "norm", "query_stream"), token + waves, atol=1e-6)
+    assert np.allclose(number(quantities, "position", "query_position"), waves, atol=1e-6)
+    assert np.allclose(number(quantities, "position", "query_total"), token + waves, atol=1e-6)
+    assert np.allclose(number(quantities, "norm", "query_stream"), token + waves, atol=1e-6)
     read = normed(token + waves, path.residual.norm) if order == "pre" else token + waves
-    assert np.allclose(number(found, "norm", "query_input"), read, atol=1e-5)
+    assert np.allclose(number(quantities, "norm", "query_input"), read, atol=1e-5)
 
 
 def test_a_case_of_two_tokens_worked_by_hand():
@@ -135,36 +137,42 @@ def test_a_case_of_two_tokens_worked_by_hand():
             linear.weight.copy_(torch.eye(2))
             linear.bias.zero_()
     trace = checkpoint.trace_ids([0, 1])
-    found = found_in(path_of(checkpoint.model, trace, WeightSite(attention="encoder", layer=0, head=0, query=0, key=1)))
-    assert number(found, "product", "terms").tolist() == [3, -2]
-    assert number(found, "product", "all_products").tolist() == [5, 1]
-    assert number(found, "scale", "scaled") == pytest.approx(1 / math.sqrt(2))
+    quantities = found_in(
+        path_of(checkpoint.model, trace, WeightSite(attention="encoder", layer=0, head=0, query=0, key=1))
+    )
+    assert number(quantities, "product", "terms").tolist() == [3, -2]
+    assert number(quantities, "product", "all_products").tolist() == [5, 1]
+    assert number(quantities, "scale", "scaled") == pytest.approx(1 / math.sqrt(2))
     weight = 1 / (1 + math.exp(4 / math.sqrt(2)))  # 0.0558
-    assert number(found, "softmax", "weight") == pytest.approx(weight)
-    assert number(found, "value", "weighted_value") == pytest.approx([3 * weight, -weight])
-    assert number(found, "value", "context") == pytest.approx([1 + 2 * weight, 2 - 3 * weight])
-    assert number(found, "output", "output") == pytest.approx([1 + 2 * weight, 2 - 3 * weight])
+    assert number(quantities, "softmax", "weight") == pytest.approx(weight)
+    assert number(quantities, "value", "weighted_value") == pytest.approx([3 * weight, -weight])
+    assert number(quantities, "value", "context") == pytest.approx([1 + 2 * weight, 2 - 3 * weight])
+    assert number(quantities, "output", "output") == pytest.approx([1 + 2 * weight, 2 - 3 * weight])
 
 
 def test_keys_shared_by_heads_are_those_that_the_scores_were_made_of(folders):
     path = path_in(load_checkpoint(folders["llama"], device="cpu"), "decoder", head=5)
-    found = found_in(path)
+    quantities = found_in(path)
     assert path.kv_head == 2
-    assert number(found, "product", "terms").sum() == pytest.approx(number(found, "product", "product"), abs=1e-5)
-    assert np.allclose(number(found, "product", "all_terms").sum(axis=1), number(found, "product", "all_products"))
+    assert number(quantities, "product", "terms").sum() == pytest.approx(
+        number(quantities, "product", "product"), abs=1e-5
+    )
+    assert np.allclose(
+        number(quantities, "product", "all_terms").sum(axis=1), number(quantities, "product", "all_products")
+    )
     rows = slice(2 * path.head_width, 3 * path.head_width)
-    plain = double(path.module.key.weight)[rows] @ number(found, "projection", "key_input")
-    assert np.allclose(number(found, "projection", "key_projected"), plain, atol=1e-5)
-    assert np.linalg.norm(number(found, "projection", "key")) == pytest.approx(np.linalg.norm(plain), abs=1e-5)
+    plain = double(path.module.key.weight)[rows] @ number(quantities, "projection", "key_input")
+    assert np.allclose(number(quantities, "projection", "key_projected"), plain, atol=1e-5)
+    assert np.linalg.norm(number(quantities, "projection", "key")) == pytest.approx(np.linalg.norm(plain), abs=1e-5)
 
 
 def test_a_muted_head_is_said_to_be_muted():
     checkpoint = tiny.checkpoint()
     for muted in (frozenset(), frozenset({HeadSite("encoder", 1, 2)})):
         path = path_in(checkpoint, edits=Edits(muted=muted))
-        found = STEPS["value"](path)
-        assert ("This head is muted" in steps.idea(path, "value", found)) == bool(muted)
-        assert found["context"].values.any() == (not muted)
+        quantities = STEPS["value"](path)
+        assert ("This head is muted" in steps.idea(path, "value", quantities)) == bool(muted)
+        assert quantities["context"].values.any() == (not muted)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +236,7 @@ def test_the_parts_add_up_in_families_that_add_their_positions(name, folders):
 
 
 @pytest.mark.parametrize(
-    ("architecture", "attention", "changes", "said"),
+    ("architecture", "attention", "changes", "phrase"),
     [
         ("encoder", "encoder", {"layer": 1}, "Only in layer 1"),
         ("encoder-decoder", "cross", {}, "encoder's last layer"),
@@ -238,13 +246,13 @@ def test_the_parts_add_up_in_families_that_add_their_positions(name, folders):
         ("encoder", "encoder", {"positions": "none"}, "adds no position vector"),
     ],
 )
-def test_where_a_score_cannot_be_split_one_sentence_says_why(architecture, attention, changes, said):
+def test_where_a_score_cannot_be_split_one_sentence_says_why(architecture, attention, changes, phrase):
     layer = changes.pop("layer", 0)
     path = path_in(tiny.checkpoint(architecture, **changes), attention, layer=layer)
     reason = why_not(path)
     assert reason is not None
-    assert said in reason
-    with pytest.raises(ValueError, match=said):
+    assert phrase in reason
+    with pytest.raises(ValueError, match=phrase):
         score_parts(path)
 
 
@@ -261,8 +269,8 @@ def test_the_stream_after_the_attention_is_that_of_the_edited_pass():
     for kind in ("self", "cross"):
         edits = Edits(without_residual=frozenset([SublayerSite("decoder", 1, kind)]))
         path = path_in(tiny.checkpoint("encoder-decoder", norm_order="pre"), "cross", edits)
-        found, sublayer = STEPS["residual"](path), path.modules.feed_forward_residual.norm
-        read = normed(found["stream_after"].values.astype(np.float64), sublayer)
+        quantities, sublayer = STEPS["residual"](path), path.modules.feed_forward_residual.norm
+        read = normed(quantities["stream_after"].values.astype(np.float64), sublayer)
         assert np.allclose(read, path.block.feed_forward.input[3].numpy(), atol=1e-5)
 
 
@@ -286,12 +294,12 @@ def test_the_largest_weight_of_a_head_is_said_to_be_so():
 
 
 @pytest.mark.parametrize(
-    ("weight", "said"),
+    ("weight", "digits"),
     [(0.99123, "99.12"), (0.2, "20"), (0.0531249, "5.312"), (0.99999, "99.99"), (1.0, "100"), (0.0, "0")],
 )
-def test_a_share_has_four_significant_digits_and_is_all_only_where_it_is(weight, said):
+def test_a_share_has_four_significant_digits_and_is_all_only_where_it_is(weight, digits):
     above = "more than " if weight == 0.99999 else ""
-    assert steps.share(weight) == f"{above}{said}\u00a0%"
+    assert steps.share(weight) == f"{above}{digits}\u00a0%"
 
 
 def test_all_digits_of_the_weight_are_given_on_demand():
@@ -339,8 +347,8 @@ def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
         steps.idea(path, "softmax", STEPS["softmax"](path))
         == "The query may see no key at all: each of its weights is 0."
     )
-    for step, found in found_in(path).items():
-        assert all(chart.to_dict() for row in pictures(path, step, found) for _, chart in row)
+    for step, quantities in found_in(path).items():
+        assert all(chart.to_dict() for row in pictures(path, step, quantities) for _, chart in row)
 
 
 def unseen(checkpoint: Any, edits: Edits, key: int) -> WeightPath:
@@ -377,21 +385,21 @@ def test_the_recheck_mutes_what_was_muted_and_sees_a_number_that_is_wrong():
 
 def sites_in(trace: Any) -> list[WeightSite]:
     """The last layer of every attention, at places that a causal mask allows and one that it forbids."""
-    found = []
+    sites = []
     for name, stack in (("encoder", trace.encoder), ("decoder", trace.decoder), ("cross", trace.decoder)):
         if stack is not None and (name != "cross" or stack.blocks[-1].cross_attention is not None):
             layer = len(stack.blocks) - 1
             places = [(0, 3, 2), (1, 3, 2), (1, 1, 0), (1, 2, 3)]
-            found += [
+            sites += [
                 WeightSite(attention=name, layer=layer, head=head, query=query, key=key) for head, query, key in places
             ]
-    return found
+    return sites
 
 
 @torch.no_grad()
 @pytest.mark.parametrize(("variant", "kind"), CASES)
 def test_the_recheck_makes_every_edit_that_the_pass_made(variant, kind):
-    model, (edits, _) = made(variant, layers=3), edits_for(variant)[kind]
+    model, (edits, _) = model_of(variant, layers=3), edits_for(variant)[kind]
     plain, trace = run(model), run(model, edits=edits)
     for site in [*sites_in(trace), *(replace(site, layer=1) for site in sites_in(trace))]:
         weight = path_of(model, trace, site, edits).weight()
@@ -402,7 +410,7 @@ def test_the_recheck_makes_every_edit_that_the_pass_made(variant, kind):
 
 @torch.no_grad()
 def test_the_recheck_leaves_out_the_last_norm_of_an_encoder_that_is_read():
-    model, edits = made("t5"), Edits(without_norm=frozenset([NormSite("encoder", None, "final")]))
+    model, edits = model_of("t5"), Edits(without_norm=frozenset([NormSite("encoder", None, "final")]))
     trace = run(model, edits=edits)
     for site in sites_in(trace):
         weight = path_of(model, trace, site, edits).weight()
@@ -424,17 +432,17 @@ def test_every_step_of_every_family_has_words_a_formula_code_and_pictures(name, 
     checkpoint = load_checkpoint(folders[name], device="cpu")
     attention = "cross" if checkpoint.config.architecture == "encoder-decoder" else checkpoint.config.architecture
     path = path_in(checkpoint, attention, head=1, query=0, key=0)
-    for step, found in found_in(path).items():
-        assert steps.idea(path, step, found).endswith(".")
+    for step, quantities in found_in(path).items():
+        assert steps.idea(path, step, quantities).endswith(".")
         assert steps.formula(path, step)
-        assert set(found) <= set(steps.LABELS)
-        assert all(chart.to_dict() for row in pictures(path, step, found) for _, chart in row)
+        assert set(quantities) <= set(steps.LABELS)
+        assert all(chart.to_dict() for row in pictures(path, step, quantities) for _, chart in row)
         for excerpt in code_of(path, step):
             file, line = excerpt.place.split(":")[0].split(", line ")
             source = [text.strip() for text in (ROOT / file).read_text(encoding="utf-8").splitlines()]
-            shown = [text.strip() for text in excerpt.code.splitlines()]
-            assert source[int(line) - 1] == shown[0]
-            assert set(shown) <= set(source), "read, not retyped"
+            lines = [text.strip() for text in excerpt.code.splitlines()]
+            assert source[int(line) - 1] == lines[0]
+            assert set(lines) <= set(source), "read, not retyped"
 
 
 def test_the_code_of_a_step_is_the_statement_that_computes_it():
@@ -453,7 +461,7 @@ def test_the_code_of_a_step_is_the_statement_that_computes_it():
         ),
     ):
         assert code_of(path, step)[0].code == statement
-    assert [found.code for found in code_of(path, "projection")] == [
+    assert [excerpt.code for excerpt in code_of(path, "projection")] == [
         "query = mask_and_bias.rotate(self.query_norm(split(self.query(x), self.heads)))",
         "key = rotate(self.key_norm(split(self.key(memory), self.kv_heads)))",
     ]
@@ -470,9 +478,9 @@ def test_a_scale_of_its_own_in_each_layer_is_said_written_and_scripted(folders):
     checkpoint = load_checkpoint(folders["gpt2-by-layer"], device="cpu")
     for layer in range(3):
         path = path_in(checkpoint, "decoder", layer=layer)
-        found = STEPS["scale"](path)
-        assert number({"scale": found}, "scale", "scale") == pytest.approx(1 / ((layer + 1) * math.sqrt(8)))
-        sentence = steps.idea(path, "scale", found)
+        quantities = STEPS["scale"](path)
+        assert number({"scale": quantities}, "scale", "scale") == pytest.approx(1 / ((layer + 1) * math.sqrt(8)))
+        sentence = steps.idea(path, "scale", quantities)
         assert f" = 1 / ({layer + 1} · √8), for this is layer {layer + 1}, so that" in sentence
         assert steps.formula(path, "scale") == r"\frac{q_i \cdot k_j}{\ell\,\sqrt{d_k}}"
         assert r"\frac{q_i \cdot k_j}{\ell\,\sqrt{d_k}}" in steps.formula(path, "mask")
@@ -488,8 +496,8 @@ def test_only_the_last_layer_is_called_so():
     checkpoint = tiny.checkpoint()
     for layer in range(checkpoint.config.layers):
         path = path_in(checkpoint, layer=layer)
-        said = steps.idea(path, "feed-forward", found_in(path)["feed-forward"])
-        assert ("last layer" in said) == (layer + 1 == checkpoint.config.layers)
+        sentence = steps.idea(path, "feed-forward", found_in(path)["feed-forward"])
+        assert ("last layer" in sentence) == (layer + 1 == checkpoint.config.layers)
 
 
 def test_numbers_are_printed_so_that_python_reads_them_back():
@@ -543,9 +551,9 @@ def drawn(chart: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("step", STEPS)
 def test_a_page_gets_the_charts_that_are_drawn_with_the_check(step):
     path = path_in(tiny.checkpoint())
-    found = STEPS[step](path)
-    checked = [[(title, chart.to_dict()) for title, chart in row] for row in pictures(path, step, found)]
-    assert unnamed(specs(path, step, found)) == unnamed(checked)
+    quantities = STEPS[step](path)
+    checked = [[(title, chart.to_dict()) for title, chart in row] for row in pictures(path, step, quantities)]
+    assert unnamed(specs(path, step, quantities)) == unnamed(checked)
 
 
 def unnamed(rows: Any) -> str:
@@ -577,21 +585,21 @@ def test_the_strips_hold_the_numbers_of_their_vectors_to_one_scale(theme):
 
 def test_a_strip_says_how_many_numbers_it_has_and_from_where_to_where_they_go():
     names = step_charts.heat_strips({"first": VALUES, "second": np.zeros(1)})
-    said = [row["said"] for row in json.loads(names.to_json())["layer"][-1]["data"]["values"]]
-    assert said == ["4 numbers, −2 to 1.25", "one number, 0"]
+    labels = [row["said"] for row in json.loads(names.to_json())["layer"][-1]["data"]["values"]]
+    assert labels == ["4 numbers, −2 to 1.25", "one number, 0"]
 
 
 @pytest.mark.parametrize("step", ["embedding", "projection", "value", "feed-forward"])
 def test_the_strips_of_a_step_are_the_vectors_of_the_trace(step):
     path = path_in(load_checkpoint("sentiment", device="cpu"))
-    found, attention, block = STEPS[step](path), path.attention, path.block
+    quantities, attention, block = STEPS[step](path), path.attention, path.block
     expected = {
         "embedding": [path.queries.embedding.token[3], path.queries.embedding.token[1]],
         "projection": [attention.query[2, 3], attention.key[2, 1]],
         "value": [attention.value[2, 1], attention.weights[2, 3, 1] * attention.value[2, 1], attention.context[2, 3]],
         "feed-forward": [block.stream_out[3]],
     }[step]
-    rows = drawn(pictures(path, step, found)[-1][0][1])
+    rows = drawn(pictures(path, step, quantities)[-1][0][1])
     for place, vector in enumerate(expected):
         values = [row["value"] for row in rows if row["strip"] == place]
         assert values == pytest.approx(vector.tolist(), rel=1e-6, abs=1e-7)

@@ -42,9 +42,9 @@ def test_distance_alone_decides_products_of_the_formula_but_not_of_a_learned_tab
 
 
 def test_diagonals_by_hand():
-    found = measures.by_distance(np.array([[1.0, 2.0, 3.0], [2.0, 5.0, 4.0], [3.0, 4.0, 6.0]]))
-    assert [values.tolist() for values in found] == [[4, 3, 3], [1, 2, 3], [6, 4, 3]]
-    assert found.spread == 5
+    diagonals = measures.by_distance(np.array([[1.0, 2.0, 3.0], [2.0, 5.0, 4.0], [3.0, 4.0, 6.0]]))
+    assert [values.tolist() for values in diagonals] == [[4, 3, 3], [1, 2, 3], [6, 4, 3]]
+    assert diagonals.spread == 5
 
 
 def test_wavelengths_run_from_2_pi_towards_10000_times_2_pi():
@@ -63,21 +63,21 @@ def test_a_wave_begins_anew_after_its_wavelength():
 
 def test_a_shift_by_hand():
     """Pair 0 turns by one radian a position."""
-    found = measures.shifted(4, 0, 2, 3)
+    rotation = measures.shifted(4, 0, 2, 3)
     sine, cosine = math.sin(3), math.cos(3)
-    assert found.matrix.tolist() == [[cosine, sine], [-sine, cosine]]
-    assert found.before.tolist() == pytest.approx([math.sin(2), math.cos(2)])
-    assert found.after.tolist() == pytest.approx([math.sin(5), math.cos(5)])
-    assert found.rotated.tolist() == pytest.approx([math.sin(5), math.cos(5)])
-    assert found.angle == pytest.approx(540 / math.pi)
+    assert rotation.matrix.tolist() == [[cosine, sine], [-sine, cosine]]
+    assert rotation.before.tolist() == pytest.approx([math.sin(2), math.cos(2)])
+    assert rotation.after.tolist() == pytest.approx([math.sin(5), math.cos(5)])
+    assert rotation.rotated.tolist() == pytest.approx([math.sin(5), math.cos(5)])
+    assert rotation.angle == pytest.approx(540 / math.pi)
 
 
 @pytest.mark.parametrize(("width", "pair", "position", "shift"), [(128, 2, 3, 5), (7, 2, 999, 1000), (2, 0, 0, 0)])
 def test_every_pair_of_every_position_is_rotated_to_where_the_table_has_it(width, pair, position, shift):
-    found = measures.shifted(width, pair, position, shift)
-    assert found.difference < 1e-11
-    assert found.largest < 1e-11
-    assert found.positions == max(position + 1, 100)
+    rotation = measures.shifted(width, pair, position, shift)
+    assert rotation.difference < 1e-11
+    assert rotation.largest < 1e-11
+    assert rotation.positions == max(position + 1, 100)
 
 
 def test_a_table_that_is_no_rotation_is_found_out():
@@ -203,21 +203,21 @@ def test_a_checkpoints_own_scheme_is_shown_with_its_own_numbers(architecture, sc
 
 def test_the_file_of_a_table_holds_all_that_is_drawn_of_it():
     table = by_the_paper(20, 8)
-    found = measures.of_table(table, 12)
-    assert np.array_equal(found["table"], table)
+    arrays = measures.of_table(table, 12)
+    assert np.array_equal(arrays["table"], table)
     by_hand = [[math.fsum(table[query] * table[key]) for key in range(12)] for query in range(12)]
-    assert np.allclose(found["products"], by_hand)
+    assert np.allclose(arrays["products"], by_hand)
     means = [np.mean([by_hand[place][place + distance] for place in range(12 - distance)]) for distance in range(12)]
-    assert np.allclose(found["products_by_distance"], means)
-    assert found["wavelengths"] == pytest.approx([2 * math.pi * 10**pair for pair in range(4)])
+    assert np.allclose(arrays["products_by_distance"], means)
+    assert arrays["wavelengths"] == pytest.approx([2 * math.pi * 10**pair for pair in range(4)])
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("changes", [{"segments": 2}, {"positions": "rotary"}])
 def test_the_file_of_vectors_holds_those_that_are_added_bit_for_bit(changes):
     embedding = tiny.transformer(**changes)(tiny.ids(6)).encoder.embedding
-    found = measures.vectors(measures.parts(embedding))
+    vectors = measures.vectors(measures.parts(embedding))
     there = {name for name in ("token", "position", "segment", "total") if getattr(embedding, name) is not None}
-    assert set(found) == there
+    assert set(vectors) == there
     for name in there:
-        assert np.array_equal(found[name], getattr(embedding, name).detach().numpy())
+        assert np.array_equal(vectors[name], getattr(embedding, name).detach().numpy())

@@ -104,9 +104,9 @@ def point(page: Page, view: str, x: float, y: float) -> str:
     return page.locator(".readout").inner_text()
 
 
-def number(said: str) -> float:
-    (found,) = re.findall(r"≈ ([\d.e-]+)", said)
-    return float(found)
+def number(sentence: str) -> float:
+    (digits,) = re.findall(r"≈ ([\d.e-]+)", sentence)
+    return float(digits)
 
 
 def near(weight: float) -> Any:
@@ -169,17 +169,17 @@ def test_the_browser_and_python_make_the_same_numbers_of_a_view(parts, name, cau
     kind, view = random_kind(7, 7, causal=causal, **FACTS), VIEWS[name]
     expected = shown_numbers(sent_kind(kind), view)
     message = {"packed": base64.b64encode(pack({"encoder": kind})).decode(), "view": view.to_message()}
-    found = parts.evaluate(COMPUTE, message | {"heads": list(expected.heads)})
+    numbers = parts.evaluate(COMPUTE, message | {"heads": list(expected.heads)})
     for side, groups in (("rows", expected.queries), ("columns", expected.keys)):
-        assert [(group["first"], group["last"], group["label"]) for group in found[side]] == [
+        assert [(group["first"], group["last"], group["label"]) for group in numbers[side]] == [
             (group.first, group.last, group.label) for group in groups
         ]
     shape = (len(expected.queries), len(expected.keys))
-    assert np.allclose(np.reshape(found["mean"], shape), expected.mean, atol=1e-6)
-    for matrix, weights in zip(found["matrices"], expected.weights, strict=True):
+    assert np.allclose(np.reshape(numbers["mean"], shape), expected.mean, atol=1e-6)
+    for matrix, weights in zip(numbers["matrices"], expected.weights, strict=True):
         assert np.allclose(np.reshape(matrix, shape), drawn(weights, view), atol=1e-6)
     strengths = strength(expected.mean, view, float(expected.mean.max()))
-    assert np.allclose(np.reshape(found["strengths"], shape), strengths, atol=1e-5)
+    assert np.allclose(np.reshape(numbers["strengths"], shape), strengths, atol=1e-5)
 
 
 def test_both_sides_cut_a_long_text_into_the_same_blocks(parts):
@@ -219,7 +219,7 @@ def test_no_number_is_written_on_both_sides(module):
     drawn = (source.FOLDER.parent / "svg" / f"{name}.py").read_text()
     python = {node.value for node in ast.walk(ast.parse(drawn)) if isinstance(node, ast.Constant)}
     code = re.sub(r"//.*|\"[^\"\n]*\"", "", (source.FOLDER / f"{module}.js").read_text())
-    browser = {float(found) for found in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?\b", code)}
+    browser = {float(literal) for literal in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?\b", code)}
     shared = {number for number in python if isinstance(number, int | float) and number in browser}
     assert shared - PLAIN == SAME.get(name, set())
 
@@ -240,8 +240,8 @@ def test_both_sides_make_thumbnails_as_large(parts, layers, heads):
     for width in (100, 358, 719, 720, 836, 956, 1068, 1500):
         for tallest in (300, 720, None):
             script = "([kind, width, tallest]) => window.parts.tileOf(kind, width, tallest ?? Infinity)"
-            found = parts.evaluate(script, [{"layers": layers, "heads": heads}, width, tallest])
-            assert found == tile_of(kind, width, tallest or math.inf)
+            tile = parts.evaluate(script, [{"layers": layers, "heads": heads}, width, tallest])
+            assert tile == tile_of(kind, width, tallest or math.inf)
         script = "([kind, width]) => window.parts.standsBeside(kind, width)"
         assert parts.evaluate(script, [{"layers": layers, "heads": heads}, width]) == stands_beside(kind, width)
 
@@ -260,30 +260,32 @@ def test_every_view_reads_the_weights_of_the_trace_for_every_kind_of_attention(b
             for query, key in ((0, 0), (queries - 1, keys - 1), (queries // 2, 0)):
                 x = inner["left"] + (key + 0.5) / keys * inner["width"]
                 y = inner["top"] + (query + 0.5) / queries * inner["height"]
-                said = point(page, "matrix", x, y)
-                assert f"query {query + 1} · " in said
-                assert f"attends to key {key + 1} · " in said
-                assert number(said) == near(mean[query, key])
+                readout = point(page, "matrix", x, y)
+                assert f"query {query + 1} · " in readout
+                assert f"attends to key {key + 1} · " in readout
+                assert number(readout) == near(mean[query, key])
             inner = explored(page, "explorer.lines.inner")
-            said = point(page, "lines", 20, inner["top"] + 1.5 / queries * inner["height"])
-            assert "query 2 · " in said
-            assert "most to key " in said
-            assert number(said) == near(mean[1].max())
+            readout = point(page, "lines", 20, inner["top"] + 1.5 / queries * inner["height"])
+            assert "query 2 · " in readout
+            assert "most to key " in readout
+            assert number(readout) == near(mean[1].max())
             wide = explored(page, "explorer.lines.size.width")
-            said = point(page, "lines", wide - 20, inner["top"] + 0.5 / keys * inner["height"])
-            (giver,) = re.findall(rf"key 1 · {kind.keys.tokens[0]} gets most from query (\d+) · ", said)
+            readout = point(page, "lines", wide - 20, inner["top"] + 0.5 / keys * inner["height"])
+            (giver,) = re.findall(rf"key 1 · {kind.keys.tokens[0]} gets most from query (\d+) · ", readout)
             assert mean[int(giver) - 1, 0] == near(mean[:, 0].max()), "two may be the same byte"
-            assert number(said) == near(mean[:, 0].max())
+            assert number(readout) == near(mean[:, 0].max())
             page.locator(".words button").nth(2).hover()
             settled(page)
-            said = page.locator(".readout").inner_text()
-            assert "query 3 · " in said
-            assert number(said) == near(mean[2].max())
+            readout = page.locator(".readout").inner_text()
+            assert "query 3 · " in readout
+            assert number(readout) == near(mean[2].max())
             corner = explored(page, "explorer.grid.corner(0, 3)")
             tile = explored(page, "explorer.grid.tile")
-            said = point(page, "grid", corner["x"] + 0.5 / keys * tile, corner["y"] + (queries - 0.5) / queries * tile)
-            assert said.startswith("layer 1, head 4: ")
-            assert number(said) == near(kind.weights[0][3, queries - 1, 0])
+            readout = point(
+                page, "grid", corner["x"] + 0.5 / keys * tile, corner["y"] + (queries - 0.5) / queries * tile
+            )
+            assert readout.startswith("layer 1, head 4: ")
+            assert number(readout) == near(kind.weights[0][3, queries - 1, 0])
 
 
 def test_a_pair_of_sentences_stands_in_two_strips_where_one_attends_to_the_other(browser, tmp_path):
@@ -293,10 +295,10 @@ def test_a_pair_of_sentences_stands_in_two_strips_where_one_attends_to_the_other
         expect(page.locator(".tokens")).to_have_count(2)
         page.locator(".tokens").first.locator("button").nth(2).hover()
         settled(page)
-        said = page.locator(".readout").inner_text()
+        readout = page.locator(".readout").inner_text()
         row = kind.weights[0].mean(axis=0)[2, 3:]
-        assert f"query 3 · 2 attends most to key {row.argmax() + 4} · " in said
-        assert number(said) == near(row.max())
+        assert f"query 3 · 2 attends most to key {row.argmax() + 4} · " in readout
+        assert number(readout) == near(row.max())
         choose(page, "Sentence", "all")
         expect(page.locator(".tokens")).to_have_count(1)
 
@@ -304,10 +306,10 @@ def test_a_pair_of_sentences_stands_in_two_strips_where_one_attends_to_the_other
 @pytest.mark.parametrize("width", [390, 1300])
 def test_the_line_under_the_explorer_is_text_that_stays_on_the_page(browser, tmp_path, width):
     text = 'a\r\nb\n"</script><img src=x onerror=fail()> שלום \u202e ' + "W" * 2000
-    made = Provenance(checkpoint="tiny", text=text, target=text, target_by="typed")
-    page_with_line = html_page(trace_of("encoder"), provenance=made)
+    provenance = Provenance(checkpoint="tiny", text=text, target=text, target_by="typed")
+    page_with_line = html_page(trace_of("encoder"), provenance=provenance)
     with opened_page(browser, page_with_line, tmp_path, width=width) as page:
-        expect(page.locator("p").last).to_have_text(made.sentence())
+        expect(page.locator("p").last).to_have_text(provenance.sentence())
         expect(page.locator("p").last).to_be_visible()
         assert page.locator("meta[name='headlight:text']").get_attribute("content") == text
         box, above = page.locator("p").last.bounding_box(), page.locator(".headlight").bounding_box()
@@ -377,13 +379,13 @@ def tiles(page: Page) -> dict[tuple[int, int], str]:
     script = """
     () => {
       const { grid } = document.querySelector('.headlight').explorer
-      const found = []
+      const tiles = []
       for (let layer = 0; layer <= grid.kind.layers; layer++) for (let head = 0; head <= grid.kind.heads; head++) {
         const { x, y } = grid.corner(layer, head)
         const inside = grid.base.getContext('2d').getImageData(x + 1, y + 1, grid.tile - 2, grid.tile - 2)
-        found.push([layer, head, inside.data.join()])
+        tiles.push([layer, head, inside.data.join()])
       }
-      return found
+      return tiles
     }
     """
     return {(layer, head): pixels for layer, head, pixels in page.evaluate(script)}
@@ -466,10 +468,10 @@ def test_the_settings_say_what_they_did_to_the_numbers(browser, tmp_path):
         settled(page)
         expect(page.locator(".note")).to_contain_text("adds up to 1")
         inner = explored(page, "explorer.matrix.inner")
-        said = point(page, "matrix", inner["left"] + 2, inner["top"] + 2)
+        readout = point(page, "matrix", inner["left"] + 2, inner["top"] + 2)
         view = View(special="renormalised")
-        assert "query 2 · " in said
-        assert number(said) == near(shown_numbers(kinds_of(trace)["encoder"], view).mean[0, 0])
+        assert "query 2 · " in readout
+        assert number(readout) == near(shown_numbers(kinds_of(trace)["encoder"], view).mean[0, 0])
         page.get_by_label("Largest per query").fill("1")
         page.get_by_label("Largest per query").press("Enter")
         settled(page)
@@ -646,9 +648,9 @@ def test_the_main_path_works_by_keyboard_alone(browser, tmp_path):
         settled(page)
         assert explored(page, "explorer.view.query") == 1
         mean = kinds_of(trace)["encoder"].weights[1].mean(axis=0)
-        said = page.locator(".readout").inner_text()
-        assert "query 2 · dog attends most to key " in said
-        assert number(said) == near(mean[1].max())
+        readout = page.locator(".readout").inner_text()
+        assert "query 2 · dog attends most to key " in readout
+        assert number(readout) == near(mean[1].max())
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Shift+Enter")
         settled(page)
@@ -702,9 +704,9 @@ def test_the_table_holds_the_weights_of_one_query(browser, tmp_path):
         assert [cell[0] for cell in cells] == [
             f"{place + 1} · {token}" for place, token in enumerate(trace.encoder.tokens)
         ]
-        found = np.array([[float(weight.removeprefix("≈ ")) for weight in cell[1:]] for cell in cells])
-        assert np.allclose(found[:, 0], weights[:, 2].mean(axis=0), atol=0.0041)
-        assert np.allclose(found[:, 1:].T, weights[:, 2], atol=0.0041)
+        numbers = np.array([[float(weight.removeprefix("≈ ")) for weight in cell[1:]] for cell in cells])
+        assert np.allclose(numbers[:, 0], weights[:, 2].mean(axis=0), atol=0.0041)
+        assert np.allclose(numbers[:, 1:].T, weights[:, 2], atol=0.0041)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -731,9 +733,11 @@ def serious(page: Page) -> list[str]:
 
 
 def looked_at(page: Page) -> list[str]:
-    found = Axe().run(page, context={"exclude": [["[data-testid=stSidebarNavItems]"]]}).response["violations"]
+    violations = Axe().run(page, context={"exclude": [["[data-testid=stSidebarNavItems]"]]}).response["violations"]
     return [
-        f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in found if rule["impact"] in ("serious", "critical")
+        f"{rule['id']}: {rule['nodes'][0]['html'][:200]}"
+        for rule in violations
+        if rule["impact"] in ("serious", "critical")
     ]
 
 
@@ -784,22 +788,22 @@ def test_512_tokens_can_be_pointed_at_and_switched(browser, tmp_path):
         page.get_by_role("button", name="Head 1", exact=True).click()
         settled(page)
         inner = explored(page, "explorer.matrix.inner")
-        said = point(page, "matrix", inner["left"] + 0.1 * inner["width"], inner["top"] + 0.9 * inner["height"])
-        query, key = (int(found) - 1 for found in re.findall(r"(?:query|key) (\d+)", said))
-        assert number(said) == near(mean[query, key])
+        readout = point(page, "matrix", inner["left"] + 0.1 * inner["width"], inner["top"] + 0.9 * inner["height"])
+        query, key = (int(place) - 1 for place in re.findall(r"(?:query|key) (\d+)", readout))
+        assert number(readout) == near(mean[query, key])
         assert query > 400
 
 
 @pytest.mark.parametrize(
-    ("tokens", "said", "note"), [(60, "weight 1", False), (61, "largest weight of each head", True)]
+    ("tokens", "end", "note"), [(60, "weight 1", False), (61, "largest weight of each head", True)]
 )
-def test_the_colours_of_a_long_text_end_at_each_heads_largest_weight(browser, tmp_path, tokens, said, note):
+def test_the_colours_of_a_long_text_end_at_each_heads_largest_weight(browser, tmp_path, tokens, end, note):
     trace = tiny.checkpoint("decoder", max_length=64).trace_ids(tiny.ids(tokens).tolist())
     kinds, view = kinds_of(trace), View(attention="decoder")
     largest = kinds["decoder"].weights[0].max(axis=(1, 2)) if note else np.ones(4)
     scene = scene_of(kinds, view, LIGHT)
     assert scene.full == pytest.approx(list(largest))
-    assert said in scale(scene)
+    assert end in scale(scene)
     with explorer_of(browser, trace, tmp_path, view) as page:
         heads = range(len(scene.full))
         assert explored(page, f"{list(heads)}.map(explorer.scene.full)") == [near(number) for number in scene.full]

@@ -75,19 +75,19 @@ def test_a_trace_of_ids_shows_the_ids():
 def test_what_is_unpacked_differs_from_the_trace_by_less_than_a_byte_can_say(architecture):
     kinds = kinds_of(trace_of(architecture))
     packed = pack(kinds)
-    found = unpack(packed)
+    content = unpack(packed)
     assert is_whole(packed)
-    assert set(found.layers) == {(name, layer) for name, kind in kinds.items() for layer in range(kind.layers)}
-    for (name, layer), weights in found.layers.items():
+    assert set(content.layers) == {(name, layer) for name, kind in kinds.items() for layer in range(kind.layers)}
+    for (name, layer), weights in content.layers.items():
         assert np.abs(weights - kinds[name].weights[layer]).max() <= BYTE
 
 
 @pytest.mark.parametrize(("queries", "keys", "causal"), [(1, 1, False), (1, 1, True), (5, 70, False), (70, 70, True)])
 def test_any_shape_comes_back(queries, keys, causal):
     kind = random_kind(queries, keys, causal=causal)
-    found = unpack(pack({"encoder": kind})).layers["encoder", 1]
-    assert found.shape == kind.weights[1].shape
-    assert np.abs(found - kind.weights[1]).max() <= BYTE
+    weights = unpack(pack({"encoder": kind})).layers["encoder", 1]
+    assert weights.shape == kind.weights[1].shape
+    assert np.abs(weights - kind.weights[1]).max() <= BYTE
 
 
 def test_a_causal_layer_takes_half_the_cells():
@@ -149,11 +149,11 @@ def test_hostile_tokens_are_sent_as_they_are_printed():
 
 def test_a_plain_view_shows_the_traces_own_floats():
     kind = random_kind(6, 6)
-    found = shown_numbers(kind, View(layer=1, off=frozenset({(1, 0), (0, 2)})))
-    assert found.heads == (1, 2)
-    assert np.array_equal(found.weights, kind.weights[1][[1, 2]])
+    numbers = shown_numbers(kind, View(layer=1, off=frozenset({(1, 0), (0, 2)})))
+    assert numbers.heads == (1, 2)
+    assert np.array_equal(numbers.weights, kind.weights[1][[1, 2]])
     expected = kind.weights[1][[1, 2]].astype(np.float64).mean(axis=0).astype(np.float32)
-    assert np.array_equal(found.mean, expected)
+    assert np.array_equal(numbers.mean, expected)
 
 
 def test_special_tokens_leave_and_what_is_left_is_made_whole_where_that_is_asked():
@@ -176,9 +176,9 @@ def test_word_pieces_merge_by_the_sum_over_keys_and_the_mean_over_queries():
     text = Text(stack="encoder", tokens=("un", "##likely", "film"), words=(0, 0, 1))
     weights = np.array([[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.25, 0.25, 0.5]]], np.float32)
     kind = Kind(name="encoder", queries=text, keys=text, weights=(weights,), causal=False)
-    found = shown_numbers(kind, View(words=True))
-    assert found.queries == (Group(0, 1, "unlikely"), Group(2, 2, "film"))
-    assert np.allclose(found.weights[0], [[(0.8 + 0.2) / 2, (0.2 + 0.8) / 2], [0.5, 0.5]])
+    numbers = shown_numbers(kind, View(words=True))
+    assert numbers.queries == (Group(0, 1, "unlikely"), Group(2, 2, "film"))
+    assert np.allclose(numbers.weights[0], [[(0.8 + 0.2) / 2, (0.2 + 0.8) / 2], [0.5, 0.5]])
 
 
 def test_words_of_two_segments_and_tokens_without_a_word_do_not_merge():
@@ -193,9 +193,9 @@ def test_words_of_two_segments_and_tokens_without_a_word_do_not_merge():
 )
 def test_a_pair_of_segments_shows_queries_of_the_one_and_keys_of_the_other(segments, rows, columns):
     kind = random_kind(4, 4, segments=(0, 0, 1, 1))
-    found = shown_numbers(kind, View(segments=segments))
-    assert [group.first for group in found.queries] == rows
-    assert np.array_equal(found.weights, kind.weights[0][:, rows][:, :, columns])
+    numbers = shown_numbers(kind, View(segments=segments))
+    assert [group.first for group in numbers.queries] == rows
+    assert np.array_equal(numbers.weights, kind.weights[0][:, rows][:, :, columns])
 
 
 def test_the_threshold_and_the_largest_few_leave_out_the_rest():
@@ -219,9 +219,9 @@ def test_full_colour_is_weight_1_or_the_largest_shown():
 
 def test_an_exact_row_reads_back_bit_for_bit():
     kind = random_kind(5, 5)
-    found = exact_row(kind, View(layer=1, off=frozenset({(1, 1)})), 3)
-    assert np.array_equal(np.array(found["heads"]["2"], np.float32), kind.weights[1][2, 3])
-    assert not any("e" in weight for weight in found["mean"])
+    row = exact_row(kind, View(layer=1, off=frozenset({(1, 1)})), 3)
+    assert np.array_equal(np.array(row["heads"]["2"], np.float32), kind.weights[1][2, 3])
+    assert not any("e" in weight for weight in row["mean"])
 
 
 @pytest.mark.parametrize(

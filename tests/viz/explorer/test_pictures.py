@@ -84,8 +84,8 @@ def elements(picture: str, name: str) -> list[ElementTree.Element]:
 
 def texts(picture: str, **attributes: str) -> list[str]:
     """The texts with these attributes, in the order of the file; font_size stands for font-size."""
-    wanted = {name.replace("_", "-"): value for name, value in attributes.items()}
-    return [text.text or "" for text in elements(picture, "text") if wanted.items() <= text.attrib.items()]
+    svg_attributes = {name.replace("_", "-"): value for name, value in attributes.items()}
+    return [text.text or "" for text in elements(picture, "text") if svg_attributes.items() <= text.attrib.items()]
 
 
 def pixels(image: ElementTree.Element) -> np.ndarray:
@@ -111,7 +111,7 @@ def matrix_of(picture: str) -> np.ndarray:
 def lines_of(picture: str, theme: Theme = LIGHT) -> Iterator[tuple[int, int, int, float, float]]:
     """Head, row, column, width and opacity of every line; rows are told by the order of the heights."""
     paths = [
-        (path, [float(found) for found in re.findall(r"[\d.]+", path.attrib["d"])])
+        (path, [float(number) for number in re.findall(r"[\d.]+", path.attrib["d"])])
         for path in elements(picture, "path")
     ]
     starts, ends = (sorted({points[at] for _, points in paths}) for at in (1, -1))
@@ -140,38 +140,38 @@ def test_a_pixel_of_the_matrix_has_the_shade_of_the_mean_weight(attention, theme
 @pytest.mark.parametrize("scale", ["root", "linear", "log"])
 @pytest.mark.parametrize("maximum", ["one", "shared", "head"])
 def test_the_matrix_follows_scale_maximum_threshold_top_and_heads(scale, maximum):
-    found = kinds()
+    attentions = kinds()
     view = View(
         show="matrix", scale=scale, maximum=maximum, threshold=0.05, top=3, off=frozenset({(0, 2)}), colours="grey"
     )
-    mean = found["encoder"].weights[0][[0, 1, 3]].mean(axis=0, dtype=np.float64).astype(np.float32)
-    full = {"one": 1.0, "shared": float(found["encoder"].weights[0][[0, 1, 3]].max()), "head": float(mean.max())}[
+    mean = attentions["encoder"].weights[0][[0, 1, 3]].mean(axis=0, dtype=np.float64).astype(np.float32)
+    full = {"one": 1.0, "shared": float(attentions["encoder"].weights[0][[0, 1, 3]].max()), "head": float(mean.max())}[
         maximum
     ]
     expected = colours_of(LIGHT, "grey", strength(drawn(mean, view), view, full))
-    assert np.abs(matrix_of(svg(found, view)) - expected).max() <= 0.51
+    assert np.abs(matrix_of(svg(attentions, view)) - expected).max() <= 0.51
 
 
 def test_the_matrix_has_the_rows_and_columns_that_the_view_leaves():
-    found = kind_of(
+    attentions = kind_of(
         ["[S]", "un", "##like", "it", "[E]"], special=(True, False, False, False, True), words=(None, 0, 0, 1, None)
     )
     view = View(show="matrix", special="renormalised", words=True)
-    picture = svg(found, view)
+    picture = svg(attentions, view)
     assert texts(picture, text_anchor="end", font_size="12") == ["unlike", "it"]
-    mean = shown_numbers(found["encoder"], view).mean
+    mean = shown_numbers(attentions["encoder"], view).mean
     assert np.allclose(mean.sum(axis=1), 1, atol=1e-6)
     assert np.abs(matrix_of(picture) - colours_of(LIGHT, "blue", np.sqrt(mean))).max() <= 0.51
 
 
 def test_the_labels_of_the_matrix_stand_in_order_beside_their_rows_and_columns():
-    found = kinds()
-    picture = svg(found, View(attention="cross", show="matrix"))
+    attentions = kinds()
+    picture = svg(attentions, View(attention="cross", show="matrix"))
     labels = [text for text in elements(picture, "text") if text.attrib["font-size"] == "12"]
     rows = [text for text in labels if text.get("text-anchor") == "end"]
     columns = [text for text in labels if "rotate" in text.get("transform", "")]
-    assert [text.text for text in rows] == list(found["cross"].queries.tokens)
-    assert [text.text for text in columns] == list(found["cross"].keys.tokens)
+    assert [text.text for text in rows] == list(attentions["cross"].queries.tokens)
+    assert [text.text for text in columns] == list(attentions["cross"].keys.tokens)
     heights = [float(text.attrib["y"]) for text in rows]
     places = [float(text.attrib["transform"].split("(")[1].split()[0]) for text in columns]
     assert heights == sorted(set(heights))
@@ -194,8 +194,8 @@ def test_the_edge_of_a_marked_row_lies_on_its_cells(tokens):
     (edge,) = [one for one in elements(picture, "rect") if one.get("stroke") == LIGHT.second]
     left, top, width, height = (float(heatmap.attrib[name]) for name in ("x", "y", "width", "height"))
     expected = (left, top + 2 * height / tokens, width, max(height / tokens, 1))
-    found = tuple(float(edge.attrib[name]) for name in ("x", "y", "width", "height"))
-    assert found == pytest.approx(expected, abs=1e-3)
+    edge_box = tuple(float(edge.attrib[name]) for name in ("x", "y", "width", "height"))
+    assert edge_box == pytest.approx(expected, abs=1e-3)
     assert edge.attrib["stroke-width"] == "2"
 
 
@@ -214,9 +214,9 @@ def test_a_long_text_prints_every_so_many_labels_and_always_the_marked_one():
 
 @ATTENTIONS
 def test_width_and_opacity_of_every_line_give_the_weight_back(attention):
-    found = kinds()
-    weights = found[attention].weights[0]
-    lines = list(lines_of(svg(found, View(attention=attention, show="lines"))))
+    attentions = kinds()
+    weights = attentions[attention].weights[0]
+    lines = list(lines_of(svg(attentions, View(attention=attention, show="lines"))))
     assert len(lines) == len({line[:3] for line in lines}) == (weights > 0).sum()
     for head, row, column, width, opacity in lines:
         assert ((width - 0.6) / 3) ** 2 == pytest.approx(weights[head, row, column], abs=1e-4)
@@ -224,11 +224,11 @@ def test_width_and_opacity_of_every_line_give_the_weight_back(attention):
 
 
 def test_lines_follow_scale_maximum_threshold_and_top_of_each_head():
-    found = kind_of(list("abcdef"))
+    attentions = kind_of(list("abcdef"))
     view = View(show="lines", scale="log", maximum="head", threshold=0.02, top=3, off=frozenset({(0, 1)}))
-    seen = shown_numbers(found["encoder"], view)
+    seen = shown_numbers(attentions["encoder"], view)
     numbers, full = drawn(seen.weights, view), largest_of(seen.weights, view)
-    lines = list(lines_of(svg(found, view)))
+    lines = list(lines_of(svg(attentions, view)))
     assert len(lines) == (numbers > 0).sum()
     for head, row, column, width, _ in lines:
         place = seen.heads.index(head)
@@ -249,21 +249,21 @@ def test_after_twelve_heads_the_next_dash():
 
 
 def test_of_very_many_lines_the_strongest_are_drawn_and_the_caption_says_so():
-    found = kind_of([f"w{position}" for position in range(60)], layers=1, heads=2)
-    picture = svg(found, View(show="lines"))
+    attentions = kind_of([f"w{position}" for position in range(60)], layers=1, heads=2)
+    picture = svg(attentions, View(show="lines"))
     widths = np.array([float(path.attrib["stroke-width"]) for path in elements(picture, "path")])
-    expected = np.sort(found["encoder"].weights[0].reshape(-1))[-1200:]
+    expected = np.sort(attentions["encoder"].weights[0].reshape(-1))[-1200:]
     assert np.allclose(((widths - 0.6) / 3) ** 2, expected, atol=1e-3)
     assert "the 1,200 strongest of 7,200" in caption_of(picture)
 
 
 def test_a_marked_query_has_its_lines_over_the_faded_others_and_its_keys_shaded():
-    found = kinds()
-    picture = svg(found, View(show="lines", query=2))
+    attentions = kinds()
+    picture = svg(attentions, View(show="lines", query=2))
     faded = [group for group in elements(picture, "g") if group.get("opacity") == "0.14"]
-    count = found["encoder"].weights[0].shape
+    count = attentions["encoder"].weights[0].shape
     assert len(elements(picture, "path")) - len(list(faded[0])) == count[0] * count[2]
-    mean = found["encoder"].weights[0].mean(axis=0)[2]
+    mean = attentions["encoder"].weights[0].mean(axis=0)[2]
     fills = [bytes.fromhex(box.attrib["fill"][1:]) for box in elements(picture, "rect")[2 : 2 + len(mean)]]
     assert np.abs(np.array([list(fill) for fill in fills]) - colours_of(LIGHT, "blue", np.sqrt(mean))).max() <= 0.51
 
@@ -314,8 +314,8 @@ def test_all_of_a_thumbnail_but_the_row_or_column_of_the_marked_token_is_veiled(
     tiles = elements(picture, "image")
     veils = [one for one in elements(picture, "rect") if one.get("fill-opacity") == "0.72"]
     area = float(tiles[0].attrib["width"]) * float(tiles[0].attrib["height"])
-    found = sum(float(one.attrib["width"]) * float(one.attrib["height"]) for one in veils)
-    assert found / area * 36 == pytest.approx(covered * len(tiles), rel=1e-3)
+    veiled_area = sum(float(one.attrib["width"]) * float(one.attrib["height"]) for one in veils)
+    assert veiled_area / area * 36 == pytest.approx(covered * len(tiles), rel=1e-3)
     assert {one.attrib["fill"] for one in veils} == {LIGHT.background}
     assert not [one for one in elements(svg(kinds(), View(show="grid")), "rect") if one.get("fill-opacity")]
 
@@ -370,11 +370,11 @@ def fills_behind_tokens(picture: str) -> np.ndarray:
 
 @pytest.mark.parametrize("marked", [{}, {"query": 2}, {"key": 1}, {"query": 2, "key": 1}])
 def test_the_text_is_shaded_by_what_the_marked_token_attends_to_or_gets(marked):
-    found = kinds()
-    mean = found["encoder"].weights[0].mean(axis=0)
+    attentions = kinds()
+    mean = attentions["encoder"].weights[0].mean(axis=0)
     weights = mean[2] if "query" in marked else mean[:, 1] if marked else mean.mean(axis=0)
-    picture = svg(found, View(show="text", **marked))
-    assert texts(picture, text_anchor="middle") == list(found["encoder"].keys.tokens)
+    picture = svg(attentions, View(show="text", **marked))
+    assert texts(picture, text_anchor="middle") == list(attentions["encoder"].keys.tokens)
     assert np.abs(fills_behind_tokens(picture) - colours_of(LIGHT, "blue", np.sqrt(weights))).max() <= 0.51
 
 
@@ -386,18 +386,18 @@ def test_a_word_stays_in_its_box_in_a_wide_typeface():
 
 
 def test_queries_and_keys_of_cross_attention_are_two_texts():
-    found = kinds()
-    kind = found["cross"]
-    picture = svg(found, View(attention="cross", show="text", query=1))
+    attentions = kinds()
+    kind = attentions["cross"]
+    picture = svg(attentions, View(attention="cross", show="text", query=1))
     assert texts(picture, text_anchor="middle") == [*kind.queries.tokens, *kind.keys.tokens]
     weights = np.concatenate([np.zeros(len(kind.queries.tokens)), kind.weights[0].mean(axis=0)[1]])
     assert np.abs(fills_behind_tokens(picture) - colours_of(LIGHT, "blue", np.sqrt(weights))).max() <= 0.51
 
 
 def test_the_two_texts_of_a_pair_stand_apart_where_one_looks_at_the_other():
-    found = kind_of(list("abcde"), segments=(0, 0, 0, 1, 1))
-    assert texts(svg(found, View(show="text", segments="AB")), text_anchor="middle") == list("abcde")
-    assert "Only attention from the first text to the second text." in caption_of(svg(found, View(segments="AB")))
+    attentions = kind_of(list("abcde"), segments=(0, 0, 0, 1, 1))
+    assert texts(svg(attentions, View(show="text", segments="AB")), text_anchor="middle") == list("abcde")
+    assert "Only attention from the first text to the second text." in caption_of(svg(attentions, View(segments="AB")))
 
 
 @ATTENTIONS
@@ -460,9 +460,11 @@ def test_nothing_in_a_picture_refers_to_anything_outside():
 
 @given(st.text())
 def test_any_text_reads_back_from_the_file(text):
-    known = re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", lambda bad: f"U+{ord(bad[0]):04X}", text)
+    expected_text = re.sub(
+        "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", lambda bad: f"U+{ord(bad[0]):04X}", text
+    )
     element = ElementTree.fromstring(f'<a b="{safe(text)}">{safe(text)}</a>')
-    assert (element.text or "") == known.replace("\r\n", "\n").replace("\r", "\n")
+    assert (element.text or "") == expected_text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @given(st.text(min_size=1, max_size=40), st.integers(30, 200))
@@ -484,11 +486,11 @@ def test_labels_can_be_read_on_every_shade(theme):
 
 
 def test_the_caption_says_what_is_shown_and_what_was_done_to_it():
-    found = kind_of(["[S]", "un", "##like", "it"], special=(True, False, False, False), words=(None, 0, 0, 1))
+    attentions = kind_of(["[S]", "un", "##like", "it"], special=(True, False, False, False), words=(None, 0, 0, 1))
     view = View(
         show="matrix", layer=1, special="renormalised", words=True, threshold=0.05, top=2, key=2, scale="linear"
     )
-    said = caption_of(svg(found, replace(view, off=frozenset({(1, 1)}))))
+    caption = caption_of(svg(attentions, replace(view, off=frozenset({(1, 1)}))))
     for part in (
         "Encoder self-attention, layer 2 of 2, the mean of heads 1 and 3 of 3. Query attends to key.",
         "Colour follows the weight; full at weight 1.",
@@ -497,20 +499,20 @@ def test_the_caption_says_what_is_shown_and_what_was_done_to_it():
         "Weights below 0.05 are not drawn. Only the 2 largest weights of each query are drawn.",
         "Marked: key 2–3 · unlike.",
     ):
-        assert part in said
+        assert part in caption
     shared = View(show="lines", scale="log", maximum="shared")
-    largest = found["encoder"].weights[0].max()
-    assert f"full at the largest weight of all heads shown, {largest:#.3g}." in caption_of(svg(found, shared))
-    assert "full at the largest weight of all heads shown." in caption_of(svg(found, replace(shared, show="grid")))
-    assert "head 2 of 3." in caption_of(svg(found, View(show="lines", off=frozenset({(0, 0), (0, 2)}))))
+    largest = attentions["encoder"].weights[0].max()
+    assert f"full at the largest weight of all heads shown, {largest:#.3g}." in caption_of(svg(attentions, shared))
+    assert "full at the largest weight of all heads shown." in caption_of(svg(attentions, replace(shared, show="grid")))
+    assert "head 2 of 3." in caption_of(svg(attentions, View(show="lines", off=frozenset({(0, 0), (0, 2)}))))
 
 
 @pytest.mark.parametrize("show", ["all", "grid", "lines", "matrix", "text", "table"])
 def test_a_view_without_heads_or_without_tokens_is_drawn_empty(show):
-    found = kind_of(["a", "b"], special=(True, True))
+    attentions = kind_of(["a", "b"], special=(True, True))
     nothing = frozenset((0, head) for head in range(3))
-    assert "no head is on" in caption_of(svg(found, View(show=show, off=nothing)))
-    assert parsed(svg(found, View(show=show, special="hidden"))).tag == SVG + "svg"
+    assert "no head is on" in caption_of(svg(attentions, View(show=show, off=nothing)))
+    assert parsed(svg(attentions, View(show=show, special="hidden"))).tag == SVG + "svg"
 
 
 @pytest.mark.parametrize(
@@ -613,21 +615,21 @@ def test_the_csv_and_the_json_give_back_the_numbers_of_the_view(attention):
         np.array([row["layer_1_mean"] for row in rows], float), weights.mean(axis=0).reshape(-1), rtol=1e-6
     )
     assert [(row["query"], row["key"]) for row in rows] == [(str(q), str(k)) for q, k in np.ndindex(weights.shape[1:])]
-    found = json.loads(selection_json(kind, view))
-    assert np.array_equal(np.array(found["weights"], np.float32), weights)
-    assert np.array_equal(np.array(found["mean"], np.float32), shown_numbers(kind, view).mean)
-    assert View.from_message(found["view"]) == view
-    assert (found["attention"], found["layer"], found["heads"]) == (attention, 1, [1, 2, 3])
-    assert [key["token"] for key in found["keys"]] == list(kind.keys.tokens)
+    record = json.loads(selection_json(kind, view))
+    assert np.array_equal(np.array(record["weights"], np.float32), weights)
+    assert np.array_equal(np.array(record["mean"], np.float32), shown_numbers(kind, view).mean)
+    assert View.from_message(record["view"]) == view
+    assert (record["attention"], record["layer"], record["heads"]) == (attention, 1, [1, 2, 3])
+    assert [key["token"] for key in record["keys"]] == list(kind.keys.tokens)
 
 
 def test_files_of_a_view_leave_out_renormalise_and_merge_as_it_does():
     facts: dict[str, Any] = {"special": (True, False, False, False), "words": (None, 0, 0, 1)}
     kind = kind_of(["[S]", "un", "##like", "it"], **facts)["encoder"]
     view = View(special="renormalised", words=True)
-    found = json.loads(selection_json(kind, view))
-    assert found["queries"] == [{"first": 1, "last": 2, "token": "unlike"}, {"first": 3, "last": 3, "token": "it"}]
-    assert np.array_equal(np.array(found["weights"], np.float32), shown_numbers(kind, view).weights)
+    record = json.loads(selection_json(kind, view))
+    assert record["queries"] == [{"first": 1, "last": 2, "token": "unlike"}, {"first": 3, "last": 3, "token": "it"}]
+    assert np.array_equal(np.array(record["weights"], np.float32), shown_numbers(kind, view).weights)
     rows = list(csv.DictReader(io.StringIO(selection_csv(kind, view).decode("utf-8-sig"))))
     assert [(row["query"], row["key_token"]) for row in rows] == [
         ("1", "unlike"),

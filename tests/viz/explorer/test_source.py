@@ -49,7 +49,7 @@ def test_what_a_module_imports_stands_before_it_and_exists(script):
 def test_no_name_at_the_top_of_a_module_is_that_of_another(script):
     names = Counter(["THEMES", *layout.constants()])
     for module in script:
-        names.update(name for found in TOP.findall(text_of(module)) for name in re.findall(r"\w+", found))
+        names.update(name for declaration in TOP.findall(text_of(module)) for name in re.findall(r"\w+", declaration))
     assert [name for name, times in names.items() if times > 1] == []
 
 

@@ -62,7 +62,7 @@ class Comparison {
     this.inner = { left: 0, across: 0, down: 0 }
     this.width = this.height = 0
     this.panels = SIDES.map((name) => this.panel(name))
-    this.said = el("div", { className: "said", role: "status", hidden: true })
+    this.readout = el("div", { className: "said", role: "status", hidden: true })
     this.table = el("div", {
       className: "numbers",
       tabIndex: 0,
@@ -88,7 +88,7 @@ class Comparison {
     )
     root.replaceChildren(
       el("div", { className: "panels" }, ...this.panels.map(({ host }) => host)),
-      this.said,
+      this.readout,
       this.details,
       tools,
     )
@@ -294,7 +294,7 @@ class Comparison {
   /** @type {(panel: Panel, cell: Cell | null) => void} */
   point(panel, cell) {
     this.cell = cell
-    this.said.hidden = !cell
+    this.readout.hidden = !cell
     for (const { mark } of this.panels) mark.hidden = !cell
     if (!cell) return
     const { row, column } = cell
@@ -310,17 +310,17 @@ class Comparison {
       for (const [side, size] of Object.entries(box)) mark.style.setProperty(side, `${size}px`)
     /** @type {(name: Side, show: (number: number, digits: number) => string) => string} */
     const number = (name, show) => {
-      const found = this.data[name][row][column]
-      return found === null ? "not a number" : show(found, 4)
+      const value = this.data[name][row][column]
+      return value === null ? "not a number" : show(value, 4)
     }
-    this.said.textContent =
+    this.readout.textContent =
       `query ${this.data.queries[row]}\nattends to key ${this.data.keys[column]}\nbefore ${number("before", plain)}\n` +
       `after ${number("after", plain)}\nchange ${number("change", signed)}`
     const { offsetLeft, offsetTop } = panel.host
     const right = offsetLeft + box.left + across + 10
-    const fits = right + this.said.offsetWidth <= this.root.clientWidth
-    this.said.style.left = `${fits ? right : Math.max(0, offsetLeft + box.left - this.said.offsetWidth - 10)}px`
-    this.said.style.top = `${offsetTop + box.top + down + 6}px`
+    const fits = right + this.readout.offsetWidth <= this.root.clientWidth
+    this.readout.style.left = `${fits ? right : Math.max(0, offsetLeft + box.left - this.readout.offsetWidth - 10)}px`
+    this.readout.style.top = `${offsetTop + box.top + down + 6}px`
   }
 
   /** @type {() => (string | number | null)[][]} */

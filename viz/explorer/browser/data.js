@@ -98,15 +98,15 @@ export class Model {
   /** @type {(kind: Kind, layer: number, head: number, frame: Frame) => Float32Array} */
   matrix(kind, layer, head, frame) {
     const key = `${kind.name} ${layer} ${head} ${frame.key}`
-    let found = this.matrices.get(key)
-    if (!found) {
+    let matrix = this.matrices.get(key)
+    if (!matrix) {
       const bytes = /** @type {Uint8Array} */ (this.ready(kind, layer))
-      found = framed(headWeights(kind, bytes, head), kind.shape[1], frame)
-      const kept = Math.max(kind.heads, Math.floor(16_000_000 / found.length))
+      matrix = framed(headWeights(kind, bytes, head), kind.shape[1], frame)
+      const kept = Math.max(kind.heads, Math.floor(16_000_000 / matrix.length))
       if (this.matrices.size >= kept) dropFirst(this.matrices)
-      this.matrices.set(key, found)
+      this.matrices.set(key, matrix)
     }
-    return found
+    return matrix
   }
 }
 
@@ -184,11 +184,12 @@ export function frameOf(kind, view) {
 
 /** @type {(text: TokenText, view: View, side: number) => number[]} */
 function positionsOf(text, view, side) {
-  const wanted =
+  const segment =
     view.segments === "all" || !text.segments ? null : "AB".indexOf(view.segments[side])
   const hidden = view.special === "shown" ? null : text.special
   return [...text.tokens.keys()].filter(
-    (position) => !hidden?.[position] && (wanted === null || text.segments?.[position] === wanted),
+    (position) =>
+      !hidden?.[position] && (segment === null || text.segments?.[position] === segment),
   )
 }
 
@@ -209,7 +210,7 @@ function framed(weights, width, frame) {
   const { queries, keys, rows, columns } = frame
   const rowOf = placesOf(rows)
   const columnOf = placesOf(columns)
-  const found = new Float64Array(rows.length * columns.length)
+  const cells = new Float64Array(rows.length * columns.length)
   for (const query of queries) {
     let sum = 1
     if (frame.renormalised)
@@ -218,10 +219,10 @@ function framed(weights, width, frame) {
     const share = 1 / (sum * (rows[row].last - rows[row].first + 1))
     for (const key of keys) {
       const column = /** @type {number} */ (columnOf.get(key))
-      found[row * columns.length + column] += weights[query * width + key] * share
+      cells[row * columns.length + column] += weights[query * width + key] * share
     }
   }
-  return Float32Array.from(found)
+  return Float32Array.from(cells)
 }
 
 // Which row or column a position stands in.

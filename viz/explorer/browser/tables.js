@@ -12,16 +12,16 @@ import { inkOn, shade, shadesOf, themeOf } from "./paint.js"
 export default function ({ data, parentElement }) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".matrices"))
   const theme = themeOf(root)
-  const said = el("p", { className: "said", role: "status" }, data.hint)
+  const readout = el("p", { className: "said", role: "status" }, data.hint)
   const tables = data.matrices.map((matrix) => tableOf(matrix, theme))
   /** @param {string} words */
   const say = (words) => {
-    said.textContent = words || data.hint
+    readout.textContent = words || data.hint
   }
   root.onpointerover = root.onpointerdown = ({ target }) =>
     say(/** @type {HTMLElement} */ (target).title)
   root.onpointerleave = () => say("")
-  root.replaceChildren(el("div", { className: "panels" }, ...tables), said)
+  root.replaceChildren(el("div", { className: "panels" }, ...tables), readout)
 }
 
 /** @type {(matrix: Matrix, theme: Theme) => HTMLElement} */

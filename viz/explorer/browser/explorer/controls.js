@@ -177,13 +177,13 @@ export class Controls {
 
   /** @type {(host: HTMLElement, entries: Button[], more?: boolean) => void} */
   buttons(host, entries, more = false) {
-    const made = entries.map(([name, label, onclick]) => {
+    const buttons = entries.map(([name, label, onclick]) => {
       const button = el("button", { type: "button", onclick, textContent: label })
       button.dataset.name = String(name)
       return button
     })
-    if (more) host.append(el("span", { className: "gap" }), ...made)
-    else host.replaceChildren(...made)
+    if (more) host.append(el("span", { className: "gap" }), ...buttons)
+    else host.replaceChildren(...buttons)
   }
 
   /** @param {Kind} kind */

@@ -131,7 +131,7 @@ export class Explorer {
     return /** @type {Model} */ (this.model).kindOf(this.view.attention)
   }
 
-  get shown() {
+  get visiblePanels() {
     const show = this.scene?.view.show ?? "all"
     return SHOWN[show] ?? [show]
   }
@@ -339,7 +339,7 @@ export class Explorer {
     // There is nothing yet to ask about.
     if (!this.scene || this.waiting !== null) return this.speak()
     this.ask()
-    const { zoom } = this.shown.includes("matrix") ? this.matrix : this.lines
+    const { zoom } = this.visiblePanels.includes("matrix") ? this.matrix : this.lines
     this.readout.speak(aroundOf(this.scene, zoom, this.controls.note.textContent))
   }
 
@@ -354,7 +354,7 @@ export class Explorer {
     if (!(await model.layer(kind, view.layer))) {
       this.waiting = view.layer
       if (this.scene) this.controls.show({ ...this.scene, ...this.state.chosen(this.kind) })
-      this.readout.said.textContent = awaitedSentence(view.layer).text
+      this.readout.sentence.textContent = awaitedSentence(view.layer).text
       return
     }
     if (this.model !== model || this.kind !== kind || !model.ready(kind, this.view.layer)) return
@@ -394,16 +394,16 @@ export class Explorer {
     scene.theme = themeOf(this.root)
     scene.shades = shadesOf(scene.theme, scene.view.colours)
     this.root.style.setProperty("--quiet", scene.theme.quiet)
-    const { shown, lines, matrix } = this
+    const { visiblePanels, lines, matrix } = this
     this.views.className = `views show-${scene.view.show}${standsBeside(scene.kind, this.views.clientWidth) ? " beside" : ""}`
-    for (const [name, host] of this.panels) host.hidden = !shown.includes(name)
+    for (const [name, host] of this.panels) host.hidden = !visiblePanels.includes(name)
     this.controls.show(scene)
     this.buildWords(scene)
-    if (shown.includes("grid")) this.drawGrid(scene)
-    if (shown.includes("matrix")) matrix.setNumbers(scene)
+    if (visiblePanels.includes("grid")) this.drawGrid(scene)
+    if (visiblePanels.includes("matrix")) matrix.setNumbers(scene)
     for (const [name, stack] of Object.entries({ lines, matrix }))
-      if (shown.includes(name)) stack.draw(scene, stack.host.clientWidth)
-    this.controls.tell(scene, shown.includes("lines") && Boolean(lines.more))
+      if (visiblePanels.includes(name)) stack.draw(scene, stack.host.clientWidth)
+    this.controls.tell(scene, visiblePanels.includes("lines") && Boolean(lines.more))
   }
 
   /** @param {DrawnScene} scene */
@@ -447,20 +447,20 @@ export class Explorer {
 
   /** @param {DrawnScene} scene */
   drawOverlays(scene) {
-    const { shown, grid, lines, matrix } = this
+    const { visiblePanels, grid, lines, matrix } = this
     const active = this.activeOf(scene)
     for (const [name, stack] of Object.entries({ grid, lines, matrix }))
-      if (shown.includes(name)) stack.drawOverlay(scene, active)
+      if (visiblePanels.includes(name)) stack.drawOverlay(scene, active)
     this.showWords()
   }
 
   showWords() {
-    const { scene, shown, requests } = this
+    const { scene, visiblePanels, requests } = this
     // Other numbers have come, and are said once they are drawn.
     if (!scene || scene.model !== this.model) return
     const active = this.activeOf(scene)
-    if (shown.includes("text")) this.words.show(scene, active)
-    if (shown.includes("table")) {
+    if (visiblePanels.includes("text")) this.words.show(scene, active)
+    if (visiblePanels.includes("table")) {
       const exact = requests.answer(requests.ofRow(scene, Math.max(active.row, 0)))
       this.table.show(scene, active, exact)
     }

@@ -111,5 +111,5 @@ export async function framedTiles({ model, kind, frame }, isWanted) {
   return [...heads, ...layerMeans, ...sums.map(thumbnailOf)]
 }
 
-/** @type {(found: Omit<Tile, "largest">) => Tile} */
-const withLargest = (found) => ({ ...found, largest: largestIn(found.tile) })
+/** @type {(numbers: Omit<Tile, "largest">) => Tile} */
+const withLargest = (numbers) => ({ ...numbers, largest: largestIn(numbers.tile) })

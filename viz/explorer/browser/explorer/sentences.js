@@ -14,7 +14,7 @@ const COPIED = 1500 // milliseconds that the button says what it did
 // that is read aloud.
 export class Readout {
   constructor() {
-    this.said = el("span", { className: "said" })
+    this.sentence = el("span", { className: "said" })
     this.exact = el("code", { className: "exact" })
     this.copy = el("button", {
       type: "button",
@@ -23,7 +23,7 @@ export class Readout {
       hidden: true,
       onclick: () => this.copyExact(),
     })
-    this.host = el("div", { className: "readout" }, this.said, this.exact, this.copy)
+    this.host = el("div", { className: "readout" }, this.sentence, this.exact, this.copy)
     this.live = el("div", { className: "live", role: "status", "aria-live": "polite" })
     /** @type {Record<string, string>} */
     this.around = { "zoom 1": "" } // what screen-reader users have heard of all around the number
@@ -31,7 +31,7 @@ export class Readout {
 
   /** @type {(sentence: Sentence) => void} */
   show({ text, value }) {
-    this.said.textContent = text
+    this.sentence.textContent = text
     this.exact.textContent = value ?? ""
     this.exact.hidden = this.copy.hidden = !value
   }
@@ -44,7 +44,7 @@ export class Readout {
     this.around = around
     this.live.textContent = [
       ...changed.map((fact) => around[fact]),
-      this.said.textContent,
+      this.sentence.textContent,
       this.exact.textContent,
     ]
       .filter(Boolean)

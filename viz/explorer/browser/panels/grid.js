@@ -2,6 +2,7 @@
 // layers.
 import { blockOf, strengthOf } from "../data.js"
 import {
+  BETWEEN,
   GRID_APART,
   GRID_CORNER_X,
   GRID_DIMMED,
@@ -12,9 +13,6 @@ import {
   GRID_TOP,
   GRID_TYPE,
   GRID_VEIL,
-} from "../layout.js"
-import {
-  BETWEEN,
   LARGEST_TILE,
   MARK_WIDTH,
   NARROWEST_ROW,
@@ -58,11 +56,11 @@ export class Grid extends Stack {
     this.sheet = picture((this.kind.layers + 1) * height, across, scene.shades, (cell) => {
       const row = Math.floor(cell / across)
       const column = cell % across
-      const found = tiles[this.number(Math.floor(row / height), Math.floor(column / width))]
-      if (!found) return 0
+      const thumbnail = tiles[this.number(Math.floor(row / height), Math.floor(column / width))]
+      if (!thumbnail) return 0
       return strengthOf(
-        found.tile[(row % height) * width + (column % width)],
-        maximum === "head" ? found.largest : shared,
+        thumbnail.tile[(row % height) * width + (column % width)],
+        maximum === "head" ? thumbnail.largest : shared,
         scale,
       )
     })
@@ -131,9 +129,9 @@ export class Grid extends Stack {
 
   /** @type {(context: Context, scene: DrawnScene, layer: number, head: number) => void} */
   drawTile(context, { theme, off }, layer, head) {
-    const found = this.tiles?.[this.number(layer, head)]
-    if (!found?.tile.length) return
-    const { width, height } = found
+    const thumbnail = this.tiles?.[this.number(layer, head)]
+    if (!thumbnail?.tile.length) return
+    const { width, height } = thumbnail
     const { x, y } = this.corner(layer, head)
     context.globalAlpha = off.has(`${layer}.${head}`) ? GRID_DIMMED : 1
     context.imageSmoothingEnabled = width > this.tile // a file keeps all cells: it may be enlarged
@@ -178,11 +176,11 @@ export class Grid extends Stack {
     context.globalAlpha = GRID_VEIL
     for (let layer = 0; layer <= kind.layers; layer++) {
       for (let head = 0; head <= kind.heads; head++) {
-        const found = this.tiles?.[this.number(layer, head)]
-        if (!found) continue
+        const thumbnail = this.tiles?.[this.number(layer, head)]
+        if (!thumbnail) continue
         const { x, y } = this.corner(layer, head)
-        const rows = this.part(active.row, frame.rows.length, found.height)
-        const columns = this.part(active.column, frame.columns.length, found.width)
+        const rows = this.part(active.row, frame.rows.length, thumbnail.height)
+        const columns = this.part(active.column, frame.columns.length, thumbnail.width)
         if (rows) this.veil(rows, (from, size) => context.fillRect(x, y + from, this.tile, size))
         else if (columns)
           this.veil(columns, (from, size) => context.fillRect(x + from, y, size, this.tile))
@@ -220,15 +218,22 @@ export class Grid extends Stack {
     ]
     if (layer < 0 || layer > this.kind.layers) return null
     if (x < GRID_LEFT) return layer < this.kind.layers ? { layer } : null
-    const found = this.tiles?.[this.number(layer, head)]
-    if (head < 0 || head > this.kind.heads || !found) return null
+    const thumbnail = this.tiles?.[this.number(layer, head)]
+    if (head < 0 || head > this.kind.heads || !thumbnail) return null
     const corner = this.corner(layer, head)
     /** @type {(offset: number, blocks: number) => number} */
     const inside = (offset, blocks) =>
       Math.min(Math.max(Math.floor((offset / this.tile) * blocks), 0), blocks - 1)
-    const [row, column] = [inside(y - corner.y, found.height), inside(x - corner.x, found.width)]
-    const weight = found.tile[row * found.width + column]
-    return { layer, head, block: { row, column, weight, rows: found.height, columns: found.width } }
+    const [row, column] = [
+      inside(y - corner.y, thumbnail.height),
+      inside(x - corner.x, thumbnail.width),
+    ]
+    const weight = thumbnail.tile[row * thumbnail.width + column]
+    return {
+      layer,
+      head,
+      block: { row, column, weight, rows: thumbnail.height, columns: thumbnail.width },
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 import { strengthOf } from "../data.js"
 import {
   DASHES,
+  FAINTEST_LINE,
   HEADING_ROOM,
   LINES_APART,
   LINES_AROUND,
@@ -14,20 +15,19 @@ import {
   LINES_FRAME,
   LINES_HEADING,
   LINES_PLATES,
-} from "../layout.js"
-import {
   LINES_ROW,
   LINES_SIDE,
   LINES_TOP,
   LINES_TYPE,
+  LINE_GROWS,
   MARK_WIDTH,
   MOST_LINES,
   SHORTEST_LINES,
   SMALLEST_ROW,
   TALLEST_LINES,
+  THINNEST_LINE,
   WIDEST_SIDE,
 } from "../layout.js"
-import { FAINTEST_LINE, LINE_GROWS, THINNEST_LINE } from "../layout.js"
 import { fitted, inkOn, shade } from "../paint.js"
 import { Stack } from "./stack.js"
 /** @import { Actions, Active, Context, DrawnScene, Edge, Frame, Group } from "../types.js" */

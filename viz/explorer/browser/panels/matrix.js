@@ -3,6 +3,7 @@ import { strengthOf } from "../data.js"
 import {
   LABEL_SHARE,
   LARGEST_CELL,
+  LONGEST_RAMP,
   MARK_WIDTH,
   MATRIX_APART,
   MATRIX_AROUND,
@@ -13,9 +14,6 @@ import {
   MATRIX_TYPE,
   MATRIX_VEIL,
   MATRIX_WEIGHT,
-} from "../layout.js"
-import {
-  LONGEST_RAMP,
   RAMP_BESIDE,
   RAMP_DIGITS,
   RAMP_HEIGHT,

@@ -11,7 +11,7 @@ export class Words {
   constructor(actions) {
     this.actions = actions
     this.host = el("div", { className: "words" })
-    this.said = el("p", { className: "caption" })
+    this.caption = el("p", { className: "caption" })
     /** @type {Strip[]} */
     this.sides = []
     this.one = false
@@ -31,7 +31,7 @@ export class Words {
       : [this.strip("query", "Queries", frame.rows), this.strip("key", "Keys", frame.columns)]
     this.host.replaceChildren(
       ...this.sides.flatMap(({ title, strip }) => (one ? [strip] : [title, strip])),
-      this.said,
+      this.caption,
     )
     const { buttons } = this.sides.find(({ side }) => side === focused?.side) ?? { buttons: [] }
     buttons[Math.min(focused?.place ?? 0, buttons.length - 1)]?.focus()
@@ -109,7 +109,7 @@ export class Words {
         this.paint(scene, button, weight(place), place === chosen)
     }
     const none = `${AT_REST} Point at a token, or tab to it, to see only what it attends to.`
-    this.said.textContent = looks ? OF_QUERY : lit ? OF_KEY : none
+    this.caption.textContent = looks ? OF_QUERY : lit ? OF_KEY : none
   }
 
   /** @type {(scene: DrawnScene, active: Active) => (place: number) => number} */
