@@ -107,7 +107,9 @@ def test_what_is_broken_on_another_page_is_said_to_be_left_out():
 def test_a_model_with_two_stacks_is_checked_in_all_attentions():
     found = rows(opened(PAGE, checkpoint="translate-en-fr", text="A dog saw it.", attention="cross"))
     assert {row["Result"] for row in found} == {"✓ agrees", "does not apply"}
-    assert any("cross" in row["At"] for row in found)
+    assert any("cross-attention" in row["At"] for row in found)
+    places = " ".join(f"{row['At']} {row['Compared with']}" for row in found)
+    assert not re.search(r"\b(self|cross)\b(?!-attention)", places)
 
 
 @pytest.fixture(scope="module")
@@ -260,6 +262,14 @@ def test_dots_of_one_place_stand_apart_and_what_is_no_number_stands_beyond_what_
     assert evidence_agreement.place(replace(broken, difference=0.0, count=0)) == evidence_agreement.MOST
     with pytest.raises(ValueError, match="no check that applies"):
         evidence_agreement.share_chart([])
+
+
+def test_a_place_names_its_attention_and_its_statistic_in_words():
+    finding = Finding(check=CHECKS[0], passed=True, place=(("stack", "encoder"), ("layer", 0), ("attention", "self")))
+    assert shown.where(finding) == "encoder, layer 1, self-attention"
+    place = (("stack", "decoder"), ("attention", "cross"), ("layer", 1), ("head", 2), ("statistic", "self"))
+    words = "decoder, cross-attention, layer 2, head 3, weight on the token itself"
+    assert shown.where(replace(finding, place=place)) == words
 
 
 def test_lines_are_not_shorter_than_they_may_be():

@@ -7,6 +7,7 @@ import numpy as np
 
 from model import Trace
 from model.measures.evidence import Check, Compared, Finding, Skipped, gather
+from viz.charts.head_statistics import TITLES
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.explorer.packing import pack, pack_layer, unpack, unpack_layer
 from viz.export.data_files import csv_file, trace_npz
@@ -45,10 +46,14 @@ TOO_LARGE = "Packing so many weights takes too long for this page. A shorter tex
 RESULTS = {True: "✓ agrees", False: "✗ differs", None: "does not apply"}
 NARROWEST = {"Result": 16, "Quantity": 12, "Compared with": 20, "On the screen": 14}  # characters of a line
 PAGES = {"Explore": "explore", "Inside a head": "inside", "Positions": "positions", "Break the formula": "break"}
-SHORTEST_PLACE = 16
+SHORTEST_PLACE = 15
 NO_BREAK = "\u00a0"
 FROM_ONE = ("layer", "head", "key-value head", "query", "key", "position")
 SAID = {"position": "token"}
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "attention": {"self": "self-attention", "cross": "cross-attention"},
+    "statistic": TITLES,
+}
 
 
 def picture_findings(trace: Trace) -> list[Finding]:
@@ -188,12 +193,18 @@ def exactly(number: float) -> str:
 
 
 def where(finding: Finding) -> str:
-    """ "encoder self, layer 2, head 3, query 5, key 1": tokens, layers and heads from 1, the rest from 0."""
-    parts = []
-    for name, value in finding.place:
-        number = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)
-        parts.append(number if name in ("stack", "attention", "statistic") else f"{SAID.get(name, name)} {number}")
-    return ", ".join(parts)
+    """ "encoder, layer 2, self-attention, head 3, query 5, key 1": tokens, layers, heads from 1, the rest from 0."""
+    return ", ".join(place_part(name, value) for name, value in finding.place)
+
+
+def place_part(name: str, value: str | int) -> str:
+    """One part of a place in words."""
+    if name == "stack":
+        return str(value)
+    if name in NAMES:
+        return NAMES[name].get(str(value), str(value))
+    number = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)
+    return f"{SAID.get(name, name)} {number}"
 
 
 def findings_csv(findings: Sequence[Finding], *, provenance: Provenance | None = None) -> bytes:
