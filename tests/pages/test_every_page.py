@@ -539,6 +539,8 @@ def test_the_checkpoints_page_shows_every_checkpoint_with_its_size(checkpoint):
     assert [header.value for header in app.header] == names
     parameters = sum(weights.numel() for weights in checkpoint.model.parameters())
     assert f"{parameters:,}" in app.metric[0].help
+    words = "\n".join(text.value for text in app.markdown)
+    assert words.count("steps of several training runs") == words.count("- steps of the last run: 1\\,400") == 1
 
 
 def test_a_folder_that_is_put_in_while_the_app_runs_appears_without_its_card(tmp_path, monkeypatch):
