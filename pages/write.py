@@ -72,10 +72,10 @@ HOW_TO_READ = """
 - In the explorer, the last token that has been read is kept as the **query**: the next token is computed from what this
   query attends to.
 """
-METHOD_NAMES = {"sample": "at random", "greedy": "the likeliest"}
+METHOD_NAMES = {"sample": "drawn at random", "greedy": "the likeliest"}
 METHOD_HELP = (
-    "At random: each token is drawn with its probability after the settings below; the same seed writes the same "
-    "text again. The likeliest: always the token with the highest probability."
+    "Drawn at random: each token is drawn with its probability after the settings below; the same seed writes the "
+    "same text again. The likeliest: always the token with the highest probability after these settings."
 )
 PENALTY_HELP = (
     "First setting: makes tokens that are already in the text less likely. Their logits (the model's numbers before "
@@ -99,7 +99,11 @@ TOKENS_HELP = "How many tokens Run writes, one after the other. You can stop the
 STEP_HELP = "Writes one token: the one marked ▸ in the chart."
 BACK_HELP = "Shows the step before. The written tokens stay until you take another token there."
 RESET_HELP = "Removes all written tokens."
-OTHER_HELP = "Any token in the chart. “Take it” does what a click on the token's row does."
+OTHER_HELP = "Any token in the chart."
+TAKE_SAID = (
+    "**Write this token** puts the token of this list here, whatever the settings choose; so does a click on its row "
+    "in the chart. Another token in the place of a written one removes all that was written after it."
+)
 LENS_HELP = (
     "The last norm and the token table turn the stream of the last layer into the model's answer. Here they are "
     "applied to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers were not trained to "
@@ -350,7 +354,8 @@ def show_others(cursor: GenerationCursor, step: Step, ids: list[int]) -> None:
         keep = partial(keep_other, cursor)
         select("Another token", ids, other, keep, key="other", format_func=named, help=OTHER_HELP, width=260)
         stuck = cursor.full or cursor.ended
-        st.button("Take it", key="take", on_click=take_token, args=(cursor, other), disabled=stuck)
+        st.button("Write this token", key="take", on_click=take_token, args=(cursor, other), disabled=stuck)
+    st.caption(TAKE_SAID)
 
 
 def other_of(cursor: GenerationCursor, ids: list[int]) -> int:
@@ -372,7 +377,7 @@ def show_settings(cursor: GenerationCursor) -> None:
         return {"key": bind(name, getattr(chosen, name), told=True), "on_change": take_setting, "args": (cursor, name)}
 
     radio(
-        "Take",
+        "Next token",
         settings.METHODS,
         chosen.method,
         lambda method: change(cursor, method=method),

@@ -418,12 +418,12 @@ def choices(checkpoint: Any, text: str) -> list[tuple[int, str]]:
     ]
 
 
-def test_the_first_take_it_takes_the_token_that_was_chosen(browser, address, stories):
+def test_the_first_press_writes_the_token_that_was_chosen(browser, address, stories):
     third, name = choices(stories, STORY)[2]
     with visitor(browser) as page:
         open_page(page, address, "Write")
         choose(page, "Another token", name)
-        press(page, "Take it")
+        press(page, "Write this token")
         expect(tokens(page)).to_have_count(1)
         comes_true(page, lambda: wrote(page, [third]))
         no_complaint(page)
