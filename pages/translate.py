@@ -143,7 +143,7 @@ def show_below(
     address_notice()
     show_outcome(selection, produced, forced_pass)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-    show_step(selection, checkpoint, produced, forced_pass, options)
+    show_step(selection, checkpoint, produced, forced_pass, options, linked.row(options.step or 0, options.moment))
     show_all(selection, produced, forced_pass, linked, options)
     show_forced(checkpoint, forced_pass)
     show_alignment(checkpoint, forced_pass, options, snapshot_of(selection, produced, forced_pass).provenance)

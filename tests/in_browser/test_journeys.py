@@ -85,10 +85,10 @@ def at_step(page: Page, checkpoint: Any, text: str, target: str, step: int) -> N
     trace = checkpoint.trace(text, target=target)
     ids = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
     piece = checkpoint.tokenizer.pieces(ids)[step]
-    said = page.get_by_text(re.compile("^To produce "))
+    said = page.get_by_text(re.compile(r"^To write \d"))
     probability = float(trace.logits[step].double().softmax(dim=-1)[ids[step]])
     expect(said).to_contain_text(
-        re.compile(rf"^To produce {re.escape(position_name(step, piece))}, the model looked most")
+        re.compile(rf"^To write {re.escape(position_name(step, piece))}, the model looked most")
     )
     expect(said).to_contain_text(
         f"The model gave {position_name(step, piece)} a probability of {percent(probability, 1)}."

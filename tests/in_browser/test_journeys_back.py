@@ -464,7 +464,7 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         with answered(page):
             page.get_by_role("group", name="Translation").get_by_role("button").first.click()
         press(page, "Next")
-        expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
+        expect(page.get_by_text(re.compile("^To write 2 · "))).to_be_visible()
         no_complaint(page)
         fits(page, 390)
         page.mouse.move(200, 600)

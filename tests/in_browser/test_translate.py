@@ -115,9 +115,9 @@ def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(b
         wanted = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
         comes_true(page, partial(compare, page, 2, TOKEN, logs[range(len(wanted)), wanted]))
         words(page).first.click()
-        expect(page.get_by_text(re.compile("^To produce 1 · "))).to_be_visible()
+        expect(page.get_by_text(re.compile("^To write 1 · "))).to_be_visible()
         page.get_by_role("button", name="Next", exact=True).click()
-        expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
+        expect(page.get_by_text(re.compile("^To write 2 · "))).to_be_visible()
         row = trace.decoder.cross_weights()[2].double().mean(dim=0)[1]
         comes_true(page, partial(compare, page, 0, BAR, row))
         comes_true(page, partial(curved, page, 1, row))

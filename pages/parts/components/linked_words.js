@@ -8,6 +8,7 @@ import { el } from "../../../viz/explorer/browser/element.js"
  * @typedef {object} Links
  * @property {number} marked
  * @property {boolean} alone
+ * @property {string} caption of which moment and which heads the links are
  * @property {{ accent: string, quiet: string }} colours
  * @property {{ text: string, special: boolean }[]} sources
  * @property {Target[]} targets
@@ -39,12 +40,13 @@ const width = (weight) => THINNEST + WIDEST * weight
 export default function ({ data, parentElement, setTriggerValue }) {
   drawn.get(parentElement)?.()
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".linked"))
-  const [strip, sheet, more] = [".strip", ".sheet", ".more"].map(
+  const [caption, strip, sheet, more] = [".caption", ".strip", ".sheet", ".more"].map(
     (name) => /** @type {HTMLElement} */ (root.querySelector(name)),
   )
   root.style.setProperty("--accent", data.colours.accent)
   root.style.setProperty("--quiet", data.colours.quiet)
   root.classList.toggle("alone", data.alone)
+  caption.textContent = data.caption
 
   const numbers = data.sources.map(() => el("span", { className: "number" }))
   const sources = data.sources.map((source, place) => {
