@@ -103,6 +103,34 @@ def test_words_that_do_not_fit_are_scrolled_to_with_a_sign_and_the_marked_link_i
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+CUT = """strip => {
+  const ends = [...strip.querySelectorAll(".source, .target")].map((box) => box.getBoundingClientRect())
+  const { left, right } = strip.getBoundingClientRect()
+  return ends.some((box) => box.left < left - 0.5 || box.right > right + 0.5)
+}"""
+
+
+@pytest.mark.parametrize("width", [1366, 1280, 390])
+def test_no_word_is_cut_without_a_sign_whatever_word_is_pointed_at(browser, address, width):
+    """Words were moved beyond the strip's end by the numbers above them, which came after the words were fitted."""
+    text = "The animal didn't cross the street because it was too tired to go on and on"
+    with visitor(browser, width=width, height=844) as page:
+        for count in range(9, len(text.split()) + 1):
+            open_at(page, address, text=" ".join(text.split()[:count]) + ".")
+            sign = page.get_by_text("Scroll sideways for the other words").is_visible()
+            before = places(page)
+            for word in words(page).all():
+                word.dispatch_event("pointerenter")
+                assert places(page) == before, "numbers came, and the words stayed"
+                assert sign or not page.locator(".linked .strip").evaluate(CUT)
+
+
+def places(page: Page) -> list[float]:
+    return page.locator(".linked .source .word").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().left)"
+    )
+
+
 def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(browser, address, checkpoint):
     trace = checkpoint.trace(SOURCE, target=TARGET)
     with visitor(browser) as page:

@@ -48,7 +48,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.classList.toggle("alone", data.alone)
   caption.textContent = data.caption
 
-  const numbers = data.sources.map(() => el("span", { className: "number" }))
+  // Each has room for any number that it may hold, or the words would move, beyond the strip's end
+  // for instance, when another word is pointed at.
+  const numbers = data.sources.map((_, place) => {
+    const links = data.targets
+      .flatMap(({ links }) => links)
+      .filter(({ source }) => source === place)
+    const element = el("span", { className: "number" })
+    element.dataset.room = [...new Set(links.map(({ number }) => number))].join("\n")
+    return element
+  })
   const sources = data.sources.map((source, place) => {
     const word = el("span", { className: "word" }, source.text)
     const className = `source ${source.special ? "special" : ""}`
@@ -130,8 +139,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     })
   }
 
-  const isWider = () => sheet.scrollWidth > strip.clientWidth
+  const isWider = () => strip.scrollWidth > strip.clientWidth
   const draw = () => {
+    if (!sheet.contains(curves)) return
     root.classList.remove("close", "wide")
     for (const line of lines) line.style.marginLeft = ""
     root.classList.toggle("close", isWider())
@@ -168,6 +178,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   addEventListener("afterprint", unfit)
   const watcher = new ResizeObserver(draw)
   watcher.observe(strip)
+  document.fonts.ready.then(draw) // letters of another width may need another fit
   const clean = () => {
     watcher.disconnect()
     removeEventListener("beforeprint", fit)
