@@ -12,11 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.evidence import CHECKS, STAGES, Finding, evidence
-from pages.parts.state.selection import LONGEST_TEXT
+from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT
+from pages.parts.write.settings import EXAMPLE
 from tests import tiny
 from tests.folders import make_folders
 from tests.model.measures.test_evidence import checkpoint_of, falsified, traced
-from tests.pages.test_every_page import SENTENCE, opened, typed
+from tests.pages.test_every_page import SENTENCE, bar, opened, typed
 from viz.charts import evidence_agreement
 from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.packing import pack
@@ -102,6 +103,35 @@ def test_of_a_long_text_the_row_says_which_heads_the_loop_has_gone_through():
 def test_what_is_broken_on_another_page_is_said_to_be_left_out():
     assert "are not part of this pass" in words(opened(PAGE, edits="temperature_2"))
     assert "are not part of this pass" not in words(opened(PAGE))
+
+
+def shown_in_bar(app: AppTest) -> tuple[str, str]:
+    return bar(app)["text"], bar(app)["model"]
+
+
+def test_text_and_model_of_the_page_before_come_along_and_are_left_behind_again():
+    # Twice, because AppTest leaves out app.py, where one page's controls are told from another's.
+    app = opened("write.py").switch_page(f"pages/{PAGE}").run().run()
+    assert shown_in_bar(app) == (EXAMPLE, "stories")
+    assert {row["Result"] for row in rows(app)} == {"✓ agrees", "does not apply"}
+    assert "this page" not in " ".join(caption.value for caption in app.caption)
+    app = app.switch_page("pages/explore.py").run().run()
+    assert shown_in_bar(app) == (EXAMPLES[0], "sentiment"), "nobody chose the others"
+    assert "The page before showed stories; this page opens with sentiment." in plain(
+        " ".join(caption.value for caption in app.caption)
+    )
+
+
+def test_a_model_that_a_visitor_chose_waits_where_another_is_followed_and_where_it_cannot_be_used():
+    app = opened("explore.py", checkpoint="sentiment", text=SENTENCE).switch_page("pages/write.py").run().run()
+    assert shown_in_bar(app) == (SENTENCE, "stories")
+    assert "sentiment does not continue texts, so this page shows stories." in plain(
+        " ".join(caption.value for caption in app.caption)
+    )
+    app = app.switch_page(f"pages/{PAGE}").run().run()
+    assert shown_in_bar(app) == (SENTENCE, "stories")
+    app = app.switch_page("pages/explore.py").run().run()
+    assert shown_in_bar(app) == (SENTENCE, "sentiment")
 
 
 def test_a_model_with_two_stacks_is_checked_in_all_attentions():

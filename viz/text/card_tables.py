@@ -6,6 +6,7 @@ What a model is and does can be read off its config, with a card or without.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from model import Config
 from model.edits.checks import sizes_of
@@ -274,7 +275,7 @@ def has_earlier_runs(card: Mapping[str, object], curve_steps: int) -> bool:
     return isinstance(steps, int) and 0 < steps < curve_steps
 
 
-def _training(card: Mapping[str, object]) -> Mapping[str, object]:
+def _training(card: Mapping[str, object]) -> Mapping[str, Any]:
     training = card.get("training")
     return training if isinstance(training, Mapping) else {}
 
