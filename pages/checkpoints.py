@@ -11,7 +11,7 @@ from model import Checkpoint, CheckpointError, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.cache import checkpoint_named, file_bytes
 from pages.parts.frame.finding import picture, picture_alone, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.state.session import address_notice
 from viz.charts.learning_curve import accuracy_curve, last_step, loss_curve, read_curve
@@ -65,6 +65,7 @@ def show() -> None:
             with pages.plain_refusals():
                 show_checkpoint(checkpoint_named(name))
         page_link("How we know: all numbers checked", "evidence", EVIDENCE_HELP)
+        next_page_link("checkpoints")
 
 
 def usable_of(names: Sequence[str]) -> dict[str, cards.Model]:

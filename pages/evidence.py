@@ -15,7 +15,7 @@ from pages.parts.cache import LRUCache, checkpoint_named
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import alone, button, download_name, files, selected_pass, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
@@ -29,7 +29,6 @@ from viz.tokens import list_of
 
 QUESTION = "Why should I believe this number?"
 CHART_SAID = "Every check, by its largest difference as a share of the allowed difference; the tables have all numbers."
-CHECKPOINTS_HELP = "Describes every model: its data, its training and its measured results."
 HOW_TO_READ = """
 - In the picture each dot is a check, placed by its largest difference as a share of the allowed difference. At the left
   end the numbers are the same to the last bit; a cross beyond the dashed line has failed.
@@ -82,7 +81,7 @@ def show() -> None:
         if not picture_alone():
             show_pass(selection, edits)
             show_findings(findings, urlencode(address_of("explore")), provenance_of(selection, checkpoint, edits))
-            page_link("Checkpoints: what these models are", "checkpoints", CHECKPOINTS_HELP)
+            next_page_link("evidence")
     with place:
         show_finding(QUESTION, *title_and_sentence)
         if caveats:

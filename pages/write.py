@@ -17,7 +17,7 @@ from pages.parts.explore.explorer_panel import ShownAttention, explorer_keeps_no
 from pages.parts.frame.downloads import Snapshot, download_name, downloads, files
 from pages.parts.frame.downloads import button as download
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.passes import trace_of
 from pages.parts.state import fields
@@ -59,8 +59,6 @@ from viz.text.weight_sentences import kept
 from viz.tokens import markdown_text, percent, visible
 
 QUESTION = "Which words does the model look at as it writes?"
-NEXT = "Next: Break the formula, one part at a time"
-NEXT_HELP = "Shows the same model with one part of its formula taken out."
 DRAWN, LAYER_PLACES = 12, 5  # tokens in the chart of the next one, and for each layer
 HOW_TO_READ = """
 - The text that you typed is bold. The number under every written **token** (a word or a piece of one) is the
@@ -158,7 +156,7 @@ def show_parts(cursor: GenerationCursor) -> None:
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_attention()
     show_lens(cursor, step)
-    page_link(NEXT, "break", NEXT_HELP)
+    next_page_link("write")
 
 
 def show_other(selection: Selection, names: list[str]) -> None:

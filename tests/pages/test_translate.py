@@ -454,7 +454,7 @@ def test_a_number_that_no_address_may_hold_is_not_taken():
 
 
 def test_the_door_of_a_weight_one_step_later_leads_to_the_row_that_reads_the_word(checkpoint):
-    label = "Next: every step to the largest weight of this word"
+    label = "Inside: every step to the largest weight of this word"
     app = at(translation="reading.1.3~moment.read")
     trace = checkpoint.trace(EXAMPLES[0], target="La maison rouge est grande.")
     key = int(trace.decoder.cross_weights()[1, 3, 3].argmax())

@@ -197,6 +197,20 @@ def address_of(page: str, **changes: Any) -> dict[str, str]:
     return CODEC.write(CODEC.opening(page) | values | changes, page)
 
 
+def address_of_next(page: str, **changes: Any) -> dict[str, str]:
+    """As ``address_of``; that at which the page opens with its own model, where it cannot use the one on the screen.
+
+    A text that is the example of some page stays behind then, in the address too: it suits another model.
+    """
+    if can_use(page, current().checkpoint):
+        return address_of(page, **changes)
+    is_example = choices().get("text") in {CODEC.opening(other)["text"] for other in CODEC.pages}
+    left = {"checkpoint", "text"} if is_example else {"checkpoint"}
+    kept = CODEC.reset({name: value for name, value in choices().items() if name not in left}, left)
+    opening = CODEC.opening(page)
+    return CODEC.write(opening | kept, page) | ({"text": opening["text"]} if is_example else {})
+
+
 def current() -> Selection:
     """What is selected, for a part of a page that runs alone after ``selected`` has looked at the address."""
     st.session_state.pop("_touched", None)
