@@ -54,6 +54,7 @@ EDITED_ELSEWHERE = (
     "The edits kept on the page Break the formula are not part of this pass. The checks run on the pass that Explore "
     "and Inside a head show."
 )
+SIDEWAYS = "← Scroll the table sideways for its other columns →"
 FINDINGS_KEPT = 64
 
 
@@ -142,7 +143,9 @@ def show_findings(findings: Sequence[Finding], address: str, source: Provenance)
     for group, title in report.GROUPS.items():
         rows = [finding for finding in findings if finding.check.group == group]
         st.subheader(title, anchor=False)
-        st.table(pd.DataFrame(report.table(rows, address)), hide_index=True)
+        with st.container(key=f"checks_{group}", gap="xsmall"):
+            st.caption(SIDEWAYS)  # seen where the table is cut
+            st.table(pd.DataFrame(report.table(rows, address)), hide_index=True)
     st.subheader("Tested in the repository", anchor=False)
     st.markdown(IN_THE_REPOSITORY)
 

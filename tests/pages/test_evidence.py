@@ -28,7 +28,8 @@ PAGE = "evidence.py"
 
 
 def plain(text: str) -> str:
-    return text.replace("\\", "").replace("\u00a0", " ")
+    """As it is read and copied: without the marks of Markdown, and without what only says where a line may break."""
+    return text.replace("\\", "").replace("\u00a0", " ").replace("\u2011", "-").replace("\u200b", "")
 
 
 def rows(app: AppTest) -> list[dict[str, str]]:
@@ -305,4 +306,6 @@ def test_a_place_names_its_attention_and_its_statistic_in_words():
 def test_lines_are_not_shorter_than_they_may_be():
     assert shown.unbroken("a bc def g", 4) == "a\u00a0bc def\u00a0g"
     assert shown.unbroken("a b", 0) == "a b"
+    assert shown.unbroken("torch's own TransformerEncoderLayer", 20) == "torch's\u00a0own TransformerEncoderLayer"
+    assert shown.unbroken("scaled\\_dot", 0) == "scaled\\_\u200bdot"
     assert shown.place_lines("encoder, layer 2, self, head 3") == "encoder,\u00a0layer\u00a02, self,\u00a0head\u00a03"
