@@ -121,7 +121,7 @@ def test_no_word_is_cut_without_a_sign_whatever_word_is_pointed_at(browser, addr
             before = places(page)
             for word in words(page).all():
                 word.dispatch_event("pointerenter")
-                assert places(page) == before, "numbers came, and the words stayed"
+                assert places(page) == pytest.approx(before, abs=0.5), "numbers came, and the words stayed"
                 assert sign or not page.locator(".linked .strip").evaluate(CUT)
 
 

@@ -60,6 +60,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   })
   const sources = data.sources.map((source, place) => {
     const word = el("span", { className: "word" }, source.text)
+    word.dataset.room = source.text // in bold, as that which is looked at most
     const className = `source ${source.special ? "special" : ""}`
     return el("span", { className }, numbers[place], word)
   })
