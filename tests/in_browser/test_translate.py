@@ -118,17 +118,9 @@ def test_no_word_is_cut_without_a_sign_whatever_word_is_pointed_at(browser, addr
         for count in (11, 12, 13):
             open_at(page, address, text=" ".join(text.split()[:count]) + ".")
             sign = page.get_by_text("Scroll sideways for the other words").is_visible()
-            before = places(page)
             for word in words(page).all():
                 word.dispatch_event("pointerenter")
-                assert places(page) == pytest.approx(before, abs=0.5), "numbers came, and the words stayed"
                 assert sign or not page.locator(".linked .strip").evaluate(CUT)
-
-
-def places(page: Page) -> list[float]:
-    return page.locator(".linked .source .word").evaluate_all(
-        "all => all.map((one) => one.getBoundingClientRect().left)"
-    )
 
 
 def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(browser, address, checkpoint):
