@@ -28,7 +28,7 @@ from pages.parts.ablations.subjects import GROUPS, group_of, short_name
 from pages.parts.cache import checkpoint_named
 from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
@@ -53,7 +53,6 @@ HOW_TO_READ = (
     "Press a part in a box to run the model without it; the result stands below. Press it again to put it back. A "
     "box gives {}."
 )
-NEXT_HELP = "Shows where the order of words comes from: waves, rotations, biases."
 WHERE_HELP = (
     "In this text: the model runs twice, unchanged and with one part of the formula changed. In fresh models: stacks "
     "and heads with random weights show effects that a trained model has already overcome. By hand: small cases to "
@@ -182,7 +181,7 @@ def share_board(selection: Selection, board: Board) -> None:
 def show_next() -> None:
     """The next page, which is not told of an experiment that nobody chose."""
     unchosen = {} if "experiment" in choices() else {"experiment": ""}
-    page_link("Next: Positions, how the model knows the order of words", "positions", NEXT_HELP, **unchosen)
+    next_page_link("break", **unchosen)
 
 
 def show_choice(selection: Selection) -> None:

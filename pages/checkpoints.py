@@ -11,15 +11,17 @@ from model import Checkpoint, CheckpointError, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.cache import checkpoint_named, file_bytes
 from pages.parts.frame.finding import picture, picture_alone, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.state.session import address_notice
-from viz.charts.learning_curve import accuracy_curve, loss_curve, read_curve
+from viz.charts.learning_curve import accuracy_curve, last_step, loss_curve, read_curve
 from viz.charts.model_picture import model_picture, stacks_in_words
 from viz.text import card_tables as cards
 from viz.tokens import markdown_text
 
 QUESTION = "What am I looking at?"
+CURVE = "curve.csv"
+COMMAND = "The command that trained it"
 SQUARES = "Each square is a head and each row a layer; the first layer is at the bottom"
 ORANGE = "; orange heads of the decoder attend to the encoder"
 BELOW = " The data, the training and the command behind every figure stand below."
@@ -63,6 +65,7 @@ def show() -> None:
             with pages.plain_refusals():
                 show_checkpoint(checkpoint_named(name))
         page_link("How we know: all numbers checked", "evidence", EVIDENCE_HELP)
+        next_page_link("checkpoints")
 
 
 def usable_of(names: Sequence[str]) -> dict[str, cards.Model]:
@@ -93,8 +96,8 @@ def show_checkpoint(checkpoint: Checkpoint) -> None:
     st.markdown("\n\n".join(map(markdown_text, cards.about(checkpoint.config, card, checkpoint.family))))
     show_sizes(checkpoint)
     show_evaluations(card)
-    show_curve(checkpoint.name)
-    show_training(card)
+    show_curve(checkpoint.name, card)
+    show_training(card, curve_steps(checkpoint.name))
 
 
 def show_sizes(checkpoint: Checkpoint) -> None:
@@ -127,17 +130,26 @@ def show_evaluations(card: Mapping[str, object]) -> None:
                 st.code(command, language=None, wrap_lines=True)
 
 
-def show_curve(name: str) -> None:
+def curve_steps(name: str) -> int:
+    """How many steps the learning curve shows; 0 where none was kept that can be read."""
+    with suppress(OSError, ValueError):
+        return last_step(read_curve((CHECKPOINTS / name / CURVE).read_text(encoding="utf-8")))
+    return 0
+
+
+def show_curve(name: str, card: Mapping[str, object]) -> None:
     """How the training went, where its curve was kept."""
-    file = CHECKPOINTS / name / "curve.csv"
+    file = CHECKPOINTS / name / CURVE
     if not file.is_file():
         return
     st.subheader("Training curve", anchor=False, help=LOSS_HELP)
     try:
         curve = read_curve(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        st.error(markdown_text(f"curve.csv of {name}: {error}"))
+        st.error(markdown_text(f"{CURVE} of {name}: {error}"))
         return
+    if sentence := cards.curve_explained(card, last_step(curve)):
+        st.markdown(sentence)
     colours = theme()
     left, right = st.columns(2, gap="large")
     left.altair_chart(loss_curve(curve, theme=colours), theme=None, alt="Loss over the training steps.")
@@ -146,18 +158,18 @@ def show_curve(name: str) -> None:
     )
 
 
-def show_training(card: Mapping[str, object]) -> None:
-    """The data with its licences, the command, and the limits."""
+def show_training(card: Mapping[str, object], steps: int) -> None:
+    """The data with its licences, the command, and the limits. steps: of the curve, which may be of several runs."""
     if cards.data_lines(card):
         st.subheader("Data", anchor=False)
         st.markdown("\n\n".join(cards.data_lines(card)))
-    command, facts = cards.text_of(card, "training", "command"), cards.training_facts(card)
+    command, facts = cards.text_of(card, "training", "command"), cards.training_facts(card, steps)
     if command or facts:
         st.subheader("Training", anchor=False)
     if facts:
         st.markdown("\n".join(f"- {markdown_text(name)}: {markdown_text(fact)}" for name, fact in facts.items()))
     if command:
-        with st.expander("The command that trained it"):
+        with st.expander("The command of the last run" if cards.has_earlier_runs(card, steps) else COMMAND):
             st.code(command, language=None, wrap_lines=True)
     if cards.limits(card):
         st.subheader("Limits", anchor=False)

@@ -15,7 +15,7 @@ from pages.parts.cache import LRUCache, checkpoint_named
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import alone, button, download_name, files, selected_pass, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
@@ -29,7 +29,6 @@ from viz.tokens import list_of
 
 QUESTION = "Why should I believe this number?"
 CHART_SAID = "Every check, by its largest difference as a share of the allowed difference; the tables have all numbers."
-CHECKPOINTS_HELP = "Describes every model: its data, its training and its measured results."
 HOW_TO_READ = """
 - In the picture each dot is a check, placed by its largest difference as a share of the allowed difference. At the left
   end the numbers are the same to the last bit; a cross beyond the dashed line has failed.
@@ -55,6 +54,7 @@ EDITED_ELSEWHERE = (
     "The edits kept on the page Break the formula are not part of this pass. The checks run on the pass that Explore "
     "and Inside a head show."
 )
+SIDEWAYS = "← Scroll the table sideways for its other columns →"
 FINDINGS_KEPT = 64
 
 
@@ -82,7 +82,7 @@ def show() -> None:
         if not picture_alone():
             show_pass(selection, edits)
             show_findings(findings, urlencode(address_of("explore")), provenance_of(selection, checkpoint, edits))
-            page_link("Checkpoints: what these models are", "checkpoints", CHECKPOINTS_HELP)
+            next_page_link("evidence")
     with place:
         show_finding(QUESTION, *title_and_sentence)
         if caveats:
@@ -143,7 +143,9 @@ def show_findings(findings: Sequence[Finding], address: str, source: Provenance)
     for group, title in report.GROUPS.items():
         rows = [finding for finding in findings if finding.check.group == group]
         st.subheader(title, anchor=False)
-        st.table(pd.DataFrame(report.table(rows, address)), hide_index=True)
+        with st.container(key=f"checks_{group}", gap="xsmall"):
+            st.caption(SIDEWAYS)  # seen where the table is cut
+            st.table(pd.DataFrame(report.table(rows, address)), hide_index=True)
     st.subheader("Tested in the repository", anchor=False)
     st.markdown(IN_THE_REPOSITORY)
 

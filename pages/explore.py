@@ -34,7 +34,7 @@ from pages.parts.explore.settings import Axes
 from pages.parts.explore.three_changes import show_changes, swappable_side, take_swap
 from pages.parts.frame.downloads import alone, downloads, files, selected_pass
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
@@ -216,10 +216,8 @@ def show_next(attention: ShownAttention, opening: Opening) -> None:
     if is_on_screen(opening) and (view.query, view.key) != (None, None):
         query, key = view.query, view.key
     pair = {"query": query, "key": key}
-    page_link("Next: inside this head", "inside", INSIDE_HELP, layer=opening.layer, head=opening.head, **pair)
-    st.caption(
-        f"{head_findings.head_called(opening.layer, opening.head)}: every step from the words to one of its weights."
-    )
+    why = f"{head_findings.head_called(opening.layer, opening.head)}: every step from the words to one of its weights."
+    next_page_link("explore", why, layer=opening.layer, head=opening.head, **pair)
 
 
 def is_on_screen(opening: Opening) -> bool:

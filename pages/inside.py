@@ -10,7 +10,7 @@ from pages.parts.cache import checkpoint_named
 from pages.parts.components.arrow_keys import arrow_keys
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import POSITIONS_HELP, links_of_weight, page_link
+from pages.parts.frame.page_links import links_of_weight, next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import opening_selection
 from pages.parts.inside.settings import DEPTHS, Walk
@@ -153,7 +153,7 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
     if walk.depth == "numbers":
         show_code(path, walk.step)
         show_numbers(STEPS[walk.step](path))
-    page_link("Next: Positions, how words get their order", "positions", POSITIONS_HELP)
+    next_page_link("inside")
 
 
 def show_parts(path: WeightPath) -> None:

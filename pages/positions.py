@@ -23,7 +23,7 @@ from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import name_of
 from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.positions.settings import (
@@ -83,7 +83,6 @@ FORMULA_TEXT = (
     r"PE_{(pos,\,2i)} = \sin\!\left(pos / 10000^{2i/d}\right)",
     r"PE_{(pos,\,2i+1)} = \cos\!\left(pos / 10000^{2i/d}\right)",
 )
-BREAK_HELP = "Compares the model on this text with its positions, without them, and with shuffled positions."
 TABLE_HELP = "The formula of the paper at any size, or the position vectors of the checkpoint above, if it has any."
 LENGTH_HELP = f"How many positions, from 1 to {LONGEST:,}."
 WIDTH_HELP = (
@@ -155,7 +154,7 @@ def show() -> None:
         show_schemes()
         if not refused:
             share_finding()
-        page_link("Next: Break the formula, without positions", "break", BREAK_HELP)
+        next_page_link("positions")
 
 
 def share_finding() -> None:

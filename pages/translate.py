@@ -15,7 +15,7 @@ from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
@@ -143,13 +143,14 @@ def show_below(
     address_notice()
     show_outcome(selection, produced, forced_pass)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
-    show_step(selection, checkpoint, produced, forced_pass, options)
+    show_step(selection, checkpoint, produced, forced_pass, options, linked.row(options.step or 0, options.moment))
     show_all(selection, produced, forced_pass, linked, options)
     show_forced(checkpoint, forced_pass)
     show_alignment(checkpoint, forced_pass, options, snapshot_of(selection, produced, forced_pass).provenance)
     if options.method == "beam":
         show_tree(produced, options)
-    show_next(linked, options)
+    show_largest(linked, options)
+    next_page_link("translate")
 
 
 def show_all(
@@ -178,7 +179,7 @@ def snapshot_of_heads(take: Callable[[], Snapshot], linked: Linked, options: Opt
     return of_heads(take(), "cross", layer, head or None, row, key)
 
 
-def show_next(linked: Linked, options: Options) -> None:
+def show_largest(linked: Linked, options: Options) -> None:
     """Where the largest weight of this step comes from, on the page of one head."""
     row = linked.row(options.step or 0, options.moment)
     if row is None:
@@ -186,7 +187,7 @@ def show_next(linked: Linked, options: Options) -> None:
     layer, head, key = largest_of(linked.weights, row, options.place())
     site = {"layer": layer, "head": head, "query": row, "key": key}
     page_link(
-        "Next: every step to the largest weight of this word",
+        "Inside: every step to the largest weight of this word",
         "inside",
         INSIDE_HELP,
         attention="cross",

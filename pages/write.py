@@ -17,7 +17,7 @@ from pages.parts.explore.explorer_panel import ShownAttention, explorer_keeps_no
 from pages.parts.frame.downloads import Snapshot, download_name, downloads, files
 from pages.parts.frame.downloads import button as download
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
-from pages.parts.frame.page_links import page_link
+from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.passes import trace_of
 from pages.parts.state import fields
@@ -59,8 +59,6 @@ from viz.text.weight_sentences import kept
 from viz.tokens import markdown_text, percent, visible
 
 QUESTION = "Which words does the model look at as it writes?"
-NEXT = "Next: Break the formula, one part at a time"
-NEXT_HELP = "Shows the same model with one part of its formula taken out."
 DRAWN, LAYER_PLACES = 12, 5  # tokens in the chart of the next one, and for each layer
 HOW_TO_READ = """
 - The text that you typed is bold. The number under every written **token** (a word or a piece of one) is the
@@ -72,10 +70,10 @@ HOW_TO_READ = """
 - In the explorer, the last token that has been read is kept as the **query**: the next token is computed from what this
   query attends to.
 """
-METHOD_NAMES = {"sample": "at random", "greedy": "the likeliest"}
+METHOD_NAMES = {"sample": "drawn at random", "greedy": "the likeliest"}
 METHOD_HELP = (
-    "At random: each token is drawn with its probability after the settings below; the same seed writes the same "
-    "text again. The likeliest: always the token with the highest probability."
+    "Drawn at random: each token is drawn with its probability after the settings below; the same seed writes the "
+    "same text again. The likeliest: always the token with the highest probability after these settings."
 )
 PENALTY_HELP = (
     "First setting: makes tokens that are already in the text less likely. Their logits (the model's numbers before "
@@ -99,7 +97,11 @@ TOKENS_HELP = "How many tokens Run writes, one after the other. You can stop the
 STEP_HELP = "Writes one token: the one marked ▸ in the chart."
 BACK_HELP = "Shows the step before. The written tokens stay until you take another token there."
 RESET_HELP = "Removes all written tokens."
-OTHER_HELP = "Any token in the chart. “Take it” does what a click on the token's row does."
+OTHER_HELP = "Any token in the chart."
+TAKE_SAID = (
+    "**Write this token** puts the token of this list here, whatever the settings choose; so does a click on its row "
+    "in the chart. Another token in the place of a written one removes all that was written after it."
+)
 LENS_HELP = (
     "The last norm and the token table turn the stream of the last layer into the model's answer. Here they are "
     "applied to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers were not trained to "
@@ -154,7 +156,7 @@ def show_parts(cursor: GenerationCursor) -> None:
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     show_attention()
     show_lens(cursor, step)
-    page_link(NEXT, "break", NEXT_HELP)
+    next_page_link("write")
 
 
 def show_other(selection: Selection, names: list[str]) -> None:
@@ -350,7 +352,8 @@ def show_others(cursor: GenerationCursor, step: Step, ids: list[int]) -> None:
         keep = partial(keep_other, cursor)
         select("Another token", ids, other, keep, key="other", format_func=named, help=OTHER_HELP, width=260)
         stuck = cursor.full or cursor.ended
-        st.button("Take it", key="take", on_click=take_token, args=(cursor, other), disabled=stuck)
+        st.button("Write this token", key="take", on_click=take_token, args=(cursor, other), disabled=stuck)
+    st.caption(TAKE_SAID)
 
 
 def other_of(cursor: GenerationCursor, ids: list[int]) -> int:
@@ -372,7 +375,7 @@ def show_settings(cursor: GenerationCursor) -> None:
         return {"key": bind(name, getattr(chosen, name), told=True), "on_change": take_setting, "args": (cursor, name)}
 
     radio(
-        "Take",
+        "Next token",
         settings.METHODS,
         chosen.method,
         lambda method: change(cursor, method=method),

@@ -104,6 +104,32 @@ def check(holds: bool) -> None:
     assert holds
 
 
+@pytest.mark.parametrize("width", [1366, 390])
+def test_that_a_text_is_not_shown_yet_stands_at_its_field_and_the_bar_stays_a_row(browser, address, width):
+    with visitor(browser, width=width, height=844) as page:
+        opened(page, address)
+        place = page.get_by_role("heading", level=1).bounding_box()
+        for text in (TEXT, f"{TEXT} " * 20):  # a line, and as many as the field grows to
+            field(page).fill(text)
+            box, note = field(page).bounding_box(), page.get_by_text(UNSENT).bounding_box()
+            assert box is not None
+            assert note is not None
+            edge = box["y"] + box["height"]
+            assert note["y"] < edge < note["y"] + note["height"]
+            assert box["x"] <= note["x"] <= box["x"] + 20
+            assert note["x"] + note["width"] <= box["x"] + box["width"]
+            assert page.get_by_role("heading", level=1).bounding_box() == place
+            row = page.locator(".bar .row").bounding_box()
+            assert row is not None
+            assert row["y"] + row["height"] <= (56 if width > 768 else 104)
+        field(page).blur()
+        expect(field(page)).not_to_be_focused()
+        box, note = field(page).bounding_box(), page.get_by_text(UNSENT).bounding_box()
+        assert box is not None
+        assert note is not None
+        assert note["y"] < box["y"] + box["height"] < note["y"] + note["height"]
+
+
 def test_a_text_that_was_sent_and_never_read_is_marked_as_not_shown(browser, address):
     with visitor(browser) as page:
         open_page(page, address, "Explore", text=TEXT)

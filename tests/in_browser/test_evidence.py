@@ -57,3 +57,20 @@ def test_axe_finds_nothing_serious_and_the_page_fits_the_window(browser, address
         checked(page)
         fits(page, width)
         assert serious(page) == []
+
+
+CUT = "table => table.parentElement.scrollWidth > table.parentElement.clientWidth"
+
+
+@pytest.mark.parametrize("checkpoint", ["sentiment", "translate-en-fr"])
+@pytest.mark.parametrize("width", [1366, 1280, 390])
+def test_no_column_of_a_table_is_cut_without_a_sign(browser, address, width, checkpoint):
+    with visitor(browser, width=width, height=6000) as page:
+        page.goto(f"{address}/evidence?checkpoint={checkpoint}&text=A+dog+saw+it")
+        checked(page)
+        tables = page.locator("[data-testid=stTable] table")
+        expect(tables).to_have_count(5)
+        cut = [bool(table.evaluate(CUT)) for table in tables.all()]
+        assert any(cut) == (width == 390)
+        sign = page.get_by_text("Scroll the table sideways for its other columns")
+        assert [one.is_visible() for one in sign.all()] == [width == 390] * 5

@@ -85,10 +85,10 @@ def at_step(page: Page, checkpoint: Any, text: str, target: str, step: int) -> N
     trace = checkpoint.trace(text, target=target)
     ids = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
     piece = checkpoint.tokenizer.pieces(ids)[step]
-    sentence = page.get_by_text(re.compile("^To produce "))
+    sentence = page.get_by_text(re.compile(r"^To write \d"))
     probability = float(trace.logits[step].double().softmax(dim=-1)[ids[step]])
     expect(sentence).to_contain_text(
-        re.compile(rf"^To produce {re.escape(position_name(step, piece))}, the model looked most")
+        re.compile(rf"^To write {re.escape(position_name(step, piece))}, the model looked most")
     )
     expect(sentence).to_contain_text(
         f"The model gave {position_name(step, piece)} a probability of {percent(probability, 1)}."
@@ -418,12 +418,12 @@ def choices(checkpoint: Any, text: str) -> list[tuple[int, str]]:
     ]
 
 
-def test_the_first_take_it_takes_the_token_that_was_chosen(browser, address, stories):
+def test_the_first_press_writes_the_token_that_was_chosen(browser, address, stories):
     third, name = choices(stories, STORY)[2]
     with visitor(browser) as page:
         open_page(page, address, "Write")
         choose(page, "Another token", name)
-        press(page, "Take it")
+        press(page, "Write this token")
         expect(tokens(page)).to_have_count(1)
         comes_true(page, lambda: wrote(page, [third]))
         no_complaint(page)

@@ -65,7 +65,6 @@ OPENING = {  # the text and the model that a page shows to whoever has chosen no
     "Break the formula": (EXAMPLES[0], "sentiment"),
     "Translate": (SENTENCES[0], "translate-en-fr"),
     "Write": (STORY, "stories"),
-    "How we know": (EXAMPLES[0], "sentiment"),
 }
 
 
@@ -186,6 +185,21 @@ def test_pages_that_nobody_touched_open_as_they_always_do(browser, address):
             opened(page, title)
             assert "?" not in page.url
             no_complaint(page)
+
+
+def test_how_we_know_checks_what_the_page_before_showed_and_says_where_another_model_opens(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Write")
+        before = entries(page)
+        go_to(page, "How we know")
+        opened_with(page, STORY, "stories")
+        assert entries(page) == before + 1
+        go_to(page, "Explore")
+        opened(page, "Explore")
+        expect(page.get_by_text("The page before showed stories; this page opens with sentiment.")).to_be_visible()
+        back(page, "How we know")
+        opened_with(page, STORY, "stories")
+        no_complaint(page)
 
 
 # Addresses
@@ -464,7 +478,7 @@ def test_a_phone_goes_the_main_ways(browser, address, sentiment):
         with answered(page):
             page.get_by_role("group", name="Translation").get_by_role("button").first.click()
         press(page, "Next")
-        expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
+        expect(page.get_by_text(re.compile("^To write 2 · "))).to_be_visible()
         no_complaint(page)
         fits(page, 390)
         page.mouse.move(200, 600)

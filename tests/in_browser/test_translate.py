@@ -103,6 +103,26 @@ def test_words_that_do_not_fit_are_scrolled_to_with_a_sign_and_the_marked_link_i
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+CUT = """strip => {
+  const ends = [...strip.querySelectorAll(".source, .target")].map((box) => box.getBoundingClientRect())
+  const { left, right } = strip.getBoundingClientRect()
+  return ends.some((box) => box.left < left - 0.5 || box.right > right + 0.5)
+}"""
+
+
+@pytest.mark.parametrize("width", [1366, 1280, 390])
+def test_no_word_is_cut_without_a_sign_whatever_word_is_pointed_at(browser, address, width):
+    """Words were moved beyond the strip's end by the numbers above them, which came after the words were fitted."""
+    text = "The animal didn't cross the street because it was too tired to go on and on"
+    with visitor(browser, width=width, height=844) as page:
+        for count in (11, 12, 13):
+            open_at(page, address, text=" ".join(text.split()[:count]) + ".")
+            sign = page.get_by_text("Scroll sideways for the other words").is_visible()
+            for word in words(page).all():
+                word.dispatch_event("pointerenter")
+                assert sign or not page.locator(".linked .strip").evaluate(CUT)
+
+
 def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(browser, address, checkpoint):
     trace = checkpoint.trace(SOURCE, target=TARGET)
     with visitor(browser) as page:
@@ -115,9 +135,9 @@ def test_a_typed_translation_is_stepped_through_and_every_number_is_the_traces(b
         next_ids = [*trace.decoder.ids.tolist()[1:], checkpoint.config.end_id]
         comes_true(page, partial(compare, page, 2, TOKEN, logs[range(len(next_ids)), next_ids]))
         words(page).first.click()
-        expect(page.get_by_text(re.compile("^To produce 1 · "))).to_be_visible()
+        expect(page.get_by_text(re.compile("^To write 1 · "))).to_be_visible()
         page.get_by_role("button", name="Next", exact=True).click()
-        expect(page.get_by_text(re.compile("^To produce 2 · "))).to_be_visible()
+        expect(page.get_by_text(re.compile("^To write 2 · "))).to_be_visible()
         row = trace.decoder.cross_weights()[2].double().mean(dim=0)[1]
         comes_true(page, partial(compare, page, 0, BAR, row))
         comes_true(page, partial(curved, page, 1, row))

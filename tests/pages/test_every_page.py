@@ -20,6 +20,7 @@ from model.checkpoint import CHECKPOINTS
 from pages.parts.cache import LRUCache, bytes_of
 from pages.parts.explore.explorer_panel import ShownAttention, requested_layer
 from pages.parts.explore.settings import Axes
+from pages.parts.frame.page_links import NEXT
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
 from pages.parts.translate.settings import SENTENCES
@@ -96,6 +97,39 @@ def follow(app: AppTest, label: str) -> AppTest:
     app.query_params.clear()
     app.query_params.update(dict(parse_qsl(page_link.query_string)))
     return app.switch_page(f"pages/{page_link.page.rpartition('/')[2].removesuffix('.py') or 'explore'}.py").run()
+
+
+SEEN = {  # text and model on the way through all pages, for whoever has chosen nothing
+    "inside": (EXAMPLES[0], "sentiment"),
+    "positions": (EXAMPLES[0], "sentiment"),
+    "break": (EXAMPLES[0], "sentiment"),
+    "translate": (SENTENCES[0], "translate-en-fr"),
+    "write": (BEGINNINGS[0], "stories"),
+    "evidence": (BEGINNINGS[0], "stories"),
+    "checkpoints": None,  # it has no bar
+    "explore": (BEGINNINGS[0], "stories"),
+}
+WHY_ANOTHER_MODEL = {
+    "break": "That page opens with translate-en-fr, because sentiment does not translate.",
+    "translate": "That page opens with stories, because translate-en-fr does not continue texts.",
+}
+
+
+@pytest.mark.parametrize("own", ["", SENTENCE])
+def test_the_last_links_go_once_round_all_pages_and_say_why(own):
+    app, page = opened(**({"text": own} if own else {})), "explore"
+    for expected, seen in SEEN.items():
+        after = NEXT[page]
+        (why,) = [caption.value.replace("\\", "") for caption in app.main.caption][-1:]
+        assert why.endswith(WHY_ANOTHER_MODEL.get(page, after.why if page != "explore" else "one of its weights."))
+        assert ("That page opens with" in why) == (page in WHY_ANOTHER_MODEL)
+        app, page = follow(app, after.label).run(), after.page
+        assert not app.exception
+        assert not app.error
+        assert page == expected
+        if seen is not None:
+            assert (bar(app)["text"], bar(app)["model"]) == (own or seen[0], seen[1])
+    assert SEEN.keys() == {Path(name).stem for name in ALL_PAGES}
 
 
 def button(app: AppTest, label: str):
@@ -541,6 +575,8 @@ def test_the_checkpoints_page_shows_every_checkpoint_with_its_size(checkpoint):
     assert [header.value for header in app.header] == names
     parameters = sum(weights.numel() for weights in checkpoint.model.parameters())
     assert f"{parameters:,}" in app.metric[0].help
+    words = "\n".join(text.value for text in app.markdown)
+    assert words.count("steps of several training runs") == words.count("- steps of the last run: 1\\,400") == 1
 
 
 def test_a_folder_that_is_put_in_while_the_app_runs_appears_without_its_card(tmp_path, monkeypatch):

@@ -12,11 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.evidence import CHECKS, STAGES, Finding, evidence
-from pages.parts.state.selection import LONGEST_TEXT
+from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT
+from pages.parts.write.settings import EXAMPLE
 from tests import tiny
 from tests.folders import make_folders
 from tests.model.measures.test_evidence import checkpoint_of, falsified, traced
-from tests.pages.test_every_page import SENTENCE, opened, typed
+from tests.pages.test_every_page import SENTENCE, bar, opened, typed
 from viz.charts import evidence_agreement
 from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.packing import pack
@@ -27,7 +28,8 @@ PAGE = "evidence.py"
 
 
 def plain(text: str) -> str:
-    return text.replace("\\", "").replace("\u00a0", " ")
+    """As it is read and copied: without the marks of Markdown, and without what only says where a line may break."""
+    return text.replace("\\", "").replace("\u00a0", " ").replace("\u2011", "-").replace("\u200b", "")
 
 
 def rows(app: AppTest) -> list[dict[str, str]]:
@@ -104,10 +106,41 @@ def test_what_is_broken_on_another_page_is_said_to_be_left_out():
     assert "are not part of this pass" not in words(opened(PAGE))
 
 
+def shown_in_bar(app: AppTest) -> tuple[str, str]:
+    return bar(app)["text"], bar(app)["model"]
+
+
+def test_text_and_model_of_the_page_before_come_along_and_are_left_behind_again():
+    # Twice, because AppTest leaves out app.py, where one page's controls are told from another's.
+    app = opened("write.py").switch_page(f"pages/{PAGE}").run().run()
+    assert shown_in_bar(app) == (EXAMPLE, "stories")
+    assert {row["Result"] for row in rows(app)} == {"✓ agrees", "does not apply"}
+    assert "this page" not in " ".join(caption.value for caption in app.caption)
+    app = app.switch_page("pages/explore.py").run().run()
+    assert shown_in_bar(app) == (EXAMPLES[0], "sentiment"), "nobody chose the others"
+    assert "The page before showed stories; this page opens with sentiment." in plain(
+        " ".join(caption.value for caption in app.caption)
+    )
+
+
+def test_a_model_that_a_visitor_chose_waits_where_another_is_followed_and_where_it_cannot_be_used():
+    app = opened("explore.py", checkpoint="sentiment", text=SENTENCE).switch_page("pages/write.py").run().run()
+    assert shown_in_bar(app) == (SENTENCE, "stories")
+    assert "sentiment does not continue texts, so this page shows stories." in plain(
+        " ".join(caption.value for caption in app.caption)
+    )
+    app = app.switch_page(f"pages/{PAGE}").run().run()
+    assert shown_in_bar(app) == (SENTENCE, "stories")
+    app = app.switch_page("pages/explore.py").run().run()
+    assert shown_in_bar(app) == (SENTENCE, "sentiment")
+
+
 def test_a_model_with_two_stacks_is_checked_in_all_attentions():
     table_rows = rows(opened(PAGE, checkpoint="translate-en-fr", text="A dog saw it.", attention="cross"))
     assert {row["Result"] for row in table_rows} == {"✓ agrees", "does not apply"}
-    assert any("cross" in row["At"] for row in table_rows)
+    assert any("cross-attention" in row["At"] for row in table_rows)
+    places = " ".join(f"{row['At']} {row['Compared with']}" for row in table_rows)
+    assert not re.search(r"\b(self|cross)\b(?!-attention)", places)
 
 
 @pytest.fixture(scope="module")
@@ -262,9 +295,22 @@ def test_dots_of_one_place_stand_apart_and_what_is_no_number_stands_beyond_what_
         evidence_agreement.share_chart([])
 
 
+def test_a_place_names_its_attention_and_its_statistic_in_words():
+    finding = Finding(check=CHECKS[0], passed=True, place=(("stack", "encoder"), ("layer", 0), ("attention", "self")))
+    assert evidence_tables.where(finding) == "encoder, layer 1, self-attention"
+    place = (("stack", "decoder"), ("attention", "cross"), ("layer", 1), ("head", 2), ("statistic", "self"))
+    words = "decoder, cross-attention, layer 2, head 3, weight on the token itself"
+    assert evidence_tables.where(replace(finding, place=place)) == words
+
+
 def test_lines_are_not_shorter_than_they_may_be():
     assert evidence_tables.unbroken("a bc def g", 4) == "a\u00a0bc def\u00a0g"
     assert evidence_tables.unbroken("a b", 0) == "a b"
+    assert (
+        evidence_tables.unbroken("torch's own TransformerEncoderLayer", 20)
+        == "torch's\u00a0own TransformerEncoderLayer"
+    )
+    assert evidence_tables.unbroken("scaled\\_dot", 0) == "scaled\\_\u200bdot"
     assert (
         evidence_tables.place_lines("encoder, layer 2, self, head 3")
         == "encoder,\u00a0layer\u00a02, self,\u00a0head\u00a03"

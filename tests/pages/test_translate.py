@@ -128,6 +128,13 @@ def finding(app) -> tuple[str, str]:
     return plain(title.value), next(text for text in texts if " of the weight. The model gave " in text)
 
 
+def other_moment(app) -> str:
+    """What is said at the choice of a moment of the one that is not chosen."""
+    marked = "**Not in the picture.** "
+    (words,) = [plain(text.value) for text in app.caption if plain(text.value).startswith(marked)]
+    return words.removeprefix(marked)
+
+
 def plain(text: str) -> str:
     return text.replace("\\", "").replace("\u00a0", " ")
 
@@ -143,9 +150,11 @@ def test_the_page_opens_on_rouge_with_the_layer_that_is_right_and_its_numbers_ar
     probability = float(trace.logits[2].double().softmax(dim=-1)[trace.decoder.ids[3]])
     assert f"Layer 3, mean of its heads, gives “red” {100 * float(row.max()):.0f} % of the weight." in sentence
     assert f"The model gave “rouge” a probability of {100 * probability:.1f} %." in sentence
+    assert "One step later" not in sentence, "the picture shows the moment when the word is written"
+    assert linked(app)["caption"] == "Shown: what is looked at while a word is written (layer 3, mean of its heads)"
     share = 100 * float(later.max())
     one_later = f"One step later, while the model reads “rouge”, layer 1, head 7 looks at “red” with {share:.0f} %."
-    assert one_later in sentence
+    assert other_moment(app) == one_later
     assert "translation" not in app.query_params, "nobody chose it"
 
 
@@ -205,9 +214,9 @@ def test_without_a_card_the_most_telling_heads_are_read(checkpoint, tmp_path, mo
     shutil.copytree(CHECKPOINTS / "translate-en-fr", tmp_path / "bare", ignore=shutil.ignore_patterns("card.json"))
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", tmp_path)
     app = at(checkpoint="bare")
-    title, sentence = finding(app)
+    title, _ = finding(app)
     assert title == "To write “rouge”, the model looked at “red”."
-    assert "One step later" not in sentence, "nobody measured which heads are right then"
+    assert not [text for text in app.caption if "Not in the picture" in text.value], "nobody measured the heads of it"
 
 
 @pytest.mark.parametrize("hostile", ["<b>x</b>", "**b** $a$ :smile:", "שלום", "a\u200bb"])
@@ -268,8 +277,26 @@ def test_a_step_shows_the_weights_of_the_row_that_produces_it(checkpoint):
     assert [one["share"] for one in values(app, 0)] == pytest.approx(row.tolist(), abs=1e-6)
     likeliest = trace.logits[2].double().softmax(dim=-1).topk(8).values.tolist()
     assert [one["share"] for one in values(app, 1)] == pytest.approx(likeliest, abs=1e-9)
-    sentence = paragraph(app, "To produce **3 · ")
+    sentence = paragraph(app, "To write **3 · ")
     assert f"{100 * float(row.max()):.0f} % of the weight (layer 2, head 5)" in sentence
+
+
+def test_title_picture_and_step_are_of_one_moment_and_the_other_is_said_at_the_choice(checkpoint):
+    app = at(translation="moment.read~step.2")
+    trace = checkpoint.trace(EXAMPLES[0], target="La maison rouge est grande.")
+    cross = trace.decoder.cross_weights().double()
+    row, earlier = cross[0, 6, 3], cross[2].mean(dim=0)[2]
+    assert finding(app)[0] == "One step later, reading “rouge”, the model looked at “red”."
+    assert linked(app)["caption"] == "Shown: what is looked at one step later, while a word is read (layer 1, head 7)"
+    assert [one["share"] for one in values(app, 0)] == pytest.approx(row.tolist(), abs=1e-6)
+    assert "the model looked most at **2 · ␣red**" in paragraph(app, "One step later, reading **3 · ")
+    written = (
+        f"While the model writes “rouge”, layer 3, mean of its heads, looks at “red” with {100 * earlier.max():.0f} %."
+    )
+    assert other_moment(app) == written
+    last = at(translation="moment.read~step.6")
+    assert "last and does not read it" in paragraph(last, "The model writes **7 · ")
+    assert len(last.get("vega_lite_chart")) == len(app.get("vega_lite_chart")) - 1
 
 
 def test_next_and_back_walk_through_the_tokens_and_keep_their_row_in_the_explorer():
@@ -281,7 +308,7 @@ def test_next_and_back_walk_through_the_tokens_and_keep_their_row_in_the_explore
     assert app.query_params["query"] == "2"
     assert picture(app)["view"]["query"] == 2
     app.button(key="back").click().run()
-    paragraph(app, "To produce **2 · ")
+    paragraph(app, "To write **2 · ")
 
 
 def test_the_links_are_the_largest_weights_of_the_words(checkpoint):
@@ -361,7 +388,7 @@ def test_more_than_512_tokens_are_cut_and_the_page_says_so():
 def test_the_edges_of_sampling_take_the_likeliest_token(checkpoint, setting):
     app = at(text=TEXT, translation=f"method.sample~{setting}")
     assert translation(app) == checkpoint.generate(TEXT, 512).text
-    assert "its probability was 100.0 %" in paragraph(app, "To produce")
+    assert "its probability was 100.0 %" in paragraph(app, "To write")
 
 
 @pytest.mark.parametrize(
@@ -427,7 +454,7 @@ def test_a_number_that_no_address_may_hold_is_not_taken():
 
 
 def test_the_door_of_a_weight_one_step_later_leads_to_the_row_that_reads_the_word(checkpoint):
-    label = "Next: every step to the largest weight of this word"
+    label = "Inside: every step to the largest weight of this word"
     app = at(translation="reading.1.3~moment.read")
     trace = checkpoint.trace(EXAMPLES[0], target="La maison rouge est grande.")
     key = int(trace.decoder.cross_weights()[1, 3, 3].argmax())

@@ -1,6 +1,7 @@
 """The page Write: every number beside an independent softmax and filters, every control, every hard case."""
 
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -111,7 +112,7 @@ def test_the_title_is_the_likeliest_token_and_the_sentence_what_was_taken_and_lo
     name = visible(gpt2.tokenizer.pieces([best])[0].strip())
     assert title.endswith(f"the likeliest token is “{name}”: {plain(percent(columns[0].max()))}.")
     own, after = (plain(percent(column[33], 1)) for column in (columns[0], columns[-1]))
-    taken = f"“{piece}” was taken here: {own} from the model, {after} after the settings."
+    taken = f"“{piece}” was taken here ({own} from the model, {after} after the settings)."
     assert sentence.startswith(f"After {len(ids)} tokens, {taken}")
     weights = trace.decoder.weights().double().numpy()
     last, excesses = len(ids) - 1, {}
@@ -123,6 +124,20 @@ def test_the_title_is_the_likeliest_token_and_the_sentence_what_was_taken_and_lo
     assert f"layer {layer + 1}, head {head + 1} attends to" in sentence
     assert f"with {plain(percent(weight))}; the tokens before" in sentence
     assert sentence.endswith(f" {plain(percent(before))} on average.")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "Step draws the next token at random, by the probabilities after the settings"),
+        ({"temperature": "0"}, "the settings leave one token, and Step writes it"),
+        ({"method": "greedy"}, "Step writes the token that is likeliest after the settings"),
+    ],
+)
+def test_the_sentence_says_how_the_settings_choose_the_next_token(settings, words):
+    app = opened("write.py", **settings)
+    marked = next(row["token"] for row in bars(app) if row["taken"]).partition(" · ")[2]
+    assert re.search(rf"{words}.*“{re.escape(marked)}”", finding(app)[1])
 
 
 def test_a_text_of_two_tokens_has_no_habit_to_exceed():

@@ -221,4 +221,9 @@ def test_the_finding_names_the_words_the_heads_and_both_numbers():
     assert say.sentence("r", "b", 0.5, 0.5, 1, (0, 6)).startswith("Layer 1, head 7 gives “b”")
     pieces = say.sentence("taquiné", "b", 0.5, 0.002, 4, (2,))
     assert pieces.endswith("The model gave “taquiné” (its 4 pieces together) a probability of 0.2\u00a0%.")
-    assert "layer 1, head 7 looks at “red” with 77\u00a0%" in say.one_step_later("rouge", "red", 0.77, (0, 6))
+    read = "One step later, while the model reads “rouge”, layer 1, head 7 looks at “red” with 77\u00a0%."
+    assert say.of_other_moment("rouge", "red", 0.77, (0, 6), moment="read") == read
+    written = "While the model writes “rouge”, layer 3, mean of its heads, looks at “red” with 77\u00a0%."
+    assert say.of_other_moment("rouge", "red", 0.77, (2,), moment="produced") == written
+    assert say.picture_caption((2,), moment="produced").startswith("Shown: what is looked at while a word is written (")
+    assert "one step later, while a word is read (layer 1, h" in say.picture_caption((0, 6), moment="read")

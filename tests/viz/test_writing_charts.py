@@ -138,13 +138,20 @@ def test_the_title_quotes_the_last_words_that_were_read(text, tail):
 
 
 def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
-    sentence = writing_finding.choice(" *a*", 1, (0.25, 0.5), already=False)
-    taken = "After one token, Step takes **“␣*a*”** next: 25.0 % from the model, 50.0 % after the settings."
-    assert sentence.replace("\\", "").replace("\u00a0", " ") == taken
-    assert "Step, which draws at random, takes **“a”** next" in writing_finding.choice(
-        "a", 3, (0.25, 0.5), already=False, drawn=True
+    def sentence(token: str, read: int, shares: tuple[float, float], **how: bool) -> str:
+        return writing_finding.choice(token, read, shares, **how).replace("\\", "").replace("\u00a0", " ")
+
+    shares = "(25.0 % from the model, 50.0 % after the settings)."
+    greedy = f"After one token, **Step** writes the token that is likeliest after the settings, **“␣*a*”** {shares}"
+    assert sentence(" *a*", 1, (0.25, 0.5), already=False) == greedy
+    drawn = (
+        "After 3 tokens, **Step** draws the next token at random, by the probabilities after the settings; with this "
+        f"seed it is **“a”** {shares}"
     )
-    assert "was taken here" in writing_finding.choice("a", 3, (0.25, 0.5), already=True)
+    assert sentence("a", 3, (0.25, 0.5), already=False, drawn=True) == drawn
+    alone = "After 3 tokens, the settings leave one token, and **Step** writes it: **“a”** ("
+    assert sentence("a", 3, (0.25, 1.0), already=False, drawn=True).startswith(alone)
+    assert sentence("a", 3, (0.25, 0.5), already=True, drawn=True) == f"After 3 tokens, **“a”** was taken here {shares}"
     link = LastLink(layer=4, head=3, key=1, weight=0.51, before=0.046)
     looked = (
         "While reading “who”, layer 5, head 4 attends to **“girl”** with 51 %; the tokens before “who” gave “girl” "

@@ -26,6 +26,11 @@ def read_curve(text: str) -> dict[str, list[float]]:
     return {name: [float(row[name] or math.nan) for row in rows] for name in COLUMNS}
 
 
+def last_step(curve: Mapping[str, Sequence[float]]) -> int:
+    """How many steps the curve shows."""
+    return int(max(curve["step"]))
+
+
 def loss_curve(curve: Mapping[str, Sequence[float]], *, theme: Theme = LIGHT) -> alt.Chart:
     """Training and validation loss over the steps."""
     points = [

@@ -6,6 +6,7 @@ What a model is and does can be read off its config, with a card or without.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from model import Config
 from model.edits.checks import sizes_of
@@ -58,6 +59,7 @@ MEASURES = {
 EVALUATION_COLUMNS = {"result": "result", "what": "what", "examples": "examples"}
 WEB_ADDRESS = re.compile(r"https?:/{2}[\w.-]+(?:/[\w./~%-]*)?")
 TRAINING_FACTS = ("seed", "steps", "examples", "seconds", "machine", "versions", "notes")
+OF_ONE_RUN = ("steps", "examples", "time")
 
 
 @dataclass(frozen=True)
@@ -257,15 +259,40 @@ def _data_line(row: Mapping[str, object]) -> str:
     return "  \n".join([f"**{name}**", *(f"{title}: {part}" for title, part in parts.items() if part)])
 
 
-def training_facts(card: Mapping[str, object]) -> dict[str, str]:
-    """How it was trained, but for the command: name and value, both text."""
+def curve_explained(card: Mapping[str, object], curve_steps: int) -> str:
+    """Which steps the curve shows, where they are more than the card's own; "" where they are not."""
+    if not has_earlier_runs(card, curve_steps):
+        return ""
+    return (
+        f"The curves show all {curve_steps:,} steps of several training runs, one run after the other. The last run "
+        f"took the last {_training(card)['steps']:,} of these steps; its seed, examples and time stand under Training."
+    )
+
+
+def has_earlier_runs(card: Mapping[str, object], curve_steps: int) -> bool:
+    """Whether the curve shows more steps than the card counts: the card is of the last run, the curve of all."""
+    steps = _training(card).get("steps")
+    return isinstance(steps, int) and 0 < steps < curve_steps
+
+
+def _training(card: Mapping[str, object]) -> Mapping[str, Any]:
     training = card.get("training")
-    record = training if isinstance(training, Mapping) else {}
+    return training if isinstance(training, Mapping) else {}
+
+
+def training_facts(card: Mapping[str, object], curve_steps: int = 0) -> dict[str, str]:
+    """How it was trained, but for the command: name and value, both text.
+
+    curve_steps: of the curve that was kept. Where the card counts fewer, its counts are named as the last run's.
+    """
+    record = _training(card)
     facts = {name: as_text(record[name]) for name in TRAINING_FACTS if record.get(name) not in (None, "", {}, [])}
     if isinstance(record.get("seconds"), int | float):
         facts["time"] = duration(float(record["seconds"]))
         del facts["seconds"]
-    return facts
+    if not has_earlier_runs(card, curve_steps):
+        return facts
+    return {f"{name} of the last run" if name in OF_ONE_RUN else name: fact for name, fact in facts.items()}
 
 
 def limits(card: Mapping[str, object]) -> list[str]:

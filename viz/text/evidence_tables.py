@@ -7,6 +7,7 @@ import numpy as np
 
 from model import Trace
 from model.measures.evidence import Check, Compared, Finding, Skipped, gather
+from viz.charts.head_statistics import TITLES
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.explorer.packing import pack, pack_layer, unpack, unpack_layer
 from viz.export.data_files import csv_file, trace_npz
@@ -43,12 +44,17 @@ PICTURES = (
 LARGEST_FILE = 16_000_000  # bytes of weights: to compress more takes longer than all other checks
 TOO_LARGE = "Packing so many weights takes too long for this page. A shorter text is checked."
 RESULTS = {True: "✓ agrees", False: "✗ differs", None: "does not apply"}
-NARROWEST = {"Result": 16, "Quantity": 12, "Compared with": 20, "On the screen": 14}  # characters of a line
+NARROWEST = {"Result": 8, "Quantity": 12, "Compared with": 20, "On the screen": 14}  # characters of a line
+LONGEST_LINE = 28
 PAGES = {"Explore": "explore", "Inside a head": "inside", "Positions": "positions", "Break the formula": "break"}
-SHORTEST_PLACE = 16
-NO_BREAK = "\u00a0"
+SHORTEST_PLACE = 15
+NO_BREAK, NO_BREAK_HYPHEN, MAY_BREAK = "\u00a0", "\u2011", "\u200b"
 FROM_ONE = ("layer", "head", "key-value head", "query", "key", "position")
 SAID = {"position": "token"}
+NAMES: Mapping[str, Mapping[str, str]] = {
+    "attention": {"self": "self-attention", "cross": "cross-attention"},
+    "statistic": TITLES,
+}
 
 
 def picture_findings(trace: Trace) -> list[Finding]:
@@ -132,7 +138,7 @@ def table(findings: Sequence[Finding], address: str = "") -> dict[str, list[str]
 
 def place_lines(place: str) -> str:
     """A place that breaks at its commas alone, and not at all of them."""
-    parts = (markdown_text(part).replace(" ", NO_BREAK) for part in place.split(", "))
+    parts = (markdown_text(part).replace(" ", NO_BREAK).replace("\\-", NO_BREAK_HYPHEN) for part in place.split(", "))
     return unbroken(", ".join(parts), SHORTEST_PLACE)
 
 
@@ -148,14 +154,15 @@ def linked(screen: str, address: str) -> str:
 def unbroken(text: str, least: int) -> str:
     """The text with spaces that do not break where a line would be shorter than so many characters.
 
-    On a narrow screen a table would otherwise give every column the width of its longest word.
+    On a narrow screen a table would otherwise give every column the width of its longest word. A long word stands on a
+    line of its own and breaks after "_", or all columns would be as wide as the table has no room for.
     """
     lines = [""]
     for word in text.split(" "):
-        if lines[-1] and len(lines[-1]) >= least:
+        if lines[-1] and (len(lines[-1]) >= least or len(lines[-1]) + len(word) > LONGEST_LINE):
             lines.append("")
         lines[-1] += f"{NO_BREAK if lines[-1] else ''}{word}"
-    return " ".join(lines)
+    return " ".join(lines).replace("\\_", f"\\_{MAY_BREAK}")
 
 
 def row(finding: Finding) -> dict[str, str]:
@@ -188,12 +195,18 @@ def exactly(number: float) -> str:
 
 
 def where(finding: Finding) -> str:
-    """ "encoder self, layer 2, head 3, query 5, key 1": tokens, layers and heads from 1, the rest from 0."""
-    parts = []
-    for name, value in finding.place:
-        number = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)
-        parts.append(number if name in ("stack", "attention", "statistic") else f"{SAID.get(name, name)} {number}")
-    return ", ".join(parts)
+    """ "encoder, layer 2, self-attention, head 3, query 5, key 1": tokens, layers, heads from 1, the rest from 0."""
+    return ", ".join(place_part(name, value) for name, value in finding.place)
+
+
+def place_part(name: str, value: str | int) -> str:
+    """One part of a place in words."""
+    if name == "stack":
+        return str(value)
+    if name in NAMES:
+        return NAMES[name].get(str(value), str(value))
+    number = counted(value) if name in FROM_ONE and isinstance(value, int) else str(value)
+    return f"{SAID.get(name, name)} {number}"
 
 
 def findings_csv(findings: Sequence[Finding], *, provenance: Provenance | None = None) -> bytes:

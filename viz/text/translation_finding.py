@@ -46,9 +46,17 @@ def sentence(target: str, source: str, weight: float, probability: float, pieces
     )
 
 
-def one_step_later(target: str, source: str, weight: float, reading: Sequence[int]) -> str:
-    """What another reading looks at once the word is read; plain text, not escaped."""
-    return (
-        f"One step later, while the model reads {quoted(target)}, {reading_name(reading)} looks at {quoted(source)} "
-        f"with {percent(weight)}."
-    )
+def of_other_moment(target: str, source: str, weight: float, reading: Sequence[int], *, moment: str) -> str:
+    """What another reading looks at in the moment that the picture does not show; plain text, not escaped.
+
+    moment: that moment, "produced" or "read".
+    """
+    when = "While the model writes" if moment == "produced" else "One step later, while the model reads"
+    who = reading_name(reading) + ("" if len(reading) == 2 else ",")
+    return f"{when} {quoted(target)}, {who} looks at {quoted(source)} with {percent(weight)}."
+
+
+def picture_caption(reading: Sequence[int], *, moment: str) -> str:
+    """Of which moment and which heads the links in the picture are; plain text, not escaped."""
+    when = "while a word is written" if moment == "produced" else "one step later, while a word is read"
+    return f"Shown: what is looked at {when} ({reading_name(reading)})"

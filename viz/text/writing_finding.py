@@ -30,16 +30,25 @@ def tail(text: str) -> str:
 
 
 def choice(token: str, read: int, shares: tuple[float, float], *, already: bool, drawn: bool = False) -> str:
-    """After how many tokens which one was taken, or is next, and what it got before and after the settings. Markdown.
+    """Which token was taken after so many, or how the next one is chosen, with both its probabilities. Markdown.
 
     shares: from the model, and after the settings. already: whether it stands there. drawn: whether at random.
     """
-    count = f"{read} tokens" if read > 1 else "one token"
-    own, after = (percent(share, 1) for share in shares)
     name = f"**“{markdown_text(visible(token))}”**"
-    step = "Step, which draws at random, takes" if drawn else "Step takes"
-    taken = f"{name} was taken here" if already else f"{step} {name} next"
-    return f"After {count}, {taken}: {own} from the model, {after} after the settings."
+    if already:
+        chosen = f"{name} was taken here"
+    elif not drawn:
+        chosen = f"**Step** writes the token that is likeliest after the settings, {name}"
+    elif shares[1] == 1:
+        chosen = f"the settings leave one token, and **Step** writes it: {name}"
+    else:
+        chosen = (
+            "**Step** draws the next token at random, by the probabilities after the settings; with this seed it is "
+            f"{name}"
+        )
+    own, after = (percent(share, 1) for share in shares)
+    tokens = f"{read} tokens" if read > 1 else "one token"
+    return f"After {tokens}, {chosen} ({own} from the model, {after} after the settings)."
 
 
 def attention(link: LastLink | None, last: str, key: str) -> str:

@@ -34,7 +34,8 @@ def statistics_of(one: Pass, place: dict[str, str | int], stack: StackTrace, key
     ours = head_statistics(weights, keys.special, marks, cross=cross)
     everywhere = list(product(*map(range, weights.shape[:2])))
     sites = everywhere[: max(1, MOST_WEIGHTS // weights[0, 0].size)]
-    part = f"the first {len(sites)} of {len(everywhere)} heads, layer by layer ({' '.join(map(str, place.values()))})"
+    attention = f"{place['stack']} {place['attention']}-attention"
+    part = f"the first {len(sites)} of {len(everywhere)} heads, layer by layer ({attention})"
     part = part if len(sites) < len(everywhere) else ""
     for layer, head in sites:
         rows = weights[layer, head].tolist()

@@ -8,6 +8,7 @@ import { el } from "../../../viz/explorer/browser/element.js"
  * @typedef {object} Links
  * @property {number} marked
  * @property {boolean} alone
+ * @property {string} caption of which moment and which heads the links are
  * @property {{ accent: string, quiet: string }} colours
  * @property {{ text: string, special: boolean }[]} sources
  * @property {Target[]} targets
@@ -39,16 +40,27 @@ const width = (weight) => THINNEST + WIDEST * weight
 export default function ({ data, parentElement, setTriggerValue }) {
   drawn.get(parentElement)?.()
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".linked"))
-  const [strip, sheet, more] = [".strip", ".sheet", ".more"].map(
+  const [caption, strip, sheet, more] = [".caption", ".strip", ".sheet", ".more"].map(
     (name) => /** @type {HTMLElement} */ (root.querySelector(name)),
   )
   root.style.setProperty("--accent", data.colours.accent)
   root.style.setProperty("--quiet", data.colours.quiet)
   root.classList.toggle("alone", data.alone)
+  caption.textContent = data.caption
 
-  const numbers = data.sources.map(() => el("span", { className: "number" }))
+  // Each has room for any number that it may hold, or the words would move, beyond the strip's end
+  // for instance, when another word is pointed at.
+  const numbers = data.sources.map((_, place) => {
+    const links = data.targets
+      .flatMap(({ links }) => links)
+      .filter(({ source }) => source === place)
+    const element = el("span", { className: "number" })
+    element.dataset.room = [...new Set(links.map(({ number }) => number))].join("\n")
+    return element
+  })
   const sources = data.sources.map((source, place) => {
     const word = el("span", { className: "word" }, source.text)
+    word.dataset.room = source.text // in bold, as that which is looked at most
     const className = `source ${source.special ? "special" : ""}`
     return el("span", { className }, numbers[place], word)
   })
@@ -128,8 +140,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     })
   }
 
-  const isWider = () => sheet.scrollWidth > strip.clientWidth
+  const isWider = () => strip.scrollWidth > strip.clientWidth
   const draw = () => {
+    if (!sheet.contains(curves)) return
     root.classList.remove("close", "wide")
     for (const line of lines) line.style.marginLeft = ""
     root.classList.toggle("close", isWider())
@@ -166,6 +179,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   addEventListener("afterprint", unfit)
   const watcher = new ResizeObserver(draw)
   watcher.observe(strip)
+  document.fonts.ready.then(draw) // letters of another width may need another fit
   const clean = () => {
     watcher.disconnect()
     removeEventListener("beforeprint", fit)

@@ -8,7 +8,10 @@ import streamlit as st
 from pages.parts.components.component import component
 
 KEY = "linked_words"
-MARKUP = '<div class="linked"><div class="strip"><div class="sheet"></div></div><p class="more" hidden></p></div>'
+MARKUP = (
+    '<div class="linked"><p class="caption"></p><div class="strip"><div class="sheet"></div></div>'
+    '<p class="more" hidden></p></div>'
+)
 
 
 def linked_words(links: Mapping[str, Any], on_step: Callable[[], None]) -> None:

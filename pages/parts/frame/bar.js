@@ -408,19 +408,29 @@ class Bar {
     document.documentElement.toggleAttribute(UNSENT, unsent)
   }
 
-  // The count stands under the field that is typed in, which lies over the rest of the bar.
+  // What is said of a text stands at its field: on its lower edge, that it is not shown yet; under
+  // it, the count.
   putStatus() {
-    const field = this.counted()
-      ? [this.text, this.pair].find(({ host }) => host.classList.contains("open"))
-      : undefined
-    this.status.classList.toggle("under", field !== undefined)
+    const fields = [this.text, this.pair].filter(({ host }) => !host.hidden)
+    const open = fields.find(({ host }) => host.classList.contains("open"))
+    const unsent = fields.filter((field) => field.unsent)
+    const counted = Boolean(this.counted())
+    const field = unsent.find((one) => one === open) ?? unsent[0] ?? (counted ? open : undefined)
     this.status.classList.toggle("refused", this.tooLong)
-    const place = field && {
-      left: `${field.host.offsetLeft}px`,
-      top: `${field.host.offsetTop + field.input.offsetHeight + 4}px`,
-      width: `${field.host.offsetWidth}px`,
-    }
-    Object.assign(this.status.style, place ?? { left: "", top: "", width: "" })
+    this.placeStatus(field, counted)
+  }
+
+  /** @type {(field: Field | undefined, counted: boolean) => void} */
+  placeStatus(field, counted) {
+    const { classList, style } = this.status
+    classList.toggle("under", Boolean(field) && counted)
+    classList.toggle("on-edge", Boolean(field) && !counted)
+    Object.assign(style, { left: "", top: "", width: "" })
+    if (!field) return
+    const edge = field.host.offsetTop + field.input.offsetHeight
+    style.left = `${field.host.offsetLeft + (counted ? 0 : 8)}px`
+    style.top = `${edge + (counted ? 4 : -9)}px`
+    if (counted) style.width = `${field.host.offsetWidth}px`
   }
 
   // Characters as the server counts them: one outside the first plane is two here. The longer of
@@ -491,6 +501,7 @@ class Bar {
   /** @param {string} words */
   say(words) {
     this.status.textContent = words
+    this.placeStatus(undefined, false)
     clearTimeout(this.timer)
     this.timer = setTimeout(() => this.mark(), 2500)
   }

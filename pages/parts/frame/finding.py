@@ -7,6 +7,7 @@ import streamlit as st
 
 from model import Checkpoint
 from model.trace import Trace
+from pages.parts.state.session import model_notice
 from viz.text.caveats import caveats, length
 from viz.tokens import markdown_text
 
@@ -40,7 +41,7 @@ def show_finding(question: str, title: str = "", sentence: str = "", *, explaine
 
 
 def show_caveats(checkpoint: Checkpoint, trace: Trace, read: int | None = None) -> None:
-    """What keeps the model from judging this text, if anything does, in one line under the finding.
+    """What keeps the model from judging this text, and whether it is a new one, in one line under the finding.
 
     Its place is there in any case: a browser makes all that follows anew where an element comes or goes before it.
 
@@ -49,7 +50,8 @@ def show_caveats(checkpoint: Checkpoint, trace: Trace, read: int | None = None) 
     place, stack = st.container(), trace.text_stack
     probabilities = checkpoint.probabilities(trace) if checkpoint.config.labels else None
     doubts = caveats(stack, checkpoint.tokenizer.unknown_id, probabilities, checkpoint.card)
-    if sentences := " ".join(filter(None, (length(stack, checkpoint.longest, read), doubts))):
+    model = "" if picture_alone() else model_notice()
+    if sentences := " ".join(filter(None, (model, length(stack, checkpoint.longest, read), doubts))):
         place.caption(markdown_text(sentences))
 
 

@@ -1,24 +1,77 @@
 """Links from page to page: what is on the screen goes along, in the address that is opened."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from model.measures.one_weight import WeightPath
 from pages.parts.inside.opening_weight import place_to_keep
-from pages.parts.state.session import address_of, choose, current
+from pages.parts.state.page_fields import CODEC
+from pages.parts.state.session import address_of, address_of_next, can_use, cannot, choose, current
 from pages.parts.widgets.binding import bind
 from pages.parts.widgets.head_switches import muted_heads, one_head_on, with_mute
 from pages.parts.widgets.switch import switch
+from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parents[2]
 EXPLORE_HELP = "Shows this head, query and key among all others of the sentence, on the page Explore."
-POSITIONS_HELP = "Shows what positions add, for this text and in general: waves, rotations, biases."
 MUTE_HELP = (
     "Runs the model without this head: its context, the weighted sum of the values, is set to zero before the "
     "layer's output projection. Every number here then belongs to that run."
 )
+
+
+class NextPage(NamedTuple):
+    """The page after another, and why one would go there."""
+
+    page: str
+    label: str
+    why: str
+
+
+# One round through all pages.
+NEXT = {
+    "explore": NextPage(
+        "inside", "Next: inside this head", "Shows every step from the words to one of this head's weights."
+    ),
+    "inside": NextPage(
+        "positions",
+        "Next: Positions, how words get their order",
+        "Attention alone does not know the order of words. Positions shows what tells the model.",
+    ),
+    "positions": NextPage(
+        "break",
+        "Next: Break the formula, one part at a time",
+        "Takes out one part of the formula after another, positions among them, and shows how the answer changes.",
+    ),
+    "break": NextPage(
+        "translate",
+        "Next: Translate, attention between two texts",
+        "Shows which words of one text a model looks at while it writes another.",
+    ),
+    "translate": NextPage(
+        "write",
+        "Next: Write, attention to what is written so far",
+        "Shows what a model that continues a text looks at, and which tokens it chooses from at every step.",
+    ),
+    "write": NextPage(
+        "evidence",
+        "Next: How we know, all numbers checked",
+        "Compares every kind of number of this model and text with a computation by other code.",
+    ),
+    "evidence": NextPage(
+        "checkpoints",
+        "Next: Checkpoints, what these models are",
+        "Describes every model: its data, its training and its measured results.",
+    ),
+    "checkpoints": NextPage(
+        "explore",
+        "Next: Explore, from the beginning",
+        "Shows which words each head looks at, in any sentence you type.",
+    ),
+}
 
 
 def page_link(label: str, page: str, explained: str, **changes: Any) -> None:
@@ -26,12 +79,33 @@ def page_link(label: str, page: str, explained: str, **changes: Any) -> None:
 
     A link and not a button: a button that changes page and address makes two entries in the browser's history.
     """
+    link_to(page, label, address_of(page, **changes), explained)
+
+
+def next_page_link(page: str, why: str = "", **changes: Any) -> None:
+    """The last link of a page, to the one after it in the round, and under it why one would go there.
+
+    A page that cannot use the model on the screen opens with its own, and the sentence says so.
+
+    why: plain text, in place of what the round says.
+    """
+    after, checkpoint = NEXT[page], current().checkpoint
+    sentence = why or after.why
+    if not can_use(after.page, checkpoint):
+        own = CODEC.opening(after.page)["checkpoint"]
+        sentence += f" That page opens with {own}, because {checkpoint} {cannot(after.page)}."
+    with st.container(key="next_page", gap="xxsmall"):
+        link_to(after.page, after.label, address_of_next(after.page, **changes))
+        st.caption(markdown_text(sentence))
+
+
+def link_to(page: str, label: str, address: Mapping[str, str], explained: str | None = None) -> None:
     st.page_link(
         FOLDER / f"{page}.py",
         label=label,
         icon=":material/arrow_forward:",
         help=explained,
-        query_params=address_of(page, **changes),
+        query_params=dict(address),
     )
 
 

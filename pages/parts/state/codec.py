@@ -21,6 +21,7 @@ class PageState:
     packed: the one name under which they stand together in the address; "": each under its own.
     opening: what it shows where nobody has chosen anything, as far as that is not the selection's default.
     architecture: of the checkpoints that it can use; None: of all.
+    follows: whether it speaks of what the page before showed: text and model come along, chosen or not.
     older: what makes an address of today of one that an earlier version wrote.
     """
 
@@ -28,6 +29,7 @@ class PageState:
     packed: str = ""
     opening: Mapping[str, Any] = field(default_factory=dict)
     architecture: str | None = None
+    follows: bool = False
     older: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
 
 

@@ -17,7 +17,7 @@ CODEC = Codec(
         "break": ablations.STATE,
         "translate": translate.STATE,
         "write": write.STATE,
-        "evidence": PageState(),
-        "checkpoints": PageState(),
+        "evidence": PageState(follows=True),
+        "checkpoints": PageState(follows=True),
     }
 )

@@ -11,7 +11,9 @@ from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import Selection
 from viz.explorer.attention_kinds import Kind
 
+Chosen = dict[str, Any]
 VIEW = "view"  # in an address: how much of a page is shown; no part of what is selected
+CANNOT = {"encoder-decoder": "does not translate", "decoder": "does not continue texts"}  # a model of another
 ALWAYS_KEPT = ("text", "pair", "checkpoint")  # as chosen, even where the page would show the same
 
 
@@ -78,6 +80,7 @@ def open_address(address: Mapping[str, str], page: str) -> None:
     named, state["_unusable"] = CODEC.read(address)
     state["_chosen"], state["_page"], state["_address"] = kept | named, page, dict(address)
     state["_named"] = {name.rpartition(".")[2] for name in named}
+    state["_followed"], state["_model_before"] = {}, ""
     steer()
 
 
@@ -85,8 +88,10 @@ def arrive(page: str) -> None:
     """Go to a page with what was chosen; what was of a text, model or attention that it does not open on is gone."""
     state = st.session_state
     before = CODEC.values(CODEC.resolve(state["_chosen"], state["_page"]))
-    chosen = with_usable_model(page)
+    state["_chosen"] = without_followed()
+    chosen = following(page, before, with_usable_model(page))
     after = CODEC.values(CODEC.resolve(chosen, page))
+    state["_model_before"] = before["checkpoint"] if before["checkpoint"] != after["checkpoint"] else ""
     changed = {name for name in (*ALWAYS_KEPT, "attention") if before[name] != after[name]}
     state["_chosen"], state["_page"] = CODEC.reset(chosen, changed), page
     state["_unusable"], state["_named"] = [], set()  # they were of the address of the page before
@@ -94,13 +99,36 @@ def arrive(page: str) -> None:
     steer()
 
 
-def with_usable_model(page: str) -> dict[str, Any]:
+def following(page: str, before: Mapping[str, Any], chosen: Chosen) -> Chosen:
+    """What is chosen on a page: where it follows, text and model are as the page before showed them, until it is left.
+
+    before: all values that were shown there.
+    """
+    if not CODEC.pages[page].follows:
+        return chosen
+    values = CODEC.opening(page) | chosen
+    followed = {name: before[name] for name in ALWAYS_KEPT if before[name] != values[name]}
+    st.session_state["_followed"] = {name: (value, chosen.get(name)) for name, value in followed.items()}
+    return chosen | followed
+
+
+def without_followed() -> Chosen:
+    """What is chosen, without what only came along to a page that is left: nobody chose it."""
+    chosen: Chosen = dict(st.session_state["_chosen"])
+    for name, (followed, own) in st.session_state.pop("_followed", {}).items():
+        if chosen.get(name) == followed:
+            del chosen[name]
+            chosen |= {} if own is None else {name: own}
+    return chosen
+
+
+def with_usable_model(page: str) -> Chosen:
     """What was chosen, without a model that the page cannot use: it waits, and comes back on a page that can."""
-    state, architecture = st.session_state, CODEC.pages[page].architecture
+    state = st.session_state
     waiting, chosen = state.pop("_waiting", None), dict(state["_chosen"])
     if waiting is not None:
         chosen.setdefault("checkpoint", waiting)
-    if architecture and chosen.get("checkpoint", "") in set(available_checkpoints()) - usable_models(architecture):
+    if chosen.get("checkpoint") in available_checkpoints() and not can_use(page, chosen["checkpoint"]):
         state["_waiting"] = chosen.pop("checkpoint")
     return chosen
 
@@ -108,6 +136,12 @@ def with_usable_model(page: str) -> dict[str, Any]:
 def usable_models(architecture: str) -> set[str]:
     """The checkpoints of an architecture; all, where there is none of it, for the page then says what it needs."""
     return set(available_checkpoints(architecture) or available_checkpoints())
+
+
+def can_use(page: str, checkpoint: str) -> bool:
+    """Whether a page shows this checkpoint, or nothing with any."""
+    architecture = CODEC.pages[page].architecture
+    return not architecture or checkpoint in usable_models(architecture)
 
 
 def choose(by_name: Mapping[str, Any] | None = None, /, *, steers: bool = True, **changes: Any) -> None:
@@ -133,6 +167,7 @@ def keep_choices(chosen: dict[str, Any]) -> None:
     selection = CODEC.resolve(chosen, state["_page"])
     state["_touched"], state["_chosen"], state["_selection"] = True, chosen, selection
     state["_named"] = set()  # what does not fit from now on is no address's fault
+    state["_followed"], state["_model_before"] = {}, ""
 
 
 def selection_after(**changes: Any) -> Selection:
@@ -160,6 +195,20 @@ def address_of(page: str, **changes: Any) -> dict[str, str]:
     new = {name for name, value in changes.items() if value != now[name]}
     values = CODEC.reset(now, new, but=changes)
     return CODEC.write(CODEC.opening(page) | values | changes, page)
+
+
+def address_of_next(page: str, **changes: Any) -> dict[str, str]:
+    """As ``address_of``; that at which the page opens with its own model, where it cannot use the one on the screen.
+
+    A text that is the example of some page stays behind then, in the address too: it suits another model.
+    """
+    if can_use(page, current().checkpoint):
+        return address_of(page, **changes)
+    is_example = choices().get("text") in {CODEC.opening(other)["text"] for other in CODEC.pages}
+    left = {"checkpoint", "text"} if is_example else {"checkpoint"}
+    kept = CODEC.reset({name: value for name, value in choices().items() if name not in left}, left)
+    opening = CODEC.opening(page)
+    return CODEC.write(opening | kept, page) | ({"text": opening["text"]} if is_example else {})
 
 
 def current() -> Selection:
@@ -234,6 +283,22 @@ def fit(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
             selection = changed(selection, **{name: there})
             unusable(name)
     return selection
+
+
+def model_notice() -> str:
+    """Which model the page before showed, where it was another, and why; plain text, "" where it was this one."""
+    state = st.session_state
+    before, now = state.get("_model_before", ""), state["_selection"].checkpoint
+    if not before or before == now:
+        return ""
+    if can_use(state["_page"], before):
+        return f"The page before showed {before}; this page opens with {now}."
+    return f"{before} {cannot(state['_page'])}, so this page shows {now}."
+
+
+def cannot(page: str) -> str:
+    """What a model that a page cannot use does not do."""
+    return CANNOT[CODEC.pages[page].architecture or ""]
 
 
 def unusable(name: str) -> None:

@@ -17,7 +17,7 @@ from pages.parts.state.selection import Selection
 from pages.parts.translate.candidate_pass import ForcedPass
 from pages.parts.translate.picture import MOMENT_NAMES, names_of
 from pages.parts.translate.productions import Produced, candidate_of
-from pages.parts.translate.settings import Options
+from pages.parts.translate.settings import MOMENTS, Options
 from pages.parts.widgets.charts import show_chart
 from viz.charts.alignment import MOST_DRAWN as MOST_WORDS
 from viz.charts.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
@@ -37,6 +37,8 @@ HOW_TO_READ = """
   step.
 - A decoder writes token by token. To produce a token it has read the start and all earlier tokens; **cross-attention**
   is what that position looks at in the source. Words that are not written yet at this step stand in italics.
+- Each word has two **moments**: one position writes it, and one step later its own position reads it. Title, picture,
+  step and alignment are of the moment that is chosen under **Moment**.
 - For a word of several tokens, the weights that its pieces receive are added up, and the weights that they give are
   averaged.
 """
@@ -72,37 +74,56 @@ TREE_HELP = (
 
 
 def show_step(
-    selection: Selection, checkpoint: Checkpoint, produced: Produced, forced_pass: ForcedPass, options: Options
+    selection: Selection,
+    checkpoint: Checkpoint,
+    produced: Produced,
+    forced_pass: ForcedPass,
+    options: Options,
+    row: int | None,
 ) -> None:
-    """One token: where it comes from, how probable it was, and what else might have stood there."""
-    assert forced_pass.trace.decoder is not None
+    """One token: where it comes from, how probable it was, and what else might have stood there.
+
+    row: the position whose weights are those of the step in the chosen moment; None where there is none.
+    """
     step, name = options.step or 0, names_of(checkpoint, forced_pass)[options.step or 0]
-    row = read(forced_pass.trace.decoder.cross_weights().numpy(), options.place())[step]
     st.subheader("This step, token by token", anchor=False)
     st.markdown(
-        step_sentence(name, options, row, forced_pass, step) + chance_sentence(selection, produced, options, step)
+        looking_sentence(name, options, forced_pass, row)
+        + probability_sentence(name, forced_pass, step)
+        + chance_sentence(selection, produced, options, step)
     )
     left, right = st.columns(2, gap="large")
     with left:
-        show_sources(forced_pass, options, step, row)
+        if row is not None:
+            show_sources(forced_pass, options, row)
     with right:
         show_alternatives(checkpoint, forced_pass, step)
 
 
-def step_sentence(
-    name: str, options: Options, row: Float[np.ndarray, "key"], forced_pass: ForcedPass, step: int
-) -> str:
+def weights_of(forced_pass: ForcedPass, options: Options, row: int) -> Float[np.ndarray, "key"]:
+    """What one position gives to every source token."""
+    assert forced_pass.trace.decoder is not None
+    return read(forced_pass.trace.decoder.cross_weights().numpy(), options.place())[row]
+
+
+def looking_sentence(name: str, options: Options, forced_pass: ForcedPass, row: int | None) -> str:
+    """What the position looked at in the chosen moment."""
     assert forced_pass.trace.encoder is not None
-    link = most_looked_at(row)
-    assert link is not None
+    link = None if row is None else most_looked_at(weights_of(forced_pass, options, row))
+    if link is None:
+        return f"The model writes **{markdown_text(name)}** last and does not read it, so it looks at nothing then."
     best, weight = link
     source = position_name(best, (forced_pass.trace.encoder.tokens or ())[best])
-    probability = percent(forced_pass.tokens[step].probability, 1)
+    begins = "To write" if options.moment == MOMENTS[0] else "One step later, reading"
     return (
-        f"To produce **{markdown_text(name)}**, the model looked most at **{markdown_text(source)}**: "
-        f"{percent(weight)} of the weight ({reading_name(options.place())}). The model gave "
-        f"**{markdown_text(name)}** a probability of {probability}."
+        f"{begins} **{markdown_text(name)}**, the model looked most at **{markdown_text(source)}**: "
+        f"{percent(weight)} of the weight ({reading_name(options.place())})."
     )
+
+
+def probability_sentence(name: str, forced_pass: ForcedPass, step: int) -> str:
+    probability = percent(forced_pass.tokens[step].probability, 1)
+    return f" The model gave **{markdown_text(name)}** a probability of {probability}."
 
 
 def chance_sentence(selection: Selection, produced: Produced, options: Options, step: int) -> str:
@@ -113,16 +134,16 @@ def chance_sentence(selection: Selection, produced: Produced, options: Options, 
     return f" After temperature, top-k and top-p, its probability was {percent(chances[step], 1)}."
 
 
-def show_sources(forced_pass: ForcedPass, options: Options, step: int, row: Float[np.ndarray, "key"]) -> None:
+def show_sources(forced_pass: ForcedPass, options: Options, row: int) -> None:
     """The weight of every source token, the largest of many."""
     assert forced_pass.trace.encoder is not None
-    tokens, shares = forced_pass.trace.encoder.tokens or (), row.tolist()
+    tokens, shares = forced_pass.trace.encoder.tokens or (), weights_of(forced_pass, options, row).tolist()
     places = largest(shares, MOST_BARS)
     names = [position_name(place, tokens[place]) for place in places]
     st.markdown("**Source tokens, by weight**")
     make = partial(share_chart, names, [shares[place] for place in places], "weight", theme=theme())
     show_chart(
-        ("sources", forced_pass.key, options.reading, step), make, "The weight of each source token in this step."
+        ("sources", forced_pass.key, options.reading, row), make, "The weight of each source token in this step."
     )
     if len(tokens) > MOST_BARS:
         st.markdown(f"The {MOST_BARS} largest of {len(tokens)} tokens are drawn.")

@@ -37,10 +37,11 @@ from viz.tokens import markdown_text, position_name
 
 QUESTION = "Which source words does the model look at?"
 READING_HELP = f"Every layer has several heads, and each looks at other words. {translation_finding.HEADS_FOUND}"
-MOMENT_NAMES = {"produced": "while the word is produced", "read": "while the word is read, one step later"}
+MOMENT_NAMES = {"produced": "while the word is written", "read": "one step later, while the word is read"}
 MOMENT_HELP = (
-    "The position before a word produces it, and the word's own position reads it. Some heads look at a word's "
-    "counterpart while the word is produced, others only one step later."
+    "The position before a word writes it, and the word's own position reads it. Some heads look at a word's "
+    "counterpart while the word is written, others only one step later. Title, picture, step and alignment are all of "
+    "the moment that is chosen here."
 )
 
 
@@ -172,20 +173,25 @@ def show_link(checkpoint: Checkpoint, linked: Linked, options: Options, explaine
     sentence = translation_finding.sentence(
         name, source, weight, linked.probabilities[word], linked.of_step.count(word), options.place()
     )
-    sentence = f"{sentence} {later_sentence(checkpoint, linked, options, word)}".strip()
     show_finding(QUESTION, markdown_text(title), markdown_text(sentence), explained=explained)
 
 
-def later_sentence(checkpoint: Checkpoint, linked: Linked, options: Options, word: int) -> str:
-    """What the heads that are best one step later look at; "" where none were measured, or they are looked at now."""
-    later = measured_reading(checkpoint.card, MOMENTS[1], *linked.weights.shape[:2])
-    if later is None or options.moment == MOMENTS[1]:
-        return ""
-    link = most_looked_at(linked.of_words(later, MOMENTS[1])[word])
-    if link is None:
-        return ""
-    best, weight = link
-    return translation_finding.one_step_later(linked.targets.words[word], linked.sources.words[best], weight, later)
+def show_other_moment(checkpoint: Checkpoint, linked: Linked, options: Options) -> None:
+    """What the heads that are best in the other moment look at then; nothing where none were measured.
+
+    It stands at the choice of a moment: beside the title it would be taken for what the picture shows.
+    """
+    other = next(moment for moment in MOMENTS if moment != options.moment)
+    reading, word = (
+        measured_reading(checkpoint.card, other, *linked.weights.shape[:2]),
+        linked.of_step[options.step or 0],
+    )
+    link = None if reading is None else most_looked_at(linked.of_words(reading, other)[word])
+    if reading is None or link is None:
+        return
+    (best, weight), name = link, linked.targets.words[word]
+    sentence = translation_finding.of_other_moment(name, linked.sources.words[best], weight, reading, moment=other)
+    st.caption(f"**Not in the picture.** {markdown_text(sentence)}")
 
 
 def show_words(linked: Linked, options: Options) -> None:
@@ -193,7 +199,12 @@ def show_words(linked: Linked, options: Options) -> None:
     weights = linked.of_words(options.place(), options.moment)
     marked = linked.of_step[options.step or 0]
     picture = word_links(weights, linked.targets, linked.sources, linked.steps, marked)
-    looks = {"colours": {"accent": theme().accent, "quiet": theme().quiet}, "alone": picture_alone()}
+    caption = translation_finding.picture_caption(options.place(), moment=options.moment)
+    looks = {
+        "colours": {"accent": theme().accent, "quiet": theme().quiet},
+        "alone": picture_alone(),
+        "caption": caption,
+    }
     linked_words(picture | looks, partial(take_word, len(linked.of_step)))
 
 
@@ -217,7 +228,8 @@ def show_walk(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, o
     taken = partial(take_option, "moment")
     names_of_moments: Mapping[str, str] = MOMENT_NAMES
     looks = {"format_func": names_of_moments.__getitem__, "help": MOMENT_HELP, "horizontal": False}
-    radio("Weights", MOMENTS, options.moment, taken, key="moment", **looks)
+    radio("Moment", MOMENTS, options.moment, taken, key="moment", **looks)
+    show_other_moment(checkpoint, linked, options)
 
 
 def names_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> list[str]:
