@@ -86,16 +86,24 @@ def ordinary(layer: int, head: int) -> str:
 
 
 def card(finding: Finding, kind: Kind) -> dict[str, str]:
-    """What a card of the head says: what it does, where it is, how strongly it does it, and what chance would give."""
+    """What a card of the head says: what it does, how strongly, of what that is a share, where, and by chance."""
     pointing = finding.kind == "points_at"
     return {
         "id": finding.kind,
         "title": f"Points at {named(kind.keys, finding.key or 0)}" if pointing else NAMES[finding.kind],
         "where": head_name(finding),
         "number": percent(finding.score),
+        "whole": whole(finding, kind),
         "chance": f"by chance: {percent(finding.null)}",
         "explained": against(finding),
     }
+
+
+def whole(finding: Finding, kind: Kind) -> str:
+    """What the number on a card is a share of: "of its attention"."""
+    if finding.kind == "spreads":
+        return "of the maximum entropy"
+    return f"of a repeated {unit_of(kind.keys)}'s attention" if finding.kind == "same_word" else "of its attention"
 
 
 # The parts of a sentence
