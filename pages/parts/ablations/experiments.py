@@ -266,7 +266,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=lambda config, place: Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in config.stacks)),
         instead="scale",
         effect=of_neighbours,
-        unmoved="This one shuffle of the positions changes nothing; another order of the words themselves may.",
+        unmoved=(
+            "This one shuffle of the positions does not change the answer; another order of the words themselves may."
+        ),
     ),
     "unmask": Experiment(
         name="No mask",
