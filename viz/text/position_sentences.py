@@ -1,5 +1,6 @@
 """What the page on positions says in words."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -10,7 +11,7 @@ from model.trace import StackTrace
 from viz.export.share_picture import Bar
 from viz.text.head_findings import token_name
 from viz.text.swapped_spans import swapped_spans
-from viz.tokens import decimal, markdown_text, percent, visible
+from viz.tokens import counted, decimal, markdown_text, percent, visible
 
 Pair = Float[np.ndarray, "2"]
 
@@ -38,6 +39,21 @@ SCHEMES = {
         "adds nothing to the tokens' vectors: it lowers every score by a slope times the distance from query to key"
     ),
     "none": "gets no information about positions; only a mask, where it has one, tells it which tokens came before",
+}
+
+ADDS = frozenset({"sinusoidal", "sinusoidal-halves", "learned", "counted"})  # a vector to every token's
+OF_THE_PAPER = "The formula is that of the paper; this checkpoint does not use it."
+BESIDE_FORMULA = {
+    "sinusoidal": "This checkpoint adds the vectors of this formula; training does not change them.",
+    "sinusoidal-halves": (
+        "This checkpoint adds the vectors of this formula, all sines before all cosines; training does not change them."
+    ),
+    "learned": f"{OF_THE_PAPER} It adds vectors that training found: choose “this checkpoint” to draw them.",
+    "counted": f"{OF_THE_PAPER} It adds vectors that training found: choose “this checkpoint” to draw them.",
+    "rotary": f"{OF_THE_PAPER} It adds no vectors; it rotates queries and keys by angles that grow with the position.",
+    "relative": f"{OF_THE_PAPER} It adds no vectors, but a number that training found to every score.",
+    "alibi": f"{OF_THE_PAPER} It adds no vectors, but a number that falls with the distance to every score.",
+    "none": f"{OF_THE_PAPER} It has no positions at all.",
 }
 
 BEYOND = {
@@ -133,23 +149,26 @@ def finding(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, s
 
 
 def _numbers(two: TwoOrders, stack: StackTrace) -> str:
-    """How far the vectors are apart in both orders."""
+    """How far the vectors are apart in both orders: the two tokens first, then the token that changes most."""
     one, other = (_token(stack, place) for place in two.places)
-    unplaced, placed = max(two.unplaced), ""
+    swapped, placed = f"{one} and {other} change places. ", ""
     if two.placed is not None:
-        most = max(two.placed)
-        token = _token(stack, two.placed.index(most))
-        placed = f" With positions, the vector of {token} changes by {percent(most, 1)}."
+        placed = f" With positions, the last vectors change by up to {_most(two.placed, stack)}."
     if two.told_apart:
         return (
-            f"When {one} and {other} are swapped without positions, a token's last vector still changes by up to "
-            f"{percent(unplaced, 1)} of its length{HIDES[two.hides]}.{placed}"
+            f"{swapped}Without positions, the tokens' last vectors still change by up to "
+            f"{_most(two.unplaced, stack)}{HIDES[two.hides]}.{placed}"
         )
-    least = percent(unplaced, 3).replace("<\u00a0", "less than ")
-    return (
-        f"When {one} and {other} are swapped without positions, every token's last vector stays as it was (the "
-        f"difference is {least} of its length).{placed}"
-    )
+    least = percent(max(two.unplaced), 3).replace("<\u00a0", "less than ")
+    return f"{swapped}Without positions, every token's last vector stays as it was (to {least} of its length).{placed}"
+
+
+def _most(changes: Sequence[float], stack: StackTrace) -> str:
+    """ "35.1 % of their length, that of “bit” most": with its place where the token stands in the text twice."""
+    most = changes.index(max(changes))
+    names = list(stack.names())
+    place = f" (token {counted(most)})" if names.count(names[most]) > 1 else ""
+    return f"{percent(changes[most], 1)} of their length, that of {_token(stack, most)}{place} most"
 
 
 def bars(two: TwoOrders) -> list[Bar]:
