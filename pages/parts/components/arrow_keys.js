@@ -5,8 +5,10 @@
 
 /** @typedef {{ mounted: number, steps: number }} Told */
 
+// A closed list is not written in: whoever has just chosen in it goes on from there.
 const TAKEN =
-  "input, textarea, select, canvas, [contenteditable], [role=listbox], [role=menu], [role=slider], [role=grid]"
+  "input:not([role=combobox][aria-expanded=false]), textarea, select, canvas, [contenteditable], " +
+  "[role=listbox], [role=menu], [role=slider], [role=grid]"
 /** @type {Record<string, number>} */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 }
 /** @type {WeakMap<HTMLElement, { told: Told, press: (event: KeyboardEvent) => void }>} */
