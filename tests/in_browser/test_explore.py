@@ -231,3 +231,46 @@ def note_messages(socket: WebSocket, messages: list[str]) -> None:
 
     socket.on("framesent", note_sent)
     socket.on("framereceived", note_received)
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["laptop", "phone"])
+def test_the_line_that_stays_at_the_top_leaves_no_row_above_it_and_covers_nothing_that_has_the_focus(
+    browser, address, size
+):
+    width, height = size
+    with visitor(browser, width=width, height=height) as page:
+        open_page(page, address, "Explore", show="table", layer="1", query="2", key="3")
+        line, body = page.locator(".readout"), page.locator(".explorer .body")
+        body.evaluate("node => node.scrollIntoView({ block: 'start' })")
+        page.mouse.wheel(0, 120)
+
+        def at_the_edge() -> None:
+            assert body.bounding_box()["y"] < 0  # type: ignore[index]
+            box, around = line.bounding_box(), page.locator(".explorer").bounding_box()
+            assert box is not None
+            assert around is not None
+            assert (box["y"], box["x"], box["width"]) == pytest.approx((0, around["x"], around["width"]), abs=1)
+            assert box["height"] <= 76
+
+        comes_true(page, at_the_edge)
+        below = page.locator(".explorer .side :is(button, select, input)").first
+        below.evaluate("node => { node.getRootNode().host?.scrollIntoView({ block: 'end' }); node.focus() }")
+
+        def in_sight() -> None:
+            box, top = below.bounding_box(), line.bounding_box()
+            assert box is not None
+            assert top is not None
+            assert box["y"] >= top["y"] + top["height"]
+
+        comes_true(page, in_sight)
+        comes_true(page, lambda: line_meets_no_button(page))
+
+
+def line_meets_no_button(page: Page) -> None:
+    """Where the button that opens the sidebar lies over the line, the line has no words."""
+    button, words = page.get_by_test_id("stExpandSidebarButton"), page.locator(".readout .said").bounding_box()
+    if button.count() and button.is_visible():
+        box = button.bounding_box()
+        assert box is not None
+        assert words is not None
+        assert words["x"] >= box["x"] + box["width"] or words["y"] >= box["y"] + box["height"]
