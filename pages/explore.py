@@ -23,6 +23,7 @@ from pages.parts.explore.explorer_panel import (
 )
 from pages.parts.explore.heads_worth_a_look import (
     Opening,
+    chosen_elsewhere,
     figure_of,
     how_chosen,
     opening_of,
@@ -40,7 +41,7 @@ from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.prediction import prediction_of, verdict_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, current, remember, run_again, selected
+from pages.parts.state.session import address_notice, choose, current, forget, remember, run_again, selected
 from pages.parts.widgets.binding import bind, select, take
 from pages.parts.widgets.switch import switch
 from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
@@ -152,7 +153,8 @@ def show_opening(attention: ShownAttention, whole: bool) -> Opening | None:
             st.space(PICTURE_HEIGHT)
         return None
     opening = opening_of(attention)
-    sentence = f"{sentence_of(attention, opening)} {verdict(attention)}"
+    parts = (sentence_of(attention, opening), verdict(attention), chosen_elsewhere(attention, opening))
+    sentence = " ".join(filter(None, parts))
     title = title_of(attention, opening)
     show_finding(question() if title else QUESTION, title, sentence, explained=how_chosen(opening))
     show_caveats(checkpoint, trace_of(attention.selection, edits_of(attention.selection, checkpoint)))
@@ -410,6 +412,7 @@ def take_chosen(layers: int, heads: int) -> None:
     here = layers_of_new or {layer for layer, _ in chosen}
     layer = current().view.layer
     choose(off=off, layer=layer if layer in here or not here else min(here))
+    forget("head")
 
 
 def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:

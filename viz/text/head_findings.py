@@ -1,8 +1,10 @@
 """What a head does with a text, in words: the title and the sentence of a finding, and what it was measured against."""
 
+from collections.abc import Sequence
+
 from model.measures.head_kinds import Finding
 from viz.explorer.attention_kinds import Kind, Text
-from viz.tokens import ROUNDING, counted, percent, visible
+from viz.tokens import ROUNDING, counted, list_of, percent, visible
 
 NAMES = {
     "points_at": "Points at a word",
@@ -83,6 +85,12 @@ def nothing(kind: Kind) -> str:
 def ordinary(layer: int, head: int) -> str:
     """The title of a head that does nothing worth naming with a text."""
     return f"{head_called(layer, head)} shows no pattern that stands out here."
+
+
+def elsewhere(layer: int, on: Sequence[int], heads: int) -> str:
+    """Which heads the explorer shows where the title is about another. heads: how many the layer has."""
+    which = "all heads" if len(on) == heads else f"head{'s' if len(on) > 1 else ''} {list_of(on)}"
+    return f"The explorer below shows {which} of layer {counted(layer)}."
 
 
 def card(finding: Finding, kind: Kind) -> dict[str, str]:
