@@ -274,3 +274,22 @@ def line_meets_no_button(page: Page) -> None:
         assert box is not None
         assert words is not None
         assert words["x"] >= box["x"] + box["width"] or words["y"] >= box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["laptop", "phone"])
+def test_two_presses_at_one_place_mute_the_head_and_give_it_back(browser, address, size):
+    width, height = size
+    with visitor(browser, width=width, height=height) as page:
+        open_page(page, address, "Explore")
+        expect(page.locator(".st-key-changes strong")).to_have_count(3)
+        page.locator(".st-key-changes").evaluate("node => node.scrollIntoView({ block: 'center' })")
+        button = page.locator(".st-key-change_mute button")
+        box = button.bounding_box()
+        assert box is not None
+        middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        for label, muted in (("Unmute this head", True), ("Mute this head", False)):
+            with answered(page):
+                page.mouse.click(*middle)
+            expect(button).to_have_text(label)
+            assert ("muted=3.3" in page.url) == muted
+            assert button.bounding_box() == pytest.approx(box, abs=1)

@@ -160,7 +160,8 @@ def test_the_button_mutes_the_head_and_gives_it_back(checkpoint):
     button(app, "Mute this head").click().run()
     assert app.query_params["muted"] == "3.3"
     muted = positive(checkpoint, edits=Edits(muted=frozenset({HeadSite("encoder", *FOUND)})))
-    assert f"Verdict: positive {muted}. Before muting: positive 93.9 %." in said(app)
+    assert f"Verdict with heads muted: positive {muted}." in said(app)
+    assert "its context is set to zero. Before muting: positive 93.9 %." in said(app)
     assert f"**positive {muted} → 93.9 %**" in said(app)
     button(app, "Unmute this head").click().run()
     assert "muted" not in app.query_params
