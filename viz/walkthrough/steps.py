@@ -318,14 +318,14 @@ def _hidden(path: WeightPath, allowed: np.ndarray) -> str:
     edited = hidden & {each.position for each in path.edits.hidden if _is_of(each, path)}
     later = sum(place > path.site.query for place in hidden - edited)
     counts = {
-        "after it (the future)": later,
-        "before it, outside the window of this layer": len(hidden) - len(edited) - later,
+        "after the query (the future)": later,
+        "before the query, outside the window of this layer": len(hidden) - len(edited) - later,
         "that an edit names": len(edited),
     }
     parts = [f"{count} {'token' if count == 1 else 'tokens'} {which}" for which, count in counts.items() if count]
     return (
-        f"{meaning}, here {' and '.join(parts)}: the scores become minus infinity, and the softmax gives such a key a "
-        "weight of 0."
+        f"{meaning}; here it hides {' and '.join(parts)}. The score of a hidden key becomes minus infinity, and the "
+        "softmax gives it a weight of 0."
     )
 
 

@@ -331,7 +331,10 @@ def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
     masks = [
         steps.idea(path, "mask", STEPS["mask"](path)) for key in (2, 1) for path in [unseen(checkpoint, hidden, key)]
     ]
-    assert all("here 1 token that an edit names: the scores become minus infinity" in sentence for sentence in masks)
+    assert all(
+        "here it hides 1 token that an edit names. The score of a hidden key becomes minus infinity" in sentence
+        for sentence in masks
+    )
     assert masks[0].endswith(" This key is one of them.")
     assert " This key is not hidden: its score stays " in masks[1]
     every = Edits(hidden=frozenset(HiddenKey("encoder", key) for key in range(len(checkpoint.trace(TEXT).encoder.ids))))
@@ -356,16 +359,28 @@ EVERY = "here it hides nothing, because each token of this encoder may see every
     [
         ("encoder", {}, Edits(), 3, EVERY),
         ("encoder", WINDOW, Edits(), 1, "here it hides nothing, because all tokens are within the window"),
-        ("encoder", WINDOW, Edits(), 3, "here 2 tokens before it, outside the window of this layer: the"),
-        ("encoder", {}, CAUSAL, 3, f"here {LAST - 3} tokens after it (the future): the scores become minus infinity"),
-        ("decoder", {}, Edits(), LAST - 1, "here 1 token after it (the future): the scores become minus infinity"),
+        (
+            "encoder",
+            WINDOW,
+            Edits(),
+            3,
+            "here it hides 2 tokens before the query, outside the window of this layer. The score",
+        ),
+        ("encoder", {}, CAUSAL, 3, f"here it hides {LAST - 3} tokens after the query (the future). The score"),
+        ("decoder", {}, Edits(), LAST - 1, "here it hides 1 token after the query (the future). The score"),
         ("decoder", {}, Edits(), LAST, "(the future), and this query is the last token. "),
         ("decoder", {}, UNMASKED, 3, "here it hides nothing, because an edit took it away. "),
-        ("decoder", {}, HIDDEN, LAST - 2, "here 2 tokens after it (the future) and 1 token that an edit names: the"),
+        (
+            "decoder",
+            {},
+            HIDDEN,
+            LAST - 2,
+            "here it hides 2 tokens after the query (the future) and 1 token that an edit names. ",
+        ),
         (
             *("decoder", WINDOW, HIDDEN, LAST - 1),
-            f"here 1 token after it (the future) and {LAST - 3} tokens before it, outside the window of this layer and "
-            "1 token that an edit names: the",
+            f"hides 1 token after the query (the future) and {LAST - 3} tokens before the query, outside the window of "
+            "this layer and 1 token that an edit names. ",
         ),
     ],
 )
