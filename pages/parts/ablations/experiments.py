@@ -257,7 +257,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         name="Shuffled positions",
         explained=(
             "Every token keeps its word but gets another position, like a sentence that is read out in another "
-            "order. The positions are the trained ones, each used once; only their order differs."
+            "order. The positions are those of the text, each used once; only their order differs."
         ),
         look_for=(
             "Diagonals that scatter: a head that looked at its neighbours now looks at the tokens that were given "
