@@ -144,31 +144,33 @@ def finding(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, s
         matter = f"swapping {one} and {other} {'matters' if told else 'changes nothing'} for this model"
     else:
         one, other = (f"“{markdown_text(each)}”" for each in (text.strip(), swapped))
-        matter = f"{one} is {'not ' if told else ''}{other} to this model"
+        matter = f"this model {'tells' if told else 'cannot tell'} {one} from {other}"
     return f"{'Even without' if told else 'Without'} positions, {matter}.", _numbers(two, stack)
 
 
 def _numbers(two: TwoOrders, stack: StackTrace) -> str:
-    """How far the vectors are apart in both orders: the two tokens first, then the token that changes most."""
+    """How far the vectors are apart in both orders, and which token's vector is furthest."""
     one, other = (_token(stack, place) for place in two.places)
-    swapped, placed = f"{one} and {other} change places. ", ""
-    if two.placed is not None:
-        placed = f" With positions, the last vectors change by up to {_most(two.placed, stack)}."
     if two.told_apart:
-        return (
-            f"{swapped}Without positions, the tokens' last vectors still change by up to "
-            f"{_most(two.unplaced, stack)}{HIDES[two.hides]}.{placed}"
-        )
-    least = percent(max(two.unplaced), 3).replace("<\u00a0", "less than ")
-    return f"{swapped}Without positions, every token's last vector stays as it was (to {least} of its length).{placed}"
+        share, token = _most(two.unplaced, stack)
+        without = f"the tokens' last vectors still change by up to {share} of their length, most at {token}"
+        without += HIDES[two.hides]
+    else:
+        least = percent(max(two.unplaced), 3).replace("<\u00a0", "less than ")
+        without = f"every token's last vector stays as it was (to {least} of its length)"
+    placed = ""
+    if two.placed is not None:
+        share, token = _most(two.placed, stack)
+        placed = f"; with positions, they change by up to {share}, most at {token}"
+    return f"{one} and {other} change places. Without positions, {without}{placed}."
 
 
-def _most(changes: Sequence[float], stack: StackTrace) -> str:
-    """ "35.1 % of their length, that of “bit” most": with its place where the token stands in the text twice."""
+def _most(changes: Sequence[float], stack: StackTrace) -> tuple[str, str]:
+    """The largest change, and its token: with its place where it stands in the text twice."""
     most = changes.index(max(changes))
     names = list(stack.names())
     place = f" (token {counted(most)})" if names.count(names[most]) > 1 else ""
-    return f"{percent(changes[most], 1)} of their length, that of {_token(stack, most)}{place} most"
+    return percent(changes[most], 1), f"{_token(stack, most)}{place}"
 
 
 def bars(two: TwoOrders) -> list[Bar]:
