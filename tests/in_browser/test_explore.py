@@ -233,6 +233,13 @@ def note_messages(socket: WebSocket, messages: list[str]) -> None:
     socket.on("framereceived", note_received)
 
 
+FOCUS_BEHIND_THE_LINE = """node => {
+  node.blur()
+  document.querySelector("[data-testid=stMain]").scrollBy(0, node.getBoundingClientRect().top - 10)
+  node.focus()
+}"""
+
+
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["laptop", "phone"])
 def test_the_line_that_stays_at_the_top_leaves_no_row_above_it_and_covers_nothing_that_has_the_focus(
     browser, address, size
@@ -241,10 +248,10 @@ def test_the_line_that_stays_at_the_top_leaves_no_row_above_it_and_covers_nothin
     with visitor(browser, width=width, height=height) as page:
         open_page(page, address, "Explore", show="table", layer="1", query="2", key="3")
         line, body = page.locator(".readout"), page.locator(".explorer .body")
-        body.evaluate("node => node.scrollIntoView({ block: 'start' })")
-        page.mouse.wheel(0, 120)
 
         def at_the_edge() -> None:
+            body.evaluate("node => node.scrollIntoView({ block: 'start' })")
+            page.get_by_test_id("stMain").evaluate("node => node.scrollBy(0, 120)")
             assert body.bounding_box()["y"] < 0  # type: ignore[index]
             box, around = line.bounding_box(), page.locator(".explorer").bounding_box()
             assert box is not None
@@ -254,9 +261,9 @@ def test_the_line_that_stays_at_the_top_leaves_no_row_above_it_and_covers_nothin
 
         comes_true(page, at_the_edge)
         below = page.locator(".explorer .side :is(button, select, input)").first
-        below.evaluate("node => { node.getRootNode().host?.scrollIntoView({ block: 'end' }); node.focus() }")
 
         def in_sight() -> None:
+            below.evaluate(FOCUS_BEHIND_THE_LINE)
             box, top = below.bounding_box(), line.bounding_box()
             assert box is not None
             assert top is not None
@@ -283,7 +290,7 @@ def test_two_presses_at_one_place_mute_the_head_and_give_it_back(browser, addres
         open_page(page, address, "Explore")
         expect(page.locator(".st-key-changes strong")).to_have_count(3)
         page.locator(".st-key-changes").evaluate("node => node.scrollIntoView({ block: 'center' })")
-        button = page.locator(".st-key-change_mute button")
+        button = page.locator(".st-key-change_mute button").filter(visible=True)
         box = button.bounding_box()
         assert box is not None
         middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -293,3 +300,15 @@ def test_two_presses_at_one_place_mute_the_head_and_give_it_back(browser, addres
             expect(button).to_have_text(label)
             assert ("muted=3.3" in page.url) == muted
             assert button.bounding_box() == pytest.approx(box, abs=1)
+
+
+def test_a_head_chosen_on_inside_is_let_go_when_the_explorer_shows_another_layer(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", layer="1", head="7", query="2", key="3")
+        finding = page.locator(".st-key-finding")
+        expect(finding).to_contain_text("head 8")
+        with answered(page):
+            page.get_by_role("button", name="Layer 3", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Every word looks at “loved”.")
+        expect(finding).to_contain_text("The explorer below shows all heads of layer 3.")
+        assert "head=" not in page.url
