@@ -3,6 +3,7 @@
 # ruff: noqa: N999  (a page is run by its path, and the path is its address: nothing imports it)
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -167,7 +168,8 @@ def show_chosen(selection: Selection, board: Board) -> None:
         pages.say_kept(selection)
         SUBJECT_VIEWS[experiment](selection, checkpoint, before, kinds_of(before))
     else:
-        show_experiment(selection, checkpoint, before, kinds_of(before), unmoved_sentence(board, experiment))
+        still = partial(unmoved_sentence, board, experiment)
+        show_experiment(selection, checkpoint, before, kinds_of(before), still)
 
 
 def share_board(selection: Selection, board: Board) -> None:

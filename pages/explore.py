@@ -23,6 +23,7 @@ from pages.parts.explore.explorer_panel import (
 )
 from pages.parts.explore.heads_worth_a_look import (
     Opening,
+    chosen_elsewhere,
     figure_of,
     how_chosen,
     opening_of,
@@ -40,7 +41,7 @@ from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.prediction import prediction_of, verdict_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, current, remember, run_again, selected
+from pages.parts.state.session import address_notice, choose, current, forget, remember, run_again, selected
 from pages.parts.widgets.binding import bind, select, take
 from pages.parts.widgets.switch import switch
 from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
@@ -92,7 +93,7 @@ STATISTICS_NOTE = (
 ACTIONS = (226, 128)  # pixels: the widths of what acts on the heads that are on
 ACTIONS_HEIGHT = 40
 PREDICTION_HEIGHT = 76
-PICTURE_HEIGHT, CHANGES_HEIGHT, CARDS_HEIGHT = 320, 96, 100
+PICTURE_HEIGHT, CHANGES_HEIGHT, CARDS_HEIGHT = 320, 96, 118
 QUESTION = "Which words does each head look at?"
 INTRODUCTION = "A small Transformer reads your sentence; everything here is computed as you watch."
 TOKENS_HELP = (
@@ -152,7 +153,8 @@ def show_opening(attention: ShownAttention, whole: bool) -> Opening | None:
             st.space(PICTURE_HEIGHT)
         return None
     opening = opening_of(attention)
-    sentence = f"{sentence_of(attention, opening)} {verdict(attention)}"
+    parts = (sentence_of(attention, opening), verdict(attention), chosen_elsewhere(attention, opening))
+    sentence = " ".join(filter(None, parts))
     title = title_of(attention, opening)
     show_finding(question() if title else QUESTION, title, sentence, explained=how_chosen(opening))
     show_caveats(checkpoint, trace_of(attention.selection, edits_of(attention.selection, checkpoint)))
@@ -168,23 +170,21 @@ def question() -> str:
 
 
 def verdict(attention: ShownAttention) -> str:
-    """What the model says, and what it said before heads were muted. Markdown."""
+    """What the model says, with heads muted if any are. Markdown."""
     selection = attention.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
     if typed := reads_typed(selection):  # the same target, whatever is muted
         return markdown_text(verdict_of(checkpoint, trace_of(selection, edits), typed=typed))
     sentence = verdict_of(checkpoint, trace_of(selection, edits))
-    if sentence and edits.muted:
-        sentence += f" Before muting: {verdict_of(checkpoint, trace_of(selection, Edits())).partition(': ')[2]}"
-    return markdown_text(sentence)
+    return markdown_text(sentence.replace(": ", " with heads muted: ", 1) if edits.muted else sentence)
 
 
 def show_all(attention: ShownAttention, opening: Opening | None, whole: bool) -> None:
     """Three changes, other heads worth a look, and every head of every layer in the explorer."""
-    with st.container():  # its place is there in any case, or the browser would make all below anew
+    changes, muted, others = st.container(key="changes"), st.container(), st.container(key="worth", gap="xsmall")
+    with muted:  # below the button that mutes, which stays where it is; there in any case, or all below is made anew
         say_muted(attention.selection)
-    changes, others = st.container(key="changes"), st.container(key="worth", gap="xsmall")
     with others:
         if opening is not None:
             show_heads_worth_a_look(attention, opening)
@@ -316,14 +316,21 @@ def place_looked_at(mean: np.ndarray, view: View, kind: Kind) -> tuple[int, int]
 
 
 def say_muted(selection: Selection) -> None:
-    """The heads that are muted though they are on, with a way to give them back."""
+    """The heads that are muted though they are on, what the model said before, and a way to give them back."""
     if selection.muted:
         heads = ", ".join(f"head {counted(head)} of layer {counted(layer)}" for layer, head in sorted(selection.muted))
+        means = "A muted head still computes its weights; its context is set to zero."
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                f"Muted: {heads}. A muted head still computes its weights; its context is set to zero.", width="content"
-            )
+            st.markdown(f"Muted: {heads}. {means} {before_muting(selection)}", width="content")
             st.button("Unmute", key="give_back", on_click=choose, kwargs={"muted": frozenset()})
+
+
+def before_muting(selection: Selection) -> str:
+    """ "Before muting: positive 93.9 %."; "" where the model says nothing, or only reads a target. Markdown."""
+    if reads_typed(selection):
+        return ""
+    sentence = verdict_of(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
+    return markdown_text(f"Before muting: {sentence.partition(': ')[2]}") if sentence else ""
 
 
 def heads_sentence(attention: ShownAttention) -> str:
@@ -408,6 +415,7 @@ def take_chosen(layers: int, heads: int) -> None:
     here = layers_of_new or {layer for layer, _ in chosen}
     layer = current().view.layer
     choose(off=off, layer=layer if layer in here or not here else min(here))
+    forget("head")
 
 
 def show_prediction(checkpoint: Checkpoint, selection: Selection, trace: Trace) -> None:

@@ -62,14 +62,18 @@ HOW_TO_READ_ORDERS = """
   moves, not how well the model reads. The mask of a decoder also tells it the order, and its vectors may move further
   without positions.
 """
+SUM, NO_SUM = "Token vector plus position vector", "Token vectors, without a position vector"
+NO_SUM_HELP = "The vectors that enter the first layer: this checkpoint adds no vector for a position."
 SUM_HELP = "The vectors that enter the first layer: each is the token's own vector plus the vector for its position."
 HOW_TO_READ = """
 - The picture shows numbers of the forward pass: each token's vector from the table of embeddings (times √width, where
-  the architecture scales it), the vector that is added for its position, and the sum, which enters the first layer.
+  the architecture scales it){added} the first layer.
 - A row of a heatmap is a position, a column one of its numbers: **orange** is below 0, **blue** above, and the colour
   of the page is 0. Point at a cell for its number.
 {waves}- Tokens count from 1; positions and dimensions count from 0, as in the formula: token 1 stands at position 0.
 """
+ADDED_READ = ", the vector that is added for its position, and the sum, which enters"
+NOT_ADDED_READ = ". No vector is added for its position, so that this vector enters"
 WAVES_READ = """\
 - Dimensions 0 and 1 are the sine and the cosine of the shortest wave; every pair further right has a longer one.
   Together they tell positions apart as the hands of a clock tell times apart.
@@ -285,7 +289,7 @@ def show_orders() -> None:
     """What the title says as a picture: how far each token's vector moves when two tokens change places."""
     if (measured := orders()) is None:
         return
-    selection, _, name = fitted_selection()
+    selection, checkpoint, name = fitted_selection()
     stack: StackTrace = getattr(trace_of(selection, NO_EDITS), name)
     with picture():
         figure = figures.order_figure(
@@ -294,7 +298,8 @@ def show_orders() -> None:
         st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key="orders")
     if not picture_alone():
         st.markdown(HOW_TO_READ_ORDERS)
-        st.subheader("Token vector plus position vector", anchor=False, help=SUM_HELP)
+        added = checkpoint.config.positions in position_sentences.ADDS
+        st.subheader(SUM if added else NO_SUM, anchor=False, help=SUM_HELP if added else NO_SUM_HELP)
 
 
 def show_sum(*, answered: bool) -> None:
@@ -314,7 +319,8 @@ def show_sum(*, answered: bool) -> None:
     stack = stacks[name]
     st.markdown(" ".join(order_sentences(stack, checkpoint.config.positions, answered=answered)))
     waves = WAVES_READ if checkpoint.config.positions == "sinusoidal" else ""
-    st.markdown(f"**How to read this**\n{HOW_TO_READ.format(waves=waves)}")
+    added = ADDED_READ if checkpoint.config.positions in position_sentences.ADDS else NOT_ADDED_READ
+    st.markdown(f"**How to read this**\n{HOW_TO_READ.format(added=added, waves=waves)}")
 
 
 def order_sentences(stack: StackTrace, scheme: str, *, answered: bool) -> Iterator[str]:
@@ -397,6 +403,7 @@ def show_formula() -> None:
         return
     for line in FORMULA_TEXT:
         st.latex(line)
+    st.markdown(position_sentences.BESIDE_FORMULA[fitted_selection()[1].config.positions])
 
 
 def is_learned_table() -> bool:

@@ -231,3 +231,84 @@ def note_messages(socket: WebSocket, messages: list[str]) -> None:
 
     socket.on("framesent", note_sent)
     socket.on("framereceived", note_received)
+
+
+FOCUS_BEHIND_THE_LINE = """node => {
+  node.blur()
+  document.querySelector("[data-testid=stMain]").scrollBy(0, node.getBoundingClientRect().top - 10)
+  node.focus()
+}"""
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["laptop", "phone"])
+def test_the_line_that_stays_at_the_top_leaves_no_row_above_it_and_covers_nothing_that_has_the_focus(
+    browser, address, size
+):
+    width, height = size
+    with visitor(browser, width=width, height=height) as page:
+        open_page(page, address, "Explore", show="table", layer="1", query="2", key="3")
+        line, body = page.locator(".readout"), page.locator(".explorer .body")
+
+        def at_the_edge() -> None:
+            body.evaluate("node => node.scrollIntoView({ block: 'start' })")
+            page.get_by_test_id("stMain").evaluate("node => node.scrollBy(0, 120)")
+            assert body.bounding_box()["y"] < 0  # type: ignore[index]
+            box, around = line.bounding_box(), page.locator(".explorer").bounding_box()
+            assert box is not None
+            assert around is not None
+            assert (box["y"], box["x"], box["width"]) == pytest.approx((0, around["x"], around["width"]), abs=1)
+            assert box["height"] <= 76
+
+        comes_true(page, at_the_edge)
+        below = page.locator(".explorer .side :is(button, select, input)").first
+
+        def in_sight() -> None:
+            below.evaluate(FOCUS_BEHIND_THE_LINE)
+            box, top = below.bounding_box(), line.bounding_box()
+            assert box is not None
+            assert top is not None
+            assert box["y"] >= top["y"] + top["height"]
+
+        comes_true(page, in_sight)
+        comes_true(page, lambda: line_meets_no_button(page))
+
+
+def line_meets_no_button(page: Page) -> None:
+    """Where the button that opens the sidebar lies over the line, the line has no words."""
+    button, words = page.get_by_test_id("stExpandSidebarButton"), page.locator(".readout .said").bounding_box()
+    if button.count() and button.is_visible():
+        box = button.bounding_box()
+        assert box is not None
+        assert words is not None
+        assert words["x"] >= box["x"] + box["width"] or words["y"] >= box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["laptop", "phone"])
+def test_two_presses_at_one_place_mute_the_head_and_give_it_back(browser, address, size):
+    width, height = size
+    with visitor(browser, width=width, height=height) as page:
+        open_page(page, address, "Explore")
+        expect(page.locator(".st-key-changes strong")).to_have_count(3)
+        page.locator(".st-key-changes").evaluate("node => node.scrollIntoView({ block: 'center' })")
+        button = page.locator(".st-key-change_mute button").filter(visible=True)
+        box = button.bounding_box()
+        assert box is not None
+        middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        for label, muted in (("Unmute this head", True), ("Mute this head", False)):
+            with answered(page):
+                page.mouse.click(*middle)
+            expect(button).to_have_text(label)
+            assert ("muted=3.3" in page.url) == muted
+            assert button.bounding_box() == pytest.approx(box, abs=1)
+
+
+def test_a_head_chosen_on_inside_is_let_go_when_the_explorer_shows_another_layer(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", layer="1", head="7", query="2", key="3")
+        finding = page.locator(".st-key-finding")
+        expect(finding).to_contain_text("head 8")
+        with answered(page):
+            page.get_by_role("button", name="Layer 3", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Every word looks at “loved”.")
+        expect(finding).to_contain_text("The explorer below shows all heads of layer 3.")
+        assert "head=" not in page.url

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_checkpoint
-from tests.running import comes_true, download, fits, idle, picture_shown, visitor
+from tests.running import choose, comes_true, download, fits, idle, open_page, picture_shown, visitor
 from tests.viz.explorer.test_browser import serious
 from viz.walkthrough.steps import TITLES
 
@@ -97,11 +97,32 @@ def test_every_press_counts_however_fast_they_come(browser, address):
         at_step(page, list(TITLES)[5])
 
 
+@pytest.mark.parametrize("width", [1366, 390])
+def test_a_step_is_chosen_by_its_name_with_the_keyboard_and_the_arrow_keys_go_on_from_there(browser, address, width):
+    with visitor(browser, width=width, height=844) as page:
+        open_page(page, address, "Inside a head", **PLACE)
+        at_step(page, "embedding")
+        steps = page.get_by_role("combobox", name="Step", exact=True)
+        steps.focus()
+        steps.press("ArrowDown")
+        expect(page.get_by_role("option", name="Step 2 of 13: position", exact=True)).to_be_visible()
+        steps.press("Enter")
+        at_step(page, "position")
+        page.keyboard.press("ArrowRight")
+        at_step(page, "norm")
+        choose(page, "Step", "Step 11 of 13: output projection")
+        at_step(page, "output")
+        expect(steps).to_have_value("Step 11 of 13: output projection")
+        assert steps.evaluate("node => node.scrollWidth <= node.clientWidth"), "the longest name is not cut off"
+        page.keyboard.press("ArrowLeft")
+        at_step(page, "heads")
+
+
 def test_the_recheck_the_files_and_the_choice_of_a_step(browser, address, block):
     with visitor(browser) as page:
-        page.goto(f"{address}/inside?{urlencode(PLACE)}")
+        open_page(page, address, "Inside a head", **PLACE)
         at_step(page, "embedding")
-        page.get_by_role("button", name="8 softmax").click()
+        choose(page, "Step", "Step 8 of 13: softmax")
         at_step(page, "softmax")
         page.get_by_role("button", name="Recheck this weight").click()
         expect(page.get_by_test_id("stTable")).to_be_visible()

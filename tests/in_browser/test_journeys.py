@@ -249,7 +249,7 @@ def does_most(checkpoint: Any, text: str) -> tuple[int, int, int | None]:
 def weight_inside(page: Page, layer: int, head: int) -> float:
     """All digits of the weight that the page is about, from its step softmax."""
     if page.get_by_role("heading", name="Step 8 of 13: softmax").count() == 0:
-        press(page, "8 softmax")
+        choose(page, "Step", "Step 8 of 13: softmax")
         expect(page.get_by_role("heading", name="Step 8 of 13: softmax")).to_be_visible()
         pick(page, "Every number")
     expect(page.get_by_text(re.compile(f"^In head {head + 1} of layer {layer + 1}, query "))).to_be_visible()

@@ -96,6 +96,35 @@ def test_one_head_on_is_shown_and_said_and_several_leave_the_picture_on_the_foun
     assert figure(app)["head"] == "Layer 4, head 4"
 
 
+INSIDE = {"layer": "1", "head": "7", "query": "2", "key": "3"}  # as the page Inside a head leaves it in the address
+
+
+def test_a_head_that_was_chosen_on_the_page_inside_a_head_is_the_one_of_the_title_and_of_the_picture(checkpoint):
+    weights = checkpoint.trace(EXAMPLES[0]).encoder.weights()[1, 7].numpy()
+    alone = opened(layer="1", off="1.0-6")
+    reached = opened("inside.py", **INSIDE).switch_page("pages/explore.py").run().run()
+    for app in (opened(**INSIDE), reached):
+        assert figure(app)["head"] == "Layer 2, head 8"
+        assert np.abs(np.array(figure(app)["weights"]) - weights).max() <= 1e-6
+        assert (app.title[0].value, app.markdown[0].value) == (alone.title[0].value, alone.markdown[0].value)
+        assert "head 8" in app.markdown[0].value + app.title[0].value
+    at = follow(reached, "Next: inside this head").query_params
+    assert {name: at[name] for name in INSIDE} == INSIDE
+
+
+def test_where_other_heads_are_chosen_than_that_of_the_title_the_sentence_says_so():
+    told = {
+        "The explorer below shows heads 7 and 8 of layer 2.": {"layer": "1", "off": "1.0-5"},
+        "The explorer below shows all heads of layer 3.": {"layer": "2"},
+    }
+    for sentence, address in told.items():
+        app = opened(**address)
+        assert figure(app)["head"] == "Layer 4, head 4"
+        assert app.markdown[0].value.endswith(sentence)
+    for address in ({}, {"layer": "3"}, {"query": "2"}, {"layer": "1", "off": "1.0-6"}, INSIDE):
+        assert "The explorer below" not in opened(**address).markdown[0].value
+
+
 def test_of_a_head_that_does_nothing_notable_the_page_says_so_and_where_it_looks(checkpoint):
     weights = checkpoint.trace(EXAMPLES[0]).encoder.weights()
     for layer, head in np.ndindex(*weights.shape[:2]):
@@ -131,7 +160,8 @@ def test_the_button_mutes_the_head_and_gives_it_back(checkpoint):
     button(app, "Mute this head").click().run()
     assert app.query_params["muted"] == "3.3"
     muted = positive(checkpoint, edits=Edits(muted=frozenset({HeadSite("encoder", *FOUND)})))
-    assert f"Verdict: positive {muted}. Before muting: positive 93.9 %." in page_text(app)
+    assert f"Verdict with heads muted: positive {muted}." in page_text(app)
+    assert "its context is set to zero. Before muting: positive 93.9 %." in page_text(app)
     assert f"**positive {muted} → 93.9 %**" in page_text(app)
     button(app, "Unmute this head").click().run()
     assert "muted" not in app.query_params

@@ -16,6 +16,7 @@ from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
 from tests.pages.test_every_page import SENTENCE, asked, bar, follow, opened, typed
+from viz.walkthrough.steps import TITLES
 
 PAGE = "inside.py"
 TEXT = "the dog bit the man ."
@@ -152,7 +153,7 @@ def test_until_a_place_is_chosen_it_opens_on_the_head_that_does_most_with_the_te
     assert not {*SITE, "off", "attention", "opening"} & set(app.query_params)
     app.button(key="next").click().run()
     assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
-    app.button(key="step_softmax").click().run()
+    app.selectbox(key="inside_step").set_value("softmax").run()
     assert any("gives a weight of more than 0.9999." in text.value for text in whole(app).markdown)
     typed(app, SENTENCE)
     assert "loved" not in whole(app).title[0].value
@@ -211,7 +212,7 @@ def test_a_place_chosen_elsewhere_and_put_back_opens_what_its_address_opens():
 def test_alone_with_its_picture_the_page_has_no_controls():
     app = opened(PAGE, text=SENTENCE, step="product")
     app.session_state["_view"] = "picture"  # as app.py notes, which AppTest leaves out
-    app.button(key="step_value").click().run()
+    app.selectbox(key="inside_step").set_value("value").run()
     assert whole(app).subheader[0].value == "Step 9 of 13: value"
     assert [*app.selectbox, *app.button, *app.get("page_link")] == []
     assert len(app.get("vega_lite_chart")) == 2
@@ -264,6 +265,18 @@ def test_a_bad_value_in_the_address_falls_back_with_one_sentence(name, value):
     app = whole(opened(**{name: value}))  # the page that reads the address
     assert [info.value for info in app.info] == [f"The address gives no usable value for {name}; the default is shown."]
     assert name not in app.query_params
+
+
+def test_every_step_is_chosen_by_its_name():
+    app = whole(opened(PAGE, text=SENTENCE, step="product"))
+    names = [f"Step {number} of 13: {TITLES[step]}" for number, step in enumerate(STEPS, start=1)]
+    assert app.selectbox(key="inside_step").options == names
+    assert app.selectbox(key="inside_step").value == "product"
+    app.selectbox(key="inside_step").set_value("mask").run()
+    assert whole(app).subheader[0].value == "Step 7 of 13: bias and mask"
+    assert app.query_params["step"] == "mask"
+    app.button(key="next").click().run()
+    assert whole(app).selectbox(key="inside_step").value == "softmax"
 
 
 def test_an_address_holds_head_step_and_depth():

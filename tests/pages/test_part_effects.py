@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite, load_checkpoint
-from model.measures.outcome import answers_otherwise, outcome_of, outcome_value
+from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
 from pages.parts.ablations.experiments import EXPERIMENTS, Place
-from pages.parts.ablations.part_effects import groups_of
+from pages.parts.ablations.part_effects import Board, Effect, groups_of, unmoved_sentence
 from tests import tiny
 from tests.pages.test_every_page import component, opened
 from tests.pages.test_families import app_folders, folders
@@ -127,9 +127,60 @@ def test_where_nothing_moves_the_page_says_so_and_what_it_means():
         for text in app.markdown
     )
     still = [text.value for text in opened("break.py", text="bad", experiment="scale").markdown]
-    assert any("**Almost nothing changes**" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
+    assert any("**The answer hardly changes** (" in text and EXPERIMENTS["scale"].unmoved in text for text in still)
     moved = [text.value for text in opened("break.py", text=TURNS, experiment="scale").markdown]
-    assert not any("**Almost nothing changes**" in text for text in moved)
+    assert not any("hardly changes" in text for text in moved)
+
+
+def test_where_the_answer_stays_and_the_stream_moves_one_sentence_says_both_with_the_number_that_was_measured():
+    checkpoint: Any = load_checkpoint("sentiment", device="cpu")
+    runs = [checkpoint.trace(FILM, edits=edits).encoder.blocks[-1] for edits in (Edits(), ENCODER["shuffle"])]
+    before, after = (run.stream_out.double().numpy() for run in runs)
+    share = f"{100 * np.linalg.norm(after - before) / np.linalg.norm(before):.0f} %"
+    app = opened("break.py", text=FILM, experiment="shuffle")
+    texts = [text.value.replace("\u00a0", " ").replace("\\", "") for text in app.markdown]
+    (unmoved,) = [text for text in texts if "hardly changes" in text]
+    (measured,) = [text for text in texts if text.startswith("**Measured here.**")]
+    assert unmoved.startswith(
+        "**The answer hardly changes** (93.9 → 93.9 %), although the stream after the last layer "
+    )
+    assert f"moves by {share} of its length. " in unmoved
+    assert measured.endswith(f"The stream after the last layer moves by {share} of its length.")
+    assert not any("othing changes" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "after", "turned", "moved", "begins"),
+    [
+        (
+            "label",
+            0.905,
+            False,
+            0.35,
+            "**The answer hardly changes** (90.0 → 90.5 %), although the stream after the last ",
+        ),
+        ("label", 0.905, False, 0.004, "**The answer hardly changes** (90.0 → 90.5 %). "),
+        ("label", 0.905, True, 0.35, ""),
+        ("label", 0.92, False, 0.004, ""),
+        ("stream", 0.905, False, 0.004, "**The answer hardly changes** ("),
+        ("stream", 0.905, False, 0.02, ""),
+    ],
+)
+def test_one_threshold_decides_what_hardly_changes(kind, after, turned, moved, begins):
+    board = Board(
+        groups=(),
+        place=Place(),
+        outcome=Outcome(kind=kind),
+        named="positive",
+        effects={"scale": Effect(before=0.9, after=after, turned=turned)},
+        pending=(),
+        kept=Edits(),
+        gone=frozenset(),
+    )
+    sentence = unmoved_sentence(board, "scale", moved).replace("\u00a0", " ")
+    assert sentence.startswith(begins)
+    assert bool(sentence) == bool(begins)
+    assert (f"moves by {100 * moved:.0f} % of its length" in sentence) == (moved >= 0.01 and bool(begins))
 
 
 def test_the_page_opens_on_the_part_that_matters_most_and_no_address_names_it():
@@ -187,7 +238,7 @@ def test_the_part_that_matters_most_is_measured_on_top_of_what_is_kept():
     assert "with the kept edits → without this part as well" in page_text
     assert "alone" not in app.markdown[0].help
     scale = [text.value for text in opened("break.py", text=text, edits=kept.to_text(), experiment="scale").markdown]
-    assert any("**Almost nothing changes** beyond the kept edits" in text for text in scale)
+    assert any("**The answer hardly changes** beyond the kept edits" in text for text in scale)
 
 
 def test_the_key_that_is_hidden_is_named_with_its_attention_where_there_are_several():

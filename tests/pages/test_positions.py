@@ -12,11 +12,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edits, load_checkpoint
+from model.positions import POSITIONS
 from pages.parts.positions.settings import SECTIONS, Positioning
 from pages.parts.state.selection import EXAMPLES
+from tests import tiny
 from tests.folders import make_folders
 from tests.model.measures.test_positions import by_the_paper
 from tests.pages.test_every_page import APP, bar, opened, typed
+from viz.text import position_sentences
 
 PAGE = "positions.py"
 SENTENCE = "The dog bit the man"
@@ -364,8 +367,10 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "added", "phrase"),
     [
+        ("gpt2", True, "It adds vectors that training found: choose “this checkpoint” to draw them."),
         ("gpt2", True, "a vector that training found for the position to every"),
         ("roberta", True, "for the place among the non-padding tokens"),
+        ("llama", False, "this checkpoint does not use it. It adds no vectors; it rotates queries and keys"),
         ("llama", False, "rotates every query and key by an angle"),
         ("t5", False, "adds to every score a number that training found"),
         ("bart", True, "a vector that training found for the position to every"),
@@ -385,6 +390,9 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
     assert np.array_equal(parts[0], embedding.token.numpy())
     assert np.array_equal(parts[-1], embedding.total.numpy())
     assert any("adds no position vectors" in info.value for info in app.info) == (not added)
+    assert ("the vector that is added for its position, and the sum" in words(app)) == added
+    headings = [heading.value for heading in app.subheader]
+    assert ("Token vector plus position vector" in headings) == added
     app.radio(key="table").set_value("own").run()
     if added:
         heatmap = array(figure(app, "heatmap")["data"][0]["z"])
@@ -396,6 +404,7 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
 def test_a_table_that_training_found_is_called_no_wave():
     app = unfolded(checkpoint="stories")
     assert "sine and the cosine of the shortest wave" not in words(app)
+    assert "The formula is that of the paper; this checkpoint does not use it." in words(app)
     assert len(app.latex) > 1
     app.radio(key="table").set_value("own").run()
     assert "training found them" in words(app)
@@ -415,6 +424,16 @@ def test_plotly_stays_off_the_way_to_the_first_page():
         "assert 'plotly.subplots' not in sys.modules\nassert 'viz.charts.position_charts' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=300, cwd=APP.parent)
+
+
+def test_every_scheme_has_words_beside_the_formula_and_those_of_no_other():
+    assert position_sentences.BESIDE_FORMULA.keys() == POSITIONS.keys() == position_sentences.SCHEMES.keys()
+    for scheme, sentence in position_sentences.BESIDE_FORMULA.items():
+        assert ("adds the vectors of this formula" in sentence) == scheme.startswith("sinusoidal")
+        assert ("training found" in sentence) == (scheme in ("learned", "counted", "relative"))
+        for architecture in ("encoder", "decoder"):
+            stack: Any = getattr(tiny.checkpoint(architecture, positions=scheme).trace(tiny.TEXT), architecture)
+            assert (stack.embedding.position is not None) == (scheme in position_sentences.ADDS)
 
 
 @pytest.mark.parametrize("text", ["a", SENTENCE])

@@ -162,6 +162,8 @@ def test_every_kind_has_a_card_and_words_for_its_null(name):
     title = "Points at “slow”" if name == "points_at" else head_findings.NAMES[name]
     assert (card["id"], card["title"], card["where"]) == (name, title, "Layer 4, head 2")
     assert (card["number"], card["chance"]) == ("71 %", "by chance: 10 %")
+    wholes = {"spreads": "of the maximum entropy", "same_word": "of a repeated word's attention"}
+    assert card["whole"] == wholes.get(name, "of its attention")
     assert plain(head_findings.against(finding_of(name, null=0.123))).endswith("12 %.")
     assert list(head_findings.NAMES) == list(KINDS)
 

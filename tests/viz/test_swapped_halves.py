@@ -32,6 +32,25 @@ def test_halves_are_swapped_at_but_or_at_the_middle_comma(text, swapped):
 
 
 @pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        ("Great acting, but the plot is thin.", "The plot is thin, but great acting."),
+        ("Great Expectations is long, but it is good.", "It is good, but Great Expectations is long."),
+        ("Because it rained we left, but she stayed.", "She stayed, but because it rained we left."),
+        ("Reading is slow, but I like reading.", "I like reading, but reading is slow."),
+        ("Reading was dull, but London was fun.", "London was fun, but Reading was dull."),
+        ("I cried, but i liked her.", "I liked her, but I cried."),
+        ("Bad BUT true.", "True BUT bad."),
+        ("It's slow, but we laughed. It's good.", "We laughed, but it's slow. It's good."),
+        ("Rose left, but roses stayed.", "Roses stayed, but Rose left."),
+        ("Paul's late, but he came.", "He came, but Paul's late."),
+    ],
+)
+def test_a_first_word_keeps_its_capital_in_the_middle_only_where_it_may_be_a_name(text, swapped):
+    assert swapped_halves(text) == swapped
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",

@@ -1,8 +1,10 @@
 """What a head does with a text, in words: the title and the sentence of a finding, and what it was measured against."""
 
+from collections.abc import Sequence
+
 from model.measures.head_kinds import Finding
 from viz.explorer.attention_kinds import Kind, Text
-from viz.tokens import ROUNDING, counted, percent, visible
+from viz.tokens import ROUNDING, counted, list_of, percent, visible
 
 NAMES = {
     "points_at": "Points at a word",
@@ -85,17 +87,31 @@ def ordinary(layer: int, head: int) -> str:
     return f"{head_called(layer, head)} shows no pattern that stands out here."
 
 
+def elsewhere(layer: int, on: Sequence[int], heads: int) -> str:
+    """Which heads the explorer shows where the title is about another. heads: how many the layer has."""
+    which = "all heads" if len(on) == heads else f"head{'s' if len(on) > 1 else ''} {list_of(on)}"
+    return f"The explorer below shows {which} of layer {counted(layer)}."
+
+
 def card(finding: Finding, kind: Kind) -> dict[str, str]:
-    """What a card of the head says: what it does, where it is, how strongly it does it, and what chance would give."""
+    """What a card of the head says: what it does, how strongly, of what that is a share, where, and by chance."""
     pointing = finding.kind == "points_at"
     return {
         "id": finding.kind,
         "title": f"Points at {named(kind.keys, finding.key or 0)}" if pointing else NAMES[finding.kind],
         "where": head_name(finding),
         "number": percent(finding.score),
+        "whole": whole(finding, kind),
         "chance": f"by chance: {percent(finding.null)}",
         "explained": against(finding),
     }
+
+
+def whole(finding: Finding, kind: Kind) -> str:
+    """What the number on a card is a share of: "of its attention"."""
+    if finding.kind == "spreads":
+        return "of the maximum entropy"
+    return f"of a repeated {unit_of(kind.keys)}'s attention" if finding.kind == "same_word" else "of its attention"
 
 
 # The parts of a sentence

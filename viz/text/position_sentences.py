@@ -1,5 +1,6 @@
 """What the page on positions says in words."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -10,7 +11,7 @@ from model.trace import StackTrace
 from viz.export.share_picture import Bar
 from viz.text.head_findings import token_name
 from viz.text.swapped_spans import swapped_spans
-from viz.tokens import decimal, markdown_text, percent, visible
+from viz.tokens import counted, decimal, markdown_text, percent, visible
 
 Pair = Float[np.ndarray, "2"]
 
@@ -38,6 +39,21 @@ SCHEMES = {
         "adds nothing to the tokens' vectors: it lowers every score by a slope times the distance from query to key"
     ),
     "none": "gets no information about positions; only a mask, where it has one, tells it which tokens came before",
+}
+
+ADDS = frozenset({"sinusoidal", "sinusoidal-halves", "learned", "counted"})  # a vector to every token's
+OF_THE_PAPER = "The formula is that of the paper; this checkpoint does not use it."
+BESIDE_FORMULA = {
+    "sinusoidal": "This checkpoint adds the vectors of this formula; training does not change them.",
+    "sinusoidal-halves": (
+        "This checkpoint adds the vectors of this formula, all sines before all cosines; training does not change them."
+    ),
+    "learned": f"{OF_THE_PAPER} It adds vectors that training found: choose “this checkpoint” to draw them.",
+    "counted": f"{OF_THE_PAPER} It adds vectors that training found: choose “this checkpoint” to draw them.",
+    "rotary": f"{OF_THE_PAPER} It adds no vectors; it rotates queries and keys by angles that grow with the position.",
+    "relative": f"{OF_THE_PAPER} It adds no vectors, but a number that training found to every score.",
+    "alibi": f"{OF_THE_PAPER} It adds no vectors, but a number that falls with the distance to every score.",
+    "none": f"{OF_THE_PAPER} It has no positions at all.",
 }
 
 BEYOND = {
@@ -128,28 +144,33 @@ def finding(two: TwoOrders, stack: StackTrace, text: str | None) -> tuple[str, s
         matter = f"swapping {one} and {other} {'matters' if told else 'changes nothing'} for this model"
     else:
         one, other = (f"“{markdown_text(each)}”" for each in (text.strip(), swapped))
-        matter = f"{one} is {'not ' if told else ''}{other} to this model"
+        matter = f"this model {'tells' if told else 'cannot tell'} {one} from {other}"
     return f"{'Even without' if told else 'Without'} positions, {matter}.", _numbers(two, stack)
 
 
 def _numbers(two: TwoOrders, stack: StackTrace) -> str:
-    """How far the vectors are apart in both orders."""
+    """How far the vectors are apart in both orders, and which token's vector is furthest."""
     one, other = (_token(stack, place) for place in two.places)
-    unplaced, placed = max(two.unplaced), ""
-    if two.placed is not None:
-        most = max(two.placed)
-        token = _token(stack, two.placed.index(most))
-        placed = f" With positions, the vector of {token} changes by {percent(most, 1)}."
     if two.told_apart:
-        return (
-            f"When {one} and {other} are swapped without positions, a token's last vector still changes by up to "
-            f"{percent(unplaced, 1)} of its length{HIDES[two.hides]}.{placed}"
-        )
-    least = percent(unplaced, 3).replace("<\u00a0", "less than ")
-    return (
-        f"When {one} and {other} are swapped without positions, every token's last vector stays as it was (the "
-        f"difference is {least} of its length).{placed}"
-    )
+        share, token = _most(two.unplaced, stack)
+        without = f"the tokens' last vectors still change by up to {share} of their length, most at {token}"
+        without += HIDES[two.hides]
+    else:
+        least = percent(max(two.unplaced), 3).replace("<\u00a0", "less than ")
+        without = f"every token's last vector stays as it was (to {least} of its length)"
+    placed = ""
+    if two.placed is not None:
+        share, token = _most(two.placed, stack)
+        placed = f"; with positions, they change by up to {share}, most at {token}"
+    return f"{one} and {other} change places. Without positions, {without}{placed}."
+
+
+def _most(changes: Sequence[float], stack: StackTrace) -> tuple[str, str]:
+    """The largest change, and its token: with its place where it stands in the text twice."""
+    most = changes.index(max(changes))
+    names = list(stack.names())
+    place = f" (token {counted(most)})" if names.count(names[most]) > 1 else ""
+    return percent(changes[most], 1), f"{_token(stack, most)}{place}"
 
 
 def bars(two: TwoOrders) -> list[Bar]:

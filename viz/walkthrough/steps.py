@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from model.edits import NO_EDITS, Edits, HeadSite
+from model.edits import NO_EDITS, Edits, HeadSite, HiddenKey
 from model.measures.numpy_reference import Rechecked
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.score_parts import ScoreParts
@@ -283,21 +283,69 @@ def _divisor(path: WeightPath) -> str:
 
 
 def _mask(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
-    bias = ""
+    """What is added to the scores, which keys are hidden from the query, and the score of this key."""
+    allowed, score = quantities["allowed"].values, short(float(quantities["score"].values))
+    if allowed[path.site.key]:
+        verb = "is" if "all_biases" in quantities or "cap" in quantities else "stays"
+        end = f"This key is not hidden: its score {verb} {score}."
+    else:
+        end = "This key is one of them."
+    return f"{_added(path, quantities)} {_hidden(path, allowed)} {end}"
+
+
+def _added(path: WeightPath, quantities: Mapping[str, Quantity]) -> str:
+    """The bias of this score, and the cap of all."""
+    bias = "A **bias** is a number that is added to a score; this attention has none."
     if "all_biases" in quantities:
-        kind = "fixed bias" if path.model.config.positions == "alibi" else "learned bias"
-        bias = f"A {kind} is added for the distance: {short(float(quantities['all_biases'].values[path.site.key]))}. "
-    cap = "A smooth cap keeps the scores within a bound. " * ("cap" in quantities)
-    score = short(float(quantities["score"].values))
-    if not bool(quantities["allowed"].values[path.site.key]):
-        return f"{bias}{cap}The query may not see this key: its score becomes {score}."
-    if bool(quantities["allowed"].values.all()):
-        if not bias and not cap:
-            return f"Nothing is added here and no key is hidden from this query: the score stays {score}."
-        return f"{bias}{cap}No key is hidden from this query: the score is {score}."
-    hidden = int((~quantities["allowed"].values).sum())
-    those = "1 key is" if hidden == 1 else f"{hidden} keys are"
-    return f"{bias}{cap}{those} hidden from this query. This key is not: its score is {score}."
+        origin = "a formula gives" if path.model.config.positions == "alibi" else "training found"
+        number = short(float(quantities["all_biases"].values[path.site.key]))
+        bias = f"A **bias** is added to the score, a number that {origin} for the distance from query to key: {number}."
+    if "cap" not in quantities:
+        return bias
+    cap = short(float(quantities["cap"].values))
+    return f"{bias} A smooth **cap** keeps every score between −{cap} and {cap}."
+
+
+def _hidden(path: WeightPath, allowed: np.ndarray) -> str:
+    """Which keys are hidden from the query: none, the future, those outside a window, those that an edit names.
+
+    Padding is none of them: the text on the screen is read alone.
+    """
+    meaning = "A **mask** hides keys from a query"
+    hidden = set(np.flatnonzero(~allowed).tolist())
+    if not hidden:
+        return f"{meaning}; here it hides nothing, {_why_all(path)}."
+    edited = hidden & {each.position for each in path.edits.hidden if _is_of(each, path)}
+    later = sum(place > path.site.query for place in hidden - edited)
+    counts = {
+        "after the query (the future)": later,
+        "before the query, outside the window of this layer": len(hidden) - len(edited) - later,
+        "that an edit names": len(edited),
+    }
+    parts = [f"{count} {'token' if count == 1 else 'tokens'} {which}" for which, count in counts.items() if count]
+    return (
+        f"{meaning}; here it hides {' and '.join(parts)}. The score of a hidden key becomes minus infinity, and the "
+        "softmax gives it a weight of 0."
+    )
+
+
+def _why_all(path: WeightPath) -> str:
+    """Why a query sees every key."""
+    if path.site.attention == "cross":
+        return "because each written token may see the whole source text, and a text that is read alone has no padding"
+    if path.site.stack in path.edits.unmasked - path.edits.causal:
+        return "because an edit took it away"
+    if path.site.attention == "decoder" or path.site.stack in path.edits.causal:
+        return "because it hides the tokens after the query (the future), and this query is the last token"
+    if path.site.layer in path.model.config.windowed_layers:
+        return "because all tokens are within the window of this layer"
+    return "because each token of this encoder may see every other, and a text that is read alone has no padding"
+
+
+def _is_of(hidden: HiddenKey, path: WeightPath) -> bool:
+    """Whether an edit hides a key of this attention."""
+    kind = "cross" if path.site.attention == "cross" else "self"
+    return (hidden.stack, hidden.attention) == (path.site.stack, kind)
 
 
 def _softmax(path: WeightPath) -> str:

@@ -1,6 +1,6 @@
 """An experiment with edits: the original and the edited run of the text, side by side."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -66,8 +66,13 @@ UNCHANGED = "The weights drawn ({}) are the same in both runs: the change acts a
 Kinds = Mapping[str, Kind]
 
 
-def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds, still: str = "") -> None:
-    """What is changed, what it did, and both runs. still: what it means that it did nothing, where that is so."""
+def show_experiment(
+    selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds, still: Callable[[float], str]
+) -> None:
+    """What is changed, what it did, and both runs.
+
+    still: what it means that the answer stays, where that is so, from how far the stream after the last layer moves.
+    """
     experiment, place = EXPERIMENTS[selection.of(Broken).experiment], place_of(selection, kinds)
     kept = Edits.from_text(selection.edits)
     edits = edits_for(experiment, checkpoint.config, place, kept)
@@ -86,8 +91,8 @@ def show_experiment(selection: Selection, checkpoint: Checkpoint, before: Trace,
     run = run_of(selection, checkpoint, edits, (before, after), kinds)
     show_measured(words, experiment.effect(run), EFFECT_HELP)
     with words:
-        if still:
-            st.markdown(still)
+        if unmoved := still(float(stream_distances(*streams(run))[-1])):
+            st.markdown(unmoved)
         show_kept(kept)
     with outcome:
         show_predictions(selection, checkpoint, edits, (before, after))

@@ -257,7 +257,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         name="Shuffled positions",
         explained=(
             "Every token keeps its word but gets another position, like a sentence that is read out in another "
-            "order. The positions are the trained ones, each used once; only their order differs."
+            "order. The positions are those of the text, each used once; only their order differs."
         ),
         look_for=(
             "Diagonals that scatter: a head that looked at its neighbours now looks at the tokens that were given "
@@ -266,7 +266,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         edits=lambda config, place: Edits(shuffled=frozenset(Shuffle(stack, SEED) for stack in config.stacks)),
         instead="scale",
         effect=of_neighbours,
-        unmoved="This one shuffle of the positions changes nothing; another order of the words themselves may.",
+        unmoved=(
+            "This one shuffle of the positions does not change the answer; another order of the words themselves may."
+        ),
     ),
     "unmask": Experiment(
         name="No mask",

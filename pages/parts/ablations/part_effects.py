@@ -335,14 +335,19 @@ def nothing_moves(board: Board, largest: Effect) -> str:
     )
 
 
-def unmoved_sentence(board: Board, name: str) -> str:
-    """What it means that the outcome stays where one part is gone; "" where it moves, or where that is not known."""
-    effect = board.effects.get(name)
-    if effect is None or effect.change >= STILL:
+def unmoved_sentence(board: Board, name: str, moved: float) -> str:
+    """What it means that the outcome stays where one part is gone; "" where it moves, or where that is not known.
+
+    moved: how far the stream after the last layer moves from that of the unchanged model, as a share of its length.
+    Both are held against STILL. Where the stream is all there is to follow, it does not stay if either moves.
+    """
+    effect, goes = board.effects.get(name), moved >= STILL
+    if effect is None or effect.change >= STILL or effect.turned or (goes and board.outcome.kind == "stream"):
         return ""
     if board.kept != NO:
-        return f"**Almost nothing changes** beyond the kept edits ({effect.before_and_after()})."
-    return f"**Almost nothing changes** ({effect.before_and_after()}). {EXPERIMENTS[name].unmoved}"
+        return f"**The answer hardly changes** beyond the kept edits ({effect.before_and_after()})."
+    although = f", although the stream after the last layer moves by {percent(moved)} of its length" if goes else ""
+    return f"**The answer hardly changes** ({effect.before_and_after()}){although}. {EXPERIMENTS[name].unmoved}"
 
 
 def how_chosen(board: Board) -> str:

@@ -7,6 +7,8 @@
 
 const TAKEN =
   "input, textarea, select, canvas, [contenteditable], [role=listbox], [role=menu], [role=slider], [role=grid]"
+// Whoever has chosen in a list goes on from there: closed, it has no use for these keys, but tells nobody of them.
+const CLOSED_LIST = "input[role=combobox][aria-expanded=false]"
 /** @type {Record<string, number>} */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 }
 /** @type {WeakMap<HTMLElement, { told: Told, press: (event: KeyboardEvent) => void }>} */
@@ -22,17 +24,29 @@ export default function ({ parentElement, setStateValue }) {
   const press = (event) => {
     const step = STEPS[event.key]
     const modified = event.ctrlKey || event.altKey || event.metaKey || event.shiftKey
-    if (!step || modified || event.defaultPrevented || takesKeys(event.composedPath()[0])) return
+    const capturing = event.eventPhase === Event.CAPTURING_PHASE
+    if (!step || modified || event.defaultPrevented) return
+    if (is(event, CLOSED_LIST) ? !capturing : capturing || is(event, TAKEN)) return
     event.preventDefault()
     told.steps += step
     setStateValue("presses", { ...told })
   }
   const before = heard.get(parentElement)
-  if (before) document.removeEventListener("keydown", before.press)
+  if (before) unhear(before.press)
   document.addEventListener("keydown", press)
+  document.addEventListener("keydown", press, true)
   heard.set(parentElement, { told, press })
-  return () => document.removeEventListener("keydown", press)
+  return () => unhear(press)
 }
 
-/** @param {EventTarget} target */
-const takesKeys = (target) => target instanceof Element && Boolean(target.closest(TAKEN))
+/** @param {(event: KeyboardEvent) => void} press */
+function unhear(press) {
+  document.removeEventListener("keydown", press)
+  document.removeEventListener("keydown", press, true)
+}
+
+/** @type {(event: KeyboardEvent, elements: string) => boolean} */
+function is(event, elements) {
+  const [target] = event.composedPath()
+  return target instanceof Element && Boolean(target.closest(elements))
+}

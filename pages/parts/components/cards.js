@@ -2,23 +2,24 @@
 import { el } from "../../../viz/explorer/browser/element.js"
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
-/** @typedef {Record<"id" | "title" | "number" | "where" | "chance" | "explained", string>} Card */
+/** @typedef {Record<"id" | "title" | "number" | "whole" | "where" | "chance" | "explained", string>} Card */
 
 /** @param {Mounting<{ cards: Card[] }>} mounting */
 export default function ({ data, parentElement, setTriggerValue }) {
   /** @param {Card} card */
-  const card = ({ id, title, number, where, chance, explained }) =>
+  const card = ({ id, title, number, whole, where, chance, explained }) =>
     el(
       "button",
       {
         type: "button",
         className: "card",
         title: explained,
-        "aria-label": `${title}: ${number}. ${where}, ${chance}`,
+        "aria-label": `${title}: ${number} ${whole}. ${where}, ${chance}`,
         onclick: () => setTriggerValue("chosen", id),
       },
       el("span", { className: "title" }, title),
       el("span", { className: "number" }, number),
+      el("span", { className: "where whole" }, whole),
       el("span", { className: "where" }, where),
       el("span", { className: "where" }, chance),
     )

@@ -12,7 +12,7 @@ MARKUP = '<div class="cards" role="group"></div>'
 def cards(records: Sequence[Mapping[str, str]], take: Callable[[str], None], *, key: str) -> None:
     """Draw them. ``take`` is called with the id of the one that was chosen.
 
-    shown: id, title, number, where, chance and explained of each.
+    records: id, title, number, whole (what the number is a share of), where, chance and explained of each.
     """
     ids = [card["id"] for card in records]
 

@@ -15,7 +15,7 @@ from model.trace import Trace
 from pages.parts.cache import LRUCache, checkpoint_named
 from pages.parts.passes import edits_of, trace_key, trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import choose, current, fit
+from pages.parts.state.session import choose, current, fit, forget
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.explorer.component import answers, explorer, steer
 from viz.explorer.packing import is_whole, pack, pack_layer
@@ -169,7 +169,16 @@ def take_view() -> None:
     current_one = message.get("revision") == st.session_state.get("_revision", 0)
     told = st.session_state.get("_told", {})  # what a page showed there without anybody's choice
     changes = {name: value for name, value in vars(view).items() if name not in told or told[name] != value}
+    before = heads_seen()
     choose(changes, steers=not current_one)
+    if heads_seen() != before:  # a head that was chosen on the page Inside a head is not what is looked at any longer
+        forget("head")
+
+
+def heads_seen() -> tuple[Any, ...]:
+    """What decides which heads the explorer shows."""
+    view = st.session_state["_selection"].view
+    return view.attention, view.layer, view.off
 
 
 def explorer_keeps_nothing() -> bool:

@@ -13,7 +13,7 @@ from pages.parts.components.cards import cards as card_row
 from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, trace_of
-from pages.parts.state.session import choose, current
+from pages.parts.state.session import choices, choose, current
 from pages.parts.widgets.head_switches import one_head_on, only_head_on
 from viz.explorer.attention_kinds import Kind
 from viz.sentences.attention_curves import sentence_figure
@@ -59,27 +59,40 @@ def notable_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
 
 
 def opening_of(attention: ShownAttention) -> Opening:
-    """The head that a visitor has chosen, as the only one of its layer that is on; else the one that was found."""
-    heads, view = notable_heads(attention.name, attention.kind.name, attention), attention.selection.view
+    """The head that a visitor has chosen; else the one that was found."""
+    heads = notable_heads(attention.name, attention.kind.name, attention)
     worth = [each for each in (heads.first, *heads.others) if each is not None]
     first = (worth[0].layer, worth[0].head) if worth else (0, 0)
-    chosen = only_head_on(view, attention.kind.heads)
-    place = first if chosen is None else (view.layer, chosen)
+    place = chosen_place(attention) or first
     its_finding = next((each for each in worth if (each.layer, each.head) == place), heads.best.get(place))
     others = tuple(each for each in worth if (each.layer, each.head) != place)
     return Opening(*place, its_finding, others[:CARDS])
 
 
-def is_chosen(attention: ShownAttention) -> bool:
-    """Whether the picture shows a head because a visitor chose it."""
-    return only_head_on(attention.selection.view, attention.kind.heads) is not None
+def chosen_place(attention: ShownAttention) -> tuple[int, int] | None:
+    """Layer and head that a visitor has chosen: as the only head of its layer that is on, or on the page Inside a head.
+
+    There the first head is chosen as well where nothing names one, so that it counts here only where it is on alone.
+    """
+    view, heads, inside = attention.selection.view, attention.kind.heads, attention.selection.head
+    alone = only_head_on(view, heads)
+    head = inside if alone is None and inside in view.heads_on(heads)[1:] else alone
+    return None if head is None else (view.layer, head)
+
+
+def chosen_elsewhere(attention: ShownAttention, opening: Opening) -> str:
+    """Which heads the explorer shows where they were chosen and the picture's is none of them; "" where it is."""
+    view, on = attention.selection.view, attention.selection.view.heads_on(attention.kind.heads)
+    is_shown = opening.layer == view.layer and opening.head in on
+    is_chosen = "layer" in choices() or len(on) < attention.kind.heads
+    return "" if is_shown or not is_chosen or not on else head_findings.elsewhere(view.layer, on, attention.kind.heads)
 
 
 def title_of(attention: ShownAttention, opening: Opening) -> str:
     """What was found, in one line of Markdown; "" where nothing is worth naming and nothing was chosen."""
     if opening.finding is not None:
         return markdown_text(head_findings.title(opening.finding, attention.kind))
-    return head_findings.ordinary(opening.layer, opening.head) if is_chosen(attention) else ""
+    return head_findings.ordinary(opening.layer, opening.head) if chosen_place(attention) else ""
 
 
 def sentence_of(attention: ShownAttention, opening: Opening) -> str:
@@ -88,7 +101,7 @@ def sentence_of(attention: ShownAttention, opening: Opening) -> str:
         return markdown_text(head_findings.sentence(opening.finding, attention.kind))
     return (
         look_of(attention.kind, opening)
-        if is_chosen(attention)
+        if chosen_place(attention)
         else markdown_text(head_findings.nothing(attention.kind))
     )
 

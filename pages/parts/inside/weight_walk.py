@@ -26,13 +26,12 @@ from viz.tokens import counted, position_name
 from viz.walkthrough.steps import TITLES, arrays_of, script
 
 ORDER = tuple(STEPS)
-NAME_WIDTH = 280  # pixels: the longest name of a step, so that the buttons beside it stay where they are
+NAME_WIDTH = 300  # pixels: the longest name of a step, so that the buttons beside it stay where they are
 ATTENTION_HELP = "The attention among the words of one text, or from the words being written to those being read."
 LAYER_HELP = "Layers work one after the other; counted from 1 here, from 0 in code and addresses."
 HEAD_HELP = "Heads work side by side in a layer; counted from 1 here, from 0 in code and addresses."
 QUERY_HELP = "The token that looks. At first, it is the query of the head's largest weight."
 KEY_HELP = "The token that is looked at. At first, it is the key with the query's largest weight."
-STEP_HELP = "The steps of the computation, in order. The left and right arrow keys go from step to step."
 STEP_FILE_HELP = "All numbers of this step: one array for each quantity, for numpy.load."
 FILE_HELP = "All numbers of all steps: one array for each quantity, named by step and quantity, for numpy.load."
 SCRIPT_HELP = (
@@ -106,33 +105,29 @@ def take_attention(name: str) -> None:
 
 
 def choose_step(chosen: str) -> None:
-    """The name of the step between a step back and a step on, and all the others by their numbers.
+    """A list of all steps by their names, between a step back and a step on.
 
-    On a phone these give way: its style sheet is that of the frame.
+    The list shows the name of the step; its heading, for screen readers, is hidden by the style sheet of the frame.
     """
     place, last = ORDER.index(chosen), len(ORDER) - 1
     with st.container(key="steps", horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.button("**←** Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
-        with st.container(key="step_name", width=NAME_WIDTH):
+        with st.container(key="step_name", width=NAME_WIDTH, gap=None):
             name_step(chosen)
+            looks = {"format_func": step_name, "label_visibility": "collapsed", "filter_mode": None}
+            select("Step", ORDER, chosen, lambda step: choose(step=step), key="inside_step", **looks)
         st.button("Next **→**", key="next", on_click=go, args=(1,), disabled=place == last)
-        with st.container(key="step_numbers", horizontal=True, gap=None, width="content"):
-            for step in ORDER:
-                show_number(step, here=step == chosen)
         arrow_keys(go)
 
 
-def show_number(step: str, *, here: bool) -> None:
-    """A button to a step, of which the style sheet leaves the number alone."""
-    name = TITLES[step]
-    looks: Literal["primary", "tertiary"] = "primary" if here else "tertiary"
-    label = f"**{counted(ORDER.index(step))}** {name}"
-    st.button(label, key=f"step_{step}", on_click=choose, kwargs={"step": step}, type=looks, help=name)
-
-
 def name_step(step: str) -> None:
-    """ "Step 5 of 13: product", as a heading."""
-    st.subheader(f"Step {counted(ORDER.index(step))} of {len(ORDER)}: {TITLES[step]}", anchor=False)
+    """The name as a heading."""
+    st.subheader(step_name(step), anchor=False)
+
+
+def step_name(step: str) -> str:
+    """ "Step 5 of 13: product"."""
+    return f"Step {counted(ORDER.index(step))} of {len(ORDER)}: {TITLES[step]}"
 
 
 def go(steps: int) -> None:

@@ -177,8 +177,13 @@ def selection_after(**changes: Any) -> Selection:
 
 def take_back(name: str) -> None:
     """Have a value as the page opens again, as if nobody had chosen one; for callbacks, as ``choose``."""
-    keep_choices({other: value for other, value in choices().items() if other != name})
+    forget(name)
     steer()
+
+
+def forget(name: str) -> None:
+    """The same for a value that the explorer does not show, so that it need not be told."""
+    keep_choices({other: value for other, value in choices().items() if other != name})
 
 
 def after(changes: Mapping[str, Any]) -> dict[str, Any]:

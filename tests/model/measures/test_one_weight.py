@@ -339,8 +339,12 @@ def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
     masks = [
         steps.idea(path, "mask", STEPS["mask"](path)) for key in (2, 1) for path in [unseen(checkpoint, hidden, key)]
     ]
-    assert masks[0].startswith("The query may not see this key: its score becomes minus infinity.")
-    assert masks[1].startswith("1 key is hidden from this query. This key is not")
+    assert all(
+        "here it hides 1 token that an edit names. The score of a hidden key becomes minus infinity" in sentence
+        for sentence in masks
+    )
+    assert masks[0].endswith(" This key is one of them.")
+    assert " This key is not hidden: its score stays " in masks[1]
     every = Edits(hidden=frozenset(HiddenKey("encoder", key) for key in range(len(checkpoint.trace(TEXT).encoder.ids))))
     path = unseen(checkpoint, every, 1)
     assert (
@@ -349,6 +353,70 @@ def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
     )
     for step, quantities in found_in(path).items():
         assert all(chart.to_dict() for row in pictures(path, step, quantities) for _, chart in row)
+
+
+WINDOW: dict[str, Any] = {"window": 2, "windowed_layers": (0, 1)}
+LAST = len(tiny.checkpoint().trace(TEXT).encoder.ids) - 1
+UNMASKED, CAUSAL = Edits(unmasked=frozenset({"decoder"})), Edits(causal=frozenset({"encoder"}))
+HIDDEN = Edits(hidden=frozenset({HiddenKey("decoder", 0)}))
+EVERY = "here it hides nothing, because each token of this encoder may see every other, and a text that is read alone"
+
+
+@pytest.mark.parametrize(
+    ("attention", "changes", "edits", "query", "sentence"),
+    [
+        ("encoder", {}, Edits(), 3, EVERY),
+        ("encoder", WINDOW, Edits(), 1, "here it hides nothing, because all tokens are within the window"),
+        (
+            "encoder",
+            WINDOW,
+            Edits(),
+            3,
+            "here it hides 2 tokens before the query, outside the window of this layer. The score",
+        ),
+        ("encoder", {}, CAUSAL, 3, f"here it hides {LAST - 3} tokens after the query (the future). The score"),
+        ("decoder", {}, Edits(), LAST - 1, "here it hides 1 token after the query (the future). The score"),
+        ("decoder", {}, Edits(), LAST, "(the future), and this query is the last token. "),
+        ("decoder", {}, UNMASKED, 3, "here it hides nothing, because an edit took it away. "),
+        (
+            "decoder",
+            {},
+            HIDDEN,
+            LAST - 2,
+            "here it hides 2 tokens after the query (the future) and 1 token that an edit names. ",
+        ),
+        (
+            *("decoder", WINDOW, HIDDEN, LAST - 1),
+            f"hides 1 token after the query (the future) and {LAST - 3} tokens before the query, outside the window of "
+            "this layer and 1 token that an edit names. ",
+        ),
+    ],
+)
+def test_the_mask_step_counts_the_keys_that_are_hidden_and_says_why(attention, changes, edits, query, sentence):
+    path = path_in(tiny.checkpoint(attention, **changes), attention, edits, query=query, key=query)
+    assert sentence in steps.idea(path, "mask", STEPS["mask"](path))
+
+
+def test_in_cross_attention_nothing_is_hidden():
+    checkpoint = tiny.checkpoint("encoder-decoder")
+    path = path_in(checkpoint, "cross", query=0)
+    assert "each written token may see the whole source text" in steps.idea(path, "mask", STEPS["mask"](path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({}, "A **bias** is a number that is added to a score; this attention has none. A **mask** "),
+        (
+            {"positions": "alibi"},
+            "a number that a formula gives for the distance from query to key: −0.03125. A **mask** ",
+        ),
+        ({"score_cap": 30.0}, "this attention has none. A smooth **cap** keeps every score between −30 and 30. "),
+    ],
+)
+def test_the_mask_step_says_what_is_added(changes, sentence):
+    path = path_in(tiny.checkpoint("decoder", **changes), "decoder")
+    assert sentence in steps.idea(path, "mask", STEPS["mask"](path))
 
 
 def unseen(checkpoint: Any, edits: Edits, key: int) -> WeightPath:

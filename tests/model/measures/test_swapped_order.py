@@ -45,7 +45,7 @@ def test_a_decoder_tells_the_orders_apart_by_its_mask_alone():
     measured: Any = two_orders(checkpoint, trace, "decoder")
     assert measured.told_apart
     title, sentence = position_sentences.finding(measured, trace.decoder, TEXT)
-    assert title.startswith("Even without positions, ")
+    assert title == f"Even without positions, this model tells “{TEXT}” from “{SWAPPED}”."
     assert "because the mask shows each token only the tokens before it" in sentence
 
 
@@ -61,10 +61,22 @@ def test_the_finding_names_both_texts_and_its_numbers(sentiment):
     title, sentence = position_sentences.finding(
         TwoOrders(places=PLACES, placed=(0.01, 0.0, 0.0, 0.0, 0.0512), unplaced=(0.0, 2e-7, 0.0, 0.0, 0.0)), stack, TEXT
     )
-    assert title == f"Without positions, “{TEXT}” is “{SWAPPED}” to this model."
-    assert sentence.startswith("When “dog” and “man” are swapped without positions, ")
-    assert "stays as it was (the difference is less than 0.001\u00a0% of its length)" in sentence
-    assert sentence.endswith("the vector of “man” changes by 5.1\u00a0%.")
+    assert title == f"Without positions, this model cannot tell “{TEXT}” from “{SWAPPED}”."
+    assert sentence == (
+        "“dog” and “man” change places. Without positions, every token's last vector stays as it was (to less than "
+        "0.001\u00a0% of its length); with positions, they change by up to 5.1\u00a0%, most at “man”."
+    )
+
+
+def test_both_halves_of_the_finding_are_about_the_same_swap_and_name_a_repeated_token_by_its_place(sentiment):
+    stack: Any = sentiment.trace(TEXT).encoder
+    two = TwoOrders(places=PLACES, placed=(0.1, 0.2, 0.3, 0.4, 0.1), unplaced=(0.5, 0.1, 0.1, 0.1, 0.1), hides="mask")
+    _, sentence = position_sentences.finding(two, stack, TEXT)
+    assert sentence == (
+        "“dog” and “man” change places. Without positions, the tokens' last vectors still change by up to "
+        "50.0\u00a0% of their length, most at “the” (token 1), because the mask shows each token only the tokens "
+        "before it; with positions, they change by up to 40.0\u00a0%, most at “the” (token 4)."
+    )
 
 
 def test_of_a_long_text_the_two_words_are_named_alone(sentiment):
@@ -138,7 +150,7 @@ def test_an_encoder_with_a_window_tells_the_orders_apart_by_it():
     measured: Any = two_orders(checkpoint, trace, "encoder")
     assert measured.told_apart
     _, sentence = position_sentences.finding(measured, trace.encoder, TEXT.lower())
-    assert "of its length, because a window hides from each token the tokens far before it. With" in sentence
+    assert ", because a window hides from each token the tokens far before it; with" in sentence
     assert "mask" not in sentence
 
 
