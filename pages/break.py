@@ -10,20 +10,17 @@ import streamlit as st
 import pages
 from model import Edits
 from pages.parts.ablations import attention_by_hand, head_split, padding, untrained_stacks, word_in_two_texts
-from pages.parts.ablations.experiment_runs import place_of, show_experiment, take_experiment
-from pages.parts.ablations.experiments import EXPERIMENTS
-from pages.parts.ablations.part_effects import (
-    AT_ONCE,
-    Board,
+from pages.parts.ablations.effect_sentences import (
     bars,
     bars_legend,
-    board_of,
     box_legend,
     finding,
     how_chosen,
-    longest,
     unmoved_sentence,
 )
+from pages.parts.ablations.experiment_runs import place_of, show_experiment, take_experiment
+from pages.parts.ablations.experiments import EXPERIMENTS
+from pages.parts.ablations.part_effects import AT_ONCE, Board, board_of, longest
 from pages.parts.ablations.settings import Broken
 from pages.parts.ablations.subjects import GROUPS, group_of, short_name
 from pages.parts.cache import checkpoint_named

@@ -9,8 +9,9 @@ import torch
 
 from model import Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite, load_checkpoint
 from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
+from pages.parts.ablations.effect_sentences import unmoved_sentence
 from pages.parts.ablations.experiments import EXPERIMENTS, Place
-from pages.parts.ablations.part_effects import Board, Effect, groups_of, unmoved_sentence
+from pages.parts.ablations.part_effects import Board, Effect, groups_of
 from tests import tiny
 from tests.pages.test_every_page import component, opened
 from tests.pages.test_families import app_folders, folders
