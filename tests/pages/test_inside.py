@@ -59,6 +59,11 @@ def whole(app: Any) -> Any:
     return app
 
 
+def list_of_steps(app: Any) -> Any:
+    (found,) = [each for each in app.selectbox if each.label == "Step"]
+    return found
+
+
 def printed(app: Any, label: str) -> np.ndarray:
     """The numbers under the caption that begins with this label."""
     captions = [element for element in app.main if element.type in ("markdown", "code")]
@@ -153,7 +158,7 @@ def test_until_a_place_is_chosen_it_opens_on_the_head_that_does_most_with_the_te
     assert not {*SITE, "off", "attention", "opening"} & set(app.query_params)
     app.button(key="next").click().run()
     assert [whole(app).selectbox(key=f"inside_{name}").value for name in SITE] == [3, 3, query, 7]
-    app.selectbox(key="inside_step").set_value("softmax").run()
+    list_of_steps(app).set_value("softmax").run()
     assert any("gives a weight of more than 0.9999." in text.value for text in whole(app).markdown)
     typed(app, SENTENCE)
     assert "loved" not in whole(app).title[0].value
@@ -212,7 +217,7 @@ def test_a_place_chosen_elsewhere_and_put_back_opens_what_its_address_opens():
 def test_alone_with_its_picture_the_page_has_no_controls():
     app = opened(PAGE, text=SENTENCE, step="product")
     app.session_state["_view"] = "picture"  # as app.py notes, which AppTest leaves out
-    app.selectbox(key="inside_step").set_value("value").run()
+    list_of_steps(app).set_value("value").run()
     assert whole(app).subheader[0].value == "Step 9 of 13: value"
     assert [*app.selectbox, *app.button, *app.get("page_link")] == []
     assert len(app.get("vega_lite_chart")) == 2
@@ -270,13 +275,13 @@ def test_a_bad_value_in_the_address_falls_back_with_one_sentence(name, value):
 def test_every_step_is_chosen_by_its_name():
     app = whole(opened(PAGE, text=SENTENCE, step="product"))
     names = [f"Step {number} of 13: {TITLES[step]}" for number, step in enumerate(STEPS, start=1)]
-    assert app.selectbox(key="inside_step").options == names
-    assert app.selectbox(key="inside_step").value == "product"
-    app.selectbox(key="inside_step").set_value("mask").run()
+    assert list_of_steps(app).options == names
+    assert list_of_steps(app).value == "product"
+    list_of_steps(app).set_value("mask").run()
     assert whole(app).subheader[0].value == "Step 7 of 13: bias and mask"
     assert app.query_params["step"] == "mask"
     app.button(key="next").click().run()
-    assert whole(app).selectbox(key="inside_step").value == "softmax"
+    assert list_of_steps(whole(app)).value == "softmax"
 
 
 def test_an_address_holds_head_step_and_depth():

@@ -1,6 +1,7 @@
 """The way to one weight on a page: which weight and which step are chosen, and what can be taken away of it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import streamlit as st
@@ -108,6 +109,7 @@ def choose_step(chosen: str) -> None:
     """A list of all steps by their names, between a step back and a step on.
 
     The list shows the name of the step; its heading, for screen readers, is hidden by the style sheet of the frame.
+    Each step has a list of its own, so that what a browser sends says which step the list showed.
     """
     place, last = ORDER.index(chosen), len(ORDER) - 1
     with st.container(key="steps", horizontal=True, gap="xsmall", vertical_alignment="center"):
@@ -115,9 +117,18 @@ def choose_step(chosen: str) -> None:
         with st.container(key="step_name", width=NAME_WIDTH, gap=None):
             name_step(chosen)
             looks = {"format_func": step_name, "label_visibility": "collapsed", "filter_mode": None}
-            select("Step", ORDER, chosen, lambda step: choose(step=step), key="inside_step", **looks)
+            select("Step", ORDER, chosen, partial(take_step, chosen), key=f"inside_step_{chosen}", **looks)
         st.button("Next **→**", key="next", on_click=go, args=(1,), disabled=place == last)
         arrow_keys(go)
+
+
+def take_step(shown: str, step: str) -> None:
+    """Another step than the list shows, unless the page has gone on from that one.
+
+    With quick presses of keys, a browser sends along what it still shows, the step before, and nobody has chosen that.
+    """
+    if st.session_state["_selection"].of(Walk).step == shown != step:
+        choose(step=step)
 
 
 def name_step(step: str) -> None:
