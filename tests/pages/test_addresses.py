@@ -366,6 +366,14 @@ ADDRESSES = [
             "position": [Control("Position", 0), Said("From position 0 to 5 ")],
         },
     ),
+    Address(
+        "positions",
+        "sections=2.3&position=4",
+        {
+            "sections": Said("The first pair completes a turn"),
+            "position": [Control("Position", 4), Said("From position 4 to 9 ")],
+        },
+    ),
     # Break the formula: every experiment
     Address(
         "break",
@@ -885,7 +893,7 @@ FIELDS = {
     *("text", "pair", "checkpoint", "mute", "across", "up", "head", "step", "depth", "experiment", "setting", "edits"),
     *("translation", "target", "written", "at", "method", "penalty", "temperature", "top_k", "top_p", "seed", "tokens"),
     *("stack", "table", "causal", "token", "length", "width", "dimensions", "pair_of", "position", "shift", "compared"),
-    *("of_query", "of_head", "opening"),
+    *("of_query", "of_head", "opening", "sections"),
     *(field.name for field in fields(View)),
 }
 OPTIONS = {"method", "width", "length_penalty", "temperature", "top_k", "top_p", "seed", "choice", "step", "reading"}
