@@ -347,7 +347,7 @@ def test_a_text_chosen_anywhere_is_kept_here_and_from_here():
 
 
 def test_the_show_button_takes_the_example_which_then_goes_along_to_other_pages():
-    app = unfolded()
+    app = opened(PAGE)
     typed(app, SENTENCE)
     assert not app.query_params, "this page shows it anyway"
     app = app.switch_page("pages/explore.py").run().run()
@@ -378,7 +378,7 @@ def folders(tmp_path_factory):
 )
 def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, phrase, folders, monkeypatch):
     monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
-    app = unfolded(checkpoint=name, text="the dog bit the man .")
+    app = opened(PAGE, sections="0.4", checkpoint=name, text="the dog bit the man .")
     assert not app.exception
     assert not app.error
     assert phrase in words(app)
