@@ -96,6 +96,21 @@ def test_back_from_any_page_of_the_menu_is_one_step_to_the_text_that_was_there(b
         no_complaint(page)
 
 
+@pytest.mark.parametrize("target", ["Inside a head", "Translate", "Write"])
+def test_a_page_that_keeps_less_in_its_address_is_one_step_too(browser, address, target):
+    """The address that a page writes as it opens is no entry of the page that is left."""
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", layer="1", text=HATED)
+        before, left = entries(page), page.url
+        go_to(page, target)
+        page.get_by_role("heading", level=1).wait_for()
+        assert entries(page) == before + 1
+        back(page, "Explore")
+        has_text(page, HATED)
+        assert page.url == left
+        no_complaint(page)
+
+
 def test_back_from_translate_shows_explore_with_its_own_text_and_model(browser, address, sentiment):
     with visitor(browser) as page:
         open_page(page, address, "Explore")
@@ -380,6 +395,8 @@ def test_files_are_named_by_page_checkpoint_and_eight_digits_of_what_is_selected
         go_to(page, "How we know")
         file_names.append(download(page, "Table (CSV)").suggested_filename)
         go_to(page, "Positions")
+        with answered(page):
+            page.get_by_text("The position vectors", exact=True).click()
         file_names.append(download(page, "Position vectors (CSV)").suggested_filename)
         stems = ["explore-sentiment", "explore-sentiment", "evidence-sentiment", "positions-table-sentiment"]
         endings = ["csv", "npz", "csv", "csv"]

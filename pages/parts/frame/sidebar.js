@@ -6,9 +6,12 @@
 const WIDEST_PHONE = 768
 const HEADER = "[data-testid=stHeader]"
 const COLLAPSE = "[data-testid=stSidebarCollapseButton] button"
-const LEAVING = 3000 // milliseconds at most from a link to the page that it leads to
+const LEAVING = 3000 // milliseconds for which presses wait for the page that a link leads to
+const ARRIVING = 30000 // milliseconds at most until that page comes
 /** @type {WeakMap<HTMLElement, (event: Event) => void>} */
 const listening = new WeakMap()
+// The link to another page that was pressed last: when, at which path, and what was written since.
+const leaving = { since: -Infinity, from: "", written: /** @type {URL[]} */ ([]) }
 
 /** @param {Mounting<{ here: string; came: string }>} mounting */
 export default function ({ parentElement, data }) {
@@ -68,8 +71,21 @@ function followBack(came) {
   addEventListener("popstate", setLeft(true))
   for (const press of ["click", "keydown"]) addEventListener(press, setLeft(false), true)
   history.pushState = (state, title, url) => {
-    if (left && new URL(url ?? "", location.href).pathname !== location.pathname) askAgain()
-    else pushState.call(history, state, title, url)
+    const to = new URL(url ?? "", location.href)
+    const stays = to.pathname === location.pathname
+    /** @param {URL[]} addresses */
+    const push = (addresses) => {
+      for (const one of addresses) pushState.call(history, state, title, one)
+    }
+    if (left && !stays) askAgain()
+    else if (stays && isLeaving(ARRIVING)) {
+      leaving.written.push(to)
+      setTimeout(() => push(leaving.written.splice(0)), LEAVING)
+    } else {
+      const written = leaving.written.splice(0)
+      push(written.at(-1)?.search === to.search ? written.slice(0, -1) : written)
+      push([to])
+    }
   }
   // An address that the server has written since is the last in the history.
   if (window.navigation?.canGoForward && query(came) !== query(location.search)) askAgain()
@@ -77,23 +93,28 @@ function followBack(came) {
 
 // Until the server has heard of a link, it would put a press after it into one run with it, which
 // draws neither page. Back to the page that the link stood on ends the wait.
+//
+// The page that a link leads to has its query pushed before its path: on the page that is left that
+// would be an entry of its own, and Back would need two steps. What is written there waits for the
+// path, and the last of it goes if it is what comes with the path.
 function followLinks() {
   if (window.headlightLeaves) return
   window.headlightLeaves = true
-  let [since, from] = [-Infinity, ""]
   /** @param {Event} event */
   const press = (event) => {
     const link = linkOf(event)
     if (link && event.type === "click")
-      [since, from] = leads(link) ? [performance.now(), location.pathname] : [-Infinity, ""]
-    const leaving = location.pathname === from && performance.now() - since < LEAVING
-    if (link || !leaving || !targetOf(event).closest?.("[data-testid=stMain]")) return
+      Object.assign(leaving, {
+        since: leads(link) ? performance.now() : -Infinity,
+        from: location.pathname,
+      })
+    if (link || !isLeaving(LEAVING) || !targetOf(event).closest?.("[data-testid=stMain]")) return
     event.preventDefault()
     event.stopImmediatePropagation()
   }
   for (const kind of ["click", "keydown"]) addEventListener(kind, press, true)
   addEventListener("popstate", () => {
-    since = -Infinity
+    Object.assign(leaving, { since: -Infinity, written: [] })
   })
   for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
 }
@@ -108,6 +129,10 @@ function linkOf(event) {
   if (written === "" || written?.startsWith("?")) link?.setAttribute("href", `./${written}`)
   return link
 }
+
+/** @param {number} limit milliseconds */
+const isLeaving = (limit) =>
+  location.pathname === leaving.from && performance.now() - leaving.since < limit
 
 // Whether a press on a link leads to another page, here.
 /** @param {HTMLAnchorElement} link */
