@@ -108,7 +108,9 @@ def check(holds: bool) -> None:
 def test_that_a_text_is_not_shown_yet_stands_at_its_field_and_the_bar_stays_a_row(browser, address, width):
     with visitor(browser, width=width, height=844) as page:
         opened(page, address)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
         place = page.get_by_role("heading", level=1).bounding_box()
+        assert place is not None
         for text in (TEXT, f"{TEXT} " * 20):  # a line, and as many as the field grows to
             field(page).fill(text)
             box, note = field(page).bounding_box(), page.get_by_text(UNSENT).bounding_box()
@@ -118,6 +120,7 @@ def test_that_a_text_is_not_shown_yet_stands_at_its_field_and_the_bar_stays_a_ro
             assert note["y"] < edge < note["y"] + note["height"]
             assert box["x"] <= note["x"] <= box["x"] + 20
             assert note["x"] + note["width"] <= box["x"] + box["width"]
+            expect(page.get_by_role("heading", level=1)).to_be_visible()
             assert page.get_by_role("heading", level=1).bounding_box() == place
             row = page.locator(".bar .row").bounding_box()
             assert row is not None
@@ -321,18 +324,19 @@ def test_where_a_page_has_no_file_there_is_no_menu_of_them(browser, address):
 
 
 @pytest.mark.parametrize(
-    ("title", "files"),
+    ("title", "query", "files"),
     [
-        ("Break the formula", ["As Python"]),
+        ("Break the formula", {}, ["As Python"]),
         (
             "Positions",
+            {"sections": "0.1.2.3.4.5"},
             ["Position vectors (CSV)", "Position vectors and products (NPZ)", "Schemes (NPZ)", "Token vectors (NPZ)"],
         ),
     ],
 )
-def test_files_of_several_places_of_a_page_stand_in_one_menu(browser, address, title, files):
+def test_files_of_several_places_of_a_page_stand_in_one_menu(browser, address, title, query, files):
     with visitor(browser) as page:
-        open_page(page, address, title)
+        open_page(page, address, title, **query)
         open_menu(page, "Download")
         comes_true(page, lambda: sorted(page.locator(".bar .download .entry button").all_inner_texts()) == files)
 

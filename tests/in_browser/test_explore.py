@@ -86,7 +86,7 @@ def test_a_word_that_is_pointed_at_or_focused_shows_its_weights_alone(browser, a
         open_page(page, address, "Explore", layer="1", off="1.0-3_1.5-7")
         head = weights[1, 4]
         word(page, "rows", SLOW).hover()
-        assert numbers(page, "columns") == [in_percent(weight) for weight in head[SLOW]]
+        comes_true(page, lambda: numbers(page, "columns") == [in_percent(weight) for weight in head[SLOW]])
         bright = {(one["query"], one["key"]) for one in curves(page) if one["opaque"] > 0.05}
         assert {query for query, _ in bright} == {SLOW}
         name = word(page, "columns", int(head[SLOW].argmax())).locator("text").first.text_content()

@@ -74,7 +74,7 @@ COVERED = """() => {
   return seen.filter((one) => {
     const { x, y, width, height } = one.getBoundingClientRect()
     const [middle, centre] = [x + width / 2, y + height / 2]
-    const inside = width > 1 && middle > 0 && middle < innerWidth && centre > 0 && centre < innerHeight
+    const inside = width > 1 && middle > 0 && middle < innerWidth - 1 && centre > 0 && centre < innerHeight - 1
     return inside && !within(one, met(middle, centre))
   }).map((one) => one.outerHTML.slice(0, 120))
 }"""

@@ -149,6 +149,7 @@ ALSO = {
     "fed": set(), "hidden": set(), "entering": {"sum"}, "sum": {"entering"}, "stream": {"residual"},
     "fed-forward": {"residual"},
 }  # fmt: skip
+COMPUTED = {"products", "scores"}  # a trace stores neither, so that "again" has nothing to compare
 
 
 @pytest.mark.parametrize("name", FALSE)
@@ -172,7 +173,7 @@ def test_a_false_number_fails_no_check_of_another_number(name):
     variant, path = FALSE[name]
     checkpoint = checkpoint_of(variant)
     failures = failed(evidence(checkpoint, falsified(traced(checkpoint), path)))
-    assert {name, "again"} <= failures
+    assert ({name} if name in COMPUTED else {name, "again"}) <= failures
     assert failures <= {name, "again", *ALSO[name]}
 
 
