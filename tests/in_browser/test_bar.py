@@ -14,9 +14,13 @@ from pages.parts.widgets.binding import is_among
 from tests.running import (
     answered,
     asks,
+    back,
     comes_true,
     download,
     fits,
+    go_to,
+    has_page,
+    has_text,
     idle,
     no_complaint,
     open_from_menu,
@@ -145,16 +149,45 @@ def test_a_text_that_was_sent_and_never_read_is_marked_as_not_shown(browser, add
         expect(field).to_have_value(OTHER)
 
 
-def test_a_draft_outlives_a_change_of_page_and_of_nothing_else(browser, address):
+def test_a_link_shows_what_is_typed_first_and_leads_on_with_it(browser, address):
     with visitor(browser) as page:
-        opened(page, address)
+        open_page(page, address, "Explore")
+        before = page.evaluate("history.length")
         field(page).fill(TEXT)
         open_from_menu(page, "Inside a head")
+        has_page(page, "Inside a head")
+        has_text(page, TEXT)
+        expect(page.get_by_text(UNSENT)).to_have_count(0)
+        assert page.evaluate("history.length") == before + 2
+        field(page).fill(OTHER)
+        page.get_by_role("link", name="Next: Positions").last.press("Enter")
+        has_page(page, "Positions")
+        has_text(page, OTHER)
+        expect(page.get_by_text(UNSENT)).to_have_count(0)
+        back(page, "Inside a head")
+        has_text(page, OTHER)
+        back(page, "Inside a head")
+        has_text(page, TEXT)
+        back(page, "Explore")
+        has_text(page, TEXT)
+        no_complaint(page)
+
+
+def test_a_link_leads_on_from_a_text_that_is_too_long_to_be_shown(browser, address):
+    with visitor(browser) as page:
+        opened(page, address)
+        field(page).fill("a " * 1100)
+        open_from_menu(page, "Inside a head")
         asks(page, "Where does this one number come from?")
-        expect(field(page)).to_have_value(TEXT)
-        expect(page.get_by_text(UNSENT)).to_be_visible()
-        open_from_menu(page, "Positions")  # it opens on a sentence of its own
-        asks(page, "How does the model know the order of words?")
+        expect(field(page)).to_have_value("a " * 1100)
+
+
+def test_a_draft_outlives_going_back_and_nothing_else(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore")
+        go_to(page, "Inside a head")
+        field(page).fill(TEXT)
+        back(page, "Explore")
         expect(field(page)).to_have_value(TEXT)
         expect(page.get_by_text(UNSENT)).to_be_visible()
         open_menu(page, "Examples")

@@ -1,6 +1,6 @@
 // The bar at the top of every page: what is read, by which model, examples, what to share, and
 // files to take away. What is typed stays in the field until it is shown: Enter or Show does that,
-// Shift + Enter begins a new line.
+// Shift + Enter begins a new line. So does a link to another page, which then leads on with it.
 import { el } from "../../../viz/explorer/browser/element.js"
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 
@@ -26,6 +26,8 @@ const FILE = "[data-testid=stDownloadButton] button"
 const FILES = "[class*=st-key-files] [data-testid=stElementContainer]:not(.st-key-share_picture *)"
 const SHARED_PICTURE = ".st-key-share_picture [data-testid=stElementContainer]"
 const WATCHED = 400 // milliseconds
+const PAGE_LINK = "[data-testid=stPageLink] a"
+const LONGEST_ANSWER = 10000 // milliseconds
 const UNANSWERED = 2000 // for so long the server rests, and has not shown what was sent to it
 /** @type {[string, string]} */
 // In an address: the finding and the picture with nothing around them.
@@ -45,9 +47,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   bar.tell = setTriggerValue
   bar.receive(data)
   document.addEventListener("pointerdown", bar.closeFromOutside, true)
+  document.addEventListener("click", bar.showFirst, true)
   return () => {
     document.removeEventListener("pointerdown", bar.closeFromOutside, true)
+    document.removeEventListener("click", bar.showFirst, true)
     clearInterval(bar.waiting)
+    clearInterval(bar.following)
     document.documentElement.removeAttribute(UNSENT)
   }
 }
@@ -234,7 +239,7 @@ class Bar {
     this.texts = []
     /** @type {Map<HTMLSelectElement, string>} */
     this.written = new Map() // the options of each, to know when they changed
-    this.longest = this.notes = this.timer = this.waiting = 0
+    this.longest = this.notes = this.timer = this.waiting = this.following = 0
     this.text = new Field("text", "Text", "Enter shows it, Shift + Enter begins a new line.", this)
     this.pair = new Field(
       "pair",
@@ -284,6 +289,18 @@ class Bar {
     this.closeFromOutside = (event) => {
       const path = event.composedPath()
       if (!path.includes(this.folded) && !path.includes(this.more)) this.close(false)
+    }
+    /** @param {MouseEvent} event */
+    this.showFirst = (event) => {
+      clearInterval(this.following) // whatever is pressed meanwhile is meant instead
+      const link = /** @type {HTMLElement} */ (event.target).closest?.(PAGE_LINK)
+      const here = !(event.button || event.ctrlKey || event.metaKey || event.shiftKey)
+      if (!(link instanceof HTMLAnchorElement) || !here || !event.isTrusted || !this.unsent) return
+      if (this.tooLong) return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      this.show()
+      this.follow(link)
     }
     const row = el(
       "div",
@@ -395,10 +412,14 @@ class Bar {
     this.unfold(false)
   }
 
+  get unsent() {
+    return this.text.unsent || (!this.pair.host.hidden && this.pair.unsent)
+  }
+
   // What is typed and not shown is marked, here and on the picture; near the end of the room
   // characters are counted.
   mark() {
-    const unsent = this.text.unsent || (!this.pair.host.hidden && this.pair.unsent)
+    const { unsent } = this
     this.root.classList.toggle("unsent", unsent)
     const sentence = this.counted() + (unsent && !this.tooLong ? "Not shown yet: press Enter." : "")
     // Only where it changed: it would be read out at every key.
@@ -470,6 +491,23 @@ class Bar {
     this.tell("show", message)
     this.mark()
     this.awaitAnswer()
+  }
+
+  // A link is followed once its page shows what was typed, for only then it leads on with that.
+  /** @param {HTMLAnchorElement} link */
+  follow(link) {
+    const [start, { pathname }] = [performance.now(), location]
+    clearInterval(this.following)
+    this.following = setInterval(() => {
+      const waits = [this.text, this.pair].some(
+        ({ sent, pageText }) => (sent ?? pageText) !== pageText,
+      )
+      const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
+      const rests = !waits && app?.dataset.testScriptState === "notRunning"
+      if (!rests && performance.now() - start < LONGEST_ANSWER) return
+      clearInterval(this.following)
+      if (link.isConnected && location.pathname === pathname) link.click()
+    }, 50)
   }
 
   // A text may never be shown: its message was lost, or Back was pressed before it was read.

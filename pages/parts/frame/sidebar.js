@@ -5,13 +5,15 @@
 
 const WIDEST_PHONE = 768
 const HEADER = "[data-testid=stHeader]"
+const UNSENT = "data-unsent" // on the root element, by bar.js
 const COLLAPSE = "[data-testid=stSidebarCollapseButton] button"
 const LEAVING = 3000 // milliseconds for which presses wait for the page that a link leads to
 const ARRIVING = 30000 // milliseconds at most until that page comes
 /** @type {WeakMap<HTMLElement, (event: Event) => void>} */
 const listening = new WeakMap()
-// The link to another page that was pressed last: when, at which path, and what was written since.
-const leaving = { since: -Infinity, from: "", written: /** @type {URL[]} */ ([]) }
+// The link to another page that was pressed last: when, at which path, whether it names a page
+// alone, and what was written since.
+const leaving = { since: -Infinity, from: "", bare: false, written: /** @type {URL[]} */ ([]) }
 
 /** @param {Mounting<{ here: string; came: string }>} mounting */
 export default function ({ parentElement, data }) {
@@ -78,7 +80,7 @@ function followBack(came) {
       for (const one of addresses) pushState.call(history, state, title, one)
     }
     if (left && !stays) askAgain()
-    else if (stays && isLeaving(ARRIVING)) {
+    else if (stays && leaving.bare && isLeaving(ARRIVING)) {
       leaving.written.push(to)
       setTimeout(() => push(leaving.written.splice(0)), LEAVING)
     } else {
@@ -94,7 +96,7 @@ function followBack(came) {
 // Until the server has heard of a link, it would put a press after it into one run with it, which
 // draws neither page. Back to the page that the link stood on ends the wait.
 //
-// The page that a link leads to has its query pushed before its path: on the page that is left that
+// The page that a bare link leads to has its query pushed before its path: on the page that is left that
 // would be an entry of its own, and Back would need two steps. What is written there waits for the
 // path, and the last of it goes if it is what comes with the path.
 function followLinks() {
@@ -103,10 +105,13 @@ function followLinks() {
   /** @param {Event} event */
   const press = (event) => {
     const link = linkOf(event)
+    // The bar shows what was typed before it follows a link, by a press of its own.
+    const waits = event.isTrusted && document.documentElement.hasAttribute(UNSENT)
     if (link && event.type === "click")
       Object.assign(leaving, {
-        since: leads(link) ? performance.now() : -Infinity,
+        since: leads(link) && !waits ? performance.now() : -Infinity,
         from: location.pathname,
+        bare: !link.search,
       })
     if (link || !isLeaving(LEAVING) || !targetOf(event).closest?.("[data-testid=stMain]")) return
     event.preventDefault()
