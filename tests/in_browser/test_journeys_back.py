@@ -217,6 +217,25 @@ def test_how_we_know_checks_what_the_page_before_showed_and_says_where_another_m
         no_complaint(page)
 
 
+def test_back_beyond_how_we_know_shows_the_model_that_was_there(browser, address):
+    """Its model came along from the page before; nobody chose it, and no page that Back leads to is to show it."""
+    with visitor(browser) as page:
+        open_page(page, address, "Positions", text=OWN)
+        go_to(page, "Write")
+        opened_with(page, OWN, "stories")
+        page.get_by_role("link", name="Next: How we know").last.click()
+        has_page(page, "How we know")
+        opened_with(page, OWN, "stories")
+        back(page, "Write")
+        opened_with(page, OWN, "stories")
+        back(page, "Positions")
+        opened_with(page, OWN, "sentiment")
+        forward(page, "Write")
+        forward(page, "How we know")
+        opened_with(page, OWN, "stories")
+        no_complaint(page)
+
+
 # Addresses
 
 

@@ -61,11 +61,13 @@ def selected() -> Selection:
     """The current selection: the visitor's own, or the address's where the visitor came by one or went back to one.
 
     An address other than the one last written is news, unless a control was touched on the same page, for then it is
-    only the older copy that the browser sent along.
+    only the older copy that the browser sent along. On another page every address is news that names something: Back
+    may lead to the same words of another page.
     """
     state, address, page = st.session_state, st.query_params.to_dict(), st.session_state["_at"]
     touched, moved = state.pop("_touched", False), state.get("_page") != page
-    if "_chosen" not in state or (address != state.get("_address") and (moved or not touched)):
+    other = address != state.get("_address")
+    if "_chosen" not in state or (moved and (address or other)) or (other and not touched):
         open_address(address, page)
     elif moved:
         arrive(page)
@@ -76,7 +78,7 @@ def selected() -> Selection:
 def open_address(address: Mapping[str, str], page: str) -> None:
     """Choose what an address names. What it leaves out because the page shows it anyway stays chosen, if it was."""
     state, opening = st.session_state, CODEC.opening(page)
-    kept = {name: value for name, value in state.get("_chosen", {}).items() if value == opening[name]}
+    kept = {name: value for name, value in without_followed().items() if value == opening[name]}
     named, state["_unusable"] = CODEC.read(address)
     state["_chosen"], state["_page"], state["_address"] = kept | named, page, dict(address)
     state["_named"] = {name.rpartition(".")[2] for name in named}
@@ -114,7 +116,7 @@ def following(page: str, before: Mapping[str, Any], chosen: Chosen) -> Chosen:
 
 def without_followed() -> Chosen:
     """What is chosen, without what only came along to a page that is left: nobody chose it."""
-    chosen: Chosen = dict(st.session_state["_chosen"])
+    chosen: Chosen = dict(st.session_state.get("_chosen", {}))
     for name, (followed, own) in st.session_state.pop("_followed", {}).items():
         if chosen.get(name) == followed:
             del chosen[name]
