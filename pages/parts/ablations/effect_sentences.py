@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pages.parts.ablations.experiments import EXPERIMENTS, NO
 from pages.parts.ablations.part_effects import Board, Effect
 from viz.export.share_picture import Bar, plain_text
-from viz.tokens import markdown_text, percent
+from viz.tokens import counted, markdown_text, percent
 
 STILL = 0.01  # a change of probability below this is none that anybody would see
+OF_A_LAYER = {"residual": "residual", "mute": "head"}
 CHOSEN_BY = (
     "Every part of the formula was taken out {how}, and the change of {what} was measured. The page names the part "
     "with the largest change. Norms are measured but not compared: without them the numbers grow from layer to "
@@ -50,7 +51,7 @@ def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
     largest = f"{EXPERIMENTS[most].part_at(board.place)} ({board.compared()[most].before_and_after()})"
     return (
         f"{lead}{outcome_change(board, effect)}",
-        f"Of the parts that can be taken out{aside} {largest} matters most here.",
+        f"Of the parts that can be taken out{aside} {largest} matters most here.{one_layer_alone(board)}",
     )
 
 
@@ -108,7 +109,15 @@ def rest_sentence(board: Board, rest: Sequence[str]) -> str:
     most = "this one changes the answer most"
     if norms_aside(board):
         most += ", norms aside: without them the answer has little to do with the text"
-    return f"Each part was taken out {beside_what(board)}; {most}. The second largest change comes from {second}."
+    largest = f"Each part was taken out {beside_what(board)}; {most}. The second largest change comes from {second}."
+    return f"{largest}{one_layer_alone(board)}"
+
+
+def one_layer_alone(board: Board) -> str:
+    """Of which layer the parts are that every layer has for itself; begins with a space, "" where none is compared."""
+    parts = " and the ".join(part for name, part in OF_A_LAYER.items() if name in board.compared())
+    layer = f"layer {counted(board.place.layer)}"
+    return f" The {parts} taken out here {'are' if ' and ' in parts else 'is'} of {layer} alone." if parts else ""
 
 
 def nothing_moves(board: Board, largest: Effect) -> str:
