@@ -11,6 +11,7 @@ RUN_OF_BYTES = re.compile("(?:�(?:[0-9A-F]{2})+)+")
 _JOINER = "\u200d"
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_BREAKS = re.compile(r"[^\S\u00a0]+")
 
 
 def visible(token: str, longest: int = LONGEST) -> str:
@@ -67,8 +68,11 @@ def _visible_character(token: str, place: int) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """The text with every punctuation mark escaped, so that Markdown, LaTeX and colour codes in it stay text."""
-    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+    """The text with every punctuation mark escaped, so that Markdown, LaTeX and colour codes in it stay text.
+
+    It is one line; spaces that do not break, as before "%", stay such.
+    """
+    return _PUNCTUATION.sub(r"\\\1", _BREAKS.sub(" ", text).strip(" "))
 
 
 def position_name(position: int, token: str, longest: int = LONGEST) -> str:
