@@ -93,7 +93,7 @@ function draw(held) {
   const focus = sheet.contains(page.activeElement) ? held.at : null
   sheet.replaceChildren(svg)
   held.wider.hidden = held.plan.width <= held.width
-  held.wider.textContent = "The sentence is wider than the picture: scroll it sideways. →"
+  held.wider.textContent = "The sentence is wider than the picture: scroll it sideways. ↔"
   held.cut.hidden = !data.cut
   held.cut.textContent = data.cut
   held.swap.hidden = !data.swaps
