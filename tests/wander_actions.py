@@ -174,10 +174,15 @@ def choose_in_list(walk: Walk) -> None:
 
 
 def choose_checkpoint(walk: Walk) -> None:
-    """Another checkpoint, wherever the list of them stands."""
+    """Another checkpoint, wherever the list of them stands.
+
+    It has the focus, as under a hand: a list that was being searched ends that only as it loses it.
+    """
     name = walk.random.choice(available_checkpoints())
     models = f'{CONTROLS}.get_by_label("Model", exact=True)'
-    walk.do(f"{walk.pick(models, lambda one: name in one.inner_html())}.select_option({name!r})")
+    code = walk.pick(models, lambda one: name in one.inner_html())
+    walk.do(f"{code}.focus()")
+    walk.do(f"{code}.select_option({name!r})")
 
 
 def open_and_choose(walk: Walk, code: str) -> None:
