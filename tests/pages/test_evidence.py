@@ -110,13 +110,21 @@ def shown_in_bar(app: AppTest) -> tuple[str, str]:
     return bar(app)["text"], bar(app)["model"]
 
 
+def by_link(app: AppTest, page: str) -> AppTest:
+    """Another page, by a link of the menu, which names the page alone.
+
+    Run twice, because AppTest leaves out app.py, where one page's controls are told from another's.
+    """
+    app.query_params.clear()
+    return app.switch_page(f"pages/{page}").run().run()
+
+
 def test_text_and_model_of_the_page_before_come_along_and_are_left_behind_again():
-    # Twice, because AppTest leaves out app.py, where one page's controls are told from another's.
-    app = opened("write.py").switch_page(f"pages/{PAGE}").run().run()
+    app = by_link(opened("write.py"), PAGE)
     assert shown_in_bar(app) == (EXAMPLE, "stories")
     assert {row["Result"] for row in rows(app)} == {"✓ agrees", "does not apply"}
     assert "this page" not in " ".join(caption.value for caption in app.caption)
-    app = app.switch_page("pages/explore.py").run().run()
+    app = by_link(app, "explore.py")
     assert shown_in_bar(app) == (EXAMPLES[0], "sentiment"), "nobody chose the others"
     assert "The page before showed stories; this page opens with sentiment." in plain(
         " ".join(caption.value for caption in app.caption)
@@ -124,14 +132,14 @@ def test_text_and_model_of_the_page_before_come_along_and_are_left_behind_again(
 
 
 def test_a_model_that_a_visitor_chose_waits_where_another_is_followed_and_where_it_cannot_be_used():
-    app = opened("explore.py", checkpoint="sentiment", text=SENTENCE).switch_page("pages/write.py").run().run()
+    app = by_link(opened("explore.py", checkpoint="sentiment", text=SENTENCE), "write.py")
     assert shown_in_bar(app) == (SENTENCE, "stories")
     assert "sentiment does not continue texts, so this page shows stories." in plain(
         " ".join(caption.value for caption in app.caption)
     )
-    app = app.switch_page(f"pages/{PAGE}").run().run()
+    app = by_link(app, PAGE)
     assert shown_in_bar(app) == (SENTENCE, "stories")
-    app = app.switch_page("pages/explore.py").run().run()
+    app = by_link(app, "explore.py")
     assert shown_in_bar(app) == (SENTENCE, "sentiment")
 
 

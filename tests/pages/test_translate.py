@@ -441,6 +441,7 @@ def test_other_translators_work_too(app_folders):
 def test_what_was_chosen_in_one_attention_is_not_taken_for_another_on_the_way():
     chosen = {"query": "4", "layer": "1", "off": "1.0-5", "muted": "0.2"}
     app = opened(checkpoint="translate-en-fr", text="The red house is big.", **chosen)
+    app.query_params.clear()  # a link of the menu names the page alone
     app = app.switch_page("pages/translate.py").run()
     assert dict(app.query_params) == {}, "it opens on that text and model"
     assert (picture(app)["view"]["attention"], picture(app)["view"]["off"]) == ("cross", [])

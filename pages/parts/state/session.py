@@ -61,16 +61,15 @@ def selected() -> Selection:
     """The current selection: the visitor's own, or the address's where the visitor came by one or went back to one.
 
     An address other than the one last written is news, unless a control was touched on the same page, for then it is
-    only the older copy that the browser sent along. On another page every address is news that names something: Back
-    may lead to the same words of another page.
+    only the older copy that the browser sent along. One that names a page alone is a link's; any other that leads to
+    another page is news, though it may say the same: Back may lead to the same words with another model.
     """
     state, address, page = st.session_state, st.query_params.to_dict(), st.session_state["_at"]
     touched, moved = state.pop("_touched", False), state.get("_page") != page
-    other = address != state.get("_address")
-    if "_chosen" not in state or (moved and (address or other)) or (other and not touched):
-        open_address(address, page)
-    elif moved:
+    if moved and not address and "_chosen" in state:
         arrive(page)
+    elif "_chosen" not in state or moved or (address != state.get("_address") and not touched):
+        open_address(address, page)
     state["_selection"] = CODEC.resolve(state["_chosen"], page)
     return state["_selection"]
 
