@@ -149,6 +149,20 @@ def test_a_text_that_was_sent_and_never_read_is_marked_as_not_shown(browser, add
         expect(field).to_have_value(OTHER)
 
 
+def test_a_text_whose_message_was_lost_is_sent_again(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=TEXT)
+        page.evaluate("""() => {
+            const { send } = WebSocket.prototype
+            WebSocket.prototype.send = () => Object.assign(WebSocket.prototype, { send })
+        }""")
+        field(page).fill(OTHER)
+        field(page).press("Enter")
+        expect(page).to_have_url(re.compile(r"text=Not\+a\+bad\+film"))
+        expect(page.get_by_text(UNSENT)).to_have_count(0)
+        has_text(page, OTHER)
+
+
 def test_a_link_shows_what_is_typed_first_and_leads_on_with_it(browser, address):
     with visitor(browser) as page:
         open_page(page, address, "Explore")

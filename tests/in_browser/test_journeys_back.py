@@ -573,3 +573,23 @@ def test_what_is_pressed_right_after_a_link_does_not_stop_it(browser, address):
         has_text(page, OWN)
         page.get_by_role("heading", level=1).wait_for()
         no_complaint(page)
+
+
+@pytest.mark.parametrize("away", ["link.click()", "history.back()"])
+def test_what_a_page_that_is_left_asks_by_itself_does_not_empty_the_next(browser, address, away):
+    """The run of its fragment comes after that of the page: the browser takes away what that one had drawn."""
+    with visitor(browser) as page:
+        open_page(page, address, "How we know", text=OWN)
+        go_to(page, "Write")
+        page.get_by_role("link", name="How we know", exact=True).evaluate(f"""link => {{
+            const {{ ask, steer }} = window.headlight
+            {away}
+            const question = () => ask("layer", JSON.stringify({{ name: steer.name, layer: 0 }}))
+            question()
+            addEventListener("popstate", () => setTimeout(question))
+        }}""")
+        has_page(page, "How we know")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        page.wait_for_timeout(1000)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        no_complaint(page)

@@ -20,6 +20,7 @@ import { el } from "../explorer/browser/element.js"
 /** @typedef {{ words: string, lines: Line[] }} Group */
 /** @typedef {{ label: string, groups: Group[], pending?: number, small: boolean }} Formula */
 
+const ASKED_AFTER = 20 // milliseconds
 /** @type {WeakMap<HTMLElement, number>} */
 const held = new WeakMap()
 
@@ -34,11 +35,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (focused)
     [...root.querySelectorAll("button")].find(({ dataset }) => dataset.part === focused)?.focus()
   clearTimeout(held.get(parentElement))
-  if (data.pending)
-    held.set(
-      parentElement,
-      setTimeout(() => setTriggerValue("more", data.pending), 20),
-    )
+  const askForMore = () => {
+    if (window.headlightLeaving?.()) held.set(parentElement, setTimeout(askForMore, ASKED_AFTER))
+    else setTriggerValue("more", data.pending)
+  }
+  if (data.pending) held.set(parentElement, setTimeout(askForMore, ASKED_AFTER))
   return () => clearTimeout(held.get(parentElement))
 }
 

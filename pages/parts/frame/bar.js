@@ -17,6 +17,7 @@ import { el } from "../../../viz/explorer/browser/element.js"
  * @property {number} longest characters of a text
  */
 /** @typedef {[value: string, label: string]} Option */
+/** @typedef {{ text: string, pair: string }} Message */
 /** @typedef {{ button: HTMLButtonElement, label: string, explained: string }} File */
 
 // On the root element: the style sheet of the page greys what is of the text before.
@@ -29,6 +30,7 @@ const WATCHED = 400 // milliseconds
 const PAGE_LINK = "[data-testid=stPageLink] a"
 const LONGEST_ANSWER = 10000 // milliseconds
 const UNANSWERED = 2000 // for so long the server rests, and has not shown what was sent to it
+const TIMES = 2 // that it is sent again
 /** @type {[string, string]} */
 // In an address: the finding and the picture with nothing around them.
 const ALONE = ["view", "picture"]
@@ -488,9 +490,33 @@ class Bar {
       // Without the focus a phone folds the keyboard that covers the rest.
       if (matchMedia("(pointer: coarse)").matches) field.input.blur()
     }
-    this.tell("show", message)
+    this.send(message, TIMES)
     this.mark()
-    this.awaitAnswer()
+  }
+
+  // Streamlit loses a message where another makes it start over before it has begun with this one:
+  // what is not shown is sent again, unless the visitor has gone elsewhere meanwhile. Shown or not,
+  // it is a draft in the end: a press of Back may have come before it was read.
+  /** @type {(message: Message, times: number) => void} */
+  send(message, times) {
+    const { href } = location
+    let rested = 0
+    this.tell("show", message)
+    clearInterval(this.waiting)
+    this.waiting = setInterval(() => {
+      const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
+      rested = app?.dataset.testScriptState === "notRunning" ? rested + WATCHED : 0
+      if (rested < UNANSWERED) return
+      clearInterval(this.waiting)
+      if (times && this.isWaiting && location.href === href) return this.send(message, times - 1)
+      for (const field of [this.text, this.pair]) field.takeBack()
+      this.mark()
+    }, WATCHED)
+  }
+
+  // Whether the page does not show yet what was sent.
+  get isWaiting() {
+    return [this.text, this.pair].some(({ sent, pageText }) => (sent ?? pageText) !== pageText)
   }
 
   // A link is followed once its page shows what was typed, for only then it leads on with that.
@@ -499,29 +525,12 @@ class Bar {
     const [start, { pathname }] = [performance.now(), location]
     clearInterval(this.following)
     this.following = setInterval(() => {
-      const waits = [this.text, this.pair].some(
-        ({ sent, pageText }) => (sent ?? pageText) !== pageText,
-      )
       const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
-      const rests = !waits && app?.dataset.testScriptState === "notRunning"
+      const rests = !this.isWaiting && app?.dataset.testScriptState === "notRunning"
       if (!rests && performance.now() - start < LONGEST_ANSWER) return
       clearInterval(this.following)
       if (link.isConnected && location.pathname === pathname) link.click()
     }, 50)
-  }
-
-  // A text may never be shown: its message was lost, or Back was pressed before it was read.
-  awaitAnswer() {
-    let rested = 0
-    clearInterval(this.waiting)
-    this.waiting = setInterval(() => {
-      const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
-      rested = app?.dataset.testScriptState === "notRunning" ? rested + WATCHED : 0
-      if (rested < UNANSWERED) return
-      clearInterval(this.waiting)
-      for (const field of [this.text, this.pair]) field.takeBack()
-      this.mark()
-    }, WATCHED)
   }
 
   /** @param {string} address */

@@ -9,11 +9,17 @@ const UNSENT = "data-unsent" // on the root element, by bar.js
 const COLLAPSE = "[data-testid=stSidebarCollapseButton] button"
 const LEAVING = 3000 // milliseconds for which presses wait for the page that a link leads to
 const ARRIVING = 30000 // milliseconds at most until that page comes
+const FINDING = "[data-testid=stMain] .st-key-finding" // every page has one
+const TIMES = 3
+const WATCHED = 250 // milliseconds between two looks
+const EMPTY = 750 // milliseconds at rest, after which nothing more will come
 /** @type {WeakMap<HTMLElement, (event: Event) => void>} */
 const listening = new WeakMap()
 // The link to another page that was pressed last: when, at which path, whether it names a page
 // alone, and what was written since.
 const leaving = { since: -Infinity, from: "", bare: false, written: /** @type {URL[]} */ ([]) }
+// The page that this was drawn for last, and the one that a link or Back has led away from.
+const page = { here: "", path: "", left: "", since: -Infinity, watch: 0 }
 
 /** @param {Mounting<{ here: string; came: string }>} mounting */
 export default function ({ parentElement, data }) {
@@ -26,6 +32,7 @@ export default function ({ parentElement, data }) {
     if (window.innerWidth > WIDEST_PHONE || !targetOf(event).closest?.("a")) return
     collapseButton(sidebar)?.click()
   }
+  Object.assign(page, { here: data.here, path: location.pathname })
   scrollButton()
   followBack(data.came)
   followLinks()
@@ -94,7 +101,9 @@ function followBack(came) {
 }
 
 // Until the server has heard of a link, it would put a press after it into one run with it, which
-// draws neither page. Back to the page that the link stood on ends the wait.
+// draws neither page. Back to the page that the link stood on ends the wait. A component that asks
+// by itself waits for the page (`window.headlightLeaving`): the run of its fragment, after that of
+// the page, names the page that was left, and the browser takes away what the new one had drawn.
 //
 // The page that a bare link leads to has its query pushed before its path: on the page that is left that
 // would be an entry of its own, and Back would need two steps. What is written there waits for the
@@ -107,12 +116,11 @@ function followLinks() {
     const link = linkOf(event)
     // The bar shows what was typed before it follows a link, by a press of its own.
     const waits = event.isTrusted && document.documentElement.hasAttribute(UNSENT)
-    if (link && event.type === "click")
-      Object.assign(leaving, {
-        since: leads(link) && !waits ? performance.now() : -Infinity,
-        from: location.pathname,
-        bare: !link.search,
-      })
+    if (link && event.type === "click") {
+      const since = leads(link) && !waits ? performance.now() : -Infinity
+      Object.assign(leaving, { since, from: location.pathname, bare: !link.search })
+      setOut(since)
+    }
     if (link || !isLeaving(LEAVING) || !targetOf(event).closest?.("[data-testid=stMain]")) return
     event.preventDefault()
     event.stopImmediatePropagation()
@@ -120,8 +128,33 @@ function followLinks() {
   for (const kind of ["click", "keydown"]) addEventListener(kind, press, true)
   addEventListener("popstate", () => {
     Object.assign(leaving, { since: -Infinity, written: [] })
+    setOut(location.pathname === page.path ? -Infinity : performance.now())
   })
+  window.headlightLeaving = () =>
+    page.here === page.left && performance.now() - page.since < ARRIVING
   for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
+}
+
+// From now on another page is on its way; -Infinity: none is.
+//
+// What a component had asked just before may still come after the page, and empty it: a page that
+// rests with nothing on it is asked for again.
+/** @param {number} since */
+function setOut(since) {
+  Object.assign(page, { left: page.here, since })
+  clearInterval(page.watch)
+  if (since < 0) return
+  let [rested, times] = [0, TIMES]
+  page.watch = setInterval(() => {
+    if (!times || performance.now() - since > ARRIVING) clearInterval(page.watch)
+    const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
+    const rests = app?.dataset.testScriptState === "notRunning" && !document.querySelector(FINDING)
+    rested = rests ? rested + WATCHED : 0
+    if (rested < EMPTY) return
+    rested = 0
+    times -= 1
+    askAgain()
+  }, WATCHED)
 }
 
 // The link of an event. To the page that opens at the root Streamlit writes none but a query:

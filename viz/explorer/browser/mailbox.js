@@ -2,12 +2,21 @@
 // the server.
 /** @import { ExactRow, Mailbox, Mounting, Steering } from "./types.js" */
 
+const WAIT = 100 // milliseconds between two looks whether a link still leads away
+
 /** @param {Mounting<Uint8Array<ArrayBuffer> | Steering | { exact: ExactRow | null; view?: never }>} mounting */
 export default function ({ data, key, setTriggerValue }) {
   window.headlight ??= { layers: new Map() }
   const box = window.headlight
   if (data instanceof Uint8Array) box.layers.set(key, data)
   else if (data.view) box.steer = data
-  else Object.assign(box, { exact: data.exact, ask: setTriggerValue })
+  else {
+    /** @type {typeof setTriggerValue} */
+    const ask = (...question) => {
+      if (!window.headlightLeaving?.()) setTriggerValue(...question)
+      else setTimeout(() => box.ask === ask && ask(...question), WAIT)
+    }
+    Object.assign(box, { exact: data.exact, ask })
+  }
   window.dispatchEvent(new CustomEvent("headlight-explorer"))
 }

@@ -298,5 +298,6 @@ declare global {
     headlightScrolls?: true // pages/parts/frame/sidebar.js listens already
     headlightFollows?: true
     headlightLeaves?: true
+    headlightLeaving?: () => boolean // a link or Back leads to a page that has not come yet
   }
 }
