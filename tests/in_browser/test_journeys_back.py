@@ -593,3 +593,28 @@ def test_what_a_page_that_is_left_asks_by_itself_does_not_empty_the_next(browser
         page.wait_for_timeout(1000)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         no_complaint(page)
+
+
+def test_a_link_whose_message_is_lost_leads_on_all_the_same(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=OWN)
+        before = page.evaluate("history.length")
+        page.evaluate("""() => {
+            const { send } = WebSocket.prototype
+            WebSocket.prototype.send = () => Object.assign(WebSocket.prototype, { send })
+        }""")
+        page.get_by_role("link", name="Inside a head", exact=True).click()
+        has_page(page, "Inside a head")
+        has_text(page, OWN)
+        assert page.evaluate("history.length") == before + 1
+        back(page, "Explore")
+        has_text(page, OWN)
+
+
+def test_the_page_comes_that_the_address_names(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Explore", text=OWN)
+        page.evaluate("history.replaceState({}, '', `/break${location.search}`)")  # as by a Back that was not heard
+        has_page(page, "Break the formula")
+        has_text(page, OWN)
+        no_complaint(page)

@@ -10,16 +10,16 @@ const COLLAPSE = "[data-testid=stSidebarCollapseButton] button"
 const LEAVING = 3000 // milliseconds for which presses wait for the page that a link leads to
 const ARRIVING = 30000 // milliseconds at most until that page comes
 const FINDING = "[data-testid=stMain] .st-key-finding" // every page has one
-const TIMES = 3
+const TIMES = 3 // that it is asked for again
 const WATCHED = 250 // milliseconds between two looks
-const EMPTY = 750 // milliseconds at rest, after which nothing more will come
+const RESTED = 1500 // milliseconds at rest, after which nothing more will come
 /** @type {WeakMap<HTMLElement, (event: Event) => void>} */
 const listening = new WeakMap()
 // The link to another page that was pressed last: when, at which path, whether it names a page
 // alone, and what was written since.
 const leaving = { since: -Infinity, from: "", bare: false, written: /** @type {URL[]} */ ([]) }
 // The page that this was drawn for last, and the one that a link or Back has led away from.
-const page = { here: "", path: "", left: "", since: -Infinity, watch: 0 }
+const page = { here: "", path: "", left: "", since: -Infinity, watch: 0, isRepeated: false }
 
 /** @param {Mounting<{ here: string; came: string }>} mounting */
 export default function ({ parentElement, data }) {
@@ -117,9 +117,10 @@ function followLinks() {
     // The bar shows what was typed before it follows a link, by a press of its own.
     const waits = event.isTrusted && document.documentElement.hasAttribute(UNSENT)
     if (link && event.type === "click") {
-      const since = leads(link) && !waits ? performance.now() : -Infinity
+      const sets = leads(link) && !waits
+      const since = sets ? performance.now() : -Infinity
       Object.assign(leaving, { since, from: location.pathname, bare: !link.search })
-      setOut(since)
+      if (sets && !page.isRepeated) setOut(link)
     }
     if (link || !isLeaving(LEAVING) || !targetOf(event).closest?.("[data-testid=stMain]")) return
     event.preventDefault()
@@ -128,33 +129,56 @@ function followLinks() {
   for (const kind of ["click", "keydown"]) addEventListener(kind, press, true)
   addEventListener("popstate", () => {
     Object.assign(leaving, { since: -Infinity, written: [] })
-    setOut(location.pathname === page.path ? -Infinity : performance.now())
+    if (location.pathname === page.path) page.since = -Infinity
+    else if (!page.isRepeated) setOut(null)
   })
   window.headlightLeaving = () =>
     page.here === page.left && performance.now() - page.since < ARRIVING
   for (const kind of ["pointerover", "pointerdown", "focusin"]) addEventListener(kind, linkOf, true)
+  watch(null)
 }
 
-// From now on another page is on its way; -Infinity: none is.
-//
-// What a component had asked just before may still come after the page, and empty it: a page that
-// rests with nothing on it is asked for again.
-/** @param {number} since */
-function setOut(since) {
-  Object.assign(page, { left: page.here, since })
-  clearInterval(page.watch)
-  if (since < 0) return
+// From now on another page is on its way: by a link, or where the address names another by now.
+/** @param {HTMLAnchorElement | null} link */
+function setOut(link) {
+  Object.assign(page, { left: page.here, since: performance.now() })
+  watch(link)
+}
+
+// For a while it is looked after that the page comes which the address names. What a component asked
+// just before may reach the server together with the link, or after the page: then the page that
+// was left is drawn once more, or none. Where the server rests without that page the link is pressed
+// again, or the page asked for again.
+/** @param {HTMLAnchorElement | null} link */
+function watch(link) {
   let [rested, times] = [0, TIMES]
+  const end = performance.now() + ARRIVING
+  clearInterval(page.watch)
   page.watch = setInterval(() => {
-    if (!times || performance.now() - since > ARRIVING) clearInterval(page.watch)
+    if (!times || performance.now() > end) clearInterval(page.watch)
+    const isLost =
+      link?.isConnected && window.headlightLeaving?.() && link.pathname !== location.pathname
+    const isMissing = !document.querySelector(FINDING) || isAnother()
     const app = /** @type {HTMLElement | null} */ (document.querySelector("[data-testid=stApp]"))
-    const rests = app?.dataset.testScriptState === "notRunning" && !document.querySelector(FINDING)
+    const rests = app?.dataset.testScriptState === "notRunning" && (isLost || isMissing)
     rested = rests ? rested + WATCHED : 0
-    if (rested < EMPTY) return
+    if (rested < RESTED) return
     rested = 0
     times -= 1
-    askAgain()
+    if (!isLost) return askAgain()
+    page.isRepeated = true
+    link.click()
+    page.isRepeated = false
   }, WATCHED)
+}
+
+// Whether the page on the screen is not the one that the address names: only to others it has links.
+function isAnother() {
+  const links = document.querySelectorAll("[data-testid=stSidebar] [data-testid=stPageLink] a")
+  return [...links].some((link) => {
+    const written = link.getAttribute("href") ?? ""
+    return new URL(atRoot(written), location.href).pathname === location.pathname
+  })
 }
 
 // The link of an event. To the page that opens at the root Streamlit writes none but a query:
@@ -164,9 +188,13 @@ function linkOf(event) {
   /** @type {HTMLAnchorElement | null} */
   const link = targetOf(event).closest?.("a[href]")
   const written = link?.getAttribute("href")
-  if (written === "" || written?.startsWith("?")) link?.setAttribute("href", `./${written}`)
+  if (typeof written === "string" && atRoot(written) !== written)
+    link?.setAttribute("href", atRoot(written))
   return link
 }
+
+/** @type {(written: string) => string} */
+const atRoot = (written) => (written === "" || written.startsWith("?") ? `./${written}` : written)
 
 /** @param {number} limit milliseconds */
 const isLeaving = (limit) =>
@@ -192,5 +220,9 @@ const query = (text) => new URLSearchParams(text).toString()
 
 // Streamlit answers this event with the page of the address.
 function askAgain() {
-  setTimeout(() => dispatchEvent(new PopStateEvent("popstate")))
+  setTimeout(() => {
+    page.isRepeated = true
+    dispatchEvent(new PopStateEvent("popstate"))
+    page.isRepeated = false
+  })
 }
