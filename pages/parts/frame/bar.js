@@ -495,8 +495,8 @@ class Bar {
   }
 
   // Streamlit loses a message where another makes it start over before it has begun with this one:
-  // what is not shown is sent again, unless the visitor has gone elsewhere meanwhile. Shown or not,
-  // it is a draft in the end: a press of Back may have come before it was read.
+  // what is not shown is sent again, unless the visitor has gone elsewhere meanwhile. What is not
+  // shown even then is a draft again, as where Back was pressed before it was read.
   /** @type {(message: Message, times: number) => void} */
   send(message, times) {
     const { href } = location

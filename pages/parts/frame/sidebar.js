@@ -117,10 +117,10 @@ function followLinks() {
     // The bar shows what was typed before it follows a link, by a press of its own.
     const waits = event.isTrusted && document.documentElement.hasAttribute(UNSENT)
     if (link && event.type === "click") {
-      const sets = leads(link) && !waits
-      const since = sets ? performance.now() : -Infinity
+      const leavesNow = leads(link) && !waits
+      const since = leavesNow ? performance.now() : -Infinity
       Object.assign(leaving, { since, from: location.pathname, bare: !link.search })
-      if (sets && !page.isRepeated) setOut(link)
+      if (leavesNow && !page.isRepeated) setOut(link)
     }
     if (link || !isLeaving(LEAVING) || !targetOf(event).closest?.("[data-testid=stMain]")) return
     event.preventDefault()
@@ -145,10 +145,10 @@ function setOut(link) {
   watch(link)
 }
 
-// For a while it is looked after that the page comes which the address names. What a component asked
-// just before may reach the server together with the link, or after the page: then the page that
-// was left is drawn once more, or none. Where the server rests without that page the link is pressed
-// again, or the page asked for again.
+// For a while, sees to it that the page comes which the address names. What a component asked just
+// before may reach the server together with the link, or after the page: then the page that was
+// left is drawn once more, or none. Where the server rests and that page is not there, the link is
+// pressed again, or the page asked for again.
 /** @param {HTMLAnchorElement | null} link */
 function watch(link) {
   let [rested, times] = [0, TIMES]
