@@ -26,6 +26,10 @@ FOLDER = Path(__file__).parent
 
 # Group, file and title, in the order of the menu. A page appears once its file exists.
 MENU = (
+    ("Learn", "learn", "Learn"),
+    ("Learn", "mistakes", "Mistakes"),
+    ("Learn", "costs", "What it costs"),
+    ("Learn", "words", "Words"),
     ("See", "explore", "Explore"),
     ("See", "inside", "Inside a head"),
     ("See", "positions", "Positions"),

@@ -10,7 +10,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from model import Checkpoint, CheckpointError, InputError, available_devices, checkpoint, load_checkpoint
+from model import Checkpoint, CheckpointError, Config, InputError, available_devices, checkpoint, load_checkpoint
 from model.loading import checkpoint_files
 from model.trace import Trace, map_tensors
 from pages.parts.state.selection import LONGEST_TEXT
@@ -111,6 +111,21 @@ def purpose_in(folder: str, times: tuple[int, ...]) -> str:
         return purpose(config, checkpoint_files.read_card(Path(folder)), family)
     except CheckpointError:
         return "cannot be used"
+
+
+def config_of(name: str) -> Config | None:
+    """What a checkpoint is, without its weights; None where its files say nothing."""
+    folder = checkpoint.CHECKPOINTS / name
+    return config_in(str(folder), tuple(file_times(folder)))
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def config_in(folder: str, times: tuple[int, ...]) -> Config | None:
+    """The same for a folder whose files were written at these times."""
+    try:
+        return checkpoint_files.read_parts(Path(folder), checkpoint_files.read_config(Path(folder)))[2]
+    except CheckpointError:
+        return None
 
 
 def file_times(folder: Path) -> list[int]:

@@ -3,6 +3,7 @@
 from pages.parts.ablations import settings as ablations
 from pages.parts.explore import settings as explore
 from pages.parts.inside import settings as inside
+from pages.parts.learn import settings as learn
 from pages.parts.positions import settings as positions
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.translate import settings as translate
@@ -17,6 +18,10 @@ CODEC = Codec(
         "break": ablations.STATE,
         "translate": translate.STATE,
         "write": write.STATE,
+        "learn": learn.STATE,
+        "mistakes": PageState(follows=True),
+        "words": PageState(follows=True),
+        "costs": PageState(follows=True),
         "evidence": PageState(follows=True),
         "checkpoints": PageState(follows=True),
     }

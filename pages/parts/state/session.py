@@ -235,6 +235,12 @@ def remember(selection: Selection) -> None:
     write_address()
 
 
+def show_instead(selection: Selection) -> None:
+    """Have links and controls go by this, which a page shows in place of what was chosen: nobody chose it."""
+    st.session_state["_selection"] = selection
+    write_address()
+
+
 def write_address() -> None:
     """Write what is chosen into the address, as far as the page would not show it anyway.
 

@@ -1,0 +1,1 @@
+"""What the page Learn asks that no other page does: one measure of a trace or a model each."""

@@ -1,0 +1,133 @@
+"""What stands around the picture of a stop: its question, the guesses, the answer, and the way on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from model import available_checkpoints
+from pages.parts.cache import config_of
+from pages.parts.frame.finding import FINDING, show_title
+from pages.parts.frame.page_links import page_link
+from pages.parts.learn.settings import OPTIONS, Path
+from pages.parts.learn.stop import Asked, Stop
+from pages.parts.learn.stops import PATH
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import changed, choices, choose, take_back
+from pages.parts.widgets.binding import select
+from viz.tokens import markdown_text
+from viz.walkthrough.source_excerpts import excerpt
+
+UNCLEAR = "Show a text with a clear answer"
+AFTER_THE_LAST = (
+    "That was the last of the twelve questions. The pages in the sidebar show all of it on any text: Explore is a good "
+    "place to go on."
+)
+
+
+def usable_by(stop: Stop) -> list[str]:
+    """The checkpoints that a stop can ask; its own where none can be read."""
+    configs = {name: config_of(name) for name in available_checkpoints()}
+    return [name for name, config in configs.items() if config is not None and stop.can_use(config)] or [
+        stop.checkpoint
+    ]
+
+
+def selection_at(stop: Stop, selection: Selection) -> Selection:
+    """What a stop shows: what was chosen as far as it can use it, else what it opens with."""
+    chosen = choices()
+    own_model = chosen.get("checkpoint") not in usable_by(stop)
+    own_text = stop.own_text or "text" not in chosen
+    changes = {"checkpoint": stop.checkpoint} if own_model else {}
+    return changed(selection, **changes, **({"text": stop.text, "pair": ""} if own_text else {}))
+
+
+def show_question(number: int, asked: Asked, guess: str) -> bool:
+    """The question, or once something was guessed, the answer. Whether the answer may be seen."""
+    seen = bool(asked.unclear or guess)
+    title = asked.answer if guess and not asked.unclear else asked.question
+    sentence = asked.unclear or (f"{verdict(asked, guess)} {asked.sentence}" if guess else asked.setting)
+    st.session_state.setdefault(FINDING, {}).update(title=title, sentence=sentence)
+    with st.container(key="finding", gap=None):
+        place = f"Question {number} of {len(PATH)}"
+        st.caption(place if title == asked.question else f"{place}: {asked.question}")
+        show_title(title, sentence, None)
+    return seen
+
+
+def verdict(asked: Asked, guess: str) -> str:
+    """Whether a guess was right."""
+    place = OPTIONS.index(guess)
+    if place >= len(asked.options):
+        return ""
+    right = "right" if place in asked.right else "not so"
+    return f"You guessed {asked.options[place]}: **{right}**."
+
+
+def show_guesses(asked: Asked, path: Path) -> None:
+    """The options, one click each; once one was taken, which of them was right. Another may be tried."""
+    with st.container(key="guesses", horizontal=True, gap="small"):
+        if asked.unclear:
+            st.button(UNCLEAR, key="clear_text", on_click=take_back, args=("text",))
+            return
+        for place, label in enumerate(asked.options):
+            option, right = OPTIONS[place], bool(path.guess) and place in asked.right
+            st.button(
+                f"✓ {label}" if right else label,
+                key=f"guess_{path.question}_{option}",
+                type="primary" if option == path.guess else "secondary",
+                on_click=choose,
+                kwargs={"guesses": path.with_guess(option)},
+            )
+
+
+def show_background(stop: Stop, asked: Asked) -> None:
+    """Folded, what few ask for at once: the code that ran, and the place in the paper; and the door to the whole."""
+    with st.expander("The code that computed this"):
+        for function in stop.code:
+            part = excerpt(function)
+            st.markdown(markdown_text(part.place))
+            st.code(part.code, language="python", wrap_lines=True)
+    with st.expander("In the paper"):
+        st.markdown(stop.paper)
+    door = asked.door
+    page_link(door.label, door.page, door.explained, **door.changes)
+
+
+def show_way_on(path: Path) -> None:
+    """The next question, the one before, and all of them."""
+    stop = PATH[path.stop - 1]
+    if path.round < len(stop.rounds) and path.guess:
+        st.button(
+            "Next: guess again", key="next_round", type="primary", on_click=choose, kwargs={"round": path.round + 1}
+        )
+    with st.container(horizontal=True, key="way_on", vertical_alignment="bottom"):
+        if path.stop > 1:
+            st.button("← Back", key="previous_stop", on_click=go_to, args=(path.stop - 1,))
+        if path.stop < len(PATH):
+            label = f"Next: {PATH[path.stop].name}"
+            last = path.round == len(stop.rounds) and path.guess
+            st.button(
+                label, key="next_stop", type="primary" if last else "secondary", on_click=go_to, args=(path.stop + 1,)
+            )
+        numbers = range(1, len(PATH) + 1)
+        select("All questions", numbers, path.stop, go_to, key="all_stops", format_func=name_of, width=320)
+    if path.stop == len(PATH) and path.guess:
+        st.markdown(AFTER_THE_LAST)
+
+
+def name_of(number: int) -> str:
+    """ "3 · What is added for order"."""
+    return f"{number} · {PATH[number - 1].name}"
+
+
+def go_to(stop: int) -> None:
+    """Another question; the first of its rounds."""
+    choose(stop=stop, round=1)
+
+
+@contextmanager
+def the_act() -> Iterator[None]:
+    """The place of the one thing to do."""
+    with st.container(key="act"):
+        yield

@@ -1,0 +1,48 @@
+"""Where on the path somebody stands, and what was guessed there."""
+
+from dataclasses import dataclass
+
+from pages.parts.state.codec import PageState
+from pages.parts.state.fields import OF_TEXT, declared, matching, whole
+
+STOPS, MOST_ROUNDS = 12, 3
+OPTIONS = "abcdef"  # names of the options of a guess, in their order
+GUESS = rf"[0-9]{{1,2}}(\.[2-{MOST_ROUNDS}])?[{OPTIONS}]"
+KNOB = r"[a-z0-9.,_-]{0,40}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Path:
+    """A stop of the path, counted from 1; the round of its questions, from 1; and the guesses made on this text.
+
+    guesses: "1a_2b_2.2c": the option guessed at stop 1, at stop 2, and in the second round of stop 2.
+    knob: what a stop's own control is set to, "" as it opens. Its stop alone reads it.
+    """
+
+    stop: int = declared(1, whole(1, STOPS))
+    round: int = declared(1, whole(1, MOST_ROUNDS), reset_by={"stop"})
+    guesses: str = declared("", matching(rf"({GUESS}(_{GUESS})*)?"), reset_by=OF_TEXT)
+    knob: str = declared("", matching(KNOB), reset_by=OF_TEXT | {"stop", "round"})
+
+    @property
+    def guess(self) -> str:
+        """The option guessed at this stop and round; "" where none was."""
+        return self.by_question.get(self.question, "")
+
+    @property
+    def question(self) -> str:
+        """What stands before the option in ``guesses``."""
+        return f"{self.stop}" if self.round == 1 else f"{self.stop}.{self.round}"
+
+    @property
+    def by_question(self) -> dict[str, str]:
+        """The options guessed, by ``question``."""
+        return {guess[:-1]: guess[-1] for guess in self.guesses.split("_") if guess}
+
+    def with_guess(self, option: str) -> str:
+        """``guesses`` once this option is guessed here."""
+        guesses = self.by_question | {self.question: option}
+        return "_".join(question + guessed for question, guessed in guesses.items())
+
+
+STATE = PageState(settings=Path)

@@ -1,0 +1,1 @@
+"""The pictures of the page Learn, one function each: arrays and tokens in, a chart out."""
