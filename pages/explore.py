@@ -96,6 +96,11 @@ PREDICTION_HEIGHT = 76
 PICTURE_HEIGHT, CHANGES_HEIGHT, CARDS_HEIGHT = 320, 96, 118
 QUESTION = "Which words does each head look at?"
 INTRODUCTION = "A small Transformer reads your sentence; everything here is computed as you watch."
+START = "New here? Start: twelve questions, half an hour"
+START_HELP = (
+    "Each question is about your own sentence: you guess, and then see what the model computes. The first asks where "
+    "the model looks."
+)
 TOKENS_HELP = (
     "The model reads tokens: words, or pieces of words that its vocabulary does not contain. The id is the token's "
     "number in the vocabulary. Characters of the text count from 0; the end is not included."
@@ -158,10 +163,18 @@ def show_opening(attention: ShownAttention, whole: bool) -> Opening | None:
     title = title_of(attention, opening)
     show_finding(question() if title else QUESTION, title, sentence, explained=how_chosen(opening))
     show_caveats(checkpoint, trace_of(attention.selection, edits_of(attention.selection, checkpoint)))
+    show_start()
     with picture():
         name = f"{attention.name} {attention.kind.name} {opening.layer} {opening.head}"
         sentence_picture(figure_of(attention, opening), name, swappable_side(attention), take_swap)
     return opening
+
+
+def show_start() -> None:
+    """Where somebody goes who has not seen any of this before."""
+    if not picture_alone():
+        with st.container(key="start"):
+            page_link(START, "learn", START_HELP)
 
 
 def question() -> str:

@@ -5,6 +5,8 @@ import streamlit as st
 import pages
 from pages.parts.frame.finding import picture, picture_alone
 from pages.parts.learn.around import (
+    instead,
+    place_on_path,
     selection_at,
     show_background,
     show_guesses,
@@ -22,16 +24,16 @@ from pages.parts.state.session import address_notice, selected, show_instead
 def show() -> None:
     """One stop of the path, from top to bottom."""
     selection = selected()
-    path = selection.of(Path)
-    stop = PATH[min(path.stop, len(PATH)) - 1]
+    path = place_on_path(selection.of(Path))
+    stop = PATH[path.stop - 1]
     shown = selection_at(stop, selection)
     show_instead(shown)
     pages.show_bar(shown, usable_by(stop))
-    ask = stop.rounds[min(path.round, len(stop.rounds)) - 1]
+    ask = stop.rounds[path.round - 1]
     with pages.plain_refusals(), pages.question_above(stop.name):
         with st.spinner("Computing the answer"):
             asked = ask(shown)
-        seen = show_question(path.stop, asked, path.guess)
+        seen = show_question(path.stop, asked, path.guess, instead(stop))
         address_notice()
         show_guesses(asked, path)
         with picture():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import streamlit as st
 
@@ -33,6 +34,12 @@ def usable_by(stop: Stop) -> list[str]:
     ]
 
 
+def place_on_path(path: Path) -> Path:
+    """The same; of a round that the stop does not have, its last."""
+    stop = min(path.stop, len(PATH))
+    return replace(path, stop=stop, round=min(path.round, len(PATH[stop - 1].rounds)))
+
+
 def selection_at(stop: Stop, selection: Selection) -> Selection:
     """What a stop shows: what was chosen as far as it can use it, else what it opens with."""
     chosen = choices()
@@ -42,8 +49,21 @@ def selection_at(stop: Stop, selection: Selection) -> Selection:
     return changed(selection, **changes, **({"text": stop.text, "pair": ""} if own_text else {}))
 
 
-def show_question(number: int, asked: Asked, guess: str) -> bool:
-    """The question, or once something was guessed, the answer. Whether the answer may be seen."""
+def instead(stop: Stop) -> str:
+    """What the stop shows in place of what a visitor chose, and why; "" where nothing was put aside."""
+    chosen, sentences = choices(), []
+    if "checkpoint" in chosen and chosen["checkpoint"] not in usable_by(stop):
+        sentences.append(f"{chosen['checkpoint']} cannot answer this question, so {stop.checkpoint} does.")
+    if stop.own_text and "text" in chosen:
+        sentences.append("This question reads sentences of its own; yours comes back at the next.")
+    return " ".join(sentences)
+
+
+def show_question(number: int, asked: Asked, guess: str, aside: str) -> bool:
+    """The question, or once something was guessed, the answer. Whether the answer may be seen.
+
+    aside: what else has to be said of the text or the model.
+    """
     seen = bool(asked.unclear or guess)
     title = asked.answer if guess and not asked.unclear else asked.question
     sentence = asked.unclear or (f"{verdict(asked, guess)} {asked.sentence}" if guess else asked.setting)
@@ -52,6 +72,8 @@ def show_question(number: int, asked: Asked, guess: str) -> bool:
         place = f"Question {number} of {len(PATH)}"
         st.caption(place if title == asked.question else f"{place}: {asked.question}")
         show_title(title, sentence, None)
+        if aside:
+            st.caption(markdown_text(aside))
     return seen
 
 

@@ -1,0 +1,140 @@
+"""The page Learn as without a browser: where one stands on the path, what was guessed, and what is not shown before."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pages.parts.learn.settings import OPTIONS, STOPS, Path
+from pages.parts.learn.stops import NAMES, PATH
+from pages.parts.state.page_fields import CODEC
+from pages.parts.state.selection import EXAMPLES
+from tests.pages.test_every_page import bar, button, opened
+
+EVERY_STOP = range(1, len(PATH) + 1)
+OWN = "We laughed all evening, but nobody in our row liked the ending."
+
+
+def test_the_path_has_twelve_stops():
+    assert len(PATH) == len(NAMES) == STOPS
+
+
+@given(st.lists(st.tuples(st.integers(1, STOPS), st.integers(1, 3), st.sampled_from(OPTIONS)), max_size=20))
+def test_every_guess_is_kept_until_another_is_made_at_the_same_question(made):
+    path, last = Path(), {}
+    for stop, number, option in made:
+        path = Path(stop=stop, round=number, guesses=path.guesses)
+        path = Path(stop=stop, round=number, guesses=path.with_guess(option))
+        last[stop, number] = option
+    assert CODEC.parse("guesses", path.guesses) == path.guesses
+    for (stop, number), option in last.items():
+        assert Path(stop=stop, round=number, guesses=path.guesses).guess == option
+
+
+@pytest.mark.parametrize("guesses", ["a", "1", "1g", "1.1a", "1a2b", "1a_", "1.4a", "<b>"])
+def test_what_is_no_guess_is_refused(guesses):
+    with pytest.raises(ValueError, match="wanted"):
+        CODEC.parse("guesses", guesses)
+
+
+@pytest.mark.parametrize("stop", EVERY_STOP)
+@pytest.mark.parametrize("text", ["", OWN], ids=["its own text", "another"])
+def test_a_stop_asks_before_it_answers_and_answers_after_a_guess(stop, text):
+    address = {"stop": str(stop)} | ({"text": text} if text else {})
+    before = opened("learn.py", **address)
+    assert not before.exception
+    assert not before.error
+    guesses = [each for each in before.button if each.key and each.key.startswith(f"guess_{stop}_")]
+    unclear = [each for each in before.button if each.key == "clear_text"]
+    assert bool(guesses) != bool(unclear)
+    assert len(guesses) != 1
+    if unclear:
+        assert text
+        return
+    question = before.title[0].value
+    after = guesses[0].click().run()
+    assert not after.exception
+    assert after.title[0].value != question
+    assert question in after.main.caption[0].value
+    assert after.query_params["guesses"] == f"{stop}a"
+    marked = [each.label for each in after.button if each.label.startswith("✓ ")]
+    assert marked
+
+
+@pytest.mark.parametrize("stop", EVERY_STOP)
+def test_the_title_is_not_the_answer_before_the_guess(stop):
+    before, after = opened("learn.py", stop=str(stop)), opened("learn.py", stop=str(stop), guesses=f"{stop}a")
+    assert before.title[0].value != after.title[0].value
+    assert after.title[0].value not in " ".join(each.value for each in before.markdown)
+
+
+@pytest.mark.parametrize("stop", EVERY_STOP)
+@pytest.mark.parametrize("text", ["Fine.", "🎬", "שלום עולם", "<b>x</b> $y$ [a](b) `c`", " ".join(["a long film"] * 190)])
+def test_a_stop_bears_any_text(stop, text):
+    for guesses in ("", f"{stop}a"):
+        app = opened("learn.py", stop=str(stop), text=text, guesses=guesses)
+        assert not app.exception
+        assert app.title
+
+
+@pytest.mark.parametrize("stop", EVERY_STOP)
+def test_a_stop_has_further_rounds_once_it_was_guessed(stop):
+    for number in range(2, len(PATH[stop - 1].rounds) + 1):
+        before = opened("learn.py", stop=str(stop), round=str(number))
+        after = opened("learn.py", stop=str(stop), round=str(number), guesses=f"{stop}.{number}a")
+        assert not before.exception
+        assert not after.exception
+        assert before.title[0].value != after.title[0].value
+
+
+def test_an_empty_text_gets_a_sentence():
+    app = opened("learn.py", text=" ")
+    assert not app.exception
+    assert app.error or app.title
+
+
+def test_next_and_back_keep_guesses_and_text():
+    app = button(opened("learn.py", text=OWN, guesses="1a_2b"), f"Next: {PATH[1].name}").click().run()
+    assert (app.query_params["stop"], app.query_params["guesses"]) == ("2", "1a_2b")
+    app = button(app, "← Back").click().run()
+    assert app.query_params["guesses"] == "1a_2b"
+    assert "stop" not in app.query_params
+    assert bar(app)["text"] == OWN
+
+
+def test_another_text_is_guessed_anew():
+    app = opened("learn.py", guesses="1a")
+    app.session_state["_chosen"] = CODEC.reset(app.session_state["_chosen"], {"text"}) | {"text": OWN}
+    app.session_state["_touched"] = True
+    app = app.run()
+    assert "guesses" not in app.query_params
+
+
+def test_a_model_that_cannot_answer_waits():
+    app = opened("learn.py", checkpoint="stories", stop="2")
+    assert bar(app)["model"] == "sentiment"
+    assert any("stories cannot answer" in each.value for each in app.main.caption)
+    app = opened("learn.py", checkpoint="stories")
+    assert bar(app)["text"] == EXAMPLES[0]
+
+
+@pytest.mark.parametrize("stop", EVERY_STOP)
+def test_a_picture_alone_asks_and_hides_the_answer_until_the_guess(stop):
+    before = opened("learn.py", stop=str(stop), view="picture")
+    assert not before.exception
+    assert not [each for each in before.button if each.key == "next_stop"]
+    assert [each for each in before.button if each.key == f"guess_{stop}_a"]
+    answer = opened("learn.py", stop=str(stop), guesses=f"{stop}a").title[0].value
+    assert before.title[0].value != answer
+
+
+@pytest.mark.parametrize("address", [{"stop": "0"}, {"stop": "13"}, {"round": "9"}, {"guesses": "x"}, {"knob": "A b"}])
+def test_an_address_that_cannot_be_is_said_once(address):
+    app = opened("learn.py", **address)
+    assert not app.exception
+    assert any("no usable value" in each.value for each in app.info)
+
+
+def test_a_round_that_a_stop_does_not_have_is_its_last():
+    app = opened("learn.py", stop="1", round="3")
+    assert not app.exception
+    assert app.title
