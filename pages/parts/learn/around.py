@@ -112,8 +112,8 @@ def show_background(stop: Stop, asked: Asked) -> None:
             st.code(part.code, language="python", wrap_lines=True)
     with st.expander("In the paper"):
         st.markdown(stop.paper)
-    door = asked.door
-    page_link(door.label, door.page, door.explained, **door.changes)
+    with st.container(key="door"):
+        page_link(asked.door.label, asked.door.page, asked.door.explained, **asked.door.changes)
 
 
 def show_way_on(path: Path) -> None:

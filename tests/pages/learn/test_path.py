@@ -68,7 +68,9 @@ def test_the_title_is_not_the_answer_before_the_guess(stop):
 
 
 @pytest.mark.parametrize("stop", EVERY_STOP)
-@pytest.mark.parametrize("text", ["Fine.", "🎬", "שלום עולם", "<b>x</b> $y$ [a](b) `c`", " ".join(["a long film"] * 190)])
+@pytest.mark.parametrize(
+    "text", ["Fine.", "🎬", "שלום עולם", "<b>x</b> $y$ [a](b) `c`", " ".join(["a long film"] * 190)]
+)
 def test_a_stop_bears_any_text(stop, text):
     for guesses in ("", f"{stop}a"):
         app = opened("learn.py", stop=str(stop), text=text, guesses=guesses)
