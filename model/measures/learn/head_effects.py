@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.checkpoint import Checkpoint
 from model.edits import Edits, HeadSite
-from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
+from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value, rows_of
 from model.trace import Trace
 
 LONGEST = 64  # tokens; the passes over a longer text, two for each head, would keep a reader waiting
@@ -18,6 +18,7 @@ NUMBERS = 8_000_000  # of a batch of traces at a time: 32 MB
 KEPT = (
     6  # (head, query, key) numbers that a layer's trace holds: products, scores, weights, and what they are made from
 )
+LEAST_LEAD = 0.02  # over the second answer: with less, any small change decides which of the two wins
 POINTS = 0.05  # the change of a probability within which an answer counts as the same
 
 
@@ -25,7 +26,8 @@ POINTS = 0.05  # the change of a probability within which an answer counts as th
 class HeadEffects:
     """The probability of the model's answer with heads muted.
 
-    sites: all heads of self-attention, layer by layer. plain: the probability with none muted. alone: with this one.
+    sites: all heads of self-attention, layer by layer. plain: the probability with none muted; lead: by how much it
+    exceeds that of the second answer. alone: with this head muted.
     order: the places in ``sites`` by |alone − plain|, the least first; of equals the first layer and head.
     muted: the probability with the first 0, 1, … of that order muted. stays: whether it is then still the likeliest.
     """
@@ -33,10 +35,16 @@ class HeadEffects:
     outcome: Outcome
     sites: tuple[HeadSite, ...]
     plain: float
+    lead: float
     alone: Float[np.ndarray, " head"]
     order: Int[np.ndarray, " head"]
     muted: Float[np.ndarray, " count"]
     stays: Bool[np.ndarray, " count"]
+
+    @property
+    def clear(self) -> bool:
+        """Whether the model prefers its answer by more than a hair."""
+        return self.lead >= LEAST_LEAD
 
     @property
     def most(self) -> int:
@@ -81,7 +89,24 @@ def head_effects(checkpoint: Checkpoint, trace: Trace) -> HeadEffects:
     counts = range(len(sites) + 1)
     prefixes = [muting([sites[place] for place in order[:count]]) for count in counts]
     muted, stays = outcomes_under(checkpoint, trace, outcome, prefixes)
-    return HeadEffects(outcome=outcome, sites=sites, plain=plain, alone=alone, order=order, muted=muted, stays=stays)
+    return HeadEffects(
+        outcome=outcome,
+        sites=sites,
+        plain=plain,
+        lead=lead_of(outcome, trace),
+        alone=alone,
+        order=order,
+        muted=muted,
+        stays=stays,
+    )
+
+
+def lead_of(outcome: Outcome, trace: Trace) -> float:
+    """By how much the likeliest answer is likelier than the second; 1 where there is no second."""
+    logits = rows_of(trace)
+    assert logits is not None
+    two = logits[outcome.rows[0]].double().softmax(dim=-1).topk(min(2, logits.shape[-1])).values
+    return float(two[0] - two[1]) if len(two) == 2 else 1.0
 
 
 def head_sites(checkpoint: Checkpoint, trace: Trace) -> tuple[HeadSite, ...]:

@@ -21,11 +21,10 @@ def head_grid(
     shares: Float[np.ndarray, "layer head"],
     muted: Collection[tuple[int, int]],
     *,
-    most: float = 1.0,
     hidden: bool = False,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
-    """A cell for each head, darker where its share is larger; ``most`` is the darkest.
+    """A cell for each head, shaded by its share, 0 to 1.
 
     muted: (layer, head) of those that are crossed out. hidden: no head is shaded, to
     guess before. ValueError for a muted head that is not there.
@@ -33,7 +32,7 @@ def head_grid(
     layers, heads = shares.shape
     if any(layer >= layers or head >= heads for layer, head in muted):
         raise ValueError(f"muted heads {sorted(muted)}, wanted some of {layers} layers with {heads} heads")
-    drawn = np.zeros_like(shares) if hidden else np.minimum(shares / most, 1)
+    drawn = np.zeros_like(shares) if hidden else shares
     scale = colour_scale(theme.weights)
     rows = [
         record((layer, head), float(shares[layer, head]), colour_at(scale, float(drawn[layer, head])))

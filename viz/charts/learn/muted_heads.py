@@ -35,10 +35,9 @@ def muted_heads_chart(
         for count, (share, same) in enumerate(zip(shares, stays, strict=True))
     ][: 1 if hidden else None]
     last = len(shares) - 1
+    across = alt.Scale(domain=[0, last], nice=False)
     base = alt.Chart(data_of(rows)).encode(
-        x=alt.X(
-            "count:Q", title="muted heads", scale=alt.Scale(domain=[0, last], nice=False), axis=alt.Axis(tickMinStep=1)
-        ),
+        x=alt.X("count:Q", title="muted heads", scale=across, axis=alt.Axis(tickMinStep=1)),
         y=alt.Y("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%", tickCount=5)),
         tooltip=[alt.Tooltip("count:Q", title="muted"), alt.Tooltip("share:Q", format=".4f"), "answer:N"],
     )

@@ -1,6 +1,8 @@
 """What a model answers, in a sentence."""
 
-from viz.tokens import markdown_text, percent, visible
+from collections.abc import Sequence
+
+from viz.tokens import decimal, markdown_text, percent, visible
 
 ANSWERS = {
     "label": "The model says {answer} with {share}",
@@ -27,3 +29,13 @@ def saying(kind: str, answer: str, share: float) -> str:
 def heads_in_words(count: int) -> str:
     """ "1 head", "2 heads"."""
     return f"{count} head" + ("" if count == 1 else "s")
+
+
+def points(share: float) -> str:
+    """ "0.4 points": the difference of two probabilities."""
+    return f"{decimal(100 * share, '.1f')} points"
+
+
+def listing(names: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from model.measures.learn.head_effects import HeadEffects
-from viz.text.learn.answers import answer_name, heads_in_words, saying
+from viz.text.learn.answers import answer_name, heads_in_words, listing, points, saying
 from viz.tokens import counted, percent, visible
 
 QUESTION = "How many of its {all} heads does the model need for this answer?"
@@ -22,12 +22,13 @@ SENTENCE_NONE = (
     "The words themselves and the feed-forward layers are left. With up to {within} muted, {answer} moves by no more "
     "than 5 points."
 )
+TIE = "The model hardly prefers {answer} to another answer: {lead} more, so that any small change decides."
 SLIDER = "Muted heads, the least important first"
-GRID = "✕ is muted. Darker heads change {answer} more when they alone are muted."
+GRID = "✕ is muted. A stronger shade: the head changes {answer} more when it alone is muted."
 GRID_BEFORE = "One cell for each head."
 PROBABILITY = "probability of {answer}"
 CURVE_ALT = "The probability of the answer against the number of muted heads; crosses where another answer wins."
-GRID_ALT = "A grid of all heads, darker where muting a head alone changes the answer more; muted heads are crossed out."
+GRID_ALT = "A grid of all heads, shaded by what muting each alone changes; muted heads are crossed out."
 DOOR, DOOR_EXPLAINED = "These heads muted, in Explore", "Shows what the heads that are left look at."
 PAPER = (
     "Section 3.2.2 cuts the width of 512 into 8 heads of 64. Table 3, rows A, compares numbers of heads: one head is "
@@ -65,6 +66,7 @@ def words(effects: HeadEffects, answer: str) -> dict[str, str]:
         "Saying": saying(effects.outcome.kind, answer, effects.plain),
         "answer": answer_name(answer),
         "all": str(count),
+        "lead": points(effects.lead),
         "needed": str(count - spare),
         "spare": str(spare),
         "share": percent(float(effects.muted[spare]), 1),
@@ -118,7 +120,7 @@ def cut_words(
         "head_width": str(head_width),
         "width": str(heads * head_width),
         "read": str(len(read)),
-        "names": " and ".join(answer_name(tokens[place]) for place in read),
+        "names": listing([answer_name(tokens[place]) for place in read]),
         "head": counted(head),
         "token": answer_name(tokens[token]),
     }

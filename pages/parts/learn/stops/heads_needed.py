@@ -33,6 +33,8 @@ def ask_how_many(selection: Selection) -> Asked:
         return unclear(NAME, selection, why_not)
     effects = effects_of(selection)
     names = words.words(effects, answer_of(selection, effects.outcome))
+    if not effects.clear:
+        return unclear(NAME, selection, words.TIE.format(**names))
     counts = shares_of_heads(len(effects.sites))
     needed = len(effects.sites) - effects.spare
     muted = muted_heads(effects, effects.spare)

@@ -42,7 +42,7 @@ def ask(selection: Selection) -> Asked:
         answer=words.ANSWER.format(**named),
         sentence=words.SENTENCE.format(**named),
         picture=lambda seen: show_row(selection, kind, chosen if seen else row, seen=seen),
-        act=lambda: show_words(kind, places, chosen),
+        act=lambda: show_words(kind, places, row, chosen),
         door=door_of(selection, kind, row),
     )
 
@@ -93,12 +93,13 @@ def show_row(selection: Selection, kind: Kind, row: ClearRow, *, seen: bool) -> 
     )
 
 
-def show_words(kind: Kind, places: Sequence[int], chosen: ClearRow) -> None:
-    """The words whose rows can be seen, and what the chosen one says."""
+def show_words(kind: Kind, places: Sequence[int], row: ClearRow, chosen: ClearRow) -> None:
+    """The words whose rows can be seen, and what another one than the first says."""
     names = {place: position_name(place, kind.keys.tokens[place]) for place in places}
     widget = radio if len(places) <= MOST_BUTTONS else select
     widget(words.CHOOSE, places, chosen.query, take_word, key="row_of_word", format_func=names.__getitem__)
-    st.markdown(words.CHOSEN.format(**words.words(chosen, kind)))
+    if chosen.query != row.query:
+        st.markdown(words.CHOSEN.format(**words.words(chosen, kind)))
 
 
 def take_word(place: int) -> None:
