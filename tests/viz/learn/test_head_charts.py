@@ -42,10 +42,7 @@ def test_a_row_has_a_bar_for_every_token_and_marks_query_and_key():
 def test_a_hidden_row_draws_no_weight():
     hidden, seen = row_chart(TOKENS, WEIGHTS, 1, hidden=True), row_chart(TOKENS, WEIGHTS, 1, key=2)
     assert len(marks(hidden)) == len(marks(seen)) - 2
-    layers = json.dumps(hidden.to_dict()["layer"])
-    assert "weight" not in layers
-    assert "said" not in layers
-    assert {row["height"] for row in rows(hidden)} == {0}
+    assert {(row["weight"], row["said"], row["marked"]) for row in rows(hidden)} == {(0, "", False)}
 
 
 def test_a_long_row_keeps_the_largest_weights_and_sums_the_others():
@@ -87,7 +84,7 @@ def test_a_grid_shades_heads_by_their_shares_and_crosses_out_the_muted(theme):
 
 def test_a_hidden_grid_is_of_one_colour_and_its_tooltips_name_no_share():
     chart = head_grid(np.array([[0.0, 0.5]]), (), hidden=True)
-    assert {cell["fill"] for cell in rows(chart)} == {LIGHT.weights[0]}
+    assert {(cell["fill"], cell["share"]) for cell in rows(chart)} == {(LIGHT.weights[0], 0)}
     assert "said" not in json.dumps(chart.to_dict()["layer"])
     with pytest.raises(ValueError, match="wanted some of 1 layers with 2 heads"):
         head_grid(np.zeros((1, 2)), {(1, 0)})

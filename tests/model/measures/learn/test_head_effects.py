@@ -7,6 +7,7 @@ from model import Edits, load_checkpoint
 from model.edits import HeadSite
 from model.measures.learn import head_effects as measure
 from model.measures.learn.head_effects import head_effects, outcomes_under, shares_of_heads
+from model.measures.outcome import outcome_of
 from tests import tiny
 
 TEXT = "The film was slow, but I loved it."
@@ -73,7 +74,7 @@ def test_a_pair_of_texts_keeps_its_segments():
     checkpoint = tiny.checkpoint("encoder", labels=("no", "yes"), segments=2)
     trace = checkpoint.trace("the dog", pair="a cat")
     again = checkpoint.trace_again(trace)
-    outcome = measure.outcome_of(checkpoint, trace)
+    outcome = outcome_of(checkpoint, trace)
     shares, stays = outcomes_under(checkpoint, trace, outcome, [Edits()])
     assert shares[0] == pytest.approx(float(again.logits.double().softmax(-1).max()), abs=1e-6)
     assert stays.all()
