@@ -48,6 +48,13 @@ def test_heads_are_muted_one_after_the_other_from_the_least_important_on(sentime
     )
 
 
+def test_an_answer_that_comes_back_later_does_not_count(sentiment):
+    effects = head_effects(sentiment, sentiment.trace("A great cast, a big budget, and nothing to say."))
+    assert effects.stays[-1]
+    assert not effects.stays[effects.spare + 1]
+    assert effects.stays[: effects.spare + 1].all()
+
+
 def test_the_next_token_of_a_decoder_is_followed_as_well():
     checkpoint = tiny.checkpoint("decoder")
     trace = checkpoint.trace(tiny.TEXT)
