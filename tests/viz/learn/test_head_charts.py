@@ -49,7 +49,7 @@ def test_a_long_row_keeps_the_largest_weights_and_sums_the_others():
     weights = np.random.default_rng(0).dirichlet(np.ones(300))
     chart = rows(row_chart([f"w{place}" for place in range(300)], weights, 7, key=int(weights.argmax())))
     kept = {row["place"] for row in chart[:-1]}
-    assert set(np.argsort(weights)[-MOST:].tolist()) | {7} == kept
+    assert set(np.argsort(weights)[-MOST:].tolist()) | {5, 6, 7, 8, 9} == kept
     assert chart[-1]["token"] == f"{300 - len(kept)} others"
     assert sum(row["weight"] for row in chart) == pytest.approx(1)
 

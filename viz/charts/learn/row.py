@@ -18,6 +18,7 @@ TOP = 40  # where a bar of weight 1 ends: above it stand its number and the mark
 MOST = 20  # words that stand side by side
 SLANTED = "width / {count} < 56"  # where the words have no room side by side, as on a phone
 LONGEST = 14
+NEAR = 2  # words on each side of the query, which stand there whatever their weights
 LEAST_SAID = 0.005
 
 
@@ -30,7 +31,7 @@ def row_chart(
     hidden: bool = False,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
-    """The words in their order, each with its weight as a bar; of a long text those with the largest weights.
+    """The words in their order, each with its weight as a bar; of a long text the largest, and the query's neighbours.
 
     What the words that are left out get is one bar more, at the end. key: the bar in the second colour. hidden: the
     words alone, to guess before. ValueError where tokens and weights do not fit together.
@@ -51,7 +52,8 @@ def row_chart(
 
 def row_records(tokens: Sequence[str], weights: Sequence[float], query: int, key: int | None) -> list[dict[str, Any]]:
     """One record for each word that is drawn, and one for those that are not."""
-    places = sorted({*largest(weights, MOST), query, *([] if key is None else [key])})
+    near = range(max(0, query - NEAR), min(len(tokens), query + NEAR + 1))
+    places = sorted({*largest(weights, MOST), *near, *([] if key is None else [key])})
     records = [
         record(tokens[place].strip() or tokens[place], weights[place], place=place)
         | {"asks": place == query, "marked": place == key}
