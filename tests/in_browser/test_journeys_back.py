@@ -48,6 +48,7 @@ from tests.running import (
     has_checkpoint,
     has_page,
     has_text,
+    idle,
     no_complaint,
     open_page,
     pick,
@@ -614,6 +615,9 @@ def test_a_link_whose_message_is_lost_leads_on_all_the_same(browser, address):
 def test_the_page_comes_that_the_address_names(browser, address):
     with visitor(browser) as page:
         open_page(page, address, "Explore", text=OWN)
+        # A run that is under way when the address changes would write its own over it.
+        page.wait_for_function("performance.now() - window.heard.last > 2000")
+        idle(page)
         page.evaluate("history.replaceState({}, '', `/break${location.search}`)")  # as by a Back that was not heard
         has_page(page, "Break the formula")
         has_text(page, OWN)
