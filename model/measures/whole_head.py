@@ -40,22 +40,29 @@ def whole_head(attention: AttentionTrace, head: int) -> WholeHead:
     heads = attention.query.shape[-3]
     if not 0 <= head < heads:
         raise ValueError(f"head {head}, wanted 0 to {heads - 1}")
-    kv_head = head // (heads // attention.key.shape[-3])
-    query, key = attention.query[head], attention.key[kv_head]
-    bias = attention.bias
-    return WholeHead(
-        query=query.numpy(),
-        key=key.numpy(),
-        value=attention.value[kv_head].numpy(),
-        products=attention.products[head].numpy(),
-        scale=float(attention.scale),
-        bias=None if bias is None else of_head(bias, head, attention.weights).numpy(),
-        cap=attention.cap,
-        mask=of_head(attention.mask, head, attention.weights).numpy(),
-        scores=attention.scores[head].numpy(),
-        weights=attention.weights[head].numpy(),
-        context=attention.context[head].numpy(),
-    )
+    return whole_heads(attention)[head]
+
+
+def whole_heads(attention: AttentionTrace) -> list[WholeHead]:
+    """Every head of one sentence's attention; products and scores are computed once for all."""
+    heads, kv_heads = attention.query.shape[-3], attention.key.shape[-3]
+    products, scores = attention.products, attention.scores
+    return [
+        WholeHead(
+            query=attention.query[head].numpy(),
+            key=attention.key[head * kv_heads // heads].numpy(),
+            value=attention.value[head * kv_heads // heads].numpy(),
+            products=products[head].numpy(),
+            scale=float(attention.scale),
+            bias=None if attention.bias is None else of_head(attention.bias, head, attention.weights).numpy(),
+            cap=attention.cap,
+            mask=of_head(attention.mask, head, attention.weights).numpy(),
+            scores=scores[head].numpy(),
+            weights=attention.weights[head].numpy(),
+            context=attention.context[head].numpy(),
+        )
+        for head in range(heads)
+    ]
 
 
 def of_head(cells: Tensor, head: int, weights: Float[Tensor, "head query key"]) -> Tensor:

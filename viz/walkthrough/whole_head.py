@@ -102,7 +102,7 @@ def titles(head: WholeHead) -> dict[str, str]:
         "query": "Q",
         "key": "Kᵀ",
         "products": "QKᵀ",
-        "mask": "mask" if head.bias is None else "bias and mask",
+        "mask": ("mask" if head.bias is None else "bias and mask") + (": hides nothing" if head.mask.all() else ""),
         "scores": f"scores: × {scale_name(head)}{' + bias' if head.bias is not None else ''}{capped}",
         "weights": "weights: softmax",
         "value": "V",
@@ -114,10 +114,10 @@ def formula_parts(head: WholeHead) -> list[dict[str, str]]:
     """softmax(QKᵀ/√dₖ + mask) · V as this head has it, each piece with the matrix that it names; "" for none."""
     root = scale_name(head).startswith("1/√")
     scaled = " / √dₖ" if root else "" if head.scale == 1 else f" · {scale_name(head)}"
-    biased = [("+ bias", "mask")] if head.bias is not None else []
+    biased = [(" + bias", "mask")] if head.bias is not None else []
     capped = [("cap(", "scores")] if head.cap is not None else []
     pieces = [
-        *(("softmax(", "weights"), *capped, ("Q", "query"), ("Kᵀ", "key"), (f"{scaled} ", "scores")),
+        *(("softmax(", "weights"), *capped, ("Q", "query"), ("Kᵀ", "key"), (scaled, "scores")),
         *biased,
         *([(")", "scores")] if capped else []),
         *((" + mask", "mask"), (")", "weights"), (" · ", ""), ("V", "value"), (" = ", ""), ("context", "context")),

@@ -15,11 +15,12 @@ import {
 /** @import { At, Figure, Held, Numbers, Panel, Part, Plan } from "./head_matrices_types.js" */
 
 // Pixels.
-const [LARGEST, SMALLEST, LABELLED, NUMBERED] = [26, 3.2, 9, 21] // a token's cell; to be named, to hold a number
+const [LARGEST, SMALLEST, LABELLED, NUMBERED] = [26, 3.2, 9, 18] // a token's cell; to be named, to hold a number
 const [BETWEEN_PANELS, TITLE, TYPE, TITLE_TYPE] = [26, 22, 12, 13]
-const [WIDEST_VECTOR, NARROWEST_VECTOR, VECTOR_SHARE, COORDINATE] = [150, 44, 0.15, 14]
+const [WIDEST_VECTOR, NARROWEST_VECTOR, COORDINATE] = [150, 44, 14]
+const [VECTOR_SHARE, LONG_SHARE, LONG] = [0.15, 0.09, 24] // of the width; of a text of more tokens
 const [WIDEST_NAME, NAME_SHARE, TALLEST_NAME] = [92, 0.2, 74]
-const TALLEST = 270 // of a matrix of tokens, where its cells can be smaller
+const [TALLEST, LEAST_SQUARE] = [270, 200] // a matrix of tokens, as far as its cells allow it
 const [VEIL, MARKED] = [0.62, 2]
 const DENSE_CELLS = 4.2
 // The matrices from left to right, those that stand above them, and how they are broken into lines.
@@ -97,7 +98,7 @@ function mountHead(parentElement) {
   said.setAttribute("aria-live", "polite")
   scaled.setAttribute("aria-live", "polite")
   const head = el("div", { className: "head" }, formula, caption)
-  root.replaceChildren(head, knob, sheet, wider, said, cut)
+  root.replaceChildren(head, knob, said, sheet, wider, cut)
   /** @type {Partial<Held>} */
   const parts = { root, caption, formula, sheet, under, over, said, knob, slider, jumps, scaled }
   Object.assign(parts, { wider, cut, written: "", width: 0, painted: 0, pointed: null, part: null })
@@ -247,11 +248,12 @@ function planOf(held) {
   const { data, width } = held
   const most = Math.max(data.rows.length, data.columns.length)
   const names = namesWidth(held)
+  const share = most > LONG ? LONG_SHARE : VECTOR_SHARE
   const vector = Math.min(
     data.headWidth * COORDINATE,
-    Math.max(NARROWEST_VECTOR, Math.min(WIDEST_VECTOR, width * VECTOR_SHARE)),
+    Math.max(NARROWEST_VECTOR, Math.min(WIDEST_VECTOR, width * share)),
   )
-  const enough = Math.min(LABELLED, Math.max(DENSE_CELLS, TALLEST / most))
+  const enough = Math.min(LABELLED, Math.max(SMALLEST, LEAST_SQUARE / most))
   /** @type {(lines: number[][]) => number} */
   const roomFor = (lines) =>
     Math.min(
@@ -431,7 +433,7 @@ function fill(held, context, panel, most) {
         context.font = `${TYPE}px ${theme.font}`
         context.textAlign = "center"
         context.textBaseline = "middle"
-        context.fillText(String(Math.round(100 * number)), (x + right) / 2, (y + bottom) / 2 + 0.5)
+        context.fillText(hundredths(number), (x + right) / 2, (y + bottom) / 2 + 0.5)
       } else if (
         number < 0 &&
         SIGNED_PARTS.includes(part) &&
@@ -444,6 +446,13 @@ function fill(held, context, panel, most) {
       }
     }
   }
+}
+
+// What is not all is not 100.
+/** @type {(share: number) => string} */
+function hundredths(share) {
+  const rounded = Math.round(100 * share)
+  return String(rounded === 100 && share < 1 - 1e-6 ? 99 : rounded)
 }
 
 /** @type {(edge: number) => number} */
@@ -470,14 +479,15 @@ function hide(context, ground, line, x, y, wide, tall) {
 function names(held, context, lit) {
   const { data, plan, theme } = held
   const all = context === contextOf(held.under)
+  const type = plan.cell < LABELLED ? TYPE : Math.min(TYPE, plan.cell + 1)
   /** @type {(text: string, room: number, marked: boolean) => void} */
   const write = (text, room, marked) => {
-    context.font = `${marked ? "700 " : ""}${TYPE}px ${theme.font}`
+    context.font = `${marked ? "700 " : ""}${type}px ${theme.font}`
     const short = fitted(context, text, room)
     const wide = context.measureText(short).width
     if (marked) {
       context.fillStyle = theme.background
-      context.fillRect(context.textAlign === "right" ? -wide - 3 : -3, -8, wide + 6, 16)
+      context.fillRect(context.textAlign === "right" ? -wide - 3 : -3, -type / 2, wide + 6, type)
     }
     context.fillStyle = marked ? theme.second : theme.text
     context.fillText(short, 0, 0)
