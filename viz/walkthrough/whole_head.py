@@ -102,7 +102,7 @@ def titles(head: WholeHead) -> dict[str, str]:
         "query": "Q",
         "key": "Kᵀ",
         "products": "QKᵀ",
-        "mask": ("mask" if head.bias is None else "bias and mask") + (": hides nothing" if head.mask.all() else ""),
+        "mask": ("mask" if head.bias is None else "bias and mask") + (": none" if head.mask.all() else ""),
         "scores": f"scores: × {scale_name(head)}{' + bias' if head.bias is not None else ''}{capped}",
         "weights": "weights: softmax",
         "value": "V",

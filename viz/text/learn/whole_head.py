@@ -13,36 +13,39 @@ SETTING = (
 )
 OPTIONS = (
     "Another answer wins",
-    "It falls by 10 points or more",
-    "It moves by under 10 points",
-    "It rises by 10 points or more",
+    "Down 10 points or more",
+    "Up 10 points or more",
+    "It changes less",
 )
 OTHERWISE = "Without the division, {other} wins with {other_share}; {answer} falls from {before} to {after}."
 MOVES = "Without the division, {answer} {verb} from {before} to {after}."
 SENTENCE = (
-    "Rows become sharper: the largest weight of a row is {undivided} on average instead of {divided} in this head, and "
-    "{all_undivided} instead of {all_divided} in all heads.{order}"
+    "Rows become sharper: their largest weight is {all_undivided} on average instead of {all_divided}, in this head "
+    "{undivided} instead of {divided}."
 )
-ORDER = " The order of a row's weights stays: all its products were divided by one number."
 ACT = (
-    "Move the scale in the picture: to the left all words of a row become alike, to the right one word takes all. "
-    "**without** leaves the division out."
+    "Move the scale in the picture: to the left, all words of a row become alike; to the right, one word takes all. "
+    "The button “without” leaves the division out.{order}"
 )
+
+ORDER = " The order of a row's weights stays, whatever the scale: all its products are multiplied by one number."
 
 SPREAD_QUESTION = "The products q · k of a trained head spread by {deviation}. How widely do an untrained head's?"
 SPREAD_SETTING = (
-    "Spread is the standard deviation of q · k in a head, the mean of all heads. The untrained model has the same sizes "
-    "and random weights; “about as widely” means less than {like} times as wide or as narrow."
+    "Spread is the standard deviation of q · k, the mean of all heads. The untrained model has the same sizes and "
+    "random weights; “about as widely” means less than {like} times as wide or as narrow."
 )
 SPREAD_OPTIONS = ("Far less widely", "About as widely", "Far more widely")
 SPREAD_ANSWER = "Untrained, the products spread by {fresh}; trained, by {deviation}."
 SPREAD_SENTENCE = (
-    "For random vectors the paper expects √{width} = {root}. Without the division, the largest weight of an untrained "
-    "row is {fresh_undivided} on average instead of {fresh_divided}. {learned}"
+    "The paper expects √{width} = {root} of random vectors. Without the division, an untrained row's largest weight is "
+    "{fresh_undivided} on average instead of {fresh_divided}; {learned}."
 )
-LEARNED = "Training made the products {times} times as wide: trained rows reach {divided} although they are divided."
-NOT_LEARNED = "Trained products are {times} times as wide, and their rows reach {divided}."
-SPREAD_ACT = "The picture now shows a head of the untrained model. Compare **with the division** and **without**."
+LEARNED = "trained rows reach {divided} although they are divided"
+NOT_LEARNED = "that of trained rows, which are divided, is {divided}"
+SPREAD_ACT = (
+    "The picture now shows a head of the untrained model. Compare the buttons “with the division” and “without”."
+)
 
 ALONE = "This text has a single token. Its row has one weight, which is 1 with and without the division."
 TRAINED = "Layer {layer}, head {head}"
@@ -65,7 +68,7 @@ def right_option(result: WithoutDivision) -> int:
     if result.other is not None:
         return 0
     moved = result.after - result.probability
-    return 2 if abs(moved) < LITTLE else 3 if moved > 0 else 1
+    return 3 if abs(moved) < LITTLE else 2 if moved > 0 else 1
 
 
 def right_spread(trained: Sharpness, fresh: Sharpness) -> int:
@@ -114,7 +117,7 @@ def sharp_words(here: Sharpness, everywhere: Sharpness, width: int, *, biased: b
 def spread_words(trained: Sharpness, fresh: Sharpness, width: int) -> dict[str, str]:
     """The two models beside each other: the means of their heads."""
     times = trained.deviation / fresh.deviation
-    learned = LEARNED if times >= LIKE else NOT_LEARNED
+    learned = LEARNED if times >= LIKE and trained.divided > fresh.divided else NOT_LEARNED
     return {
         "deviation": decimal(trained.deviation, ".3g"),
         "fresh": decimal(fresh.deviation, ".3g"),
@@ -123,5 +126,5 @@ def spread_words(trained: Sharpness, fresh: Sharpness, width: int) -> dict[str, 
         "width": str(width),
         "root": decimal(width**0.5, ".3g"),
         "like": decimal(LIKE, ".2g"),
-        "learned": learned.format(times=decimal(times, ".2g"), divided=percent(trained.divided)),
+        "learned": learned.format(divided=percent(trained.divided)),
     }

@@ -106,7 +106,7 @@ def ask(selection: Selection) -> Asked:
         sentence=words.SENTENCE.format(**said),
         picture=lambda seen: show_head(head, text, words.TRAINED.format(**said), knob=seen),
         door=door(here),
-        act=lambda: st.markdown(words.ACT),
+        act=lambda: st.markdown(words.ACT.format(**said)),
         unclear=words.ALONE if len(text.tokens) < 2 else "",
     )
 
