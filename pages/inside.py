@@ -13,7 +13,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import links_of_weight, next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import opening_selection
-from pages.parts.inside.settings import DEPTHS, Walk
+from pages.parts.inside.settings import DEPTHS, WHOLE, Walk
 from pages.parts.inside.weight_walk import (
     choose_step,
     choose_weight,
@@ -23,6 +23,7 @@ from pages.parts.inside.weight_walk import (
     offer_files,
     recheck_weight,
 )
+from pages.parts.inside.whole_view import show_row, show_whole, show_whole_code
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
 from pages.parts.widgets.binding import radio
@@ -44,6 +45,14 @@ HOW_TO_READ = """
   attention.
 - A **query** is a token that looks, a **key** one that is looked at. The **stream** is a token's vector on its way
   through the layers; each layer adds something to it.
+"""
+READ_WHOLE = """
+- The matrices are laid out as they are multiplied: a row of Q and a column of Kᵀ cross at their product in QKᵀ, and a
+  row of weights and a column of V cross at a number of the context.
+- Weights run from the page's own colour at 0 to deep blue at 1. All other numbers are **blue** above 0 and **orange**
+  below 0, where large cells carry a dash; a deeper colour is further from 0. A hatched grey cell is masked.
+- Click a weight to choose it for the steps that follow. With the keyboard, press Tab until the picture is marked, then
+  the arrow keys and Enter. **Next** leads to the first of the steps that compute the weight.
 """
 DEPTH_NAMES = {"idea": "The idea", "numbers": "Every number"}
 DEPTH_HELP = (
@@ -97,26 +106,36 @@ def show_walk() -> None:
         show_caveats(checkpoint, trace)
         if picture_alone():
             arrow_keys(go)
-            show_step(path, step, named=True)
+            show_view(path, kinds, step, named=True)
         else:
             pages.say_kept(selection)
             address_notice()
             choose_step(step)
-            around, side = st.columns([5, 2], gap="medium")
+            # The whole head takes the width, and its controls stand below.
+            around, side = (st.container(), st.container()) if step == WHOLE else st.columns([5, 2], gap="medium")
             with around:
-                show_step(path, step)
+                show_view(path, kinds, step)
             with side:
                 show_controls(opened, kinds, path)
             show_more(opened, checkpoint, path)
     remember(selection)
 
 
-def show_step(path: WeightPath, step: str, *, named: bool = False) -> None:
-    """What happens, in a sentence and its charts. named: with the name of the step above."""
-    quantities = STEPS[step](path)
+def show_view(path: WeightPath, kinds: dict[str, Kind], step: str, *, named: bool = False) -> None:
+    """The whole head, or one step. named: with its name above."""
     with picture(), st.container(gap="small"):
         if named:
             name_step(step)
+        if step == WHOLE:
+            show_whole(path, kinds[path.site.attention])
+        else:
+            show_step(path, step)
+
+
+def show_step(path: WeightPath, step: str) -> None:
+    """What happens, in a sentence and its charts."""
+    quantities = STEPS[step](path)
+    with st.container(gap="small"):
         st.markdown(steps.idea(path, step, quantities))
         for row in specs(path, step, quantities, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
@@ -145,14 +164,14 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
 def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """What stands below the picture: how it is read, and what else is known of the weight."""
     walk = selection.of(Walk)
-    show_formula(path, walk.step)
-    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    if walk.step != WHOLE:
+        show_formula(path, walk.step)
+    st.markdown(f"**How to read this**\n{READ_WHOLE if walk.step == WHOLE else HOW_TO_READ}")
     if walk.step in STEPS_BEFORE_SOFTMAX:
         show_parts(path)
     show_recheck(selection, checkpoint, path)
     if walk.depth == "numbers":
-        show_code(path, walk.step)
-        show_numbers(STEPS[walk.step](path))
+        show_every_number(path, walk.step)
     next_page_link("inside")
 
 
@@ -188,6 +207,18 @@ def show_formula(path: WeightPath, step: str) -> None:
     reading(groups, key="inside_formula")
     if not has_step(groups):
         st.markdown(NO_TERM)
+
+
+def show_every_number(path: WeightPath, step: str) -> None:
+    """Formula, code and numbers."""
+    if step == WHOLE:
+        st.subheader("Formula and code", anchor=False, help=CODE_HELP)
+        show_whole_code()
+        st.subheader("Every number", anchor=False)
+        show_row(path)
+    else:
+        show_code(path, step)
+        show_numbers(STEPS[step](path))
 
 
 def show_code(path: WeightPath, step: str) -> None:
