@@ -24,6 +24,13 @@ class AttentionToWord:
     heads: tuple[tuple[int, int], ...]
 
     @property
+    def of_others(self) -> Float[np.ndarray, " other"]:
+        """What the heads that are not among ``heads`` give it."""
+        others = np.ones(self.given.shape, bool)
+        others[tuple(np.array(self.heads, int).reshape(-1, 2).T)] = False
+        return self.given[others]
+
+    @property
     def hardest(self) -> tuple[int, int]:
         """The head that gives it most; of equals the first."""
         layer, head = np.unravel_index(int(self.given.argmax()), self.given.shape)

@@ -32,14 +32,14 @@ def head_grid(
     layers, heads = shares.shape
     if any(layer >= layers or head >= heads for layer, head in muted):
         raise ValueError(f"muted heads {sorted(muted)}, wanted some of {layers} layers with {heads} heads")
-    drawn = np.zeros_like(shares) if hidden else shares
+    drawn = (np.zeros_like(shares) if hidden else shares).tolist()
     scale = colour_scale(theme.weights)
     rows = [
-        record((layer, head), float(shares[layer, head]), colour_at(scale, float(drawn[layer, head])))
+        record((layer, head), drawn[layer][head], colour_at(scale, drawn[layer][head]))
         | {"mark": MUTED if (layer, head) in muted else ""}
         for layer, head in np.ndindex(layers, heads)
     ]
-    tooltip = ["name:N"] if hidden else ["name:N", alt.Tooltip("said:N", title="share")]
+    tooltip = [alt.Tooltip("name:N"), *([] if hidden else [alt.Tooltip("said:N", title="share")])]
     base = alt.Chart(data_of(rows)).encode(
         x=alt.X("head:O", title="head", axis=axis("top")),
         y=alt.Y("layer:O", title="layer", axis=axis("left")),

@@ -19,7 +19,6 @@ MOST = 20  # words that stand side by side
 SLANTED = "width / {count} < 56"  # where the words have no room side by side, as on a phone
 LONGEST = 14
 LEAST_SAID = 0.005
-QUERY = "▼ query"
 
 
 def row_chart(
@@ -39,13 +38,13 @@ def row_chart(
     if len(weights) != len(tokens):
         raise ValueError(f"{len(tokens)} tokens came with {len(weights)} weights")
     rows = row_records(tokens, [float(weight) for weight in weights], query, key)
-    rows = [row | {"height": 0 if hidden else row["weight"]} for row in rows]
+    rows = [row | {"weight": 0, "said": ""} for row in rows] if hidden else rows
     base = alt.Chart(data_of(rows)).encode(
         x=alt.X("place:O", axis=None, scale=alt.Scale(paddingInner=0.35, paddingOuter=0.2)),
         tooltip=[alt.Tooltip("token:N", title="key")] + ([] if hidden else [alt.Tooltip("weight:Q", format=".4f")]),
     )
     layers = [floor(base, theme), *words(base, len(rows), theme)]
-    layers += [mark_of_query(base, theme), *([] if hidden else bars(base, theme))]
+    layers += [mark_of_query(base, len(rows), theme), *([] if hidden else bars(base, len(rows), theme))]
     drawn = alt.LayerChart(layer=layers).properties(width="container", height=BARS + WORDS)
     return configured(drawn, theme, framed=False)
 
@@ -71,10 +70,11 @@ def record(token: str, weight: float, *, place: int) -> dict[str, Any]:
     return {"place": place, "token": name, "weight": weight, "said": said, "asks": False, "marked": False}
 
 
-def bars(base: alt.Chart, theme: Theme) -> list[alt.Chart]:
+def bars(base: alt.Chart, count: int, theme: Theme) -> list[alt.Chart]:
     """The weights as bars, and as numbers above them."""
+    size: Any = {"expr": f"{SLANTED.format(count=count)} ? {FONT_SIZE - 3} : {FONT_SIZE}"}
     colour = alt.condition("datum.marked", alt.value(theme.second), alt.value(theme.accent))
-    numbers = base.mark_text(font=FONT, baseline="bottom", dy=-4, fontSize=FONT_SIZE, color=theme.text)
+    numbers = base.mark_text(font=FONT, baseline="bottom", dy=-4, fontSize=size, color=theme.text)
     return [base.mark_bar().encode(y=up("weight:Q"), color=colour), numbers.encode(y=up("weight:Q"), text="said:N")]
 
 
@@ -83,10 +83,12 @@ def up(field: str) -> alt.Y:
     return alt.Y(field, axis=None, scale=alt.Scale(domain=[0, 1], range=[BARS, TOP]))
 
 
-def mark_of_query(base: alt.Chart, theme: Theme) -> alt.Chart:
-    """The word "query" over the bar of the query itself, and over its number."""
-    mark = {"text": QUERY, "font": FONT, "fontSize": FONT_SIZE - 1, "fontWeight": "bold", "color": theme.accent}
-    return base.transform_filter("datum.asks").mark_text(baseline="bottom", dy=-20, **mark).encode(y=up("height:Q"))
+def mark_of_query(base: alt.Chart, count: int, theme: Theme) -> alt.Chart:
+    """An arrow over the bar of the query itself, and over its number; with its name where that has room."""
+    text = {"expr": f"{SLANTED.format(count=count)} ? '▼' : '▼ query'"}
+    looks: dict[str, Any] = {"font": FONT, "fontSize": FONT_SIZE - 1, "fontWeight": "bold", "color": theme.accent}
+    mark = base.transform_filter("datum.asks").mark_text(text=text, baseline="bottom", dy=-20, **looks)
+    return mark.encode(y=up("weight:Q"))
 
 
 def floor(base: alt.Chart, theme: Theme) -> alt.Chart:
@@ -101,10 +103,11 @@ def words(base: alt.Chart, count: int, theme: Theme) -> list[alt.Chart]:
         "angle": {"expr": f"{slanted} ? 320 : 0"},
         "align": {"expr": f"{slanted} ? 'right' : 'center'"},
         "baseline": "top",
+        "limit": 90,
+        "font": FONT,
+        "fontSize": FONT_SIZE + 1,
     }
-    return [
-        base.transform_filter(test)
-        .mark_text(font=FONT, fontSize=FONT_SIZE + 1, limit=90, fontWeight=weight, color=ink, **looks)
-        .encode(y=alt.value(BARS + 8), text="token:N")
-        for test, weight, ink in (("!datum.asks", "normal", theme.text), ("datum.asks", "bold", theme.accent))
-    ]
+    place = {"y": alt.value(BARS + 8), "text": "token:N"}
+    others = base.transform_filter("!datum.asks").mark_text(color=theme.text, **looks)
+    query = base.transform_filter("datum.asks").mark_text(color=theme.accent, fontWeight="bold", **looks)
+    return [others.encode(**place), query.encode(**place)]

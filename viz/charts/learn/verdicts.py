@@ -56,4 +56,4 @@ def verdict_chart(
 
 def axis() -> alt.Axis:
     """From nothing to all, in percent."""
-    return alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", grid=True)
+    return alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", grid=False)

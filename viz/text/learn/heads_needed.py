@@ -8,8 +8,7 @@ from viz.tokens import counted, percent, visible
 
 QUESTION = "How many of its {all} heads does the model need for this answer?"
 SETTING = (
-    "{Saying}. Its heads are muted one after the other, first the one that changes this least when it alone is muted, "
-    "until another answer wins."
+    "{Saying}. Heads are muted one after the other, those that change this least first, until another answer wins."
 )
 ANSWER = "{needed} of {all}: with the other {spare} muted it still says {answer}, {share}."
 ANSWER_NONE = "None: with all {all} heads muted it still says {answer}, {share}."

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from model.edits import HeadSite
 from model.measures.learn.attention_to_word import NEARLY_ALL, AttentionToWord
 from model.measures.learn.head_effects import HeadEffects
@@ -33,14 +35,10 @@ CHANGES = (
     "Almost nothing changes: {answer} goes from {before} to {after}.",
     "{answer} rises from {before} to {after}.",
 )
-MUTE_SENTENCE = (
-    "Of all {all} heads, muting head {head} of layer {layer} alone changes it most: to {most}. That head gives {word} "
-    "{given} of its attention."
-)
-FORBID_SENTENCE = (
-    "With the {heads_that_look} hardest muted it was {after_mute}. On average, the {all} heads give {word} {mean} of "
-    "their attention."
-)
+MUTE_SENTENCE = "Of all {all} heads, muting head {head} of layer {layer} alone changes it most: to {most}."
+FORBID_SENTENCE = "It was {after_mute} with {heads} muted. "
+OTHERS = "The other {others} give {word} {mean} of their attention on average."
+OTHER = "The other head gives {word} {mean} of its attention."
 NO_WORD = "This text has no word that a head could look at."
 SPREAD = "No head gives even half of its attention to one word of this text; the most is {hardest}, to {word}."
 NONE_MUTED = "No head muted"
@@ -87,8 +85,7 @@ def words(word: AttentionToWord, token: str, answer: str, effects: HeadEffects) 
         "layer": counted(most.layer),
         "head": counted(most.head),
         "most": percent(float(effects.alone[effects.most]), 1),
-        "given": percent(float(word.given[most.layer, most.head])),
-        "mean": percent(float(word.given.mean())),
+        "heads": heads_in_words(count),
     }
 
 
@@ -103,9 +100,12 @@ def change(kind: int, names: Mapping[str, str], after: float) -> str:
     return CHANGES[kind].format(**names, before=names["plain"], after=percent(after, 1))
 
 
-def forbid_sentence(names: Mapping[str, str], after_mute: float) -> str:
-    """The numbers behind the second answer."""
-    return FORBID_SENTENCE.format(**names, after_mute=percent(after_mute, 1))
+def forbid_sentence(word: AttentionToWord, names: Mapping[str, str], after_mute: float) -> str:
+    """The numbers behind the second answer: the first, and what the heads that were not muted then give the word."""
+    others = word.of_others
+    rest = "" if not len(others) else (OTHER if len(others) == 1 else OTHERS)
+    numbers = {"others": str(len(others)), "mean": percent(float(np.mean(others)))} if len(others) else {}
+    return (FORBID_SENTENCE + rest).format(**names, **numbers, after_mute=percent(after_mute, 1)).strip()
 
 
 def spread(word: AttentionToWord, token: str) -> str:

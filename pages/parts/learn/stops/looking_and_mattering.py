@@ -30,6 +30,8 @@ from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.text.learn import looking_and_mattering as words
 from viz.tokens import position_name
 
+Bars = dict[str, float | None]  # the probability of the answer in a pass, by its name; None: to be guessed
+
 NAME = "Does looking mean mattering?"
 
 
@@ -138,7 +140,7 @@ def ask_about_forbidding(selection: Selection) -> Asked:
         options=words.OPTIONS,
         right=frozenset({right}),
         answer=words.change(right, looked.names, looked.forbidden[0]),
-        sentence=words.forbid_sentence(looked.names, looked.muted[0]),
+        sentence=words.forbid_sentence(looked.word, looked.names, looked.muted[0]),
         picture=lambda seen: show_picture(looked, bars_of_forbidding(looked, seen=seen)),
         act=lambda: show_other_words(looked),
         door=Door(
@@ -150,10 +152,10 @@ def ask_about_forbidding(selection: Selection) -> Asked:
     )
 
 
-def bars_of_muting(looked: Looked, *, seen: bool) -> dict[str, float | None]:
+def bars_of_muting(looked: Looked, *, seen: bool) -> Bars:
     """The passes of the first round, each with the answer's probability; None until it was guessed."""
     effects = looked.effects
-    bars = {words.NONE_MUTED: effects.plain, words.these_muted(looked.word): looked.muted[0] if seen else None}
+    bars: Bars = {words.NONE_MUTED: effects.plain, words.these_muted(looked.word): looked.muted[0] if seen else None}
     if not seen:
         return bars
     most, chosen = effects.most, chosen_head(looked)
@@ -161,9 +163,9 @@ def bars_of_muting(looked: Looked, *, seen: bool) -> dict[str, float | None]:
     return bars if chosen == most else bars | {words.one_muted(effects.sites[chosen]): float(effects.alone[chosen])}
 
 
-def bars_of_forbidding(looked: Looked, *, seen: bool) -> dict[str, float | None]:
+def bars_of_forbidding(looked: Looked, *, seen: bool) -> Bars:
     """The passes of the second round."""
-    bars = {words.NONE_MUTED: looked.effects.plain, words.these_muted(looked.word): looked.muted[0]}
+    bars: Bars = {words.NONE_MUTED: looked.effects.plain, words.these_muted(looked.word): looked.muted[0]}
     bars |= {words.forbidden(looked.token, looked.word.key): looked.forbidden[0] if seen else None}
     chosen = chosen_word(looked)
     if not seen or chosen == looked.word.key:
@@ -171,7 +173,7 @@ def bars_of_forbidding(looked: Looked, *, seen: bool) -> dict[str, float | None]
     return bars | {words.forbidden(looked.kind.keys.tokens[chosen], chosen): looked.without_key(chosen)[0]}
 
 
-def show_picture(looked: Looked, bars: Mapping[str, float | None]) -> None:
+def show_picture(looked: Looked, bars: Bars) -> None:
     """The passes as bars, and beside them where every head looks."""
     key = trace_key(looked.selection, Edits())
     left, right = st.columns([3, 2], gap="large")
