@@ -17,6 +17,7 @@ class SortedSenses:
 
     nearest: Int[np.ndarray, "sentence step"]
     own_sense: Bool[np.ndarray, "sentence step"]
+    mean_cosines: Float[np.ndarray, " step"]  # of every two sentences
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -47,7 +48,9 @@ def nearest_sentences(vectors: Float[np.ndarray, "sentence step width"]) -> Int[
 def sorted_senses(vectors: Float[np.ndarray, "sentence step width"], senses: Sequence[int]) -> SortedSenses:
     """Which sentences find their own sense. senses: of each sentence; at least two sentences."""
     nearest, kinds = nearest_sentences(vectors), np.asarray(senses)
-    return SortedSenses(nearest=nearest, own_sense=kinds[nearest] == kinds[:, None])
+    first, second = np.triu_indices(len(kinds), k=1)
+    means = cosines_between(vectors)[:, first, second].mean(axis=-1)
+    return SortedSenses(nearest=nearest, own_sense=kinds[nearest] == kinds[:, None], mean_cosines=means)
 
 
 def nearest_to(

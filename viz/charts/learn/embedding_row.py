@@ -8,11 +8,11 @@ from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
 from viz.charts.lines import configured
-from viz.theme import FONT_SIZE, LIGHT, Theme, difference_scale
+from viz.theme import FONT, FONT_SIZE, LIGHT, Theme, difference_scale
 from viz.tokens import visible
 
 MOST_TOKENS = 7  # that fit side by side on a phone
-TOKEN_HEIGHT, STRIP = 58, 34  # pixels
+TOKEN_HEIGHT, STRIP, AXIS = 58, 32, 24  # pixels
 
 
 def token_window(count: int, place: int) -> range:
@@ -54,10 +54,10 @@ def token_id_chart(
         y=alt.value(1),
         y2=alt.value(TOKEN_HEIGHT - 1),
     )
-    names = base.mark_text(fontSize=FONT_SIZE, color=theme.text, limit=fit).encode(
+    names = base.mark_text(font=FONT, fontSize=FONT_SIZE, color=theme.text, limit=fit).encode(
         x=middle, y=alt.value(TOKEN_HEIGHT * 0.32), text="token:N"
     )
-    numbers = base.mark_text(fontSize=FONT_SIZE - 1, color=theme.quiet, limit=fit).encode(
+    numbers = base.mark_text(font=FONT, fontSize=FONT_SIZE - 1, color=theme.quiet, limit=fit).encode(
         x=middle, y=alt.value(TOKEN_HEIGHT * 0.7), text="id:N"
     )
     chart = alt.LayerChart(layer=[cells, names, numbers]).properties(width="container", height=TOKEN_HEIGHT)
@@ -75,14 +75,13 @@ def row_strip(row: Float[np.ndarray, " width"], title: str, *, theme: Theme = LI
         interpolate="rgb",
     )
     cells = [{"coordinate": place + 1, "number": number} for place, number in enumerate(row.tolist())]
-    legend = alt.Legend(title=None, orient="right", values=[-most, 0, most], format="+.1f", gradientLength=STRIP)
     chart = (
         alt.Chart(data_of(cells))
         .mark_rect()
         .encode(
             x=alt.X("coordinate:O", title=title, axis=alt.Axis(labels=False, ticks=False)),
-            color=alt.Color("number:Q", scale=scale, legend=legend),
+            color=alt.Color("number:Q", scale=scale, legend=None),
             tooltip=["coordinate:Q", alt.Tooltip("number:Q", format="+.5g")],
         )
     )
-    return configured(chart.properties(width="container", height=STRIP), theme)
+    return configured(chart.properties(width="container", height=STRIP + AXIS), theme, framed=False)

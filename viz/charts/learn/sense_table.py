@@ -9,7 +9,7 @@ from jaxtyping import Int
 
 from viz.charts.chart_data import data_of
 from viz.charts.lines import configured
-from viz.theme import FONT_SIZE, LIGHT, Theme
+from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import visible
 
 TEXT, CELL, HEAD, GAP = 17, 18, 22, 5  # pixels
@@ -46,7 +46,7 @@ def sense_table(
         down += HEAD
     for place, row in enumerate(rows):
         if place == 0 or row.sense != rows[place - 1].sense:
-            title = "yours" if row.sense is None else names[row.sense]
+            title = "the sentence above" if row.sense is None else names[row.sense]
             labels.append({"kind": "head", "text": title, "y": down + HEAD / 2, "sense": row.sense})
             down += HEAD
         sentence = f"{place + 1}  {visible(row.sentence, LONGEST)}"
@@ -92,7 +92,7 @@ def layers(
     headings, sentences, over = (
         [label for label in labels if label["kind"] == kind] for kind in ("head", "sentence", "step")
     )
-    text = {"align": "left", "limit": alt.expr("width")}
+    text = {"font": FONT, "align": "left", "limit": alt.expr("width")}
     named = alt.Chart(data_of(headings)).mark_text(**text, fontWeight="bold", fontSize=FONT_SIZE, color=theme.text)
     written = alt.Chart(data_of(sentences)).mark_text(**text, fontSize=FONT_SIZE, color=theme.text)
     drawn = [chart.encode(x=alt.value(2), y=height, text="text:N") for chart in (named, written)]
@@ -110,10 +110,12 @@ def layers(
         y2="bottom:Q",
         color=colour,
     )
-    numbers = base.mark_text(fontSize=FONT_SIZE - 1, color=theme.text).encode(x=middle, y=height, text="shown:N")
+    numbers = base.mark_text(font=FONT, fontSize=FONT_SIZE - 1, color=theme.text).encode(
+        x=middle, y=height, text="shown:N"
+    )
     steps_named = (
         alt.Chart(data_of(over))
-        .mark_text(fontSize=FONT_SIZE - 2, color=theme.quiet, limit=alt.expr(f"width / {steps} - 2"))
+        .mark_text(font=FONT, fontSize=FONT_SIZE - 2, color=theme.quiet, limit=alt.expr(f"width / {steps} - 2"))
         .encode(x=middle, y=height, text="text:N")
     )
     return [*drawn, tiles, numbers, steps_named]

@@ -8,7 +8,7 @@ from viz.charts.chart_data import data_of
 from viz.charts.lines import configured
 from viz.theme import LIGHT, Theme
 
-CELL = 13  # pixels high
+CELL, LEGEND = 15, 58  # pixels high
 MOST_UNITS = 4096  # that are drawn
 WIDE = 64  # units side by side, from twice as many on
 
@@ -54,5 +54,5 @@ def unit_grid(
     )
     frame = base.transform_filter("datum.marked").mark_rect(filled=False, stroke=theme.second, strokeWidth=3)
     layers = [silent, *([lit, frame] if values is not None else [])]
-    height = CELL * -(-drawn // across)
+    height = CELL * -(-drawn // across) + (0 if values is None else LEGEND)
     return configured(alt.LayerChart(layer=layers).properties(width="container", height=height), theme, framed=False)

@@ -7,12 +7,12 @@ import altair as alt
 
 from viz.charts.chart_data import data_of
 from viz.charts.lines import configured
-from viz.theme import FONT_SIZE, LIGHT, Theme
+from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import decimal, visible
 
 LINE, HEAD = 21, 26  # pixels
-LABELS = 0.36  # of the width: the words left of the bars
-ROOM = 1.18  # a number has to fit beside the largest bar
+LABELS = "min(140, width * 0.36)"  # pixels for the words left of the bars
+ROOM = 1.25  # a number has to fit beside the largest bar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +55,8 @@ def bar_row(group: BarGroup, word: str, number: float, top: int) -> dict[str, ob
         "shown": decimal(number, ".2f") + ("  noise" if noise else ""),
         "noise": noise,
         "chance": group.chance,
+        "end": max(number, group.chance or 0.0) if noise else number,
+        "zero": 0,
         "y": top + LINE / 2,
         "top": top,
         "bottom": top + LINE,
@@ -65,26 +67,32 @@ def layers(
     rows: list[dict[str, object]], heads: list[dict[str, object]], most: float, measure: str, theme: Theme
 ) -> list[alt.Chart]:
     """Headings, words, bars, numbers, and the chance as a line."""
-    start = -LABELS / (1 - LABELS) * most * ROOM
-    across = alt.X("number:Q", axis=None, scale=alt.Scale(domain=[start, most * ROOM], nice=False, zero=False))
+    scale = alt.Scale(domain=[0, most * ROOM], range=[alt.expr(LABELS), alt.expr("width")], nice=False)
+    across = alt.X("number:Q", axis=None, scale=scale)
     tooltip = ["group:N", "word:N", alt.Tooltip("number:Q", title=measure, format=".4f")]
     base = alt.Chart(data_of(rows)).encode(y=alt.Y("y:Q", scale=None, axis=None), tooltip=tooltip)
     colour = alt.condition("datum.noise", alt.value(theme.grid), alt.value(theme.accent))
-    bars = base.mark_bar(height=13).encode(x=across, x2=alt.datum(0), color=colour)
-    label = {"align": "right", "dx": -6, "fontSize": FONT_SIZE, "color": theme.text}
-    words = base.mark_text(**label, limit=alt.expr(f"width * {LABELS} - 8")).encode(x=alt.datum(0), text="word:N")
-    numbers = base.mark_text(align="left", dx=5, fontSize=FONT_SIZE - 2, color=theme.text).encode(
-        x=across, text="shown:N"
-    )
+    bars = base.mark_bar(height=13).encode(x=across, x2="zero", color=colour)
+    label = {"font": FONT, "align": "right", "dx": -6, "fontSize": FONT_SIZE, "color": theme.text}
+    words = base.mark_text(**label, limit=alt.expr(f"{LABELS} - 8")).encode(x=alt.X("zero:Q", axis=None), text="word:N")
+    number_font = {"font": FONT, "align": "left", "dx": 5, "fontSize": FONT_SIZE - 2, "color": theme.text}
+    numbers = base.mark_text(**number_font).encode(x=alt.X("end:Q", axis=None), text="shown:N")
     titles = (
         alt.Chart(data_of(heads))
-        .mark_text(align="left", fontSize=FONT_SIZE - 1, fontWeight="bold", color=theme.text, limit=alt.expr("width"))
+        .mark_text(
+            font=FONT,
+            align="left",
+            fontSize=FONT_SIZE - 1,
+            fontWeight="bold",
+            color=theme.text,
+            limit=alt.expr("width"),
+        )
         .encode(x=alt.value(2), y=alt.Y("y:Q", scale=None, axis=None), text="title:N")
     )
     chances = [row for row in rows if row["chance"] is not None]
     lines = (
         alt.Chart(data_of(chances))
         .mark_rule(color=theme.second, strokeDash=[3, 2], strokeWidth=2)
-        .encode(x=alt.X("chance:Q"), y=alt.Y("top:Q", scale=None, axis=None), y2=alt.Y2("bottom:Q"))
+        .encode(x=alt.X("chance:Q", axis=None), y=alt.Y("top:Q", scale=None, axis=None), y2=alt.Y2("bottom:Q"))
     )
     return [bars, words, numbers, titles, *([lines] if chances else [])]

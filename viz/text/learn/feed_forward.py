@@ -25,8 +25,8 @@ SOFTLY_SILENT = "The others are small, not 0: without them the layer’s output 
 AT_MOST, BETWEEN, AT_LEAST = "{last} or fewer", "{first} to {last}", "{first} or more"
 TOKEN, UNIT = "Token", "Unit"
 UNIT_NAME = "unit {unit}: {value}"
-WAKE = "words that make unit {unit} most active"
-WAKE_NONE = "no word makes unit {unit} active"
+WAKE = "Words that make unit {unit} most active, each read alone"
+WAKE_NONE = "No word makes unit {unit} active when it is read alone"
 ACT = (
     "Unit {unit} has {value} for {token}. Of {count} words of the vocabulary, each read alone, {share} make it active."
 )

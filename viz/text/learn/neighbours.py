@@ -16,10 +16,11 @@ BOTH_WAYS = "This model reads in both directions: words before and after “{wor
 ANSWER = "After layer {layer} of {layers}, all {count} are nearest to one of their own sense."
 ANSWER_NEVER = "After no layer: {last} of {count} at the end, {most} at most."
 SENTENCE = (
-    "Before layer 1 it is {start} of them, after the last layer {last}; by chance {chance} would be. Of the {all} ways to "
-    "split the sentences into two groups of four, {good} gives as many after the last layer.{yours}"
+    "Before layer 1 it is {start} of them, after the last layer {last}; chance gives {chance}. Of the {all} ways to "
+    "split the sentences into fours, {good} {do} as well.{alike}{yours}"
 )
-YOURS = " After the last layer, “{word}” in your sentence is nearest to {place}: {sense}."
+ALIKE = " Two of the eight vectors then have a cosine of {cosine} on average."
+YOURS = " In the sentence above, “{word}” ends nearest to sentence {place}: {sense}."
 NO_WORD = "None of the words {words} is in the sentence above, so it is not among these."
 NEVER = "Never all of them"
 ONE_LAYER, TWO_LAYERS, MORE_LAYERS = "Layer {first}", "Layer {first} or {last}", "Layers {first} to {last}"
@@ -64,10 +65,17 @@ def answer(senses: SortedSenses, layer: int | None) -> str:
 
 
 def sentence(senses: SortedSenses, chance: float, good: tuple[int, int], yours: str) -> str:
-    """The counts behind the answer."""
-    counts = senses.counts
+    """The counts behind the answer; and how alike the vectors are at the end, where not all are right there."""
+    counts, cosine = senses.counts, float(senses.mean_cosines[-1])
     return SENTENCE.format(
-        start=counts[0], last=counts[-1], chance=decimal(chance, ".1f"), good=good[0], all=good[1], yours=yours
+        start=counts[0],
+        last=counts[-1],
+        chance=decimal(chance, ".1f"),
+        good=good[0],
+        do="does" if good[0] == 1 else "do",
+        all=good[1],
+        alike="" if counts[-1] == len(senses.nearest) else ALIKE.format(cosine=decimal(cosine, ".2f")),
+        yours=yours,
     )
 
 

@@ -13,12 +13,10 @@ SETTING = (
     "**cosine** near 1. Each answer is {word}’s nearest rows in another model’s table."
 )
 ANSWER = "For {model}, {word} is nearest to {first}: cosine {cosine}."
-SENTENCE = (
-    "{others}. A table learns what its task needs. Among rows of random numbers the nearest reaches {chance}{noise}."
-)
+SENTENCE = "{others}: a table learns what its task needs. Dashed: what random rows reach, {chance}{noise}."
 OTHER = "{model} has {first} ({cosine})"
-NO_NOISE = ": every word below lies nearer than that"
-NOISE = ": {count} of the {all} words below lie no nearer and are noise"
+NO_NOISE = ""
+NOISE = "; {count} of the {all} words lie no nearer and are noise"
 UNCLEAR = (
     "No word of this text has a row of its own in two of the tables ({tables}): each is cut into pieces, or has no "
     "letters."
