@@ -25,8 +25,10 @@ from pages.parts.inside.weight_walk import (
 )
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
+from pages.parts.widgets.architecture_map import show_map
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
+from viz.architecture.places import boxes_of_step
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
@@ -146,6 +148,7 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
     """What stands below the picture: how it is read, and what else is known of the weight."""
     walk = selection.of(Walk)
     show_formula(path, walk.step)
+    show_place(selection, checkpoint, path)
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
     if walk.step in STEPS_BEFORE_SOFTMAX:
         show_parts(path)
@@ -188,6 +191,13 @@ def show_formula(path: WeightPath, step: str) -> None:
     reading(groups, key="inside_formula")
     if not has_step(groups):
         st.markdown(NO_TERM)
+
+
+def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
+    """The map of the whole model, the boxes of the present step marked."""
+    st.subheader("Where this step stands in the model", anchor=False)
+    trace, _ = trace_and_kinds(selection, checkpoint)
+    show_map(checkpoint, trace, boxes_of_step(path.site.attention, selection.of(Walk).step), small=True)
 
 
 def show_code(path: WeightPath, step: str) -> None:

@@ -1,8 +1,10 @@
 """Configs of models that papers and articles speak of, to be counted; no weights of theirs are here."""
 
+from dataclasses import replace
 from typing import Any
 
 from model.config import Config
+from model.errors import InputError
 
 BERT_PARTS: dict[str, Any] = {"activation": "gelu", "positions": "learned", "scale_embeddings": False}
 SMALL: dict[str, Any] = {"heads": 8, "layers": 6, "width": 512, "hidden": 2048}
@@ -50,3 +52,27 @@ MODEL_SIZES = {
     "article": article,
     "classifier": classifier,
 }
+
+
+def resized(config: Config, **sizes: int) -> Config:
+    """The config with some of width, heads, layers, hidden and vocabulary changed; 0: not changed.
+
+    Shared keys, heads of a width of their own and a decoder's own sizes do not survive a change of what they divide.
+    Raises InputError, in a sentence, for sizes that do not go together.
+    """
+    changes: dict[str, Any] = {name: size for name, size in sizes.items() if size}
+    width, heads = changes.get("width", config.width), changes.get("heads", config.heads)
+    if changes.keys() & {"width", "heads"}:
+        if width % heads:
+            raise InputError(
+                f"A width of {width:,} cannot be shared by {heads:,} heads: choose a width that is a multiple of "
+                f"{heads:,}."
+            )
+        changes |= {"head_size": None, "kv_heads": None, "decoder_heads": None, "rotary_width": None}
+    changes |= {f"decoder_{name}": None for name in ("layers", "hidden") if name in changes}
+    if "vocabulary" in changes:
+        changes |= {"pad_id": 0, "start_id": 0, "end_id": 0}
+    try:
+        return replace(config, **changes)
+    except ValueError as error:
+        raise InputError(f"These sizes do not go together: {error}.") from error

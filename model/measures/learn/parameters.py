@@ -11,12 +11,17 @@ from math import prod
 
 from model.config import Config
 from model.edits.checks import SIDES, sizes_of, sublayers
-from model.positions import LearnedPositions, RelativePositions
 from model.positions import POSITIONS as SCHEMES
+from model.positions import LearnedPositions, RelativePositions
 
 Shape = tuple[str, ...]  # of one weight, in symbols: ("d", "d_ff")
 
 SUBLAYER_PARTS = {"self": "self_attention", "cross": "cross_attention", "feed-forward": "feed_forward"}
+# What belongs together when a model's parameters are looked at as a whole.
+GROUPS = ("embedding", "positions", "self_attention", "cross_attention", "feed_forward", "norms", "output")
+GROUP_OF = {"segments": "positions", "norm": "norms", "embedding_norm": "norms"} | dict.fromkeys(
+    ("pooling", "classifier", "word_head", "projection"), "output"
+)
 NORM_SHAPES: dict[str, tuple[Shape, ...]] = {"layer": (("d",), ("d",)), "rms": (("d",),)}  # γ and β; γ alone
 
 
@@ -49,6 +54,38 @@ class Part:
         """The products that ``each`` is the sum of, with how often each occurs: {("d", "d"): 4, ("d",): 4}."""
         counts = Counter(tuple(sorted(shape)) for shape in self.shapes)
         return dict(sorted(counts.items(), key=lambda item: (-len(item[0]), item[0])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """The parts of one stack that belong together. name: one of GROUPS."""
+
+    name: str
+    stack: str
+    parts: tuple[Part, ...]
+
+    @property
+    def total(self) -> int:
+        """The parameters of all its parts."""
+        return sum(part.total for part in self.parts)
+
+    @property
+    def monomials(self) -> dict[int, dict[Shape, int]]:
+        """The products that ``total`` is the sum of, by the number of copies that they stand in."""
+        products: dict[int, Counter[Shape]] = {}
+        for part in self.parts:
+            products.setdefault(part.copies, Counter()).update(part.monomials)
+        return {copies: dict(counts) for copies, counts in sorted(products.items(), reverse=True)}
+
+
+def groups_of(config: Config) -> tuple[Group, ...]:
+    """All parameters in a few groups, those of the encoder first."""
+    grouped: dict[tuple[str, str], list[Part]] = {}
+    for part in parts_of(config):
+        name = "norms" if ".norm_" in part.name else GROUP_OF.get(part.name, part.name)
+        grouped.setdefault((part.stack, name), []).append(part)
+    order = sorted(grouped, key=lambda place: (config.stacks.index(place[0]), GROUPS.index(place[1])))
+    return tuple(Group(name=name, stack=stack, parts=tuple(grouped[stack, name])) for stack, name in order)
 
 
 def parameter_count(config: Config) -> int:
