@@ -6,7 +6,6 @@
  * @property {string} svg as viz/architecture/drawing.py draws it
  * @property {string} links the class of the container that holds the page links
  * @property {Record<string, number>} pages the place of the page link that each box presses
- * @property {boolean} small
  */
 
 /** @param {Mounting<Map>} mounting */
@@ -15,7 +14,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const page = /** @type {Document | ShadowRoot} */ (root.getRootNode())
   const focused = boxOf(page.activeElement)
   const picture = new DOMParser().parseFromString(data.svg, "image/svg+xml").documentElement
-  root.classList.toggle("small", data.small)
   root.replaceChildren(document.importNode(picture, true))
   const opens = /** @type {SVGElement[]} */ ([...root.querySelectorAll(".opens")])
   for (const box of opens) {

@@ -6,6 +6,7 @@ browser component fills in what they do.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from viz.architecture.boxes import Box, Column, ModelMap, Sublayer
 from viz.explorer.svg.paint import MIDDLE, WIDEST_FONT, Length, element, label, moved, number, safe, wrapped
@@ -21,6 +22,7 @@ BETWEEN = 24  # the columns; the encoder's output crosses here
 GAP, LABELLED_GAP = 13, 25  # between boxes, without and with the shape of what passes
 FRAME, CAPTION = 8, 20  # around a layer, and the line in it that counts the layers
 WIDE, NARROW = 236, 141  # boxes of one column alone, and of two beside each other
+SCALE = 1.15  # at which it is shown where there is room
 HEAD = 4  # of an arrow
 
 
@@ -31,6 +33,16 @@ class Link:
 
     label: str
     target: str = ""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What all columns of a picture have in common."""
+
+    lit: Collection[str]
+    links: Mapping[str, Link]
+    theme: Theme
+    small: bool
 
 
 @dataclass(frozen=True)
@@ -59,15 +71,18 @@ def draw_map(
     *,
     lit: Collection[str] = (),
     links: Mapping[str, Link] | None = None,
+    small: bool = False,
     theme: Theme = LIGHT,
 ) -> str:
     """The map as SVG.
 
     lit: the names of boxes that are marked; one that is not there marks nothing. links: what boxes open, by name.
+    small: with the names of the boxes alone; sizes and parameters stand in their labels.
     """
     pair = len(model_map.columns) > 1
+    room = NARROW if pair or small else WIDE
     drawn = [
-        ColumnDrawing(column, NARROW if pair else WIDE, theme, lit, links or {}, mirrored=pair and place > 0)
+        ColumnDrawing(column, room, Look(lit, links or {}, theme, small), mirrored=pair and place > 0)
         for place, column in enumerate(model_map.columns)
     ]
     height = max(column.height for column in drawn)
@@ -83,8 +98,8 @@ def draw_map(
         *parts,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {number(width)} {number(height)}",
-        width=number(width),
-        height=number(height),
+        width=number(width * SCALE),
+        height=number(height * SCALE),
         font_family=FONT,
         role="group",
         aria_label=map_in_words(model_map),
@@ -105,18 +120,9 @@ class ColumnDrawing:
     mirrored: the lane of the residual connections is on the right, as of the decoder beside an encoder.
     """
 
-    def __init__(
-        self,
-        column: Column,
-        room: Length,
-        theme: Theme,
-        lit: Collection[str],
-        links: Mapping[str, Link],
-        *,
-        mirrored: bool,
-    ) -> None:
-        self.column, self.room, self.theme = column, room, theme
-        self.lit, self.links, self.mirrored = lit, links, mirrored
+    def __init__(self, column: Column, room: Length, look: Look, *, mirrored: bool) -> None:
+        self.column, self.room, self.theme, self.mirrored = column, room, look.theme, mirrored
+        self.lit, self.links, self.small = look.lit, look.links, look.small
         self.left: Length = FRAME + (MARGIN if mirrored else LANE)
         self.right = self.left + room
         self.width = self.right + FRAME + (LANE if mirrored else MARGIN)
@@ -124,6 +130,7 @@ class ColumnDrawing:
         self.center = self.left + room / 2
         self.placed: dict[str, Placed] = {}
         self.top: Length = 0.0
+        self.last_shape, self.last_kind = "", ""  # of the box drawn last
         self.behind, self.before = list[str](), list[str]()
         self.draw()
 
@@ -157,7 +164,13 @@ class ColumnDrawing:
         self.top -= CAPTION + 4
         self.before.append(self.caption())
         self.arrow_to(self.top, "", start=self.top + CAPTION + 4)
-        look = {"fill": "none", "stroke": self.theme.quiet, "stroke_width": 1, "rx": 9, "stroke_dasharray": "5 3"}
+        look: dict[str, Any] = {
+            "fill": "none",
+            "stroke": self.theme.quiet,
+            "stroke_width": 1,
+            "rx": 9,
+            "stroke_dasharray": "5 3",
+        }
         x = 1.0
         self.behind.append(rectangle(x, self.top, self.width - 2, bottom - self.top, **look))
         self.last_shape = f"{self.column.tokens} × {self.column.width:,}"
@@ -199,8 +212,6 @@ class ColumnDrawing:
         )
         self.behind.append(arrow_head(self.center, top, "up", self.theme))
 
-    last_shape = ""
-
     def stack(self, box: Box, source: Length | None = None) -> None:
         """A box above all that there is, and an arrow into it; boxes of one attention touch.
 
@@ -209,9 +220,8 @@ class ColumnDrawing:
         touches = box.kind == "attention" and self.last_kind == "inner_positions"
         gap = 0.0 if touches else LABELLED_GAP if self.last_shape or source is not None else GAP
         titles = tuple(wrapped(box.title, self.room - 8, TITLE * WIDEST_FONT))
-        lines = tuple(
-            line for text in self.small_print(box) for line in wrapped(text, self.room - 6, SMALL * WIDEST_FONT)
-        )
+        small_print = () if self.small else self.small_print(box)
+        lines = tuple(line for text in small_print for line in wrapped(text, self.room - 6, SMALL * WIDEST_FONT))
         height = 2 * PADDING + TITLE_LINE * len(titles) + SMALL_LINE * len(lines)
         if source is not None:
             self.line(f"M{number(self.center)} {number(self.top)}V{number(self.top - 4)}")
@@ -223,8 +233,6 @@ class ColumnDrawing:
         self.placed[box.name] = placed
         self.before.append(self.draw_box(placed))
         self.last_shape, self.last_kind = box.shape, box.kind
-
-    last_kind = ""
 
     @staticmethod
     def small_print(box: Box) -> tuple[str, ...]:
@@ -251,7 +259,9 @@ class ColumnDrawing:
 
     def wrapped_box(self, box: Box, body: str, *, is_lit: bool) -> str:
         """What a box is besides its look: a link, a button, or nothing; and whether it is the present one."""
-        told: dict[str, str | Length] = {"data_box": box.name} | ({"aria_current": "step"} if is_lit else {})
+        told: dict[str, str | Length] = {"data_box": box.name}
+        if is_lit:
+            told["aria_current"] = "step"
         link = self.links.get(box.name)
         if link is None:
             return element("g", body, **told)

@@ -1,5 +1,7 @@
 """The controls of the page What it costs: which model is counted, and sizes typed in place of its own."""
 
+from typing import Any
+
 import streamlit as st
 
 from model import Config, available_checkpoints
@@ -95,7 +97,7 @@ def take_size(name: str, own: int) -> None:
 def choose_tokens(costs: Costs) -> None:
     """How long the text is."""
     key = bind("costs_tokens", costs.tokens, told=True)
-    limits = {"min_value": 1, "max_value": MOST_TOKENS, "step": 1, "width": 170}
+    limits: dict[str, Any] = {"min_value": 1, "max_value": MOST_TOKENS, "step": 1, "width": 170}
     st.number_input("Tokens in the text", key=key, help=TOKENS_HELP, on_change=take_tokens, **limits)
 
 

@@ -10,8 +10,8 @@ from pages.parts.state.session import choose, run_again
 POINTS, RUNNING = "_costs_live", "_costs_measuring"
 BUSY = "Another visitor is measuring at the moment. Two at once would disturb each other: try again in half a minute."
 START_HELP = (
-    f"Runs that model on this server, with texts of up to {LONGEST_LIVE} tokens, for at most {SECONDS_LIVE:.0f} seconds. "
-    "It can be stopped; what was measured by then stays."
+    f"Runs that model on this server, with texts of up to {LONGEST_LIVE} tokens, for at most {SECONDS_LIVE:.0f} "
+    "seconds. It can be stopped; what was measured by then stays."
 )
 
 

@@ -30,6 +30,7 @@ def show_map(
     """Draw the map of a model, with the shapes of this text where a trace is given, and letters for them where not.
 
     lit: the names of boxes that are marked, as in ``viz.architecture.boxes``; unknown ones mark nothing.
+    small: with the names of the boxes alone.
     """
     show_lengths(checkpoint, Lengths.of(trace) if trace else Lengths(), lit, small=small)
 
@@ -54,8 +55,8 @@ def show_lengths(
         name: Link(label=opening.label, target=written(addresses[name]) if name in addresses else "")
         for name, opening in openings.items()
     }
-    svg = draw_map(model_map, lit=lit or (), links=links, theme=theme())
-    data = {"svg": svg, "links": f"st-key-links_of_{key}", "pages": pages, "small": small}
+    svg = draw_map(model_map, lit=lit or (), links=links, small=small, theme=theme())
+    data = {"svg": svg, "links": f"st-key-links_of_{key}", "pages": pages}
     draw = component("architecture", FILES, MARKUP)
     buttons = {name: opening for name, opening in openings.items() if name not in pages}
     draw(key=key, data=data, height="content", on_press_change=lambda: take_press(key, checkpoint, buttons))

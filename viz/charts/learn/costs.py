@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 
@@ -41,7 +42,7 @@ def parameter_bars(
     across = alt.X("total:Q", axis=None, scale=alt.Scale(domain=[0, max(totals)]))
     colour = alt.condition("datum.marked", alt.value(theme.second), alt.value(theme.accent))
     bars = base.mark_bar(height=BAR).encode(x=across, color=colour)
-    look = {"fontSize": FONT_SIZE - 1, "color": theme.text}
+    look: dict[str, Any] = {"fontSize": FONT_SIZE - 1, "color": theme.text}
     at_left = base.mark_text(align="left", dy=-16, fontWeight=600, **look).encode(x=alt.value(0), text="name:N")
     at_right = base.mark_text(align="right", dy=-16, **look).encode(x=alt.value("width"), text="label:N")
     below = base.mark_text(align="left", dy=15, fontSize=FONT_SIZE - 2, color=theme.quiet)

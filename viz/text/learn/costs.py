@@ -189,9 +189,10 @@ def attention_sentence(config: Config, tokens: int) -> str:
 
 def memory_sentence(config: Config) -> str:
     """What the parameters need."""
+    read, trained = memory(parameter_bytes(config)), memory(training_bytes(config))
     return (
-        f"The parameters take {memory(parameter_bytes(config))} as 32-bit numbers, and {memory(training_bytes(config))} "
-        "in training: beside each stand its gradient and the two averages that the optimiser Adam keeps."
+        f"The parameters take {read} as 32-bit numbers, and {trained} in training: beside each stand its gradient and "
+        "the two averages that the optimiser Adam keeps."
     )
 
 
@@ -212,8 +213,8 @@ def growth_sentence(points: Sequence[Timed], *, live: bool) -> str:
 def measured_model() -> str:
     """What was measured."""
     return (
-        f"An encoder of {MEASURED.layers} layers, {MEASURED.heads} heads and width {MEASURED.width} with random weights "
-        f"({amount(parameter_count(MEASURED))} parameters) reads one text at a time"
+        f"An encoder of {MEASURED.layers} layers, {MEASURED.heads} heads and width {MEASURED.width} with random "
+        f"weights ({amount(parameter_count(MEASURED))} parameters) reads one text at a time"
     )
 
 
