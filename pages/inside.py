@@ -26,8 +26,10 @@ from pages.parts.inside.weight_walk import (
 from pages.parts.inside.whole_view import show_row, show_whole, show_whole_code
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
+from pages.parts.widgets.architecture_map import show_map
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
+from viz.architecture.places import boxes_of_step
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
@@ -166,6 +168,7 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
     walk = selection.of(Walk)
     if walk.step != WHOLE:
         show_formula(path, walk.step)
+    show_place(selection, checkpoint, path)
     st.markdown(f"**How to read this**\n{READ_WHOLE if walk.step == WHOLE else HOW_TO_READ}")
     if walk.step in STEPS_BEFORE_SOFTMAX:
         show_parts(path)
@@ -219,6 +222,13 @@ def show_every_number(path: WeightPath, step: str) -> None:
     else:
         show_code(path, step)
         show_numbers(STEPS[step](path))
+
+
+def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
+    """The map of the whole model, the boxes of the present step marked."""
+    st.subheader("Where this step stands in the model", anchor=False)
+    trace, _ = trace_and_kinds(selection, checkpoint)
+    show_map(checkpoint, trace, boxes_of_step(path.site.attention, selection.of(Walk).step), small=True)
 
 
 def show_code(path: WeightPath, step: str) -> None:

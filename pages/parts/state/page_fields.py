@@ -1,6 +1,7 @@
 """What every page declares of its address: a new page adds its line."""
 
 from pages.parts.ablations import settings as ablations
+from pages.parts.costs import settings as costs
 from pages.parts.explore import settings as explore
 from pages.parts.inside import settings as inside
 from pages.parts.learn import settings as learn
@@ -21,7 +22,7 @@ CODEC = Codec(
         "learn": learn.STATE,
         "mistakes": PageState(follows=True),
         "words": PageState(follows=True),
-        "costs": PageState(follows=True),
+        "costs": costs.STATE,
         "evidence": PageState(follows=True),
         "checkpoints": PageState(follows=True),
     }
