@@ -190,7 +190,8 @@ ADDRESSES = [
             ),
         },
     ),
-    # Inside a head: every step but the first, which needs no name
+    # Inside a head: every step; the whole head, with which it opens, needs no name
+    Address("inside", "head=5&step=embedding", {"head": Control("Head", "6"), "step": Said("Step 1 of 13: embedding")}),
     Address(
         "inside",
         "text=Nobody+who+saw+it+was+bored.&layer=1&query=2&key=4&head=3&step=softmax&depth=numbers",
@@ -1029,4 +1030,4 @@ def test_these_addresses_name_every_field_every_option_every_edit_and_every_step
     assert {option.partition(".")[0] for option in options} == OPTIONS
     edits = [part for name, value in pairs if name == "edits" for part in value.split("~")]
     assert {edit.partition("_")[0] for edit in edits} == set(FORMS)
-    assert {value for name, value in pairs if name == "step"} == set(STEPS) - {next(iter(STEPS))}
+    assert {value for name, value in pairs if name == "step"} == set(STEPS)

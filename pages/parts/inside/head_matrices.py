@@ -20,9 +20,14 @@ def head_matrices(figure: Mapping[str, Any], on_choose: Callable[[int, int], Non
 
 
 def take_choice(taker: Callable[[int, int], None] | None) -> None:
-    """Two positions, if it is these that came: what a browser sends can be anything."""
-    places = getattr(st.session_state.get(KEY), "chosen", None)
-    if taker is None or not isinstance(places, list) or len(places) != 2:
-        return
-    if all(type(place) is int and place >= 0 for place in places):
+    """Hand on the weight that was clicked."""
+    places = places_in(getattr(st.session_state.get(KEY), "chosen", None))
+    if taker is not None and places is not None:
         taker(*places)
+
+
+def places_in(sent: object) -> tuple[int, int] | None:
+    """A query and a key, if it is these that came: what a browser sends can be anything."""
+    if not isinstance(sent, list) or len(sent) != 2 or not all(type(place) is int and place >= 0 for place in sent):
+        return None
+    return sent[0], sent[1]
