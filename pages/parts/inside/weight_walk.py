@@ -7,6 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from model import Checkpoint
+from model.measures.answer_reference import RecheckedAnswer, recheck_answer
 from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from pages.parts.cache import checkpoint_named
@@ -57,7 +58,8 @@ def path_later(selection: Selection, checkpoint: Checkpoint) -> Callable[[], Wei
         weights = kinds[view.attention].weights[view.layer][selection.head]
         query, key = strongest(weights, view.query, view.key)
         place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
-        return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place), edits)
+        site = WeightSite(attention=view.attention, **place)
+        return path_of(checkpoint.model, trace, site, edits, checkpoint.tokenizer)
 
     return path
 
@@ -137,7 +139,7 @@ def name_step(step: str) -> None:
 
 
 def step_name(step: str) -> str:
-    """ "Step 5 of 13: product"."""
+    """ "Step 5 of 18: product"."""
     return f"Step {counted(ORDER.index(step))} of {len(ORDER)}: {TITLES[step]}"
 
 
@@ -151,6 +153,11 @@ def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPat
     """The chosen numbers from the stored weights."""
     trace, _ = trace_and_kinds(selection, checkpoint)
     return recheck(checkpoint.model, trace, path.site, path.edits)
+
+
+def recheck_end(path: WeightPath) -> RecheckedAnswer:
+    """The numbers of the steps that lead to the answer, from the stored weights."""
+    return recheck_answer(path.model, path.trace, path.site.stack, path.answer, path.edits)
 
 
 def offer_files(selection: Selection) -> None:
