@@ -32,7 +32,7 @@ from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
 from viz.walkthrough import steps
-from viz.walkthrough.answer_sentences import STEPS_TO_ANSWER
+from viz.walkthrough.answer_sentences import STEPS_TO_ANSWER, no_term
 from viz.walkthrough.recheck_table import rows_of_answer, rows_of_weight
 from viz.walkthrough.source_excerpts import code_of
 from viz.walkthrough.step_charts import part_bars, spec, unchecked
@@ -67,7 +67,6 @@ CODE_HELP = (
     "The lines of this program that ran, read from its files. The names `changes`, `without` and `normed` mark where "
     "an edit would act, such as a norm left out; without edits, the lines do what the formula says."
 )
-NO_TERM = "This model's formula has no term for this step: the model leaves it out."
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 
@@ -193,7 +192,7 @@ def show_formula(path: WeightPath, step: str) -> None:
     groups = with_step(whole, site.attention, step)
     reading(groups, key="inside_formula")
     if not has_step(groups):
-        st.markdown(NO_TERM)
+        st.markdown(no_term(path, step))
 
 
 def show_code(path: WeightPath, step: str) -> None:

@@ -41,7 +41,8 @@ def recheck_answer(
             x = layer.stream_out
         last[name], final[name] = x, numbers.finished(name, x)
         memory = final[name]
-    read = vector_read(numbers, at(final[name], answer.position))
+    answering = slice(None) if answer.position is None else slice(answer.position, answer.position + 1)
+    read = vector_read(numbers, final[name][answering])
     logits = None if read is None else head_logits(numbers, read)
     return RecheckedAnswer(
         last_stream=last[stack],
@@ -50,11 +51,6 @@ def recheck_answer(
         logits=None if logits is None else logits.reshape(-1),
         probabilities=None if logits is None else softmax(logits.reshape(1, 1, -1)).reshape(-1),
     )
-
-
-def at(final: Vectors, position: int | None) -> Vectors:
-    """One position alone, where the head reads one."""
-    return final if position is None else final[position : position + 1]
 
 
 def pooled_of(numbers: Numbers, final: Vectors) -> Float[np.ndarray, " width"] | None:

@@ -12,6 +12,8 @@ DENSE = {
     "first-relu": "a learned matrix and a rectifier, which sets negative numbers to 0",
 }
 NO_HEAD = "This model has no head that gives an answer: it ends in the vectors of its tokens."
+NO_TERM = "This model's formula has no term for this step: the model leaves it out."
+NORM_OF_MEMORY = "In the formula, this norm stands in the decoder, around the *x* that its cross-attention reads."
 NOT_POOLED = "**Pooling**, which makes one vector of a whole text, is left out"
 
 
@@ -199,6 +201,13 @@ IDEAS: dict[str, Callable[[WeightPath, Mapping[str, Quantity]], str]] = {
 
 
 STEPS_TO_ANSWER = tuple(IDEAS)
+
+
+def no_term(path: WeightPath, step: str) -> str:
+    """Why the formula of the page has no term for a step."""
+    config = path.model.config
+    of_memory = step == "last-norm" and path.site.stack == "encoder" and config.is_encoder_decoder
+    return NORM_OF_MEMORY if of_memory and config.norm_order != "post" else NO_TERM
 
 
 def _layers_formula(path: WeightPath) -> str:
