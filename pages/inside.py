@@ -28,6 +28,7 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
+from pages.parts.widgets.term_links import term_link
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
@@ -45,7 +46,7 @@ HOW_TO_READ = """
 - **Previous**, **Next** and the arrow keys follow the weight from the words to the answer of the model. The first
   steps concern the query and the key alone; from the product on, all keys appear, because they share the query's
   attention; from the output projection on, the query's vector is followed.
-- A **query** is a token that looks, a **key** one that is looked at. The **stream** is a token's vector on its way
+- A {query} is a token that looks, a {key} one that is looked at. The {stream} is a token's vector on its way
   through the layers; each layer adds something to it.
 """
 DEPTH_NAMES = {"idea": "The idea", "numbers": "Every number"}
@@ -148,7 +149,8 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
     """What stands below the picture: how it is read, and what else is known of the weight."""
     walk = selection.of(Walk)
     show_formula(path, walk.step)
-    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    terms = {"query": term_link("query"), "key": term_link("key"), "stream": term_link("residual stream", "**stream**")}
+    st.markdown(f"**How to read this**\n{HOW_TO_READ.format(**terms)}")
     if walk.step in STEPS_BEFORE_SOFTMAX:
         show_parts(path)
     show_recheck(selection, checkpoint, path)

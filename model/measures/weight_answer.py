@@ -76,7 +76,7 @@ def vector_read(model: Transformer, trace: Trace, answer: Answer) -> Float[Tenso
     vector = trace.output_stack.final[answer.position]
     if model.word_head is None:
         return vector
-    return model.word_head(vector.to(model.embedding.weight.device)).float().cpu()
+    return model.word_head(vector[None].to(model.embedding.weight.device))[0].float().cpu()
 
 
 @torch.no_grad()
@@ -87,9 +87,9 @@ def logits_of(model: Transformer, trace: Trace, answer: Answer) -> Float[Tensor,
     vector = vector_read(model, trace, answer)
     if vector is None:
         return None
-    there = vector.to(model.embedding.weight.device)
+    there = vector[None].to(model.embedding.weight.device)
     logits = model.predict(there) if model.classifier is None else model.classifier(there)
-    return logits.float().cpu()
+    return logits[0].float().cpu()
 
 
 def probabilities_of(logits: Float[Tensor, " answer"]) -> Float[Tensor, " answer"]:

@@ -90,7 +90,7 @@ def test_every_step_shows_its_numbers_in_full(encoder):
         "residual": ("stream before the attention", encoder.blocks[1].stream_in[2]),
         "feed-forward": ("stream that leaves the layer", encoder.blocks[1].stream_out[2]),
         "layers": ("stream that leaves the last layer at the query", encoder.blocks[-1].stream_out[2]),
-        "last-norm": ("what the stack hands on at the query", encoder.final[2]),
+        "last-norm": ("final vector of the query", encoder.final[2]),
         "pooling": ("pooled vector", trace.pooled),
         "logits": ("every logit", trace.logits),
         "answer": ("every probability", trace.logits.double().softmax(dim=-1).float()),

@@ -263,7 +263,7 @@ FORMULAS: dict[str, Callable[[WeightPath], str]] = {
     "answer": _answer_formula,
 }
 STREAM = ("x", "x: stream; the number above it is the layer that it leaves")
-HANDED_ON, READ = ("u_", "u: what the stack hands on"), "r: what the head reads"
+HANDED_ON, READ = ("u_", "u: final vectors, after the last norm where there is one"), "r: what the head reads"
 # As the symbols of the steps before.
 SYMBOLS: dict[str, tuple[tuple[str, str], ...]] = {
     "layers": (STREAM, (r"\mathrm{layer}", "ℓ: the layer")),

@@ -18,6 +18,7 @@ T = TypeVar("T")
 STRIP_NAME, STRIP_CELLS, STRIP = 20, 30, 62  # pixels: the name above a strip, its cells, from one strip to the next
 HEADS = 12  # pixels for their numbers, beside what is between two strips
 ROW_HEIGHT = 22
+AROUND_ROWS = 24  # pixels of a chart's height that rows without an axis below them do not get
 AXES = 46  # what they take of a chart's height
 SIDES = {
     "left": "datum.coordinate / datum.of",
@@ -132,14 +133,15 @@ def term_grid(
     _check_tokens(tokens, len(terms))
     places = list(range(len(terms)) if rows_of is None else rows_of)
     named = {key: _named(key, tokens[key], chosen) for key in places}
-    return _grid({key: terms[key] for key in places}, named, chosen, "key", theme)
+    return _grid({key: terms[key] for key in places}, named, chosen, "key", theme, ROW_HEIGHT * len(places) + 8)
 
 
 def layer_grid(streams: Float[np.ndarray, "layer coordinate"], first: int, *, theme: Theme = LIGHT) -> alt.LayerChart:
     """A strip of cells for each layer from the ``first``, counted from 0, to the last; the first is outlined."""
     _check(streams, 2, "layer, coordinate")
     rows = dict(enumerate(streams, start=first))
-    return _grid(rows, {layer: {"key": layer, "name": f"{layer + 1}"} for layer in rows}, first, "layer", theme)
+    named = {layer: {"key": layer, "name": f"{layer + 1}"} for layer in rows}
+    return _grid(rows, named, first, "layer", theme, STRIP_CELLS * len(rows) + AROUND_ROWS)
 
 
 def _grid(
@@ -148,6 +150,7 @@ def _grid(
     chosen: int,
     title: str,
     theme: Theme,
+    height: int,
 ) -> alt.LayerChart:
     """A strip for each row, to one scale; ``named`` has the row's name. The chosen one has an outline."""
     reach = _reach(np.stack(list(values.values())))
@@ -166,7 +169,7 @@ def _grid(
     dashes = dashes.encode(x=_share("from"), x2=alt.X2("to:Q"), y=down)
     mine = alt.Chart(data_of([named[chosen]] if chosen in values else []))
     box = mine.mark_rect(fill=None, stroke=theme.text, strokeWidth=1.5).encode(y=down)
-    return _layered([marks, dashes, box], ROW_HEIGHT * len(values) + 8, theme)
+    return _layered([marks, dashes, box], height, theme)
 
 
 def unchecked(draw: Callable[[], T]) -> T:

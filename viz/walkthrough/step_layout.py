@@ -133,6 +133,8 @@ def _heads(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
 
 def _layers(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
     """The stream at the query layer by layer, the first at the top."""
+    if not path.layers_left:
+        return _vectors((("last_stream",),), quantities, theme, together=True)
     return [[(LABELS["streams"], layer_grid(quantities["streams"].values, path.site.layer, theme=theme))]]
 
 
