@@ -287,6 +287,7 @@ def open_from_menu(page: Page, title: str) -> None:
 PAGES = {
     "Learn": ("learn", "Question 1 of"),
     "What it costs": ("costs", "How large is a model, and what does a longer text cost?"),
+    "Words": ("words", "What does this word mean?"),
     "Explore": ("", "Which words does each head look at?"),
     "Inside a head": ("inside", "Where does this one number come from?"),
     "Positions": ("positions", "How does the model know the order of words?"),
@@ -296,7 +297,7 @@ PAGES = {
     "How we know": ("evidence", "Why should I believe this number?"),
     "Checkpoints": ("checkpoints", "What am I looking at?"),
 }
-BARELESS = {"Checkpoints", "What it costs"}  # pages without the bar
+BARELESS = {"Checkpoints", "What it costs", "Words"}  # pages without the bar: they read no text
 QUIET = 80  # milliseconds
 # The page may draw "running" and what follows it in one go, so that nobody sees it run: what the server sends is seen.
 HEAR_THE_SERVER = """

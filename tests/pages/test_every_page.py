@@ -32,7 +32,7 @@ from viz.tokens import markdown_text, visible
 
 APP = Path(pages.__file__).parents[1] / "app.py"
 ALL_PAGES = sorted(path.name for path in pages.FOLDER.glob("[!_]*.py"))
-BARELESS = {"checkpoints.py", "costs.py"}  # pages that show no text
+BARELESS = {"checkpoints.py", "costs.py", "words.py"}  # pages that show no text
 SENTENCE = "An odd film, but a good film."
 
 

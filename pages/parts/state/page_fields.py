@@ -8,6 +8,7 @@ from pages.parts.learn import settings as learn
 from pages.parts.positions import settings as positions
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.translate import settings as translate
+from pages.parts.words import settings as words
 from pages.parts.write import settings as write
 
 FIRST = "explore"  # the page that opens at /
@@ -21,7 +22,7 @@ CODEC = Codec(
         "write": write.STATE,
         "learn": learn.STATE,
         "mistakes": PageState(follows=True),
-        "words": PageState(follows=True),
+        "words": words.STATE,
         "costs": costs.STATE,
         "evidence": PageState(follows=True),
         "checkpoints": PageState(follows=True),
