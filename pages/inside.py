@@ -30,8 +30,8 @@ from pages.parts.state.session import address_notice, choose, current, fit, reme
 from pages.parts.widgets.architecture_map import show_map
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
-from viz.architecture.places import boxes_of_step
 from pages.parts.widgets.term_links import term_link
+from viz.architecture.places import boxes_of_step
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
