@@ -21,17 +21,23 @@ from pages.parts.inside.weight_walk import (
     go,
     name_step,
     offer_files,
+    recheck_end,
     recheck_weight,
 )
 from pages.parts.inside.whole_view import show_row, show_whole, show_whole_code
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
+from pages.parts.widgets.architecture_map import show_map
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
+from viz.architecture.places import boxes_of_step
+from pages.parts.widgets.term_links import term_link
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
 from viz.walkthrough import steps
+from viz.walkthrough.answer_sentences import STEPS_TO_ANSWER, no_term
+from viz.walkthrough.recheck_table import rows_of_answer, rows_of_weight
 from viz.walkthrough.source_excerpts import code_of
 from viz.walkthrough.step_charts import part_bars, spec, unchecked
 from viz.walkthrough.step_layout import alternative, specs
@@ -40,10 +46,10 @@ QUESTION = "Where does this one number come from?"
 HOW_TO_READ = """
 - A strip is a vector, a token's list of numbers. Each cell is one **coordinate**: **blue** above 0, **orange** and
   marked with a dash below 0; a deeper colour is further from 0. Point at a cell or a bar for its number.
-- **Previous**, **Next** and the arrow keys follow the weight from the words to its effect on the stream. The first
+- **Previous**, **Next** and the arrow keys follow the weight from the words to the answer of the model. The first
   steps concern the query and the key alone; from the product on, all keys appear, because they share the query's
-  attention.
-- A **query** is a token that looks, a **key** one that is looked at. The **stream** is a token's vector on its way
+  attention; from the output projection on, the query's vector is followed.
+- A {query} is a token that looks, a {key} one that is looked at. The {stream} is a token's vector on its way
   through the layers; each layer adds something to it.
 """
 READ_WHOLE = """
@@ -73,7 +79,6 @@ CODE_HELP = (
     "The lines of this program that ran, read from its files. The names `changes`, `without` and `normed` mark where "
     "an edit would act, such as a norm left out; without edits, the lines do what the formula says."
 )
-NO_TERM = "This model's formula has no term for this step: the model leaves it out."
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 
@@ -166,7 +171,9 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
     walk = selection.of(Walk)
     if walk.step != WHOLE:
         show_formula(path, walk.step)
-    st.markdown(f"**How to read this**\n{READ_WHOLE if walk.step == WHOLE else HOW_TO_READ}")
+    show_place(selection, checkpoint, path)
+    terms = {"query": term_link("query"), "key": term_link("key"), "stream": term_link("residual stream", "**stream**")}
+    st.markdown(f"**How to read this**\n{READ_WHOLE if walk.step == WHOLE else HOW_TO_READ.format(**terms)}")
     if walk.step in STEPS_BEFORE_SOFTMAX:
         show_parts(path)
     show_recheck(selection, checkpoint, path)
@@ -191,10 +198,13 @@ def show_parts(path: WeightPath) -> None:
 
 def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The number from the trace beside the same computed along another path."""
-    if st.button("Recheck this weight", key="recheck", help=RECHECK_HELP):
-        with st.spinner("Computing the weight again from the stored weights"):
-            again = recheck_weight(selection, checkpoint, path)
-        st.table(steps.rechecked_rows(path, again))
+    to_the_answer = selection.of(Walk).step in STEPS_TO_ANSWER
+    what = "this weight and the answer" if to_the_answer else "this weight"
+    if st.button(f"Recheck {what}", key="recheck", help=RECHECK_HELP):
+        with st.spinner(f"Computing {what} again from the stored weights"):
+            rows = rows_of_weight(path, recheck_weight(selection, checkpoint, path))
+            rows += rows_of_answer(path, recheck_end(path)) if to_the_answer else []
+        st.table(rows)
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
 
 
@@ -206,7 +216,7 @@ def show_formula(path: WeightPath, step: str) -> None:
     groups = with_step(whole, site.attention, step)
     reading(groups, key="inside_formula")
     if not has_step(groups):
-        st.markdown(NO_TERM)
+        st.markdown(no_term(path, step))
 
 
 def show_every_number(path: WeightPath, step: str) -> None:
@@ -219,6 +229,13 @@ def show_every_number(path: WeightPath, step: str) -> None:
     else:
         show_code(path, step)
         show_numbers(STEPS[step](path))
+
+
+def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
+    """The map of the whole model, the boxes of the present step marked."""
+    st.subheader("Where this step stands in the model", anchor=False)
+    trace, _ = trace_and_kinds(selection, checkpoint)
+    show_map(checkpoint, trace, boxes_of_step(path.site.attention, selection.of(Walk).step), small=True)
 
 
 def show_code(path: WeightPath, step: str) -> None:

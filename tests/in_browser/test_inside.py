@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from model import load_checkpoint
 from tests.running import choose, comes_true, download, fits, idle, open_page, picture_shown, visitor
 from tests.viz.explorer.test_browser import serious
+from tests.walk import heading
 from viz.walkthrough.steps import TITLES
 
 SENTENCE = "An odd film, but a good film."
@@ -38,8 +39,7 @@ document.addEventListener = function (type, listener, ...options) {
 
 def at_step(page: Page, step: str) -> None:
     """Wait until a step is on the screen with its charts."""
-    number = list(TITLES).index(step) + 1
-    expect(page.get_by_role("heading", name=f"Step {number} of 13: {TITLES[step]}")).to_be_visible()
+    expect(page.get_by_role("heading", name=heading(step))).to_be_visible()
     idle(page)
     expect(page.get_by_test_id("stVegaLiteChart").locator(".marks").first).to_be_visible()
 
@@ -86,8 +86,8 @@ def test_the_way_is_walked_by_keys_and_buttons_and_shows_the_numbers_of_the_trac
                 else:
                     page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowLeft")
-        at_step(page, "residual")
-        assert "step=residual" in page.url
+        at_step(page, "logits")
+        assert "step=logits" in page.url
 
 
 def test_every_press_counts_however_fast_they_come(browser, address):
@@ -113,14 +113,14 @@ def test_a_step_is_chosen_by_its_name_with_the_keyboard_and_the_arrow_keys_go_on
         steps = page.get_by_role("combobox", name="Step", exact=True)
         steps.focus()
         steps.press("ArrowDown")
-        expect(page.get_by_role("option", name="Step 2 of 13: position", exact=True)).to_be_visible()
+        expect(page.get_by_role("option", name=heading("position"), exact=True)).to_be_visible()
         steps.press("Enter")
         at_step(page, "position")
         page.keyboard.press("ArrowRight")
         at_step(page, "norm")
-        choose(page, "Step", "Step 11 of 13: output projection")
+        choose(page, "Step", heading("output"))
         at_step(page, "output")
-        expect(steps).to_have_value("Step 11 of 13: output projection")
+        expect(steps).to_have_value(heading("output"))
         assert steps.evaluate("node => node.scrollWidth <= node.clientWidth"), "the longest name is not cut off"
         page.keyboard.press("ArrowLeft")
         at_step(page, "heads")
@@ -130,7 +130,7 @@ def test_the_recheck_the_files_and_the_choice_of_a_step(browser, address, block)
     with visitor(browser) as page:
         open_page(page, address, "Inside a head", **PLACE, **FIRST)
         at_step(page, "embedding")
-        choose(page, "Step", "Step 8 of 13: softmax")
+        choose(page, "Step", heading("softmax"))
         at_step(page, "softmax")
         page.get_by_role("button", name="Recheck this weight").click()
         expect(page.get_by_test_id("stTable")).to_be_visible()

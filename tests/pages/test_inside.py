@@ -17,6 +17,7 @@ from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
 from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow, opened, typed
+from tests.walk import heading
 from viz.walkthrough.steps import TITLES
 
 PAGE = "inside.py"
@@ -85,6 +86,7 @@ def printed(app: Any, label: str) -> np.ndarray:
 
 
 def test_every_step_shows_its_numbers_in_full(encoder):
+    trace: Any = load_checkpoint("sentiment").trace(SENTENCE)
     app = opened(PAGE, text=SENTENCE, layer="1", head="3", query="2", key="4", step="embedding", depth="numbers")
     attention = encoder.blocks[1].self_attention
     expected = {
@@ -101,17 +103,22 @@ def test_every_step_shows_its_numbers_in_full(encoder):
         "output": ("output of the attention", attention.output[2]),
         "residual": ("stream before the attention", encoder.blocks[1].stream_in[2]),
         "feed-forward": ("stream that leaves the layer", encoder.blocks[1].stream_out[2]),
+        "layers": ("stream that leaves the last layer at the query", encoder.blocks[-1].stream_out[2]),
+        "last-norm": ("final vector of the query", encoder.final[2]),
+        "pooling": ("pooled vector", trace.pooled),
+        "logits": ("every logit", trace.logits),
+        "answer": ("every probability", trace.logits.double().softmax(dim=-1).float()),
     }
     assert list(expected) == list(STEPS)
     for number, (step, (label, values)) in enumerate(expected.items(), start=1):
-        assert whole(app).subheader[0].value.startswith(f"Step {number} of 13: ")
+        assert whole(app).subheader[0].value.startswith(f"Step {number} of 18: ")
         assert app.query_params["step"] == step
         assert len(app.get("vega_lite_chart")) >= 1
         assert np.array_equal(printed(app, label.strip()).astype(np.float32), values.numpy())
         if number < len(expected):
             app.button(key="next").click().run()
     assert app.button(key="next").disabled
-    assert whole(app.button(key="previous").click().run()).subheader[0].value == "Step 12 of 13: residual"
+    assert whole(app.button(key="previous").click().run()).subheader[0].value == heading("logits")
 
 
 def test_until_a_step_is_chosen_it_opens_on_the_whole_head_with_the_numbers_of_the_trace(encoder):
@@ -124,7 +131,7 @@ def test_until_a_step_is_chosen_it_opens_on_the_whole_head_with_the_numbers_of_t
     assert not {"step", "depth"} & set(app.query_params)
     assert app.button(key="previous").disabled
     app.button(key="next").click().run()
-    assert (app.query_params["step"], whole(app).subheader[0].value) == ("embedding", "Step 1 of 13: embedding")
+    assert (app.query_params["step"], whole(app).subheader[0].value) == ("embedding", "Step 1 of 18: embedding")
     assert whole_head(app) is None
     app.button(key="previous").click().run()
     assert whole_head(whole(app))["chosen"] == [2, 4]
@@ -290,7 +297,7 @@ def test_alone_with_its_picture_the_page_has_no_controls():
     app = opened(PAGE, text=SENTENCE, step="product")
     app.session_state["_view"] = "picture"  # as app.py notes, which AppTest leaves out
     list_of_steps(app).set_value("value").run()
-    assert whole(app).subheader[0].value == "Step 9 of 13: value"
+    assert whole(app).subheader[0].value == heading("value")
     assert [*app.selectbox, *app.button, *app.get("page_link")] == []
     assert len(app.get("vega_lite_chart")) == 2
 
@@ -352,11 +359,11 @@ def test_a_bad_value_in_the_address_falls_back_with_one_sentence(name, value):
 
 def test_every_step_is_chosen_by_its_name():
     app = whole(opened(PAGE, text=SENTENCE, step="product"))
-    names = [f"Step {number} of 13: {TITLES[step]}" for number, step in enumerate(STEPS, start=1)]
+    names = [heading(step) for step in STEPS]
     assert list_of_steps(app).options == ["The whole head", *names]
     assert list_of_steps(app).value == "product"
     list_of_steps(app).set_value("mask").run()
-    assert whole(app).subheader[0].value == "Step 7 of 13: bias and mask"
+    assert whole(app).subheader[0].value == heading("mask")
     assert app.query_params["step"] == "mask"
     app.button(key="next").click().run()
     assert list_of_steps(whole(app)).value == "softmax"

@@ -7,6 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from model import Checkpoint
+from model.measures.answer_reference import RecheckedAnswer, recheck_answer
 from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from model.measures.whole_head import whole_head
@@ -60,7 +61,8 @@ def path_later(selection: Selection, checkpoint: Checkpoint) -> Callable[[], Wei
         weights = kinds[view.attention].weights[view.layer][selection.head]
         query, key = strongest(weights, view.query, view.key)
         place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
-        return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place), edits)
+        site = WeightSite(attention=view.attention, **place)
+        return path_of(checkpoint.model, trace, site, edits, checkpoint.tokenizer)
 
     return path
 
@@ -140,7 +142,7 @@ def name_step(step: str) -> None:
 
 
 def step_name(step: str) -> str:
-    """ "The whole head", "Step 5 of 13: product"."""
+    """ "The whole head", "Step 5 of 18: product"."""
     if step == WHOLE:
         return WHOLE_NAME
     return f"Step {counted(ORDER.index(step))} of {len(ORDER)}: {TITLES[step]}"
@@ -156,6 +158,11 @@ def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPat
     """The chosen numbers from the stored weights."""
     trace, _ = trace_and_kinds(selection, checkpoint)
     return recheck(checkpoint.model, trace, path.site, path.edits)
+
+
+def recheck_end(path: WeightPath) -> RecheckedAnswer:
+    """The numbers of the steps that lead to the answer, from the stored weights."""
+    return recheck_answer(path.model, path.trace, path.site.stack, path.answer, path.edits)
 
 
 def offer_files(selection: Selection) -> None:
