@@ -21,6 +21,7 @@ from benchmarks.explorer import spread, timed
 from benchmarks.trace import machine
 from model import load_checkpoint
 from model.measures.whole_head import whole_head
+from pages.parts.learn.stops import PATH
 from tests.running import chromium, idle, running_app, visitor
 from viz.explorer.attention_kinds import kinds_of
 from viz.walkthrough.whole_head import whole_head_figure
@@ -29,19 +30,26 @@ KILOBYTE = 1e3
 TIMES = 30
 WIDTHS = (1366, 390)
 MEASURE = """
-async (root, times) => {
+async (root, [act, times]) => {
   const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
   const { held } = root
   const panel = held.plan.panels.find(({ part }) => part === "weights")
   const taken = []
-  for (let turn = 0; turn < times; turn++) {
+  const turnKnob = (turn) => {
+    held.slider.value = String((turn % 8) - 4 + 0.25)
+    held.slider.dispatchEvent(new Event("input"))
+  }
+  const hover = (turn) => {
     const box = held.over.getBoundingClientRect()
     const [x, y] = [7, 5].map(turns => ((turn % turns) + 0.5) / turns)
     const clientX = box.left + panel.left + panel.width * x
     const clientY = box.top + panel.top + panel.height * y
+    held.over.dispatchEvent(new PointerEvent("pointermove", { clientX, clientY, bubbles: true }))
+  }
+  for (let turn = 0; turn < times; turn++) {
     const before = held.painted
     const start = performance.now()
-    held.over.dispatchEvent(new PointerEvent("pointermove", { clientX, clientY, bubbles: true }))
+    act === "hover" ? hover(turn) : turnKnob(turn)
     if (held.painted === before) throw new Error("nothing was drawn")
     await frames()
     taken.push(performance.now() - start)
@@ -68,14 +76,20 @@ def making(tokens: int) -> str:
     return f"made in {timed(figure):.1f} ms, {len(figure()) / KILOBYTE:.0f} kB"
 
 
-def in_browser(browser: Browser, address: str, tokens: int, width: int) -> str:
-    """Hovers over weights here and there."""
+def in_browser(browser: Browser, place: str, act: str, width: int) -> str:
+    """Hovers over weights here and there, or turns of the knob."""
     with visitor(browser, width=width, height=844) as page:
-        page.goto(f"{address}/inside?{urlencode({'text': text_of(tokens), 'layer': 1, 'head': 3})}")
+        page.goto(place)
         page.locator(".whole .said").filter(has_text="attends to key").wait_for()
         idle(page)
-        taken: list[float] = page.locator(".whole").evaluate(MEASURE, TIMES)
+        taken: list[float] = page.locator(".whole").evaluate(MEASURE, [act, TIMES])
         return spread(taken)
+
+
+def knob_at(address: str, tokens: int) -> str:
+    """The stop of Learn with the knob, its answer guessed."""
+    stop = [each.name for each in PATH].index("From QKᵀ to weights") + 1
+    return f"{address}/learn?{urlencode({'stop': stop, 'guesses': f'{stop}a', 'text': text_of(tokens)})}"
 
 
 def main() -> None:
@@ -86,8 +100,10 @@ def main() -> None:
     print(machine())
     with running_app() as (address, _), chromium(shell=False) as browser:
         for tokens in arguments.tokens:
-            hovers = [in_browser(browser, address, tokens, width) for width in WIDTHS]
-            print(f"{tokens} tokens: {making(tokens)}; hover {hovers[0]}, on a phone {hovers[1]}")
+            place = f"{address}/inside?{urlencode({'text': text_of(tokens), 'layer': 1, 'head': 3})}"
+            wide, narrow = (in_browser(browser, place, "hover", width) for width in WIDTHS)
+            turns = in_browser(browser, knob_at(address, tokens), "turn", WIDTHS[0])
+            print(f"{tokens} tokens: {making(tokens)}; hover {wide}, on a phone {narrow}; knob {turns}")
 
 
 if __name__ == "__main__":
