@@ -18,7 +18,7 @@ class Senses:
 
 SENSES: Mapping[str, Senses] = {
     "bank": Senses(
-        names=("of a river", "for money"),
+        names=("the side of a river", "a house for money"),
         sentences=(
             (
                 "The frog jumped out of the pond and sat on the bank.",
@@ -35,7 +35,7 @@ SENSES: Mapping[str, Senses] = {
         ),
     ),
     "ring": Senses(
-        names=("for a finger", "a circle"),
+        names=("a thing for a finger", "a circle"),
         sentences=(
             (
                 "The prince put upon her finger a golden ring.",
@@ -69,7 +69,7 @@ SENSES: Mapping[str, Senses] = {
         ),
     ),
     "light": Senses(
-        names=("to see by", "not heavy"),
+        names=("something to see by", "not heavy"),
         sentences=(
             (
                 "The sun rose, and the room was full of light.",
@@ -86,7 +86,7 @@ SENSES: Mapping[str, Senses] = {
         ),
     ),
     "bat": Senses(
-        names=("for a ball", "an animal"),
+        names=("a thing to hit a ball", "an animal"),
         sentences=(
             (
                 "The boy threw the ball, and his friend swung the bat.",

@@ -6,10 +6,10 @@ from model.measures.learn.word_senses import SortedSenses
 from viz.tokens import decimal, markdown_text, visible
 
 NAME = "What did the neighbours do to this word?"
-QUESTION = "After which layer is every “{word}” nearest to one of its own sense?"
+QUESTION = "After which layer is every “{word}” nearest to a “{word}” of the same sense?"
 SETTING = (
-    "Four sentences mean a “{word}” {first}, four {second}. One vector enters for all eight, and only the position is "
-    "added. {reads}"
+    "“{word}” means {first} in four sentences and {second} in the other four. All eight begin as the same row of the "
+    "table; only the position is added. {reads}"
 )
 CAUSAL = "This model reads from left to right: the words after “{word}” do not count."
 BOTH_WAYS = "This model reads in both directions: words before and after “{word}” count."
@@ -17,7 +17,7 @@ ANSWER = "After layer {layer} of {layers}, all {count} are nearest to one of the
 ANSWER_NEVER = "After no layer: {last} of {count} at the end, {most} at most."
 SENTENCE = (
     "Before layer 1 it is {start} of them, after the last layer {last}; chance gives {chance}. Of the {all} ways to "
-    "split the sentences into fours, {good} {do} as well.{alike}{yours}"
+    "split the sentences into two fours, {good} {do} as well.{alike}{yours}"
 )
 ALIKE = " Two of the eight vectors then have a cosine of {cosine} on average."
 YOURS = " In the sentence above, “{word}” ends nearest to sentence {place}: {sense}."

@@ -154,7 +154,7 @@ def show_units(units: Units, *, seen: bool) -> None:
 def grid_of(units: Units, chosen: Chosen, *, seen: bool) -> object:
     """The units for the chosen token."""
     values: Float[np.ndarray, " hidden"] = np.asarray(units.of_text.values[chosen.place])
-    return unit_grid(values if seen else None, units.count, marked=chosen.unit, theme=theme())
+    return unit_grid(values if seen else None, units.count, marked=chosen.unit if seen else None, theme=theme())
 
 
 def group_of(vocabulary: Vocabulary, unit: int) -> BarGroup:

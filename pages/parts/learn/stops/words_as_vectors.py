@@ -123,10 +123,15 @@ def no_word(tables: WordTables, door: Door) -> Asked:
 
 
 def words_to_choose(tables: WordTables) -> list[str]:
-    """The words of the text that an address can name, then the others, as far as the table has them."""
-    own = tables.rows[tables.own]
-    text_words = [word for word in tables.usable if word.isascii()]
-    return [word for word in dict.fromkeys((*text_words, *OTHERS)) if word in own]
+    """The words of the text that an address can name, then the others, as far as the table has them.
+
+    An address has no capitals: of two spellings, the first.
+    """
+    own, spellings = tables.rows[tables.own], dict[str, str]()
+    for word in (*(word for word in tables.usable if word.isascii()), *OTHERS):
+        if word in own:
+            spellings.setdefault(word.lower(), word)
+    return list(spellings.values())
 
 
 def chosen_word(tables: WordTables) -> str | None:
