@@ -22,13 +22,13 @@ from model.checkpoint import CHECKPOINTS
 from model.config import Config
 from model.measures.learn import records
 from model.measures.learn.records import RECORDS
+from model.measures.learn.recurrent_classifier import RecurrentClassifier, state_width
 from model.tokenizer import Tokenizer
 from model.training import card, command_line, loop, sentiment
 from model.training.data.corpora import split_groups
 from model.training.data.preparation import HELD_OUT, REVIEW_LABELS, Prepared, label_corpus, reviews
 from model.training.evaluation.classification import LENGTHS, predict
 from model.training.precision import matrix_products
-from model.training.recurrent_classifier import RecurrentClassifier, state_width
 from model.transformer import Transformer
 
 MODELS = ("lstm", "transformer")
@@ -111,11 +111,18 @@ def train(options: argparse.Namespace) -> None:
         for name in MODELS:
             folder = options.out / f"{name}-{seed}"
             if not (folder / RESULT).exists():
-                own_options = argparse.Namespace(**vars(options) | {"seed": seed})
+                own_options = argparse.Namespace(
+                    **vars(options) | {"seed": seed, "precision": precision_of(name, options)}
+                )
                 records.write(folder / RESULT, one_run(name, prepared, own_options, folder))
             results.append(json.loads((folder / RESULT).read_text(encoding="utf-8")))
             print(f"{name}, seed {seed}: {results[-1]['right']:,} of {results[-1]['reviews']:,}", flush=True)
     records.write(options.record, record(options, prepared, results))
+
+
+def precision_of(name: str, options: argparse.Namespace) -> str:
+    """Of a model's matrix products; an LSTM adds rounding errors up from token to token, so it has float32."""
+    return "float32" if name == "lstm" else str(options.precision)
 
 
 def record(options: argparse.Namespace, prepared: Prepared, results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -140,7 +147,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     training.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2), help="one run of each model for each")
     for name, value in (NUMBERS | RATES).items():
         training.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value, help=" ")
-    training.add_argument("--precision", choices=("bfloat16", "float32"), default="float32", help="of matrix products")
+    training.add_argument(
+        "--precision", choices=("bfloat16", "float32"), default="bfloat16", help="of the Transformer's products"
+    )
     return parser.parse_args(arguments)
 
 
