@@ -37,7 +37,7 @@ from model.transformer import Transformer
 RUNS = {"masked": Edits(), "unmasked": Edits(unmasked=frozenset({"decoder"}))}
 RESULT = "result.json"
 LOSSES = ("training_loss", "validation_loss")
-NUMBERS = {"seed": 0, "steps": 1000, "every": 50, "characters": 60, "width": 64, "heads": 4, "layers": 2}
+NUMBERS = {"seed": 0, "steps": 2000, "every": 100, "characters": 60, "width": 64, "heads": 4, "layers": 2}
 NUMBERS |= {"hidden": 256, "context": 64, "batch_tokens": 2048, "written": 160}
 RATES = {"rate": 3e-3, "weight_decay": 0.05, "dropout": 0.0}
 PROMPT = "Once upon a time"

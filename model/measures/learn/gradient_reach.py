@@ -72,9 +72,10 @@ def vector_scale(config: Config) -> float:
 
 
 def lstm_norms(lstm: nn.LSTM, vectors: Float[Tensor, "position width"]) -> list[float]:
-    read = vectors.detach().clone().requires_grad_()
-    states, _ = lstm(read)
-    return norms(states[-1], read)[: len(vectors)]
+    """In float64, for float32 has no numbers as small as those of a long text."""
+    read = vectors.detach().double().requires_grad_()
+    states, _ = lstm.double()(read)
+    return norms(states[-1], read)
 
 
 def transformer_norms(model: Transformer, length: int) -> list[float]:
@@ -89,9 +90,9 @@ def norms(last: Float[Tensor, " width"], read: Float[Tensor, "row width"]) -> li
 
     The Frobenius norm of the state's Jacobian, over √width, as estimated by gradients of random projections.
     """
-    squares = torch.zeros(len(read))
+    squares = read.new_zeros(len(read))
     for probe in probes(len(last)):
-        (gradient,) = torch.autograd.grad(last, read, probe, retain_graph=True)
+        (gradient,) = torch.autograd.grad(last, read, probe.to(last.dtype), retain_graph=True)
         squares += gradient.square().sum(dim=-1)
     return (squares / (PROBES * len(last))).sqrt().tolist()
 

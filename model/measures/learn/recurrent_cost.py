@@ -85,6 +85,12 @@ class FusedTransformer(nn.Module):
         return Classified(self.classifier(self.layers(self.embedding(ids)).mean(dim=1)))
 
 
+def parameter_count(config: Config) -> int:
+    """Of a Transformer, without making its weights; a shared matrix counts once."""
+    with torch.device("meta"):
+        return Transformer(config).parameter_count()
+
+
 def described_models() -> dict[str, int]:
     """How many parameters each has."""
     return {name: sum(each.numel() for each in model.parameters()) for name, model in measured_models().items()}
@@ -149,6 +155,11 @@ def least_ms(call: Callable[[], object], rounds: int, long_enough: float) -> flo
 def waits(name: str, tokens: int) -> int:
     """Steps of one layer that each need the one before: "Attention Is All You Need", table 1, sequential operations."""
     return tokens if name == "lstm" else 1
+
+
+def ratio(cost: Cost, other: Cost) -> float:
+    """How many times as long a forward pass takes."""
+    return cost.forward_ms / other.forward_ms
 
 
 def faster_from(costs: Sequence[Cost], name: str, other: str = "lstm") -> int | None:
