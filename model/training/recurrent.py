@@ -93,7 +93,6 @@ def one_run(name: str, prepared: Prepared, options: argparse.Namespace, folder: 
         "seed": options.seed,
         **described(model),
         "examples": runs[-1].examples,
-        "seconds": round(runs[-1].seconds),
         "reviews": len(correct),
         "right": int(correct.sum()),
         "by_length": by_length(correct, corpus.text_lengths()),

@@ -19,10 +19,11 @@ def compared_bars(
     title: str,
     *,
     drawn: Collection[str] | None = None,
-    domain: tuple[float, float] = (0, 1),
+    domain: tuple[float, float] = (0.0, 1.0),
+    colours: tuple[str, str] = ("second", "accent"),
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
-    """Shares of two models for each group; those not ``drawn`` keep their place.
+    """Shares of two models for each group; those not ``drawn`` keep their place. colours: of the theme, by name.
 
     ValueError unless there are two models with a share for each group, or where two groups have one name.
     """
@@ -40,7 +41,7 @@ def compared_bars(
     labels = alt.Axis(
         title=None, labelAngle=0 if len(groups) <= 4 else -45, labelFontSize=FONT_SIZE - 2, labelOverlap=False
     )
-    colours = alt.Scale(domain=names, range=[theme.second, theme.accent])
+    scale = alt.Scale(domain=names, range=[getattr(theme, colour) for colour in colours])
     look = alt.Legend(title=None, orient="top", columns=2, labelLimit=340, labelFontSize=FONT_SIZE - 1)
     base = alt.Chart(data_of(rows)).encode(
         x=alt.X("group:N", sort=None, scale=alt.Scale(domain=list(groups)), axis=labels),
@@ -49,7 +50,7 @@ def compared_bars(
     )
     height = alt.Y("share:Q", title=title, scale=alt.Scale(domain=list(domain)), axis=alt.Axis(format="%", tickCount=5))
     layers = [
-        base.mark_bar(clip=True).encode(y=height, y2="low:Q", color=alt.Color("model:N", scale=colours, legend=look))
+        base.mark_bar(clip=True).encode(y=height, y2="low:Q", color=alt.Color("model:N", scale=scale, legend=look))
     ]
     if 2 * len(groups) <= NUMBERED:
         layers.append(base.mark_text(dy=-8, fontSize=FONT_SIZE - 2, color=theme.text).encode(y=height, text="said:N"))

@@ -12,6 +12,7 @@ from viz.theme import FONT_SIZE, LIGHT, Theme
 
 HEIGHT = 320
 DASHES = {"accent": [1, 0], "second": [6, 3], "quiet": [2, 2]}
+Number = int | float
 POINTS = 24  # of a line, up to which each is marked
 
 
@@ -21,9 +22,9 @@ class Axis:
 
     title: str
     log: bool = False
-    values: Sequence[float] | None = None
+    values: Sequence[Number] | None = None
     form: str = ",~g"
-    domain: tuple[float, float] | None = None
+    domain: tuple[Number, Number] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +78,7 @@ def compared_lines(
     return configured(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)
 
 
-def scale(of: Axis, values: Sequence[float]) -> alt.Scale:
+def scale(of: Axis, values: Sequence[Number]) -> alt.Scale:
     """The same whichever lines are drawn."""
     low, high = of.domain or (min(values) if of.log else 0, max(values))
     kind: dict[str, Any] = {"type": "log"} if of.log else {}

@@ -56,7 +56,7 @@ def cost_lines(
         )
         for model, name in words.NAMES.items()
     ]
-    across = Axis(title=words.ACROSS_COST, log=True, values=LENGTHS, form=",d")
+    across = Axis(title=words.ACROSS_COST, log=True, values=LENGTHS, form=",d", domain=(LENGTHS[0], LENGTHS[-1]))
     return compared_lines(lines, across, Axis(title=words.UP_COST[what], log=True), drawn=models, theme=theme)
 
 

@@ -8,7 +8,7 @@ from model.measures.learn.records.blindfold import MASKED, UNMASKED, BlindfoldRe
 from viz.tokens import markdown_text, percent, visible
 
 NAMES = {MASKED: "with the mask", UNMASKED: "without the mask"}
-LEAST = 1e-9  # of a loss, as it is printed
+LEAST = 1e-5  # of a loss that is printed as a number
 GRID = "the cat"  # the text of the picture before the first guess
 
 LOSS_QUESTION = "One decoder learns with its mask, one without. Whose loss ends lower?"
@@ -91,9 +91,10 @@ def losses(record: BlindfoldRecord) -> dict[str, str]:
 
 
 def loss(nats: float) -> str:
-    """ "1.03", and "0.0009" of a small one."""
-    digits = 2 if nats >= 0.1 else -math.floor(math.log10(max(nats, LEAST)))
-    return f"{nats:.{digits}f}"
+    """ "1.03", "0.0009" of a small one; records keep five decimals."""
+    if nats < LEAST:
+        return f"less than {LEAST:.5f}"
+    return f"{nats:.{2 if nats >= 0.1 else -math.floor(math.log10(nats))}f}"
 
 
 def step_caption(name: str, moment: Moment) -> str:

@@ -49,9 +49,9 @@ COST_ANSWERS = {
     False: "From {start} tokens on; at {longest}: {lstm} for the LSTM, {transformer}.",
 }
 COST_SENTENCE = (
-    "From {half} to {longest} tokens the LSTM's time grows × {lstm_growth}, this Transformer's × {growth}: every token "
-    "looks at every other. With PyTorch's fused layers it takes {fused}. One core does one thing at a time, so nothing "
-    "waits here; on thousands of cores, {longest} steps in a row stay {longest}, and attention's stay 1."
+    "From {half} to {longest} tokens the LSTM's time grows × {lstm_growth}, this Transformer's × {growth}, for every "
+    "token looks at every other ({fused} with PyTorch's layers). One core does one thing at a time anyway; with "
+    "thousands of cores, the LSTM's {longest} steps still wait for each other."
 )
 RECORDED = "Recorded on {machine}, by `{command}`."
 MEASURED = "Measured here just now, {threads}."

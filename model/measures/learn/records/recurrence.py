@@ -41,7 +41,6 @@ class TrainedRun:
     model: str
     seed: int
     parameters: int
-    seconds: int
     reviews: int
     right: int
     by_length: tuple[LengthShare, ...]
@@ -118,7 +117,7 @@ def training_record() -> TrainingRecord:
 
 def trained_run(run: Mapping[str, Any]) -> TrainedRun:
     return TrainedRun(
-        **{name: run[name] for name in ("model", "seed", "parameters", "seconds", "reviews", "right")},
+        **{name: run[name] for name in ("model", "seed", "parameters", "reviews", "right")},
         by_length=tuple(LengthShare(**part) for part in run["by_length"]),
         curve={row["step"]: row["validation_accuracy"] for row in run["curve"]},
     )

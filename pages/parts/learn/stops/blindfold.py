@@ -163,13 +163,18 @@ def show_probabilities(selection: Selection, masked: Trace, ahead: Lookahead, se
     """A pair of bars for every next token; before the guess those with the mask alone."""
     names = names_of(masked, MOST_DRAWN)
     shares = {
-        words.NAMES[UNMASKED]: [token.probability for token in ahead.unmasked[:MOST_DRAWN]],
         words.NAMES[MASKED]: [token.probability for token in ahead.masked[:MOST_DRAWN]],
+        words.NAMES[UNMASKED]: [token.probability for token in ahead.unmasked[:MOST_DRAWN]],
     }
     show_chart(
         ("learn_lookahead", selection.checkpoint, selection.text, seen),
         lambda: compared_bars(
-            names, shares, "probability of the token", drawn=None if seen else [words.NAMES[MASKED]], theme=theme()
+            names,
+            shares,
+            "probability of the token",
+            drawn=None if seen else [words.NAMES[MASKED]],
+            colours=("accent", "second"),
+            theme=theme(),
         ),
         "The probability of every next token of this text, with the mask and without.",
     )
