@@ -286,6 +286,7 @@ def open_from_menu(page: Page, title: str) -> None:
 # By their titles: the end of the address, and what stands above the page.
 PAGES = {
     "Learn": ("learn", "Question 1 of"),
+    "Mistakes": ("mistakes", "What do tutorials get wrong?"),
     "Explore": ("", "Which words does each head look at?"),
     "Inside a head": ("inside", "Where does this one number come from?"),
     "Positions": ("positions", "How does the model know the order of words?"),

@@ -4,6 +4,7 @@ from pages.parts.ablations import settings as ablations
 from pages.parts.explore import settings as explore
 from pages.parts.inside import settings as inside
 from pages.parts.learn import settings as learn
+from pages.parts.mistakes import settings as mistakes
 from pages.parts.positions import settings as positions
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.translate import settings as translate
@@ -19,7 +20,7 @@ CODEC = Codec(
         "translate": translate.STATE,
         "write": write.STATE,
         "learn": learn.STATE,
-        "mistakes": PageState(follows=True),
+        "mistakes": mistakes.STATE,
         "words": PageState(follows=True),
         "costs": PageState(follows=True),
         "evidence": PageState(follows=True),
