@@ -1,6 +1,7 @@
 """What every page declares of its address: a new page adds its line."""
 
 from pages.parts.ablations import settings as ablations
+from pages.parts.costs import settings as costs
 from pages.parts.explore import settings as explore
 from pages.parts.inside import settings as inside
 from pages.parts.learn import settings as learn
@@ -8,6 +9,7 @@ from pages.parts.mistakes import settings as mistakes
 from pages.parts.positions import settings as positions
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.translate import settings as translate
+from pages.parts.words import settings as words
 from pages.parts.write import settings as write
 
 FIRST = "explore"  # the page that opens at /
@@ -21,8 +23,8 @@ CODEC = Codec(
         "write": write.STATE,
         "learn": learn.STATE,
         "mistakes": mistakes.STATE,
-        "words": PageState(follows=True),
-        "costs": PageState(follows=True),
+        "words": words.STATE,
+        "costs": costs.STATE,
         "evidence": PageState(follows=True),
         "checkpoints": PageState(follows=True),
     }
