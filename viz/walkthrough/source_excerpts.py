@@ -51,6 +51,13 @@ def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: s
     return Excerpt(f"{where}, line {first + chosen[0].lineno - 1}: {function.__qualname__}", textwrap.dedent(code))
 
 
+def with_signature(function: Callable[..., Any]) -> Excerpt:
+    """All statements of a function under its name and the names of what it takes, without their types."""
+    whole, names = excerpt(function), ", ".join(inspect.signature(inspect.unwrap(function)).parameters)
+    definition = f"def {function.__name__}({names}):"
+    return Excerpt(whole.place, f"{definition}\n{textwrap.indent(whole.code, '    ')}")
+
+
 def simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements that hold no others, in the order in which they stand."""
     for statement in body:

@@ -5,6 +5,7 @@ from pages.parts.costs import settings as costs
 from pages.parts.explore import settings as explore
 from pages.parts.inside import settings as inside
 from pages.parts.learn import settings as learn
+from pages.parts.mistakes import settings as mistakes
 from pages.parts.positions import settings as positions
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.translate import settings as translate
@@ -21,7 +22,7 @@ CODEC = Codec(
         "translate": translate.STATE,
         "write": write.STATE,
         "learn": learn.STATE,
-        "mistakes": PageState(follows=True),
+        "mistakes": mistakes.STATE,
         "words": words.STATE,
         "costs": costs.STATE,
         "evidence": PageState(follows=True),
