@@ -102,3 +102,9 @@ def is_inflected(word: str) -> bool:
     """Whether an "s" at its end can be an ending."""
     plain = word.isascii() and word.isalpha() and len(word) >= SHORTEST
     return plain and not NO_ENDING.fullmatch(word.lower()) and not word.endswith("ss")
+
+
+def others_changed(changed: ChangedWords, beginning: str) -> int:
+    """``changed.count`` without the last word of a beginning of the second sentence, if that one is new."""
+    place = len(WORD.findall(beginning)) - 1
+    return changed.count - (0 <= place < len(changed.new) and changed.new[place])

@@ -11,7 +11,7 @@ LONGEST_OUTPUT = 128  # tokens
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class NextToken:
     """A token that may come next, and the probability that the model gives it."""
 
     token_id: int
@@ -31,7 +31,7 @@ class WrittenSteps:
     text: str
     ids: tuple[int, ...]
     forced: int
-    steps: tuple[tuple[Candidate, ...], ...]
+    steps: tuple[tuple[NextToken, ...], ...]
     end_id: int | None
 
     def forceable(self) -> list[int]:
@@ -59,7 +59,7 @@ def written_steps(checkpoint: Checkpoint, text: str, forced: Sequence[int] = ())
     every = [step.alternatives(CANDIDATES) for step in generation.steps]
     names = iter(checkpoint.tokenizer.pieces([token_id for step in every for token_id, _ in step]))
     steps = tuple(
-        tuple(Candidate(token_id=token_id, token=next(names), probability=chance) for token_id, chance in step)
+        tuple(NextToken(token_id=token_id, token=next(names), probability=chance) for token_id, chance in step)
         for step in every
     )
     text = checkpoint.tokenizer.decode(ids)

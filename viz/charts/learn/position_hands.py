@@ -12,8 +12,8 @@ from viz.charts.lines import configured
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import decimal
 
-RADIUS, HEIGHT = 36, 168  # pixels
-CENTRE = 62  # pixels from the top
+RADIUS, HEIGHT = 36, 176  # pixels; the height is that of legend, clocks and words together
+CENTRE = RADIUS + 4  # pixels below the legend
 HAND = "M 0 0 L 0 -1"  # from the centre of the clock upwards
 AREA = (2 * RADIUS) ** 2  # a shape of Vega's is as wide as the root of its size
 MOST_HANDS = 4  # of a clock: more could not be told apart
@@ -47,7 +47,7 @@ def hands_chart(
         drawn_hands(hands, names, across, theme).encode(y=alt.value(CENTRE)),
         words.encode(y=alt.value(CENTRE + RADIUS + 12), text="turn:N"),
     ]
-    drawn = alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT - CENTRE)
+    drawn = alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT)
     return configured(drawn, theme, framed=False)
 
 

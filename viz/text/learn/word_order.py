@@ -8,14 +8,15 @@ from model.measures.learn.two_verdicts import TwoVerdicts
 from model.measures.positions.swapped_order import places_to_swap
 from model.trace import StackTrace
 from viz.sentences.sentence_rows import Group, Row
-from viz.text.learn.answers import answer_name, points
+from viz.text.learn.answers import answer_name
 from viz.text.swapped_halves import swapped_halves, word_span
 from viz.text.swapped_spans import swapped_spans
-from viz.tokens import markdown_text, percent, visible
+from viz.tokens import decimal, markdown_text, percent, visible
 
 NAME = "Does it notice if two words change places?"
 LONGEST, LONGEST_NAME = 90, 44  # characters of a text in a sentence, and over a bar
 MOST_TOKENS = 64  # whose words can be swapped with their neighbours
+FAR = 3  # a distance of two verdicts that is told in whole points
 NO_ORDER = "This text has no two different words that could change places."
 ORDER_QUESTION = "What does the model say when the same words stand in another order?"
 ORDER_SETTING = "It calls this text {answer}, {first}. In the other order: “{other}”"
@@ -38,8 +39,7 @@ NEIGHBOURS = "Swap two neighbours instead"
 NO_NEIGHBOURS = "None"
 BARE_QUESTION = "Without positions, how far apart are the verdicts on the two orders?"
 BARE_SETTING = (
-    "Before the first layer, every word gets a mark of its **position**. Here no word gets one. With positions, the "
-    "verdicts are {first} and {second}."
+    "Here the model is not told the **position** of any word. Where it is told, the verdicts are {first} and {second}."
 )
 NO_POSITIONS = "This model has no positions that could be left out."
 BARE_OPTIONS = ("More than 10 points", "1 to 10 points", "Less than 1 point", "They are equal")
@@ -171,7 +171,7 @@ def words(plain: TwoVerdicts, bare: TwoVerdicts, other: str, *, width: int) -> d
         "answer": answer_name(plain.answer),
         "other": shortened(other),
         "width": str(width),
-        "apart": points(plain.apart),
+        "apart": f"{decimal(100 * plain.apart, '.0f' if plain.distance == FAR else '.1f')} points",
     }
     return texts | {name: percent(share, 1) for name, share in shares.items()}
 

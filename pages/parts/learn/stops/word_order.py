@@ -15,9 +15,9 @@ from model.measures.learn.two_verdicts import TwoVerdicts, outcome_of_translatio
 from model.positions import computed_sinusoids
 from model.transformer import Stack
 from pages.parts.cache import checkpoint_key, checkpoint_named
-from pages.parts.learn.sentence_rows import show_sentence_rows
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import even_chance, unclear
+from pages.parts.learn.sentence_rows import show_sentence_rows
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Asked, Door, Stop
 from pages.parts.passes import trace_key, trace_of, with_text
