@@ -1,8 +1,9 @@
-"""The verdicts on two texts, or two orders of one text, beside each other."""
+"""What a model says of two texts, or of two orders of one text, beside each other."""
 
 from dataclasses import dataclass
 
 from model.checkpoint import Checkpoint
+from model.tokenizer import Tokenizer
 from model.trace import Trace
 
 EQUAL = 1e-6  # of a probability: what the rounding of another order of the same sums may change
@@ -35,3 +36,23 @@ def two_verdicts(checkpoint: Checkpoint, first: Trace, second: Trace) -> TwoVerd
     answers = [max(each, key=each.__getitem__) for each in probabilities]
     one, other = (each[answers[0]] for each in probabilities)
     return TwoVerdicts(answer=answers[0], first=one, second=other, same_answer=answers[0] == answers[1])
+
+
+def same_tokens(tokenizer: Tokenizer, first: str, second: str) -> bool:
+    """Whether two texts have the same tokens, each as often, in whatever order."""
+    one, other = (sorted(tokenizer.encode(text).ids) for text in (first, second))
+    return one == other
+
+
+def outcome_of_translations(placed: tuple[str, str], unplaced: tuple[str, str]) -> int:
+    """What becomes of the translations of two orders, ``placed``, when the encoder has no positions, ``unplaced``.
+
+    0: both stay. 1: both orders get the translation that the first had; 2: that which the second had; 3: one that
+    neither had. 4: the two orders get two translations that are not both what they were.
+    """
+    if unplaced == placed:
+        return 0
+    one, other = unplaced
+    if one != other:
+        return 4
+    return 1 + placed.index(one) if one in placed else 3
