@@ -248,6 +248,12 @@ class Curve:
             writer.writerows(rows)
 
 
+def curve_rows(path: Path) -> list[dict[str, float]]:
+    """The rows of a ``curve.csv``."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+
+
 def save(model: nn.Module, optimiser: torch.optim.Optimizer, run: TrainingRun, path: Path) -> None:
     """Write weights, optimiser state and progress, all at once or not at all."""
     tensors = {}

@@ -27,7 +27,6 @@ from model.training.data.corpora import Corpus, read_examples
 from model.training.data.preparation import REVIEW_LABELS, Prepared, prepare, reviews
 from model.training.evaluation.classification import figures, predict
 from model.training.precision import device_of, matrix_products
-from model.transformer import Transformer
 
 DATA = "folder of the film reviews, or a CSV or JSONL file"
 UNKNOWN_ID = 1
@@ -118,15 +117,14 @@ def learning(config: Config, prepared: Prepared, options: argparse.Namespace) ->
 
     def validate(model: nn.Module) -> loop.Validation:
         with matrix_products(model, options.precision):
-            return measure(model, first_texts)
+            return measure(model, config, first_texts)
 
     return loop.Learning(loss_of_step, validate)
 
 
-def measure(model: nn.Module, corpus: Corpus) -> loop.Validation:
+def measure(model: nn.Module, config: Config, corpus: Corpus) -> loop.Validation:
     """Loss and accuracy on texts."""
-    assert isinstance(model, Transformer)
-    log_probabilities = predict(model, corpus, model.config.max_length)
+    log_probabilities = predict(model, corpus, config.max_length, config.pad_id)
     right = log_probabilities.argmax(axis=1) == corpus.targets.argmax(axis=1)
     return loop.Validation(float(-(log_probabilities * corpus.targets).sum(axis=1).mean()), float(right.mean()))
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float32
+from torch import nn
 from tqdm import tqdm
 
 from model.config import Config
@@ -14,6 +15,7 @@ from model.training.data.batches import pad
 from model.training.data.corpora import Corpus, Example
 from model.training.data.list_files import Lists, read_lists
 from model.training.data.preparation import label_corpus
+from model.training.precision import device_of
 from model.transformer import Transformer
 
 LENGTHS = ((1, 128), (129, 256), (257, 512), (513, 1 << 30))
@@ -38,18 +40,20 @@ def in_order_of_length(corpus: Corpus, limit: int) -> Iterator[np.ndarray]:
 
 
 @torch.inference_mode()
-def predict(model: Transformer, corpus: Corpus, limit: int) -> Float32[np.ndarray, "text label"]:
+def predict(model: nn.Module, corpus: Corpus, limit: int, pad_id: int = 0) -> Float32[np.ndarray, "text label"]:
     """The log-probability of every label for the first ``limit`` tokens of every text, on the model's own device.
+
+    The model returns something with ``logits``, called with ids and a ``padding_mask``.
 
     A text without a single token is given to the model as the unknown token.
     """
     log_probabilities = np.empty_like(corpus.targets)
-    device = model.embedding.weight.device
+    device = device_of(model)
     model.eval()
     for chosen in tqdm(list(in_order_of_length(corpus, limit)), desc="predicting", unit="batch", leave=False):
         rows = [corpus.whole(text)[:limit] for text in chosen.tolist()]
         rows = [row if len(row) else np.array([1], np.int32) for row in rows]
-        batch = pad(rows, corpus.targets[chosen], model.config.pad_id)
+        batch = pad(rows, corpus.targets[chosen], pad_id)
         logits = model(batch.ids.to(device), padding_mask=batch.padding_mask.to(device)).logits
         log_probabilities[chosen] = logits.float().log_softmax(dim=-1).cpu().numpy()
     return log_probabilities
@@ -57,7 +61,7 @@ def predict(model: Transformer, corpus: Corpus, limit: int) -> Float32[np.ndarra
 
 def right(model: Transformer, corpus: Corpus, limit: int) -> np.ndarray:
     """Whether each text's likeliest label is its own."""
-    return predict(model, corpus, limit).argmax(axis=1) == corpus.targets.argmax(axis=1)
+    return predict(model, corpus, limit, model.config.pad_id).argmax(axis=1) == corpus.targets.argmax(axis=1)
 
 
 def figures(model: Transformer, tokenizer: Tokenizer, examples: list[Example], what: str) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,57 @@
+"""Bars of two models side by side, one pair for each group, each model in its own colour."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import altair as alt
+
+from viz.charts.chart_data import data_of
+from viz.charts.lines import configured
+from viz.theme import FONT_SIZE, LIGHT, Theme
+from viz.tokens import percent
+
+HEIGHT = 320
+NUMBERED = 16  # bars, up to which each has its number over it
+
+
+def compared_bars(
+    groups: Sequence[str],
+    shares: Mapping[str, Sequence[float]],
+    title: str,
+    *,
+    drawn: Collection[str] | None = None,
+    domain: tuple[float, float] = (0.0, 1.0),
+    colours: tuple[str, str] = ("second", "accent"),
+    theme: Theme = LIGHT,
+) -> alt.LayerChart:
+    """Shares of two models for each group; those not ``drawn`` keep their place. colours: of the theme, by name.
+
+    ValueError unless there are two models with a share for each group, or where two groups have one name.
+    """
+    if len(shares) != 2 or any(len(row) != len(groups) for row in shares.values()):
+        raise ValueError(f"{[len(row) for row in shares.values()]} shares, wanted {len(groups)} of two models")
+    if len(set(groups)) < len(groups):
+        raise ValueError("two groups have one name")
+    names = list(shares)
+    rows = [
+        {"group": group, "model": name, "share": share, "low": domain[0], "said": percent(share, 1)}
+        for name in names
+        if drawn is None or name in drawn
+        for group, share in zip(groups, shares[name], strict=True)
+    ]
+    labels = alt.Axis(
+        title=None, labelAngle=0 if len(groups) <= 4 else -45, labelFontSize=FONT_SIZE - 2, labelOverlap=False
+    )
+    scale = alt.Scale(domain=names, range=[getattr(theme, colour) for colour in colours])
+    look = alt.Legend(title=None, orient="top", columns=2, labelLimit=340, labelFontSize=FONT_SIZE - 1)
+    base = alt.Chart(data_of(rows)).encode(
+        x=alt.X("group:N", sort=None, scale=alt.Scale(domain=list(groups)), axis=labels),
+        xOffset=alt.XOffset("model:N", sort=names, scale=alt.Scale(domain=names)),
+        tooltip=["model:N", "group:N", alt.Tooltip("share:Q", title=title, format=".2%")],
+    )
+    height = alt.Y("share:Q", title=title, scale=alt.Scale(domain=list(domain)), axis=alt.Axis(format="%", tickCount=5))
+    layers = [
+        base.mark_bar(clip=True).encode(y=height, y2="low:Q", color=alt.Color("model:N", scale=scale, legend=look))
+    ]
+    if 2 * len(groups) <= NUMBERED:
+        layers.append(base.mark_text(dy=-8, fontSize=FONT_SIZE - 2, color=theme.text).encode(y=height, text="said:N"))
+    return configured(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)

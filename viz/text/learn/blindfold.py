@@ -1,0 +1,134 @@
+"""The words of the question why a decoder may not look ahead."""
+
+import math
+from collections.abc import Sequence
+
+from model.measures.learn.lookahead import Lookahead
+from model.measures.learn.records.blindfold import MASKED, UNMASKED, BlindfoldRecord, Moment
+from viz.tokens import markdown_text, percent, visible
+
+NAMES = {MASKED: "with the mask", UNMASKED: "without the mask"}
+LEAST = 1e-5  # of a loss that is printed as a number
+GRID = "the cat"  # the text of the picture before the first guess
+
+LOSS_QUESTION = "One decoder learns with its mask, one without. Whose loss ends lower?"
+LOSS_SETTING = (
+    "Each predicts every next character of {stories} stories for {steps} steps (recorded). The **mask** hides what "
+    "comes later: without it, the character to predict (ringed) is in sight."
+)
+LOSS_OPTIONS = ("With the mask", "Without the mask", "About the same")
+LOSS_ANSWERS = {
+    UNMASKED: "Without the mask: {unmasked} against {masked}.",
+    MASKED: "With the mask: {masked} against {unmasked}.",
+    None: "About the same: {masked} with the mask, {unmasked} without.",
+}
+LOSS_SENTENCE = (
+    "After {steps} steps, the loss is {unmasked} without the mask and {masked} with it. Where the next character is "
+    "really missing, at the end of {prefixes} beginnings, it is {blind_unmasked} and {blind_masked}; a guess at random "
+    "among {characters} characters has {chance}."
+)
+
+TEXT_QUESTION = "Now each has to write, and nothing stands ahead. Which writes English?"
+TEXT_SETTING = (
+    "Each continues “{prompt}” by its likeliest character, {written} times. Their training losses ended at {masked} "
+    "with the mask and {unmasked} without."
+)
+TEXT_OPTIONS = ("With the mask only", "Without the mask only", "Both", "Neither")
+TEXT_ANSWERS = {
+    frozenset({MASKED}): "Only the one that learned with the mask.",
+    frozenset({UNMASKED}): "Only the one that learned without the mask.",
+    frozenset({MASKED, UNMASKED}): "Both of them.",
+    frozenset[str](): "Neither of them.",
+}
+TEXT_SENTENCE = (
+    "With the mask, the training stories have {known} of the {pairs} pairs of neighbouring words that it writes; "
+    "without, {other_known} of {other_pairs}. Who may copy the next character never learns to predict it."
+)
+STEP_LABEL = "Written after so many steps"
+STEP_CAPTION = "{name}, after {step} steps: training loss {loss}"
+
+TRAINED_QUESTION = "A trained decoder now sees your next word. Does it predict it better?"
+TRAINED_SETTING = (
+    "{model} has learned with its mask. Here the mask is taken off while it reads this text, so every token can look "
+    "at the one that it has to predict."
+)
+TRAINED_OPTIONS = ("Yes, better", "About as well", "No, worse")
+TRAINED_ANSWERS = {
+    1: "Better here: {masked} becomes {unmasked}.",
+    0: "About as well: {masked} becomes {unmasked}.",
+    -1: "Worse: {masked} becomes {unmasked}.",
+}
+TRAINED_SENTENCE = (
+    "That is the mean probability of the {count} next tokens. {rose} of them get likelier without the mask, and "
+    "{right} {are} its first choice, where a copy would have all {count}: it has not learned to copy what comes."
+)
+ALONE = "This text has a single token, so there is no next one to predict."
+PLACE_LABEL = "What it expected"
+PLACE_SENTENCE = "With the mask: {masked}. Without: {unmasked}."
+
+
+def losses(record: BlindfoldRecord) -> dict[str, str]:
+    """What the sentences of both recorded rounds name."""
+    masked, unmasked = (record.at(name, -1) for name in (MASKED, UNMASKED))
+    facts = record.facts
+    return {
+        "masked": loss(masked.training_loss),
+        "unmasked": loss(unmasked.training_loss),
+        "blind_masked": loss(masked.prefix_loss),
+        "blind_unmasked": loss(unmasked.prefix_loss),
+        "steps": f"{facts['steps']:,}",
+        "stories": f"{facts['stories']:,}",
+        "prefixes": f"{facts['prefixes']:,}",
+        "written": f"{facts['written']:,}",
+        "characters": str(facts["characters"]),
+        "chance": loss(record.chance),
+        "prompt": markdown_text(record.prompt),
+        "known": str(masked.known),
+        "pairs": str(masked.pairs),
+        "other_known": str(unmasked.known),
+        "other_pairs": str(unmasked.pairs),
+    }
+
+
+def loss(nats: float) -> str:
+    """ "1.03", "0.0009" of a small one; records keep five decimals."""
+    if nats < LEAST:
+        return f"less than {LEAST:.5f}"
+    return f"{nats:.{2 if nats >= 0.1 else -math.floor(math.log10(nats))}f}"
+
+
+def step_caption(name: str, moment: Moment) -> str:
+    caption = STEP_CAPTION.format(name=NAMES[name], step=f"{moment.step:,}", loss=loss(moment.training_loss))
+    return caption[0].upper() + caption[1:]
+
+
+def source(record: BlindfoldRecord) -> str:
+    """Where the recorded numbers come from."""
+    facts = record.facts
+    return (
+        f"Recorded: {record.parameters:,} parameters, seed {facts['seed']}, {record.seconds:,} s on "
+        f"{record.machine}, by `{record.command}`."
+    )
+
+
+def trained(ahead: Lookahead, checkpoint: str) -> dict[str, str]:
+    """What the sentences of the round on this text name."""
+    masked, unmasked = ahead.means
+    rose = sum(
+        after.probability > before.probability for before, after in zip(ahead.masked, ahead.unmasked, strict=True)
+    )
+    right = sum(token.rank == 0 for token in ahead.unmasked)
+    return {
+        "model": markdown_text(checkpoint),
+        "masked": percent(masked),
+        "unmasked": percent(unmasked),
+        "count": str(len(ahead.masked)),
+        "rose": str(rose),
+        "right": str(right),
+        "are": "is" if right == 1 else "are",
+    }
+
+
+def expected(likeliest: Sequence[tuple[str, float]]) -> str:
+    """ "“ girl” 31 %, “ boy” 20 %", escaped."""
+    return ", ".join(f"“{markdown_text(visible(token))}” {percent(share)}" for token, share in likeliest)
