@@ -10,6 +10,7 @@ from model.trace import Trace
 from pages.parts.cache import checkpoint_named
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import page_link
+from pages.parts.mistakes.check_yours import show_check_yours
 from pages.parts.mistakes.measured import effect_of, greatest
 from pages.parts.mistakes.picture import show_lines, show_picture
 from pages.parts.mistakes.settings import Mistaken
@@ -47,6 +48,7 @@ def show() -> None:
             show_unfit(name, checkpoint)
         if not picture_alone():
             show_lines(name)
+            show_check_yours(selection, checkpoint)
     if not picture_alone():
         page_link(LEARN, "learn", LEARN_HELP)
 

@@ -25,6 +25,7 @@ from pages.parts.widgets.binding import select
 from viz.explorer.attention_kinds import TITLES as ATTENTIONS
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.export import data_files
+from viz.export.check_yours import can_check, check_file, check_script
 from viz.tokens import counted, position_name
 from viz.walkthrough.steps import TITLES, arrays_of, script
 
@@ -39,6 +40,13 @@ KEY_HELP = "The token that is looked at. At first, it is the key with the query'
 HEAD_FILE_HELP = "The matrices of this head, Q, K, V, products, scores, weights and context, for numpy.load."
 STEP_FILE_HELP = "All numbers of this step: one array for each quantity, for numpy.load."
 FILE_HELP = "All numbers of all steps: one array for each quantity, named by step and quantity, for numpy.load."
+CHECK_FILE_HELP = (
+    "Input, Q, K, V and mask of this head, with the scores, weights and context that are expected of them."
+)
+CHECK_SCRIPT_HELP = (
+    "A script for a function of your own: it names the first step that differs from the arrays. It runs on your own "
+    "computer, with NumPy, beside the file above."
+)
 SCRIPT_HELP = (
     "A script that computes this weight again, by hand and from the stored weights, and asserts that both agree."
 )
@@ -174,7 +182,34 @@ def offer_files(selection: Selection) -> None:
             button("This step (NPZ)", download_name("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
         button("Every step (NPZ)", download_name("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)
         button("As Python", download_name("inside", "py"), python(selection), SCRIPT_HELP)
+        offer_check(selection)
         share("inside", weight_snapshot(selection))
+
+
+def offer_check(selection: Selection) -> None:
+    """The arrays of the head and the script with which readers compare a function of their own."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    file, script_name = download_name("inside", "npz", "check"), download_name("inside", "py", "check")
+    source, off = (
+        provenance_of(selection, checkpoint, edits_of(selection, checkpoint)),
+        not can_check(checkpoint.config),
+    )
+    make = partial(check_script, file, provenance=source)
+    button("Check yours (NPZ)", file, check_npz(selection), CHECK_FILE_HELP, disabled=off)
+    button("Check yours (Python)", script_name, make, CHECK_SCRIPT_HELP, disabled=off)
+
+
+def check_npz(selection: Selection) -> Callable[[], bytes]:
+    """What a function of one's own is given and should give back, for when the file is asked for."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    take_path = path_later(selection, checkpoint)
+    source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
+
+    def make() -> bytes:
+        path = take_path()
+        return check_file(path.attention, path.site.head, provenance=source)
+
+    return make
 
 
 def weight_snapshot(selection: Selection) -> Callable[[], Snapshot]:

@@ -317,3 +317,15 @@ UNFIT = {
 def first_tokens(read: int, all_tokens: int) -> str:
     """What is said of a text that is longer than the page reads."""
     return f"This page reads the first {read} of {all_tokens} tokens." if read < all_tokens else ""
+
+
+CHECK_YOURS = (
+    "You have written attention yourself? Take two files and put them into one folder: the arrays of head 1 of layer 1 "
+    "as it read this text (input, Q, K, V, mask, and the expected scores, weights and context), and a script. Put your "
+    "function into the script and run it: it compares scores, mask, weights and context, and names the first step that "
+    "differs. It runs on your own computer, and needs Python and NumPy."
+)
+NOT_CHECKED = (
+    "{model} adds to its scores or scales them in a way of its own, so that the formula alone does not give its "
+    "weights. Take another model to check your own function."
+)
