@@ -49,11 +49,12 @@ LOOK_SENTENCE = (
 EVEN = "To write {word}, the heads spread their attention: {source} gets most, but that is {share}."
 NO_CHOICE = "This text has too few words to choose one from."
 CLICK = "Click a French word to see what was looked at, and which other tokens could have stood there."
-UNWRITTEN, UNWRITTEN_SAID = "?", "Not written yet"
+NOT_SHOWN = "The links appear with the answer"
+UNWRITTEN = "Not written yet"
 CANDIDATES = "probability of the next token"
 CANDIDATES_ALT = "A bar for each of the likeliest next tokens."
 
-FORCE_QUESTION = "Token {step} is made {second} instead of {first}. How many other words change?"
+FORCE_QUESTION = "Token {step} becomes {second} instead of {first}. How many other words change?"
 FORCE_SETTING = (
     "{second} came second, with {second_probability} against {first_probability}. The decoder is given it as if it had "
     "written it, and goes on from there."

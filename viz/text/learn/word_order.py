@@ -176,6 +176,11 @@ def words(plain: TwoVerdicts, bare: TwoVerdicts, other: str, *, width: int) -> d
     return texts | {name: percent(share, 1) for name, share in shares.items()}
 
 
+def bare_option(bare: TwoVerdicts) -> int:
+    """The option that names how far apart the verdicts are; the furthest comes first."""
+    return len(BARE_OPTIONS) - 1 - bare.distance
+
+
 def bare_sentence(bare: TwoVerdicts, *, same_tokens: bool) -> str:
     """Why the verdicts without positions are equal, or are not."""
     return BARE_EQUAL if bare.distance == 0 else BARE_MASK if same_tokens else BARE_OTHER_TOKENS

@@ -13,6 +13,7 @@ from model import Checkpoint
 from model.decoding.steps import write
 from model.measures.cross_attention_links import POINTED, most_looked_at
 from model.measures.learn.changed_words import changed_words, counts_to_guess, other_number, others_changed
+from model.measures.learn.words_to_guess import words_to_guess
 from model.measures.learn.written_steps import Parting, WrittenSteps, parting, with_second, written_steps
 from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.components.linked_words import linked_words, step_clicked
@@ -32,13 +33,13 @@ from pages.parts.translate.settings import MOMENTS, SENTENCES
 from pages.parts.widgets.binding import listed, select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.share_bars import share_chart
-from viz.sentences.word_links import word_links
+from viz.sentences.word_links import word_links, written_until
 from viz.text import translation_finding
 from viz.text.learn import one_word_at_a_time as words
+from viz.tokens import counted
 
 TEXT = "You are my friend."
 MOST_TOKENS = 48  # of a text that is translated twice
-MOST_OPTIONS = 5
 Key = tuple[str, str, tuple[int, ...]]
 
 
@@ -122,17 +123,13 @@ def is_known(selection: Selection) -> Callable[[str], bool]:
 
 def show_steps(links: "Links", opening: int) -> None:
     """A step of the new translation: its links and its candidates."""
-    count = len(links.written.steps)
-    step = chosen_step(links.selection, range(count), opening)
-    if count > 1:
-        numbers = range(1, count + 1)
-        st.slider(words.STEP, 1, count, **listed("written_step", numbers, step + 1, take_number), width=480)
-    show_links(links, links.linked.of_step[step], step, seen=True)
-
-
-def take_number(number: int) -> None:
-    """Another step, counted from 1."""
-    choose(knob=str(number - 1))
+    steps = range(len(links.written.steps))
+    step = chosen_step(links.selection, steps, opening)
+    if len(steps) > 1:
+        look = {"format_func": counted, "width": 480}
+        st.select_slider(words.STEP, steps, **listed("written_step", steps, step, take_step), **look)
+    word = links.linked.of_step[step]
+    show_links(links, word, step, until=word)
 
 
 def chosen_step(selection: Selection, steps: Sequence[int], opening: int) -> int:
@@ -185,16 +182,17 @@ def ask_about_look(selection: Selection) -> Asked:
     links = written_links(selection)
     linked, step = links.linked, opening_step(links.checkpoint, links.forced_pass, links.linked)
     word = linked.of_step[step]
-    link, places = most_looked_at(links.weights[word]), option_places(linked, links.weights[word])
+    row, sources = links.weights[word], linked.sources
+    link, places = most_looked_at(row), words_to_guess(row, sources.words, is_word(sources))
     if link is None or len(places) < 2 or link[0] not in places:
         return unclear(words.NAME, selection, words.NO_CHOICE)
     targets, (best, share) = linked.targets.words, link
-    between = targets[word], linked.sources.words[best], share
+    between = targets[word], sources.words[best], share
     names = words.look_words(links.written, step, between, selection.text, targets[:word])
     return Asked(
         question=words.LOOK_QUESTION.format(**names),
         setting=words.LOOK_SETTING.format(**names),
-        options=[words.token_name(linked.sources.words[place]) for place in places],
+        options=[words.token_name(sources.words[place]) for place in places],
         right=frozenset({places.index(best)}),
         answer=words.LOOK_ANSWER.format(**names),
         sentence=words.LOOK_SENTENCE.format(**names),
@@ -205,50 +203,39 @@ def ask_about_look(selection: Selection) -> Asked:
     )
 
 
-def option_places(linked: Linked, row: Float[np.ndarray, " source"]) -> list[int]:
-    """The source words to guess among, in the order of the text: the one looked at most, and the first others."""
-    best, sources = int(row.argmax()), linked.sources
-    first: dict[str, int] = {}
-    for place, is_one in enumerate(is_word(sources)):
-        if is_one and sources.words[place].lower() != sources.words[best].lower():
-            first.setdefault(sources.words[place].lower(), place)
-    others = list(first.values())[: MOST_OPTIONS - 1]
-    return sorted([*others, best] if is_word(sources)[best] else others)
-
-
 def show_look(links: Links, opening: int, *, seen: bool) -> None:
     """Words above words, at the step of the knob; before the guess neither links nor what is still to be written."""
-    step = chosen_step(links.selection, range(len(links.written.steps)), opening) if seen else opening
-    show_links(links, links.linked.of_step[step], step, seen=seen)
+    of_step = links.linked.of_step
+    if seen:
+        step = chosen_step(links.selection, range(len(links.written.steps)), opening)
+        show_links(links, of_step[step], step, until=of_step[-1])
+    else:
+        show_links(links, of_step[opening], None, until=of_step[opening] - 1)
 
 
-def show_links(links: Links, word: int, step: int, *, seen: bool) -> None:
-    """Words above words, and the candidates of the step."""
+def show_links(links: Links, word: int, step: int | None, *, until: int) -> None:
+    """Words above words, and the candidates of the step, which are left out where there is none.
+
+    until: the last word whose letters and links are there.
+    """
     left, right = st.columns([3, 2], gap="large")
     with left:
-        linked_words(picture_of(links, word, seen=seen), partial(take_word, len(links.written.steps)))
+        linked_words(picture_of(links, word, until), partial(take_word, len(links.written.steps)))
     with right:
-        if seen:
+        if step is not None:
             show_candidates(links, step)
 
 
-def picture_of(links: Links, word: int, *, seen: bool) -> dict[str, Any]:
+def picture_of(links: Links, word: int, until: int) -> dict[str, Any]:
     """What the browser draws of the links."""
     linked = links.linked
-    weights = links.weights if seen else np.zeros_like(links.weights)
-    drawn = word_links(weights, linked.targets, linked.sources, linked.steps, word)
-    if not seen:
-        drawn["targets"] = [each if place < word else unwritten(each) for place, each in enumerate(drawn["targets"])]
-    return drawn | {
+    drawn = word_links(links.weights, linked.targets, linked.sources, linked.steps, word)
+    caption = translation_finding.picture_caption(links.reading, moment=MOMENTS[0])
+    return written_until(drawn, until, words.UNWRITTEN) | {
         "colours": {"accent": theme().accent, "quiet": theme().quiet},
         "alone": picture_alone(),
-        "caption": translation_finding.picture_caption(links.reading, moment=MOMENTS[0]),
+        "caption": caption if word <= until else words.NOT_SHOWN,
     }
-
-
-def unwritten(target: dict[str, object]) -> dict[str, object]:
-    """A target word that is still to be written: its letters are not there."""
-    return target | {"text": words.UNWRITTEN, "said": words.UNWRITTEN_SAID}
 
 
 def show_candidates(links: Links, step: int) -> None:

@@ -180,8 +180,7 @@ def ask_about_positions(selection: Selection) -> Asked:
         return unclear(word_order.NAME, selection, word_order.NO_POSITIONS)
     if orders is None:
         return unclear(word_order.NAME, selection, word_order.NO_ORDER)
-    bare, names = orders.bare, orders.names
-    right = len(word_order.BARE_OPTIONS) - 1 - bare.distance  # the furthest comes first
+    bare, names, right = orders.bare, orders.names, word_order.bare_option(orders.bare)
     alike = same_tokens(orders.checkpoint.tokenizer, selection.text, orders.other.text)
     return Asked(
         question=word_order.BARE_QUESTION,
