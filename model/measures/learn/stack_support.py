@@ -77,10 +77,10 @@ class NormSteps:
     doubled: float
 
 
-def norm_steps(vector: Float[Tensor, " width"], norm: nn.Module) -> NormSteps:
+def norm_steps(vector: Float[Tensor, " width"], norm: nn.LayerNorm | nn.RMSNorm) -> NormSteps:
     """LayerNorm (Ba et al. 2016, equation 4) or RMSNorm (Zhang and Sennrich 2019) of one vector, step by step."""
     numbers = vector.detach().double().cpu().numpy()
-    scale = np.asarray(norm.weight.detach().double().cpu())  # type: ignore[union-attr]
+    scale = np.asarray(norm.weight.detach().double().cpu())
     shift = getattr(norm, "bias", None)
     centres = isinstance(norm, nn.LayerNorm)
     mean = float(numbers.mean()) if centres else 0.0
@@ -88,7 +88,7 @@ def norm_steps(vector: Float[Tensor, " width"], norm: nn.Module) -> NormSteps:
 
     def normed(of: np.ndarray) -> tuple[np.ndarray, float]:
         centred = of - of.mean() if centres else of
-        deviation = float(np.sqrt(np.mean(centred**2) + epsilon))  # type: ignore[operator]
+        deviation = float(np.sqrt(np.mean(centred**2) + epsilon))
         return centred / deviation, deviation
 
     scaled, deviation = normed(numbers)

@@ -171,12 +171,12 @@ def ask_about_norm(selection: Selection) -> Asked:
     )
 
 
-def first_norm(checkpoint: Checkpoint) -> nn.Module | None:
+def first_norm(checkpoint: Checkpoint) -> nn.LayerNorm | nn.RMSNorm | None:
     """The norm of the first layer's attention; None where a model has none there."""
     stack: Any = checkpoint.model.encoder if checkpoint.config.has_encoder else checkpoint.model.decoder
     residual = stack.blocks[0].self_residual
     is_known = isinstance(residual, PreNorm) or checkpoint.config.norm_order == "post"
-    norm: nn.Module = residual.norm
+    norm = residual.norm
     return norm if is_known and isinstance(norm, nn.LayerNorm | nn.RMSNorm) else None
 
 
