@@ -40,7 +40,7 @@ class Lengths:
     @classmethod
     def of(cls, trace: Trace) -> "Lengths":
         """Those of a trace."""
-        encoder, decoder = (stack and len(stack.ids) for stack in (trace.encoder, trace.decoder))
+        encoder, decoder = (None if stack is None else len(stack.ids) for stack in (trace.encoder, trace.decoder))
         return cls(encoder=encoder, decoder=decoder)
 
     def symbol(self, stack: str) -> str:

@@ -147,7 +147,7 @@ class ColumnDrawing:
     def draw(self) -> None:
         """From the ids to the answer."""
         many = "tokens" if self.column.tokens != "1" else "token"
-        self.write(f"{self.column.stack.capitalize()}: {self.column.tokens} {many}", bold=True)
+        self.write_heading(f"{self.column.stack.capitalize()}: {self.column.tokens} {many}")
         for box in self.column.before:
             self.stack(box)
         self.draw_layer()
@@ -164,16 +164,13 @@ class ColumnDrawing:
         self.top -= CAPTION + 4
         self.before.append(self.caption())
         self.arrow_to(self.top, "", start=self.top + CAPTION + 4)
-        look: dict[str, Any] = {
-            "fill": "none",
-            "stroke": self.theme.quiet,
-            "stroke_width": 1,
-            "rx": 9,
-            "stroke_dasharray": "5 3",
-        }
-        x = 1.0
-        self.behind.append(rectangle(x, self.top, self.width - 2, bottom - self.top, **look))
+        self.draw_frame(bottom)
         self.last_shape = f"{self.column.tokens} × {self.column.width:,}"
+
+    def draw_frame(self, bottom: Length) -> None:
+        """A dashed edge around a layer, from here down to a height."""
+        look: dict[str, Any] = {"fill": "none", "stroke": self.theme.quiet, "stroke_dasharray": "5 3", "rx": 9}
+        self.behind.append(rectangle(1, self.top, self.width - 2, bottom - self.top, **look))
 
     def caption(self) -> str:
         """How many layers there are, and what one has."""
@@ -246,16 +243,20 @@ class ColumnDrawing:
         edge: dict[str, str | Length] = {"stroke": theme.text if is_lit else theme.quiet}
         edge |= {"stroke_width": 3.5 if is_lit else 1}
         shape = rectangle(self.left, placed.top, self.room, placed.height, rx=6, fill=self.fill(box), **edge)
-        texts, y = [shape], placed.top + PADDING + TITLE_LINE / 2
-        centred = {"text_anchor": "middle", "fill": theme.text}
+        return self.wrapped_box(box, shape + self.words(placed, bold=is_lit), is_lit=is_lit)
+
+    def words(self, placed: Placed, *, bold: bool) -> str:
+        """The lines of text in a box."""
+        look = {"text_anchor": "middle", "fill": self.theme.text}
+        written, y = list[str](), placed.top + PADDING
         for title in placed.titles:
-            texts.append(label(title, self.center, y, TITLE, font_weight="700" if is_lit else "600", **centred))
+            weight = "700" if bold else "600"
+            written.append(label(title, self.center, y + TITLE_LINE / 2, TITLE, font_weight=weight, **look))
             y += TITLE_LINE
-        y += (SMALL_LINE - TITLE_LINE) / 2
         for line in placed.lines:
-            texts.append(label(line, self.center, y, SMALL, **centred))
+            written.append(label(line, self.center, y + SMALL_LINE / 2, SMALL, **look))
             y += SMALL_LINE
-        return self.wrapped_box(box, "".join(texts), is_lit=is_lit)
+        return "".join(written)
 
     def wrapped_box(self, box: Box, body: str, *, is_lit: bool) -> str:
         """What a box is besides its look: a link, a button, or nothing; and whether it is the present one."""
@@ -298,10 +299,10 @@ class ColumnDrawing:
         if shape:
             self.behind.append(label(shape, self.center + 8, (bottom + top) / 2, SMALL, fill=self.theme.quiet))
 
-    def write(self, text: str, *, bold: bool = False) -> None:
-        """A line in the middle of the column."""
+    def write_heading(self, text: str) -> None:
+        """A line in the middle of the column, below all of it."""
         self.top -= TITLE_LINE
-        look = {"text_anchor": "middle", "fill": self.theme.text, "font_weight": "600" if bold else "400"}
+        look = {"text_anchor": "middle", "fill": self.theme.text, "font_weight": "600"}
         self.before.append(label(text, self.center, self.top + TITLE_LINE / 2, TITLE, **look))
         self.top -= 3
 
