@@ -30,8 +30,8 @@ from pages.parts.state.session import address_notice, choose, current, fit, reme
 from pages.parts.widgets.architecture_map import show_map
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
-from viz.architecture.places import boxes_of_step
 from pages.parts.widgets.term_links import term_link
+from viz.architecture.places import boxes_of_step
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
@@ -233,9 +233,10 @@ def show_every_number(path: WeightPath, step: str) -> None:
 
 def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The map of the whole model, the boxes of the present step marked."""
-    st.subheader("Where this step stands in the model", anchor=False)
+    step = selection.of(Walk).step
+    st.subheader(f"Where this {'head' if step == WHOLE else 'step'} stands in the model", anchor=False)
     trace, _ = trace_and_kinds(selection, checkpoint)
-    show_map(checkpoint, trace, boxes_of_step(path.site.attention, selection.of(Walk).step), small=True)
+    show_map(checkpoint, trace, boxes_of_step(path.site.attention, step), small=True)
 
 
 def show_code(path: WeightPath, step: str) -> None:
