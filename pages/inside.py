@@ -233,9 +233,10 @@ def show_every_number(path: WeightPath, step: str) -> None:
 
 def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The map of the whole model, the boxes of the present step marked."""
-    st.subheader("Where this step stands in the model", anchor=False)
+    step = selection.of(Walk).step
+    st.subheader(f"Where this {'head' if step == WHOLE else 'step'} stands in the model", anchor=False)
     trace, _ = trace_and_kinds(selection, checkpoint)
-    show_map(checkpoint, trace, boxes_of_step(path.site.attention, selection.of(Walk).step), small=True)
+    show_map(checkpoint, trace, boxes_of_step(path.site.attention, step), small=True)
 
 
 def show_code(path: WeightPath, step: str) -> None:

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.parts.learn.stops import PATH
-from tests.in_browser.test_app import serious
 from tests.running import HEAR_THE_SERVER, answered, asks, fits, idle, no_complaint, show_text, visitor
+from tests.viz.explorer.test_browser import serious
 
 EVERY_STOP = range(1, len(PATH) + 1)
 OWN = "We laughed all evening, but nobody in our row liked the ending."
@@ -43,9 +43,9 @@ def test_every_guess_of_a_stop_is_answered_and_its_door_leads_there_and_back(bro
         for number in range(1, len(PATH[stop - 1].rounds) + 1):
             expect(options_of(page).nth(1)).to_be_visible()
             question, count = heading(page), options_of(page).count()
-            for place in range(count):
+            for option in range(count):
                 with answered(page):
-                    options_of(page).nth(place).click()
+                    options_of(page).nth(option).click()
                 expect(page.get_by_text("You guessed")).to_be_visible()
                 assert heading(page) != question
                 no_complaint(page)

@@ -130,6 +130,7 @@ def test_until_a_step_is_chosen_it_opens_on_the_whole_head_with_the_numbers_of_t
         assert np.array_equal(matrix(figure, name), getattr(attention, name)[3].numpy())
     assert not {"step", "depth"} & set(app.query_params)
     assert app.button(key="previous").disabled
+    assert any(each.value == "Where this head stands in the model" for each in app.subheader)
     app.button(key="next").click().run()
     assert (app.query_params["step"], whole(app).subheader[0].value) == ("embedding", "Step 1 of 18: embedding")
     assert whole_head(app) is None

@@ -1,6 +1,8 @@
 """Which boxes of the map a step of the walk through a head stands in."""
 
-ATTENTION_STEPS = frozenset({"projection", "product", "scale", "mask", "softmax", "value", "heads", "output"})
+ATTENTION_STEPS = frozenset(
+    {"whole", "projection", "product", "scale", "mask", "softmax", "value", "heads", "output"}  # "whole": all of it
+)
 STACK_PARTS = {
     "embedding": ("embedding",),
     "position": ("positions", "segments", "embedding_norm"),

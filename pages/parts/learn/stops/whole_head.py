@@ -1,5 +1,6 @@
 """From QKᵀ to weights: the whole head, and what the division by √d_k is for."""
 
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -106,7 +107,7 @@ def ask(selection: Selection) -> Asked:
         sentence=words.SENTENCE.format(**said),
         picture=lambda seen: show_head(head, text, words.TRAINED.format(**said), knob=seen),
         door=door(here),
-        act=lambda: st.markdown(words.ACT.format(**said)),
+        act=partial(show_act, words.ACT.format(**said)),
         unclear=words.ALONE if len(text.tokens) < 2 else "",
     )
 
@@ -136,13 +137,18 @@ def ask_untrained(selection: Selection) -> Asked:
         sentence=words.SPREAD_SENTENCE.format(**said),
         picture=show,
         door=door(here),
-        act=lambda: st.markdown(words.SPREAD_ACT),
+        act=partial(show_act, words.SPREAD_ACT),
     )
 
 
 def show_head(head: WholeHead, text: Text, caption: str, *, knob: bool) -> None:
     """The matrices, with a knob on the scale once the answer may be seen."""
     head_matrices(whole_head_figure(head, text, text, caption=caption, knob=knob))
+
+
+def show_act(sentence: str) -> None:
+    """What to do with the knob, which is a part of the picture."""
+    st.markdown(sentence)
 
 
 def named(checkpoint: Checkpoint, result: WithoutDivision, answer: int) -> str:
