@@ -7,6 +7,12 @@ STACK_PARTS = {
     "embedding": ("embedding",),
     "position": ("positions", "segments", "embedding_norm"),
     "feed-forward": ("feed_forward",),
+    "last-norm": ("norm",),
+}
+ANSWER_PARTS = {
+    "pooling": ("pooling",),
+    "logits": ("classifier", "word_head", "projection"),
+    "answer": ("probabilities",),
 }
 
 
@@ -19,6 +25,8 @@ def boxes_of_step(attention: str, step: str) -> frozenset[str]:
     name = "cross_attention" if attention == "cross" else "self_attention"
     if step in STACK_PARTS:
         return frozenset(f"{stack}.{part}" for part in STACK_PARTS[step])
+    if step in ANSWER_PARTS:
+        return frozenset(ANSWER_PARTS[step])
     if step in ATTENTION_STEPS:
         return frozenset({f"{stack}.{name}"})
     own = {"norm": f"{stack}.{name}.norm_before", "residual": f"{stack}.{name}.add"}
