@@ -1,5 +1,7 @@
 """What residual connections and norms do for a stack, against NumPy and torch's own norms."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -35,7 +37,7 @@ def test_two_opposite_vectors_are_all_spread_and_two_equal_ones_none():
 
 
 def test_the_spread_of_every_layer_is_numpys():
-    stack = load_checkpoint("sentiment", device="cpu").trace(TEXT).encoder
+    stack: Any = load_checkpoint("sentiment", device="cpu").trace(TEXT).encoder
     streams = [stack.embedding.total, *(block.stream_out for block in stack.blocks)]
     for ours, stream in zip(spread_by_layer(stack), streams, strict=True):
         numbers = np.asarray(stream, np.float64)
@@ -43,7 +45,7 @@ def test_the_spread_of_every_layer_is_numpys():
 
 
 def test_without_residuals_the_tokens_of_the_trained_model_become_one():
-    checkpoint = load_checkpoint("sentiment", device="cpu")
+    checkpoint: Any = load_checkpoint("sentiment", device="cpu")
     sites = [SublayerSite("encoder", layer, kind) for layer in range(4) for kind in ("self", "feed-forward")]
     bare = spread_by_layer(checkpoint.trace(TEXT, edits=Edits(without_residual=frozenset(sites))).encoder)
     assert bare[-1] < 1e-6 < 0.1 < spread_by_layer(checkpoint.trace(TEXT).encoder)[-1]
@@ -80,7 +82,7 @@ def test_how_far_doubling_moves_the_result_is_what_the_norm_itself_says():
 
 
 def test_what_the_first_norm_reads_gives_what_attention_reads():
-    checkpoint = load_checkpoint("sentiment", device="cpu")
+    checkpoint: Any = load_checkpoint("sentiment", device="cpu")
     block = checkpoint.trace(TEXT).encoder.blocks[0]
     norm = checkpoint.model.encoder.blocks[0].self_residual.norm
     read = into_first_norm(block, checkpoint.config.norm_order)
