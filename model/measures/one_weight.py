@@ -7,7 +7,7 @@ product.
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ class WeightPath:
     edits: Edits  # which the trace was made with
     tokenizer: Tokenizer | None = None  # which knows the masks and the names of ids
 
-    @property
+    @cached_property
     def answer(self) -> Answer:
         """The answer that the way ends in."""
         return answer_of(self.model.config, self.trace, self.site.stack, self.site.query, self.tokenizer)

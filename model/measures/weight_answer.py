@@ -63,7 +63,8 @@ def masked_answer(trace: Trace, query: int, tokenizer: Tokenizer | None) -> Answ
 def reading(trace: Trace, key: int) -> Float[Tensor, " query"]:
     """What each query of the decoder gives a position of the encoder, averaged over all layers and heads."""
     assert trace.decoder is not None
-    return trace.decoder.cross_weights()[..., key].double().mean(dim=(0, 1))
+    attentions = [block.cross_attention for block in trace.decoder.blocks if block.cross_attention is not None]
+    return torch.stack([attention.weights[..., key] for attention in attentions]).double().mean(dim=(0, 1))
 
 
 @torch.no_grad()

@@ -367,10 +367,15 @@ def searched(term: Term) -> str:
 def index_rows(groups: Mapping[str, Sequence[Term]]) -> list[str]:
     """A Markdown table: a row for each group, with links to the terms on the same page."""
     rows = [
-        f"| **{group}** | {' · '.join(f'[{markdown_text(term.name)}](#{term.key})' for term in terms)} |"
+        f"| **{group}** | {' · '.join(f'[{unbroken(term.name)}](#{term.key})' for term in terms)} |"
         for group, terms in groups.items()
     ]
     return ["| About | Words |", "|---|---|", *rows]
+
+
+def unbroken(name: str) -> str:
+    """A name as Markdown that stays in one line: a finger on the middle of a link has to meet it."""
+    return markdown_text(name).replace(" ", "\u00a0").replace("\\-", "\u2011")
 
 
 def heading(term: Term) -> str:
