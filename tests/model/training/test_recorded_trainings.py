@@ -13,6 +13,7 @@ from model.measures.learn.records.blindfold import MASKED, UNMASKED
 from model.training import blindfold, loop, recurrent
 from model.training.data.books import Windows
 from model.training.distributed import Share
+from model.transformer import Transformer
 
 FILMS = 60
 STORY = "Once upon a time there was a cat. The cat sat on the mat, and the dog sat by the cat. "
@@ -118,7 +119,7 @@ def test_without_a_mask_the_next_character_decides_the_logits_and_with_it_it_doe
     known = blindfold.Characters(STORY, 30)
     options = blindfold.parse(["train", "--data", ".", "--out", "."])
     torch.manual_seed(0)
-    model = blindfold.Transformer(blindfold.build_config(options, known)).eval()
+    model = Transformer(blindfold.build_config(options, known)).eval()
     windows = Windows(known.encode(STORY * 20), options.context, options.context, 0)
     for name, edits in blindfold.RUNS.items():
         batch = windows.at(0)[:1]
@@ -131,7 +132,7 @@ def test_without_a_mask_the_next_character_decides_the_logits_and_with_it_it_doe
 def test_what_is_to_be_predicted_is_the_next_character_of_the_window():
     known = blindfold.Characters(STORY, 30)
     options = blindfold.parse(["train", "--data", ".", "--out", "."])
-    model = blindfold.Transformer(blindfold.build_config(options, known))
+    model = Transformer(blindfold.build_config(options, known))
     windows = Windows(known.encode(STORY * 20), options.context, options.context, 0)
     batch = blindfold.predictions(windows, blindfold.RUNS[MASKED])(model, 0, Share())
     assert torch.equal(batch.truth, windows.at(0)[:, 1:])

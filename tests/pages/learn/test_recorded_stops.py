@@ -7,7 +7,7 @@ from pages.parts.learn.stops.blindfold import STOP as BLINDFOLD
 from pages.parts.learn.stops.recurrent_network import STOP as RECURRENT
 from tests.pages.test_every_page import opened
 
-ROUNDS = [(stop, number) for stop in (BLINDFOLD, RECURRENT) for number in (1, 2, 3)]
+EVERY_ROUND = [(stop, number) for stop in (BLINDFOLD, RECURRENT) for number in (1, 2, 3)]
 
 
 def number_of(stop) -> int:
@@ -20,7 +20,7 @@ def at(stop, number: int, guess: str = "", **more: str):
     return opened("learn.py", stop=str(number_of(stop)), round=str(number), **guesses, **more)
 
 
-@pytest.mark.parametrize(("stop", "number"), ROUNDS)
+@pytest.mark.parametrize(("stop", "number"), EVERY_ROUND)
 def test_every_round_asks_and_answers_with_a_number(stop, number):
     before, after = at(stop, number), at(stop, number, "a")
     assert not before.exception
@@ -38,10 +38,10 @@ def test_a_text_of_one_token_has_no_answer_where_the_text_is_asked(stop):
 
 
 @pytest.mark.parametrize(
-    "text", ["Fine.", "🎬", "שלום עולם", "<b>x</b> $y$ [a](b) `c`", " ".join(["a long film"] * 190)]
+    "text", ["Fine.", "🎬", "שלום עולם", "<b>x</b> $y$ [a](b) `c`", " ".join(["a long film"] * 160)]
 )
-@pytest.mark.parametrize(("stop", "number"), ROUNDS)
-def test_every_round_bears_any_text(stop, number, text):
+@pytest.mark.parametrize(("stop", "number"), [(BLINDFOLD, 3), (RECURRENT, 1)])
+def test_a_round_on_the_text_bears_any(stop, number, text):
     app = at(stop, number, "a", text=text)
     assert not app.exception
     assert not app.error

@@ -7,7 +7,6 @@ import altair as alt
 from viz.charts.chart_data import data_of
 from viz.charts.lines import configured
 from viz.theme import FONT_SIZE, LIGHT, Theme
-from viz.tokens import percent
 
 HEIGHT = 320
 NUMBERED = 16  # bars, up to which each has its number over it
@@ -21,9 +20,12 @@ def compared_bars(
     drawn: Collection[str] | None = None,
     domain: tuple[float, float] = (0.0, 1.0),
     colours: tuple[str, str] = ("second", "accent"),
+    across: str | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
     """Shares of two models for each group; those not ``drawn`` keep their place. colours: of the theme, by name.
+
+    across: the title of the groups.
 
     ValueError unless there are two models with a share for each group, or where two groups have one name.
     """
@@ -33,13 +35,13 @@ def compared_bars(
         raise ValueError("two groups have one name")
     names = list(shares)
     rows = [
-        {"group": group, "model": name, "share": share, "low": domain[0], "said": percent(share, 1)}
+        {"group": group, "model": name, "share": share, "low": domain[0], "said": f"{100 * share:.1f}"}
         for name in names
         if drawn is None or name in drawn
         for group, share in zip(groups, shares[name], strict=True)
     ]
     labels = alt.Axis(
-        title=None, labelAngle=0 if len(groups) <= 4 else -45, labelFontSize=FONT_SIZE - 2, labelOverlap=False
+        title=across, labelAngle=0 if len(groups) <= 4 else -45, labelFontSize=FONT_SIZE - 2, labelOverlap=False
     )
     scale = alt.Scale(domain=names, range=[getattr(theme, colour) for colour in colours])
     look = alt.Legend(title=None, orient="top", columns=2, labelLimit=340, labelFontSize=FONT_SIZE - 1)

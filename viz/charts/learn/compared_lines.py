@@ -86,7 +86,7 @@ def scale(of: Axis, values: Sequence[Number]) -> alt.Scale:
 
 
 def axis(of: Axis) -> alt.Axis:
-    given = {} if of.values is None else {"values": list(of.values)}
+    given: dict[str, Any] = {} if of.values is None else {"values": list(of.values)}
     return alt.Axis(format=of.form, labelFontSize=FONT_SIZE - 2, tickCount=6, labelOverlap=True, **given)
 
 

@@ -39,7 +39,7 @@ def gradient_lines(
         )
         for name, norms in ((words.LSTM, reach.lstm), (words.TRANSFORMER, reach.transformer))
     ]
-    across = Axis(title=words.ACROSS_GRADIENT, domain=(0, len(reach.lstm) - 1))
+    across = Axis(title=words.ACROSS_GRADIENT, form=",d", domain=(0, len(reach.lstm) - 1))
     return compared_lines(lines, across, Axis(title=words.UP_GRADIENT, log=True), drawn=drawn, theme=theme)
 
 
@@ -67,4 +67,4 @@ def accuracy_lines(record: TrainingRecord, *, theme: Theme = LIGHT) -> alt.Layer
         for model in ("lstm", "transformer")
     ]
     up = Axis(title=words.UP_ACCURACY, form="%", domain=(words.LEAST_ACCURACY, 1))
-    return compared_lines(lines, Axis(title=words.ACROSS_STEPS), up, theme=theme)
+    return compared_lines(lines, Axis(title=words.ACROSS_STEPS, form=",d"), up, theme=theme)

@@ -11,6 +11,7 @@ NAMES = {MASKED: "with the mask", UNMASKED: "without the mask"}
 LEAST = 1e-5  # of a loss that is printed as a number
 GRID = "the cat"  # the text of the picture before the first guess
 
+ACROSS_STEPS, UP_LOSS = "training step", "training loss, nats a character"
 LOSS_QUESTION = "One decoder learns with its mask, one without. Whose loss ends lower?"
 LOSS_SETTING = (
     "Each predicts every next character of {stories} stories for {steps} steps (recorded). The **mask** hides what "

@@ -94,6 +94,7 @@ TRAINED_SOURCE = "Recorded: {steps} steps with seeds {seeds}, on {machine}, by `
 LEAST_ACCURACY = 0.5  # a guess at random
 TRAINED_VIEWS = {"lengths": "By length", "steps": "Over the steps", "parameters": "Parameters"}
 UP_ACCURACY = "reviews judged rightly"
+ACROSS_LENGTHS = "tokens of the review"
 ACROSS_STEPS = "training step"
 
 SMALL = "the tutorial's size"  # begins the name of its row
@@ -197,8 +198,8 @@ def spread(runs: Sequence[TrainedRun]) -> str:
 
 
 def length_names(run: TrainedRun) -> list[str]:
-    """ "129–256 tokens" for each part of the lengths."""
-    return [f"{part.shortest:,}–{part.longest:,} tokens ({part.reviews:,})" for part in run.by_length]
+    """ "129–256" for each part of the lengths."""
+    return [f"{part.shortest:,}–{part.longest:,}" for part in run.by_length]
 
 
 def millions(parameters: int, digits: int = 1) -> str:

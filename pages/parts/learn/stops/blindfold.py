@@ -75,7 +75,9 @@ def show_losses(record: BlindfoldRecord) -> None:
     ]
     show_chart(
         "learn_blindfold_losses",
-        lambda: compared_lines(lines, Axis(title="training step"), Axis(title="training loss, nats"), theme=theme()),
+        lambda: compared_lines(
+            lines, Axis(title=words.ACROSS_STEPS, form=",d"), Axis(title=words.UP_LOSS), theme=theme()
+        ),
         "Training loss over the steps, with the mask and without.",
     )
     st.caption(words.source(record))
@@ -156,7 +158,8 @@ def no_next_token() -> Asked:
 
 def names_of(trace: Trace, count: int) -> list[str]:
     """The first tokens that are predicted, each as the screen names it."""
-    return [position_name(place, token) for place, token in enumerate(trace.text_stack.tokens[: count + 1])][1:]
+    tokens = trace.text_stack.tokens or ()
+    return [position_name(place, token) for place, token in enumerate(tokens[: count + 1])][1:]
 
 
 def show_probabilities(selection: Selection, masked: Trace, ahead: Lookahead, seen: bool) -> None:

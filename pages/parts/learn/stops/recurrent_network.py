@@ -184,7 +184,7 @@ def show_lengths(seen: bool) -> None:
         ("learn_trained_lengths", seen),
         lambda: compared_bars(
             groups, shares, words.UP_ACCURACY, drawn=None if seen else [words.LSTM],
-            domain=(words.LEAST_ACCURACY, 1.0), theme=theme(),
+            domain=(words.LEAST_ACCURACY, 1.0), across=words.ACROSS_LENGTHS, theme=theme(),
         ),
         "Share of held-out reviews judged rightly, by length, for both models.",
     )  # fmt: skip

@@ -1,5 +1,7 @@
 """The gradient that reaches each token, beside a recurrence written out in NumPy and differences by hand."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -21,7 +23,14 @@ WIDTH, LENGTH = 4, 6
 
 
 def tiny(**fields) -> Config:
-    sizes = {"architecture": "encoder", "vocabulary": 9, "width": WIDTH, "heads": 2, "layers": 1, "hidden": 8}
+    sizes: dict[str, Any] = {
+        "architecture": "encoder",
+        "vocabulary": 9,
+        "width": WIDTH,
+        "heads": 2,
+        "layers": 1,
+        "hidden": 8,
+    }
     return Config(**sizes | {"max_length": 64, "norm_order": "pre"} | fields)
 
 

@@ -22,7 +22,10 @@ def test_the_means_are_of_the_next_tokens_probabilities(text):
     checkpoint = load_checkpoint("stories", "cpu")
     runs = [checkpoint.trace(text), checkpoint.trace(text, edits=UNMASKED)]
     ahead = lookahead(*runs)
+    assert ahead is not None
     for mean, run in zip(ahead.means, runs, strict=True):
+        assert run.decoder is not None
+        assert run.logits is not None
         ids, rows = run.decoder.ids.tolist(), run.logits.double().numpy()
         shares = [softmax(rows[place])[token] for place, token in enumerate(ids[1:])]
         assert mean == pytest.approx(np.mean(shares), rel=1e-9)
