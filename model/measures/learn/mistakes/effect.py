@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import torch
@@ -92,7 +91,7 @@ def answer(probabilities: Float[Tensor, "row label"]) -> tuple[int, Float[np.nda
 
 def probabilities_of(label: int, probabilities: Float[Tensor, "row label"]) -> Float[np.ndarray, " row"]:
     """One label's, in float64."""
-    return cast(np.ndarray, probabilities[:, label].double().cpu().numpy())
+    return probabilities[:, label].double().cpu().numpy()
 
 
 def farthest(right: Float[np.ndarray, " place"], wrong: Float[np.ndarray, " place"]) -> tuple[float, float]:

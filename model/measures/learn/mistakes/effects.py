@@ -116,7 +116,7 @@ def padded_mean(subject: Subject) -> Effect:
     """Padding in the mean: the answer with ever more of it behind the text. Attention hides it in both forms."""
     room = subject.model.config.max_length - len(subject.ids)
     places = tuple(count for count in PADDING if count <= room)
-    label, curves = 0, []
+    label, curves = 0, list[np.ndarray]()
     for pool in (forms.mean_of_tokens, forms.mean_of_everything):
         probabilities = torch.cat([padded_answer(subject, count, replace(RIGHT, pool=pool)) for count in places])
         label = label if curves else answer(probabilities)[0]

@@ -14,7 +14,7 @@ from model.attention import join, masked_softmax, split
 from model.measures.learn.mistakes import effects, forms
 from model.measures.learn.mistakes.catalogue import MISTAKES, usable
 from model.measures.learn.mistakes.classifier_pass import batch_of, can_read, read
-from model.measures.learn.mistakes.effect import MOST_TOKENS, Effect, subject_of
+from model.measures.learn.mistakes.effect import MOST_TOKENS, subject_of
 from model.output_heads import masked_mean
 from model.positions import sinusoids
 from tests import tiny
@@ -61,9 +61,10 @@ def test_the_right_pass_of_a_batch_is_that_of_its_sentences():
 
 
 def test_a_model_of_another_kind_is_not_read():
-    assert can_read(tiny.config(labels=("no", "yes"), norm_order="pre"))
+    fitting: dict[str, Any] = {"labels": ("no", "yes"), "norm_order": "pre"}
+    assert can_read(tiny.config(**fitting))
     for change in ({"norm_order": "post"}, {"positions": "learned"}, {"pooling": "first-tanh"}, {"labels": ()}):
-        assert not can_read(tiny.config(**{"labels": ("no", "yes"), "norm_order": "pre"} | change))
+        assert not can_read(tiny.config(**fitting | change))
 
 
 def test_right_forms_are_those_of_the_model():
@@ -300,7 +301,7 @@ def test_padding_in_the_mean_answers_as_a_mean_over_the_models_own_padded_vector
 
 def test_padding_stops_where_the_model_has_no_positions_left():
     model = tiny.transformer(labels=("no", "yes"), norm_order="pre")
-    measured: Effect = effects.padded_mean(subject_of(model, tiny.ids(27).tolist()))
+    measured: Any = effects.padded_mean(subject_of(model, tiny.ids(27).tolist()))
     assert measured.picture.places == (0, 1, 2, 4)
 
 
