@@ -43,8 +43,7 @@ WRONG = {  # what is written in place of what, the step that differs, and what t
 
 @pytest.fixture(scope="module")
 def decoder() -> Any:
-    trace: Any = load_checkpoint("stories", device="cpu").trace("Once upon a time there was a king")
-    return trace.decoder.blocks[2]
+    return load_checkpoint("stories", device="cpu").trace("Once upon a time there was a king").text_stack.blocks[2]
 
 
 def home(folder: Path, block: Any, body: str | None, *, file: bytes | None = None) -> Path:

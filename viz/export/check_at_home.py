@@ -64,7 +64,9 @@ def load(name: str) -> dict[str, np.ndarray]:
         if not isinstance(file, np.lib.npyio.NpzFile):
             raise KeyError(name)
         arrays = {each: file[each] for each in file.files}  # all of them, for damage shows as an array is read
-    return arrays | {each: arrays[each] for each in (*GIVEN, *EXPECTED)}
+    if missing := {*GIVEN, *EXPECTED} - arrays.keys():
+        raise KeyError(*missing)
+    return arrays
 
 
 def compare(steps: Sequence[Any], arrays: dict[str, np.ndarray]) -> int:

@@ -173,7 +173,7 @@ def view_title(effect: Effect) -> str:
 def reshape(effect: Effect, label: str) -> str:
     """What the first row holds, and the error before."""
     count = held(effect)
-    told = NO_CONTIGUOUS.format(error=markdown_text(effect.error)) if effect.error else ""
+    told = NO_CONTIGUOUS.format(error=markdown_text(effect.error.rstrip("."))) if effect.error else ""
     return f"Row 1 holds numbers of {several(count, 'token')} in place of token 1 alone.{told}"
 
 
@@ -278,7 +278,10 @@ WORDS = {
     "norm": Words(
         name="Post-norm called pre-norm",
         subject="Post-norm in place of pre-norm",
-        wrong="The norm stands after the sum, in a class that is called pre-norm.",
+        wrong=(
+            "The norm stands after the sum, in a class that is called pre-norm. The paper has this order, but this "
+            "model was trained with the other."
+        ),
         notice="The weights load, for both orders have the same names and shapes.",
         numbers=norm,
         axes=("layers read so far", "mean length of a token's vector"),
@@ -286,7 +289,7 @@ WORDS = {
     "dropout": Words(
         name="Dropout left on",
         subject="Dropout left on",
-        wrong="`no_grad` is there, and nobody has called `model.eval()`.",
+        wrong="`no_grad` is there, but the model is still in training mode: nobody has called `model.eval()`.",
         notice="Two calls on one text give two answers.",
         numbers=dropout,
         axes=("call", ""),
