@@ -68,7 +68,7 @@ def main() -> None:
 def steps(page: Page, address: str, depth: str) -> dict[str, list[float]]:
     """Milliseconds from the key to each step, there and back; the first round is not counted."""
     page.goto(f"{address}/inside?{urlencode({'text': TEXT, 'layer': 1, 'depth': depth})}")
-    expect(page.get_by_role("heading", name="Step 1 of 13: embedding")).to_be_visible()
+    expect(page.get_by_role("heading", name=heading("embedding"))).to_be_visible()
     expect(page.get_by_label("Key", exact=True)).to_be_visible()
     idle(page)
     order, times = list(TITLES), {step: list[float]() for step in TITLES}
@@ -83,7 +83,7 @@ def steps(page: Page, address: str, depth: str) -> dict[str, list[float]]:
 
 
 def heading(step: str) -> str:
-    """ "Step 2 of 13: position"."""
+    """ "Step 2 of 18: position"."""
     return f"Step {list(TITLES).index(step) + 1} of {len(TITLES)}: {TITLES[step]}"
 
 

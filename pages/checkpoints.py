@@ -7,13 +7,16 @@ import pandas as pd
 import streamlit as st
 
 import pages
-from model import Checkpoint, CheckpointError, available_checkpoints
+from model import Checkpoint, CheckpointError, InputError, available_checkpoints
 from model.checkpoint import CHECKPOINTS
 from pages.parts.cache import checkpoint_named, file_bytes
+from pages.parts.costs.settings import OWN
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
-from pages.parts.state.session import address_notice
+from pages.parts.state.session import address_notice, current
+from pages.parts.widgets.architecture_map import show_lengths
+from viz.architecture.boxes import Lengths
 from viz.charts.learning_curve import accuracy_curve, last_step, loss_curve, read_curve
 from viz.charts.model_picture import model_picture, stacks_in_words
 from viz.text import card_tables as cards
@@ -35,6 +38,12 @@ VOCABULARY_HELP = (
     "The number of different tokens that the model knows. Text outside the vocabulary becomes the unknown token."
 )
 LENGTH_HELP = "Tokens beyond this number are left out, and the page says so."
+MAP_HELP = (
+    "The first step stands at the bottom. Beside the arrows stand the shapes of what passes for the selected text, "
+    "tokens × width; letters stand for lengths that are not known. Lines past boxes are residual connections. The "
+    "parameters in a dashed frame are those of one layer. Press a box to see what it does."
+)
+COSTS_HELP = "Shows the parameters of this model by part, and what a longer text costs."
 OPEN_HELP = "Opens the selected text with this checkpoint."
 EVALUATION_WIDTHS = {"result": st.column_config.Column(width=110), "examples": st.column_config.Column(width=110)}
 LOSS_HELP = (
@@ -63,7 +72,7 @@ def show() -> None:
         for name in names:
             st.header(markdown_text(name), anchor=False, divider="grey")
             with pages.plain_refusals():
-                show_checkpoint(checkpoint_named(name))
+                show_checkpoint(checkpoint_named(name), names.index(name))
         page_link("How we know: all numbers checked", "evidence", EVIDENCE_HELP)
         next_page_link("checkpoints")
 
@@ -90,11 +99,12 @@ def show_model(name: str, model: cards.Model) -> None:
             page_link("Open in Explore", "explore", OPEN_HELP, checkpoint=name)
 
 
-def show_checkpoint(checkpoint: Checkpoint) -> None:
-    """One card: what it is, its sizes, how it was trained, measured and where it fails."""
+def show_checkpoint(checkpoint: Checkpoint, place: int) -> None:
+    """One card: what it is, its sizes, its map, how it was trained, measured and where it fails."""
     card = checkpoint.card
     st.markdown("\n\n".join(map(markdown_text, cards.about(checkpoint.config, card, checkpoint.family))))
     show_sizes(checkpoint)
+    show_layout(checkpoint, place)
     show_evaluations(card)
     show_curve(checkpoint.name, card)
     show_training(card, curve_steps(checkpoint.name))
@@ -114,6 +124,22 @@ def show_sizes(checkpoint: Checkpoint) -> None:
         st.metric("Vocabulary", f"{config.vocabulary:,}", help=VOCABULARY_HELP, width="content")
         st.metric("Longest text", f"{config.max_length:,} tokens", help=LENGTH_HELP, width="content")
         st.metric("Files", cards.megabytes(file_bytes(checkpoint.name)), width="content")
+
+
+def show_layout(checkpoint: Checkpoint, place: int) -> None:
+    """Its map, with the length of the text that is selected. place: of the checkpoint among all."""
+    st.subheader("How it is built", anchor=False, help=MAP_HELP)
+    show_lengths(checkpoint, lengths_of(checkpoint, current().text), key=f"map_{place}")
+    page_link("What it costs, box by box", "costs", COSTS_HELP, checkpoint=checkpoint.name, **{"costs.preset": OWN})
+
+
+def lengths_of(checkpoint: Checkpoint, text: str) -> Lengths:
+    """How many tokens a text has for a model; nothing where it cannot read it, and nothing of what it would write."""
+    with suppress(InputError):
+        tokens = min(len(checkpoint.tokenizer.encode(text).ids), checkpoint.longest)
+        reads = "encoder" if checkpoint.config.has_encoder else "decoder"
+        return Lengths(**{reads: tokens or None})
+    return Lengths()
 
 
 def show_evaluations(card: Mapping[str, object]) -> None:

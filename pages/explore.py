@@ -44,6 +44,7 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, forget, remember, run_again, selected
 from pages.parts.widgets.binding import bind, select, take
 from pages.parts.widgets.switch import switch
+from pages.parts.widgets.term_links import term_link
 from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
 from viz.explorer import View
 from viz.explorer.attention_kinds import Kind
@@ -54,12 +55,12 @@ from viz.text.token_table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
 
 HOW_TO_READ = """
-- The model reads the text in **layers**, one after the other. Each layer has several **heads**, which work in parallel;
+- The model reads the text in {layers}, one after the other. Each layer has several {heads}, which work in parallel;
   each learned its own way of looking in training. The next layer works on their results.
 - **Large picture**: the queries stand above, the keys below, and a curve runs from each query to the keys that it
   attends to. A larger weight has a wider and stronger curve; weights below a hundredth of the largest are not drawn.
   Keys are shaded by the weight that they receive.
-- A **query** is a token that looks, a **key** one that is looked at: the query attends to the key. The weight, from 0
+- A {query} is a token that looks, a {key} one that is looked at: the query attends to the key. The {weight}, from 0
   to 1, is the share of the query's attention that goes to that key; the weights of a query add up to 1.
 - **Grid**: every head of every layer; click one to see it alone, double-click to open it. **Lines** and **matrix** show
   the heads of the chosen layer that are on; the matrix shows their mean. **Text** is shaded by the weights.
@@ -240,11 +241,17 @@ def is_on_screen(opening: Opening) -> bool:
 
 def show_below(attention: ShownAttention) -> None:
     """How to read the explorer, and what is known of the sentence beside it."""
-    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    st.markdown(f"**How to read this**\n{HOW_TO_READ.format(**term_links())}")
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
     show_statistics(attention)
     show_tokens(attention.selection)
     show_neighbours(attention)
+
+
+def term_links() -> dict[str, str]:
+    """The words of the field that the list explains, each linked to the page Words."""
+    named = {name: term_link(name) for name in ("query", "key", "weight")}
+    return named | {"layers": term_link("layer", "**layers**"), "heads": term_link("head", "**heads**")}
 
 
 def show_answer(attention: ShownAttention, opening: Opening | None) -> None:

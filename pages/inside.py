@@ -13,7 +13,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import links_of_weight, next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import opening_selection
-from pages.parts.inside.settings import DEPTHS, Walk
+from pages.parts.inside.settings import DEPTHS, WHOLE, Walk
 from pages.parts.inside.weight_walk import (
     choose_step,
     choose_weight,
@@ -21,16 +21,23 @@ from pages.parts.inside.weight_walk import (
     go,
     name_step,
     offer_files,
+    recheck_end,
     recheck_weight,
 )
+from pages.parts.inside.whole_view import show_row, show_whole, show_whole_code
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
+from pages.parts.widgets.architecture_map import show_map
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
+from pages.parts.widgets.term_links import term_link
+from viz.architecture.places import boxes_of_step
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
 from viz.walkthrough import steps
+from viz.walkthrough.answer_sentences import STEPS_TO_ANSWER, no_term
+from viz.walkthrough.recheck_table import rows_of_answer, rows_of_weight
 from viz.walkthrough.source_excerpts import code_of
 from viz.walkthrough.step_charts import part_bars, spec, unchecked
 from viz.walkthrough.step_layout import alternative, specs
@@ -39,11 +46,19 @@ QUESTION = "Where does this one number come from?"
 HOW_TO_READ = """
 - A strip is a vector, a token's list of numbers. Each cell is one **coordinate**: **blue** above 0, **orange** and
   marked with a dash below 0; a deeper colour is further from 0. Point at a cell or a bar for its number.
-- **Previous**, **Next** and the arrow keys follow the weight from the words to its effect on the stream. The first
+- **Previous**, **Next** and the arrow keys follow the weight from the words to the answer of the model. The first
   steps concern the query and the key alone; from the product on, all keys appear, because they share the query's
-  attention.
-- A **query** is a token that looks, a **key** one that is looked at. The **stream** is a token's vector on its way
+  attention; from the output projection on, the query's vector is followed.
+- A {query} is a token that looks, a {key} one that is looked at. The {stream} is a token's vector on its way
   through the layers; each layer adds something to it.
+"""
+READ_WHOLE = """
+- The matrices are laid out as they are multiplied: a row of Q and a column of Kᵀ cross at their product in QKᵀ, and a
+  row of weights and a column of V cross at a number of the context.
+- Weights run from the page's own colour at 0 to deep blue at 1. All other numbers are **blue** above 0 and **orange**
+  below 0, where large cells carry a dash; a deeper colour is further from 0. A hatched grey cell is masked.
+- Click a weight to choose it for the steps that follow. With the keyboard, press Tab until the picture is marked, then
+  the arrow keys and Enter. **Next** leads to the first of the steps that compute the weight.
 """
 DEPTH_NAMES = {"idea": "The idea", "numbers": "Every number"}
 DEPTH_HELP = (
@@ -64,7 +79,6 @@ CODE_HELP = (
     "The lines of this program that ran, read from its files. The names `changes`, `without` and `normed` mark where "
     "an edit would act, such as a norm left out; without edits, the lines do what the formula says."
 )
-NO_TERM = "This model's formula has no term for this step: the model leaves it out."
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 
@@ -97,26 +111,36 @@ def show_walk() -> None:
         show_caveats(checkpoint, trace)
         if picture_alone():
             arrow_keys(go)
-            show_step(path, step, named=True)
+            show_view(path, kinds, step, named=True)
         else:
             pages.say_kept(selection)
             address_notice()
             choose_step(step)
-            around, side = st.columns([5, 2], gap="medium")
+            # The whole head takes the width, and its controls stand below.
+            around, side = (st.container(), st.container()) if step == WHOLE else st.columns([5, 2], gap="medium")
             with around:
-                show_step(path, step)
+                show_view(path, kinds, step)
             with side:
                 show_controls(opened, kinds, path)
             show_more(opened, checkpoint, path)
     remember(selection)
 
 
-def show_step(path: WeightPath, step: str, *, named: bool = False) -> None:
-    """What happens, in a sentence and its charts. named: with the name of the step above."""
-    quantities = STEPS[step](path)
+def show_view(path: WeightPath, kinds: dict[str, Kind], step: str, *, named: bool = False) -> None:
+    """The whole head, or one step. named: with its name above."""
     with picture(), st.container(gap="small"):
         if named:
             name_step(step)
+        if step == WHOLE:
+            show_whole(path, kinds[path.site.attention])
+        else:
+            show_step(path, step)
+
+
+def show_step(path: WeightPath, step: str) -> None:
+    """What happens, in a sentence and its charts."""
+    quantities = STEPS[step](path)
+    with st.container(gap="small"):
         st.markdown(steps.idea(path, step, quantities))
         for row in specs(path, step, quantities, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
@@ -145,14 +169,16 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
 def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """What stands below the picture: how it is read, and what else is known of the weight."""
     walk = selection.of(Walk)
-    show_formula(path, walk.step)
-    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    if walk.step != WHOLE:
+        show_formula(path, walk.step)
+    show_place(selection, checkpoint, path)
+    terms = {"query": term_link("query"), "key": term_link("key"), "stream": term_link("residual stream", "**stream**")}
+    st.markdown(f"**How to read this**\n{READ_WHOLE if walk.step == WHOLE else HOW_TO_READ.format(**terms)}")
     if walk.step in STEPS_BEFORE_SOFTMAX:
         show_parts(path)
     show_recheck(selection, checkpoint, path)
     if walk.depth == "numbers":
-        show_code(path, walk.step)
-        show_numbers(STEPS[walk.step](path))
+        show_every_number(path, walk.step)
     next_page_link("inside")
 
 
@@ -172,10 +198,13 @@ def show_parts(path: WeightPath) -> None:
 
 def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The number from the trace beside the same computed along another path."""
-    if st.button("Recheck this weight", key="recheck", help=RECHECK_HELP):
-        with st.spinner("Computing the weight again from the stored weights"):
-            again = recheck_weight(selection, checkpoint, path)
-        st.table(steps.rechecked_rows(path, again))
+    to_the_answer = selection.of(Walk).step in STEPS_TO_ANSWER
+    what = "this weight and the answer" if to_the_answer else "this weight"
+    if st.button(f"Recheck {what}", key="recheck", help=RECHECK_HELP):
+        with st.spinner(f"Computing {what} again from the stored weights"):
+            rows = rows_of_weight(path, recheck_weight(selection, checkpoint, path))
+            rows += rows_of_answer(path, recheck_end(path)) if to_the_answer else []
+        st.table(rows)
     st.page_link(pages.FOLDER / "evidence.py", label="How we know: all numbers checked")
 
 
@@ -187,7 +216,27 @@ def show_formula(path: WeightPath, step: str) -> None:
     groups = with_step(whole, site.attention, step)
     reading(groups, key="inside_formula")
     if not has_step(groups):
-        st.markdown(NO_TERM)
+        st.markdown(no_term(path, step))
+
+
+def show_every_number(path: WeightPath, step: str) -> None:
+    """Formula, code and numbers."""
+    if step == WHOLE:
+        st.subheader("Formula and code", anchor=False, help=CODE_HELP)
+        show_whole_code()
+        st.subheader("Every number", anchor=False)
+        show_row(path)
+    else:
+        show_code(path, step)
+        show_numbers(STEPS[step](path))
+
+
+def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
+    """The map of the whole model, the boxes of the present step marked."""
+    step = selection.of(Walk).step
+    st.subheader(f"Where this {'head' if step == WHOLE else 'step'} stands in the model", anchor=False)
+    trace, _ = trace_and_kinds(selection, checkpoint)
+    show_map(checkpoint, trace, boxes_of_step(path.site.attention, step), small=True)
 
 
 def show_code(path: WeightPath, step: str) -> None:

@@ -151,7 +151,7 @@ def has_page(page: Page, title: str) -> None:
     """Wait until this page is on the screen, with all its controls and pictures."""
     asks(page, PAGES[title][1])
     idle(page)
-    if title != "Checkpoints":
+    if title not in BARELESS:
         expect(page.get_by_label("Model", exact=True)).to_be_visible()
     if page.locator(".headlight").count():
         picture_shown(page)
@@ -286,6 +286,9 @@ def open_from_menu(page: Page, title: str) -> None:
 # By their titles: the end of the address, and what stands above the page.
 PAGES = {
     "Learn": ("learn", "Question 1 of"),
+    "Mistakes": ("mistakes", "What do tutorials get wrong?"),
+    "What it costs": ("costs", "How large is a model, and what does a longer text cost?"),
+    "Words": ("words", "What does this word mean?"),
     "Explore": ("", "Which words does each head look at?"),
     "Inside a head": ("inside", "Where does this one number come from?"),
     "Positions": ("positions", "How does the model know the order of words?"),
@@ -295,6 +298,7 @@ PAGES = {
     "How we know": ("evidence", "Why should I believe this number?"),
     "Checkpoints": ("checkpoints", "What am I looking at?"),
 }
+BARELESS = {"Checkpoints", "What it costs", "Words"}  # pages without the bar: they read no text
 QUIET = 80  # milliseconds
 # The page may draw "running" and what follows it in one go, so that nobody sees it run: what the server sends is seen.
 HEAR_THE_SERVER = """

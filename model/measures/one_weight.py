@@ -1,4 +1,4 @@
-"""The path to one attention weight and on from it: the numbers of every step, from the token vectors to the stream.
+"""The path to one attention weight and on from it: the numbers of every step, from the token vectors to the answer.
 
 What the trace holds is read from it, bit for bit; what it does not hold (what a projection gave before it was normed
 or rotated, one head's part of the output) is computed with the model's own modules, or in float64 where it is only a
@@ -7,7 +7,7 @@ product.
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,12 @@ from torch import Tensor
 from model.attention import MultiHeadAttention, join, split
 from model.edits import NO_EDITS, Edits, HeadSite
 from model.edits.interventions import LayerInterventions, ResidualInterventions
+from model.measures.weight_answer import Answer, answer_of, logits_of, probabilities_of, reading, vector_read
+from model.tokenizer import Tokenizer
 from model.trace import AttentionTrace, BlockTrace, StackTrace, Trace
 from model.transformer import Transformer
+
+MOST_ANSWERS = 10  # tokens of an answer that are named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,7 @@ class WeightPath:
 
     site: WeightSite
     model: Transformer
+    trace: Trace
     queries: StackTrace
     keys: StackTrace
     block: BlockTrace
@@ -68,6 +73,17 @@ class WeightPath:
     module: MultiHeadAttention
     residual: Any  # around the attention
     edits: Edits  # which the trace was made with
+    tokenizer: Tokenizer | None = None  # which knows the masks and the names of ids
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The answer that the way ends in."""
+        return answer_of(self.model.config, self.trace, self.site.stack, self.site.query, self.tokenizer)
+
+    @property
+    def layers_left(self) -> int:
+        """How many layers of the stack come after this one."""
+        return len(self.queries.blocks) - self.site.layer - 1
 
     @property
     def kv_head(self) -> int:
@@ -118,8 +134,13 @@ class WeightPath:
         return self.weight() > 0 and self.weight() == float(self.attention.weights[self.site.head].max())
 
 
-def path_of(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = NO_EDITS) -> WeightPath:
-    """The path of one weight in a trace made with these edits. ValueError where it has no such weight."""
+def path_of(
+    model: Transformer, trace: Trace, site: WeightSite, edits: Edits = NO_EDITS, tokenizer: Tokenizer | None = None
+) -> WeightPath:
+    """The path of one weight in a trace made with these edits. ValueError where it has no such weight.
+
+    tokenizer: of the model, which knows where a text has masks and what the ids of an answer are called.
+    """
     queries, keys = getattr(trace, site.stack), getattr(trace, site.key_stack)
     if queries is None or keys is None or not 0 <= site.layer < len(queries.blocks):
         raise ValueError(f"{site}: the trace has no such layer")
@@ -136,6 +157,7 @@ def path_of(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = N
     return WeightPath(
         site=site,
         model=model,
+        trace=trace,
         queries=queries,
         keys=keys,
         block=block,
@@ -144,6 +166,7 @@ def path_of(model: Transformer, trace: Trace, site: WeightSite, edits: Edits = N
         module=getattr(modules, f"{kind}_attention"),
         residual=getattr(modules, f"{kind}_residual"),
         edits=edits,
+        tokenizer=tokenizer,
     )
 
 
@@ -359,6 +382,82 @@ def feed_forward(path: WeightPath) -> Quantities:
     }
 
 
+def later_layers(path: WeightPath) -> Quantities:
+    """The stream at the query after this layer and each one that follows, and how far it has moved from the first."""
+    streams = torch.stack([block.stream_out[path.site.query] for block in path.queries.blocks[path.site.layer :]])
+    first, last = streams[0].double(), streams[-1].double()
+    length = first.norm()
+    return {
+        "streams": quantity("layer width", streams),
+        "last_stream": quantity("width", streams[-1]),
+        "moved": quantity("", (last - first).norm() / length if length else 0.0),
+    }
+
+
+def last_norm(path: WeightPath) -> Quantities:
+    """The stream at the query as the last layer leaves it, and what the stack hands on."""
+    return {
+        "last_stream": quantity("width", path.queries.blocks[-1].stream_out[path.site.query]),
+        "final": quantity("width", path.queries.final[path.site.query]),
+    }
+
+
+def pooling(path: WeightPath) -> Quantities:
+    """From the vectors that the stack hands on to the one that the answer is read from."""
+    answer, final = path.answer, path.queries.final
+    quantities = {"final": quantity("width", final[path.site.query])}
+    if path.site.stack == "encoder" and answer.kind == "written":
+        return quantities | {"reading": quantity("target", reading(path.trace, path.site.query))}
+    if path.trace.pooled is not None:
+        mean = path.model.config.pooling == "mean"
+        rows = {"finals": quantity("position width", final)} if mean else {"first_final": quantity("width", final[0])}
+        return quantities | rows | {"pooled": quantity("width", path.trace.pooled)}
+    if path.model.word_head is None or answer.position is None:
+        return quantities
+    read = vector_read(path.model, path.trace, answer)
+    assert read is not None
+    return quantities | {
+        "answering": quantity("width", final[answer.position]),
+        "read": quantity("width", read),
+    }
+
+
+def head_logits(path: WeightPath) -> Quantities:
+    """What the head reads, and a logit for every label or token; the likeliest tokens apart."""
+    read, numbers = (ask(path.model, path.trace, path.answer) for ask in (vector_read, logits_of))
+    if read is None or numbers is None:
+        return {"final": quantity("width", path.queries.final[path.site.query])}
+    ids = likeliest(path, numbers)
+    return {
+        "read": quantity("width", read),
+        "ids": quantity("answer", ids),
+        "logits": quantity("answer", numbers[ids]),
+        "all_logits": quantity("label" if path.answer.position is None else "vocabulary", numbers),
+    }
+
+
+def final_answer(path: WeightPath) -> Quantities:
+    """The softmax of the logits, and the probability of the likeliest label or token."""
+    numbers = logits_of(path.model, path.trace, path.answer)
+    if numbers is None:
+        return {"final": quantity("width", path.queries.final[path.site.query])}
+    ids, probabilities = likeliest(path, numbers), probabilities_of(numbers)
+    return {
+        "ids": quantity("answer", ids),
+        "logits": quantity("answer", numbers[ids]),
+        "probabilities": quantity("answer", probabilities[ids]),
+        "all_probabilities": quantity("label" if path.answer.position is None else "vocabulary", probabilities),
+        "probability": quantity("", probabilities.max()),
+    }
+
+
+def likeliest(path: WeightPath, numbers: Float[Tensor, " answer"]) -> Tensor:
+    """Every label in its order, or the ids of the tokens with the largest logits, the largest first."""
+    if path.answer.position is None:
+        return torch.arange(len(numbers))
+    return numbers.topk(min(MOST_ANSWERS, len(numbers))).indices
+
+
 # In the order in which they are computed.
 STEPS: dict[str, Callable[[WeightPath], Quantities]] = {
     "embedding": embedding,
@@ -374,6 +473,11 @@ STEPS: dict[str, Callable[[WeightPath], Quantities]] = {
     "output": output,
     "residual": residual,
     "feed-forward": feed_forward,
+    "layers": later_layers,
+    "last-norm": last_norm,
+    "pooling": pooling,
+    "logits": head_logits,
+    "answer": final_answer,
 }
 
 

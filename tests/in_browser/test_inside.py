@@ -12,10 +12,12 @@ from playwright.sync_api import Page, expect
 from model import load_checkpoint
 from tests.running import choose, comes_true, download, fits, idle, open_page, picture_shown, visitor
 from tests.viz.explorer.test_browser import serious
+from tests.walk import heading
 from viz.walkthrough.steps import TITLES
 
 SENTENCE = "An odd film, but a good film."
 PLACE = {"text": SENTENCE, "layer": "1", "head": "3", "query": "2", "key": "4"}
+FIRST = {"step": "embedding"}
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +39,16 @@ document.addEventListener = function (type, listener, ...options) {
 
 def at_step(page: Page, step: str) -> None:
     """Wait until a step is on the screen with its charts."""
-    number = list(TITLES).index(step) + 1
-    expect(page.get_by_role("heading", name=f"Step {number} of 13: {TITLES[step]}")).to_be_visible()
+    expect(page.get_by_role("heading", name=heading(step))).to_be_visible()
     idle(page)
     expect(page.get_by_test_id("stVegaLiteChart").locator(".marks").first).to_be_visible()
+
+
+def at_whole_head(page: Page) -> None:
+    """Wait until the whole head is on the screen."""
+    expect(page.get_by_role("heading", name="The whole head")).to_be_visible()
+    idle(page)
+    expect(page.locator(".whole .said")).to_contain_text("attends to key")
 
 
 def printed(page: Page, label: str) -> Any:
@@ -53,7 +61,7 @@ def printed(page: Page, label: str) -> Any:
 def test_the_way_is_walked_by_keys_and_buttons_and_shows_the_numbers_of_the_trace(browser, address, block):
     attention = block.self_attention
     with visitor(browser) as page:
-        page.goto(f"{address}/inside?{urlencode(PLACE | {'depth': 'numbers'})}")
+        page.goto(f"{address}/inside?{urlencode(PLACE | FIRST | {'depth': 'numbers'})}")
         at_step(page, "embedding")
         weight = float(attention.weights[3, 2, 4])
         expect(page.get_by_text("In head 4 of layer 2, query 3")).to_contain_text(f"{100 * weight:.1f}"[:3])
@@ -78,14 +86,14 @@ def test_the_way_is_walked_by_keys_and_buttons_and_shows_the_numbers_of_the_trac
                 else:
                     page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowLeft")
-        at_step(page, "residual")
-        assert "step=residual" in page.url
+        at_step(page, "logits")
+        assert "step=logits" in page.url
 
 
 def test_every_press_counts_however_fast_they_come(browser, address):
     with visitor(browser) as page:
         page.add_init_script(WATCH_FOR_LISTENER)
-        page.goto(f"{address}/inside?{urlencode(PLACE | {'depth': 'numbers'})}")
+        page.goto(f"{address}/inside?{urlencode(PLACE | FIRST | {'depth': 'numbers'})}")
         at_step(page, "embedding")
         page.wait_for_function("window.hearsArrows")
         for _ in range(7):
@@ -100,19 +108,19 @@ def test_every_press_counts_however_fast_they_come(browser, address):
 @pytest.mark.parametrize("width", [1366, 390])
 def test_a_step_is_chosen_by_its_name_with_the_keyboard_and_the_arrow_keys_go_on_from_there(browser, address, width):
     with visitor(browser, width=width, height=844) as page:
-        open_page(page, address, "Inside a head", **PLACE)
+        open_page(page, address, "Inside a head", **PLACE, **FIRST)
         at_step(page, "embedding")
         steps = page.get_by_role("combobox", name="Step", exact=True)
         steps.focus()
         steps.press("ArrowDown")
-        expect(page.get_by_role("option", name="Step 2 of 13: position", exact=True)).to_be_visible()
+        expect(page.get_by_role("option", name=heading("position"), exact=True)).to_be_visible()
         steps.press("Enter")
         at_step(page, "position")
         page.keyboard.press("ArrowRight")
         at_step(page, "norm")
-        choose(page, "Step", "Step 11 of 13: output projection")
+        choose(page, "Step", heading("output"))
         at_step(page, "output")
-        expect(steps).to_have_value("Step 11 of 13: output projection")
+        expect(steps).to_have_value(heading("output"))
         assert steps.evaluate("node => node.scrollWidth <= node.clientWidth"), "the longest name is not cut off"
         page.keyboard.press("ArrowLeft")
         at_step(page, "heads")
@@ -120,9 +128,9 @@ def test_a_step_is_chosen_by_its_name_with_the_keyboard_and_the_arrow_keys_go_on
 
 def test_the_recheck_the_files_and_the_choice_of_a_step(browser, address, block):
     with visitor(browser) as page:
-        open_page(page, address, "Inside a head", **PLACE)
+        open_page(page, address, "Inside a head", **PLACE, **FIRST)
         at_step(page, "embedding")
-        choose(page, "Step", "Step 8 of 13: softmax")
+        choose(page, "Step", heading("softmax"))
         at_step(page, "softmax")
         page.get_by_role("button", name="Recheck this weight").click()
         expect(page.get_by_test_id("stTable")).to_be_visible()
@@ -139,7 +147,7 @@ def test_the_door_of_explore_opens_the_weight_that_is_kept_and_back_returns(brow
         page.goto(f"{address}/?{urlencode(PLACE | {'off': '1.0-2_1.4-7'})}")
         picture_shown(page)
         page.get_by_role("link", name="Inside this weight").click()
-        at_step(page, "embedding")
+        at_whole_head(page)
         expect(page.get_by_text("In head 4 of layer 2, query 3")).to_be_visible()
         expect(page.get_by_label("Text", exact=True)).to_have_value(SENTENCE)
         assert "/inside?" in page.url
@@ -152,7 +160,7 @@ def test_the_door_of_explore_opens_the_weight_that_is_kept_and_back_returns(brow
 def test_the_door_back_shows_the_weight_and_keys_typed_into_a_text_take_no_step(browser, address):
     with visitor(browser) as page:
         page.goto(f"{address}/inside?{urlencode(PLACE)}")
-        at_step(page, "embedding")
+        at_whole_head(page)
         page.get_by_label("Text", exact=True).press("ArrowRight")
         page.get_by_role("link", name="See it in Explore").click()
         picture_shown(page)

@@ -44,9 +44,10 @@ from tests.running import (
     show_text,
     visitor,
 )
+from tests.walk import heading
 from viz.explorer.attention_kinds import kinds_of
 from viz.tokens import percent, position_name, visible
-from viz.walkthrough.steps import share
+from viz.walkthrough.step_numbers import share
 
 OWN = "It rained and they were happy"
 DOG = "The dog bit the man."
@@ -248,9 +249,9 @@ def does_most(checkpoint: Any, text: str) -> tuple[int, int, int | None]:
 
 def weight_inside(page: Page, layer: int, head: int) -> float:
     """All digits of the weight that the page is about, from its step softmax."""
-    if page.get_by_role("heading", name="Step 8 of 13: softmax").count() == 0:
-        choose(page, "Step", "Step 8 of 13: softmax")
-        expect(page.get_by_role("heading", name="Step 8 of 13: softmax")).to_be_visible()
+    if page.get_by_role("heading", name=heading("softmax")).count() == 0:
+        choose(page, "Step", heading("softmax"))
+        expect(page.get_by_role("heading", name=heading("softmax"))).to_be_visible()
         pick(page, "Every number")
     expect(page.get_by_text(re.compile(f"^In head {head + 1} of layer {layer + 1}, query "))).to_be_visible()
     return float(printed(page, "weight"))

@@ -1,5 +1,6 @@
 """The page Inside a head through app.py, as without a browser: steps, numbers, choices, addresses."""
 
+import base64
 import io
 import json
 from typing import Any
@@ -10,12 +11,13 @@ import pytest
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import STEPS
 from pages.parts.components.arrow_keys import steps_between
-from pages.parts.inside import weight_walk
-from pages.parts.inside.settings import Walk
+from pages.parts.inside import head_matrices, weight_walk
+from pages.parts.inside.settings import WHOLE, Walk
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
-from tests.pages.test_every_page import SENTENCE, asked, bar, follow, opened, typed
+from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow, opened, typed
+from tests.walk import heading
 from viz.walkthrough.steps import TITLES
 
 PAGE = "inside.py"
@@ -64,6 +66,18 @@ def list_of_steps(app: Any) -> Any:
     return found
 
 
+def whole_head(app: Any) -> Any:
+    """What the picture of the whole head was given; None where it is not on the screen."""
+    proto = component(app, "headlight_head_matrices")
+    return None if proto is None else json.loads(proto.json)
+
+
+def matrix(figure: Any, name: str) -> np.ndarray:
+    """Its numbers, row by row."""
+    columns = figure["headWidth"] if name in ("query", "key", "value", "context") else figure["sent"]
+    return np.frombuffer(base64.b64decode(figure["matrices"][name]), "<f4").reshape(-1, columns)
+
+
 def printed(app: Any, label: str) -> np.ndarray:
     """The numbers under the caption that begins with this label."""
     captions = [element for element in app.main if element.type in ("markdown", "code")]
@@ -72,7 +86,8 @@ def printed(app: Any, label: str) -> np.ndarray:
 
 
 def test_every_step_shows_its_numbers_in_full(encoder):
-    app = opened(PAGE, text=SENTENCE, layer="1", head="3", query="2", key="4", depth="numbers")
+    trace: Any = load_checkpoint("sentiment").trace(SENTENCE)
+    app = opened(PAGE, text=SENTENCE, layer="1", head="3", query="2", key="4", step="embedding", depth="numbers")
     attention = encoder.blocks[1].self_attention
     expected = {
         "embedding": ("token vector of the query", encoder.embedding.token[2]),
@@ -88,17 +103,82 @@ def test_every_step_shows_its_numbers_in_full(encoder):
         "output": ("output of the attention", attention.output[2]),
         "residual": ("stream before the attention", encoder.blocks[1].stream_in[2]),
         "feed-forward": ("stream that leaves the layer", encoder.blocks[1].stream_out[2]),
+        "layers": ("stream that leaves the last layer at the query", encoder.blocks[-1].stream_out[2]),
+        "last-norm": ("final vector of the query", encoder.final[2]),
+        "pooling": ("pooled vector", trace.pooled),
+        "logits": ("every logit", trace.logits),
+        "answer": ("every probability", trace.logits.double().softmax(dim=-1).float()),
     }
     assert list(expected) == list(STEPS)
     for number, (step, (label, values)) in enumerate(expected.items(), start=1):
-        assert whole(app).subheader[0].value.startswith(f"Step {number} of 13: ")
-        assert app.query_params.get("step", "embedding") == step
+        assert whole(app).subheader[0].value.startswith(f"Step {number} of 18: ")
+        assert app.query_params["step"] == step
         assert len(app.get("vega_lite_chart")) >= 1
         assert np.array_equal(printed(app, label.strip()).astype(np.float32), values.numpy())
         if number < len(expected):
             app.button(key="next").click().run()
     assert app.button(key="next").disabled
-    assert whole(app.button(key="previous").click().run()).subheader[0].value == "Step 12 of 13: residual"
+    assert whole(app.button(key="previous").click().run()).subheader[0].value == heading("logits")
+
+
+def test_until_a_step_is_chosen_it_opens_on_the_whole_head_with_the_numbers_of_the_trace(encoder):
+    app = whole(opened(PAGE, text=SENTENCE, layer="1", head="3", query="2", key="4"))
+    attention, figure = encoder.blocks[1].self_attention, whole_head(app)
+    assert app.subheader[0].value == "The whole head"
+    assert (figure["caption"], figure["chosen"], figure["cut"]) == ("Layer 2, head 4", [2, 4], "")
+    for name in ("query", "key", "value", "products", "scores", "weights", "context"):
+        assert np.array_equal(matrix(figure, name), getattr(attention, name)[3].numpy())
+    assert not {"step", "depth"} & set(app.query_params)
+    assert app.button(key="previous").disabled
+    assert any(each.value == "Where this head stands in the model" for each in app.subheader)
+    app.button(key="next").click().run()
+    assert (app.query_params["step"], whole(app).subheader[0].value) == ("embedding", "Step 1 of 18: embedding")
+    assert whole_head(app) is None
+    app.button(key="previous").click().run()
+    assert whole_head(whole(app))["chosen"] == [2, 4]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_address_that_names_a_step_opens_that_step(step):
+    app = whole(opened(PAGE, text=SENTENCE, step=step))
+    assert app.subheader[0].value.endswith(f": {TITLES[step]}")
+    assert whole_head(app) is None
+
+
+@pytest.mark.parametrize("sent", [None, "3", [3], [1, 2, 3], [1.5, 2], [True, 1], [-1, 0], {"0": 1}])
+def test_what_is_no_weight_is_not_taken_from_the_picture(sent):
+    assert head_matrices.places_in(sent) is None
+    assert head_matrices.places_in([2, 7]) == (2, 7)
+
+
+def test_the_whole_head_in_every_number_shows_the_rows_of_the_weight_and_the_code(encoder):
+    app = whole(opened(PAGE, text=SENTENCE, layer="1", head="3", query="2", key="4", depth="numbers"))
+    attention = encoder.blocks[1].self_attention
+    rows = {
+        "the query's row of Q": attention.query[3, 2],
+        "the key's row of V": attention.value[3, 4],
+        "the query's row of scores": attention.scores[3, 2],
+        "the query's row of the context": attention.context[3, 2],
+    }
+    for label, values in rows.items():
+        assert np.array_equal(printed(app, label).astype(np.float32), values.numpy())
+    assert any("model/scores.py" in text.value.replace("\\", "") for text in app.markdown)
+    with np.load(io.BytesIO(weight_walk.head_npz(selected(text=SENTENCE, layer="1", head="3"))())) as file:
+        assert np.array_equal(file["products"], attention.products[3].numpy())
+
+
+def test_a_long_text_shows_an_excerpt_of_the_whole_head_around_the_weight():
+    app = whole(opened(PAGE, text="a long film " * 60, layer="1", query="150", key="10"))
+    figure = whole_head(app)
+    assert figure["rows"][figure["chosen"][0]]["place"] == 150
+    assert figure["columns"][figure["chosen"][1]]["place"] == 10
+    assert "queries 113–176 of 180 and keys 1–64 of 180" in figure["cut"]
+
+
+def test_a_muted_head_has_a_context_of_zeros_in_the_whole_head():
+    app = whole(opened(PAGE, text=SENTENCE, layer="2", head="1", off="2.1", mute="1"))
+    assert not matrix(whole_head(app), "context").any()
+    assert matrix(whole_head(app), "weights").any()
 
 
 def test_the_idea_is_a_sentence_and_pictures_alone():
@@ -218,7 +298,7 @@ def test_alone_with_its_picture_the_page_has_no_controls():
     app = opened(PAGE, text=SENTENCE, step="product")
     app.session_state["_view"] = "picture"  # as app.py notes, which AppTest leaves out
     list_of_steps(app).set_value("value").run()
-    assert whole(app).subheader[0].value == "Step 9 of 13: value"
+    assert whole(app).subheader[0].value == heading("value")
     assert [*app.selectbox, *app.button, *app.get("page_link")] == []
     assert len(app.get("vega_lite_chart")) == 2
 
@@ -233,11 +313,14 @@ def test_alone_with_its_picture_the_page_has_no_controls():
 def test_families_walk_from_end_to_end(name, attention, app_folders):
     address = {"checkpoint": name, "text": TEXT, "attention": attention, "head": "1", "depth": "numbers"}
     app = whole(opened(PAGE, layer="1", query="0", key="0", **address))
+    assert whole_head(app)["chosen"] == [0, 0]
+    assert list_of_steps(app).value == WHOLE
     checkpoint = load_checkpoint(app_folders / name, device="cpu")
     stack: Any = getattr(checkpoint.trace(TEXT), "encoder" if attention == "encoder" else "decoder")
     block = stack.blocks[1]
     trace = block.cross_attention if attention == "cross" else block.self_attention
-    for step in list(STEPS)[1:]:
+    assert np.array_equal(matrix(whole_head(app), "weights"), trace.weights[1].numpy())
+    for step in STEPS:
         whole(app.button(key="next").click().run())
         if step == "softmax":
             assert printed(app, "weight") == pytest.approx(float(trace.weights[1, 0, 0]), abs=1e-7)
@@ -249,6 +332,9 @@ def test_another_attention_has_its_own_words(app_folders):
     app = whole(opened(PAGE, checkpoint="bart", text=TEXT, head="2", layer="1"))
     app.selectbox(key="inside_attention").set_value("cross").run()
     trace: Any = load_checkpoint(app_folders / "bart", device="cpu").trace(TEXT)
+    assert [len(whole_head(app)[side]) for side in ("rows", "columns")] == [
+        len(stack.tokens) for stack in (trace.decoder, trace.encoder)
+    ]
     assert len(whole(app).selectbox(key="inside_query").options) == len(trace.decoder.tokens)
     assert len(app.selectbox(key="inside_key").options) == len(trace.encoder.tokens)
     assert [info.value for info in app.info] == []
@@ -274,11 +360,11 @@ def test_a_bad_value_in_the_address_falls_back_with_one_sentence(name, value):
 
 def test_every_step_is_chosen_by_its_name():
     app = whole(opened(PAGE, text=SENTENCE, step="product"))
-    names = [f"Step {number} of 13: {TITLES[step]}" for number, step in enumerate(STEPS, start=1)]
-    assert list_of_steps(app).options == names
+    names = [heading(step) for step in STEPS]
+    assert list_of_steps(app).options == ["The whole head", *names]
     assert list_of_steps(app).value == "product"
     list_of_steps(app).set_value("mask").run()
-    assert whole(app).subheader[0].value == "Step 7 of 13: bias and mask"
+    assert whole(app).subheader[0].value == heading("mask")
     assert app.query_params["step"] == "mask"
     app.button(key="next").click().run()
     assert list_of_steps(whole(app)).value == "softmax"

@@ -126,9 +126,28 @@ def test_every_part_is_one_switch_and_is_struck_through_wherever_it_stands():
 def test_the_steps_to_a_weight_are_marked_in_its_own_attention(order, positions):
     config = tiny.config("decoder", norm_order=order, positions=positions)
     absent = set() if positions == "learned" else {"position"}
-    absent |= {"norm"} if order == "post" else set()
+    absent |= {"norm", "last-norm"} if order == "post" else set()
+    absent |= {"pooling"}  # which a decoder does not do
     for step in STEPS:
         assert has_step(with_step(formula(config, Site(attention="decoder")), "decoder", step)) == (step not in absent)
+
+
+MARKS = [("last-norm", ["LayerNorm"]), ("pooling", ["mean(", ")"]), ("logits", ["W"]), ("answer", ["softmax("])]
+
+
+@pytest.mark.parametrize(("step", "notations"), MARKS)
+def test_the_steps_to_the_answer_are_marked_in_the_last_line(step, notations):
+    config = tiny.config(norm_order="pre", labels=("bad", "good"))
+    groups = with_step(formula(config, Site()), "encoder", step)
+    *layers, output = [[term for line in group["lines"] for term in line["terms"]] for group in groups]
+    assert [term["notation"] for term in output if term.get("present")] == notations
+    assert not any("present" in term for terms in layers for term in terms)
+
+
+def test_the_last_norm_of_an_encoder_is_not_marked_where_that_of_its_decoder_stands():
+    groups = formula(tiny.config("encoder-decoder", norm_order="pre"), Site())
+    assert not has_step(with_step(groups, "encoder", "last-norm"))
+    assert has_step(with_step(groups, "cross", "last-norm"))
 
 
 def test_a_step_marks_its_term_and_no_other():

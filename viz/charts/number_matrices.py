@@ -25,18 +25,20 @@ def matrix_table(
     columns: Sequence[str],
     *,
     weights: bool = False,
+    form: str = ".3g",
 ) -> dict[str, Any]:
-    """Every number in its cell, three digits and exact, as the browser draws it; −∞ is written out and left uncoloured.
+    """Every number in its cell, short and exact, as the browser draws it; −∞ is written out and left uncoloured.
 
     weights: the scale of weights, 0 to 1, in place of the ``signed`` one around 0 that ends at ``most``, the largest
-    number.
+    number. form: of the short number, as ``format`` takes it.
     ValueError where names and numbers do not fit together.
     """
     if numbers.shape != (len(rows), len(columns)):
         raise ValueError(f"numbers of shape {numbers.shape}, wanted ({len(rows)} rows, {len(columns)} columns)")
     finite = np.abs(numbers[np.isfinite(numbers)])
     cells = [
-        [cell(row, column, float(numbers[i, j])) for j, column in enumerate(columns)] for i, row in enumerate(rows)
+        [cell(row, column, float(numbers[i, j]), form) for j, column in enumerate(columns)]
+        for i, row in enumerate(rows)
     ]
     return {
         "title": title,
@@ -47,13 +49,13 @@ def matrix_table(
     }
 
 
-def cell(row: str, column: str, number: float) -> dict[str, object]:
+def cell(row: str, column: str, number: float, form: str) -> dict[str, object]:
     """One number; one that is not finite has no colour."""
     finite = bool(np.isfinite(number))
     exact = repr(number) if finite else "−∞"
     return {
         "number": number if finite else None,
-        "shown": decimal(number, ".3g") if finite else "−∞",
+        "shown": decimal(number, form) if finite else "−∞",
         "exact": f"{row}, {column}: {exact}",
     }
 

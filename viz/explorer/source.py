@@ -64,10 +64,12 @@ def joined(*names: str) -> str:
 
 @cache
 def with_element(path: Path) -> str:
-    """The script of another component than the explorer: it may import element.js, which is put before it."""
-    script = without_imports(path)
-    imports_it = script != path.read_text(encoding="utf-8")
-    return "\n".join([without_imports(FOLDER / "element.js"), script] if imports_it else [script])
+    """The script of another component than the explorer: it may import element.js and paint.js, put before it then."""
+    script = path.read_text(encoding="utf-8")
+    imported = [name for name in ("element", "paint") if f'/{name}.js"' in script]
+    if "paint" in imported:
+        return f"{joined(*imported)}\n{without_imports(path)}"
+    return "\n".join([*(without_imports(FOLDER / f"{name}.js") for name in imported), without_imports(path)])
 
 
 def without_imports(path: Path) -> str:

@@ -116,7 +116,7 @@ def block(config: Config, stack: str, x: str, site: Site) -> Iterator[Line]:
         yield from attention(sizes, stack, "cross", x, "x", site)
     update = (*plain("FFN("), *read(config, x), *plain(")"))
     terms = summed(config, x, plain(f"{x} +"), update, "feed-forward")
-    yield Line(words="each token on its own", terms=of_step(terms, "feed-forward"))
+    yield Line(words="each token on its own", terms=of_step(terms, "feed-forward", "layers"))
 
 
 def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: Site) -> Iterator[Line]:
@@ -137,16 +137,17 @@ def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: 
         kept = replace(kept, name=f"residual, layer {counted(site.layer)}", part="residual")
     update = tuple(heads(config, site if here else None))
     if config.norm_order == "parallel":
-        update = (*update, *of_step((*plain("+ FFN("), *read(config, x), *plain(")")), "feed-forward"))
+        fed = of_step((*plain("+ FFN("), *read(config, x), *plain(")")), "feed-forward", "layers")
+        update = (*update, *fed)
         terms, words = (*plain(f"{x} ←"), kept, *update), "the result is added, and each token on its own"
     else:
         terms, words = summed(config, x, (kept,), update, "residual"), "the result is added"
     yield Line(words=words, terms=terms, attention=name)
 
 
-def of_step(terms: tuple[Term, ...], step: str) -> tuple[Term, ...]:
-    """The same terms as those of one step."""
-    return tuple(replace(term, steps=(step,)) for term in terms)
+def of_step(terms: tuple[Term, ...], *steps: str) -> tuple[Term, ...]:
+    """The same terms as those of these steps."""
+    return tuple(replace(term, steps=steps) for term in terms)
 
 
 def summed(config: Config, x: str, kept: tuple[Term, ...], update: tuple[Term, ...], step: str) -> tuple[Term, ...]:
@@ -241,15 +242,21 @@ def heads(config: Config, site: Site | None) -> Iterator[Term]:
 
 def answer(config: Config, x: str) -> Line | None:
     """What the head reads and says; None where there is none."""
-    final = read(config, x)
+    final, softmax, close = read(config, x, "last-norm"), Term(notation="softmax(", steps=("answer",)), plain(")")
     if config.labels:
-        before, after = POOLED.get(config.pooling, ("", "_1"))
-        terms = (*plain("verdict = softmax("), *plain(*filter(None, [before])), *final, *plain(after, "W", ")"))
+        before, after = (pooled(notation) for notation in POOLED.get(config.pooling, ("", "_1")))
+        matrix = Term(notation="W", steps=("logits",))
+        terms = (*plain("verdict ="), softmax, *before, *final, *after, matrix, *close)
         return Line(words=f"one of {len(config.labels)} labels", terms=terms)
-    table = ("E^T", ")") if config.tie_embeddings else ("W", ")")
+    table = Term(notation="E^T" if config.tie_embeddings else "W", steps=("logits",))
     if config.has_decoder:
-        return Line(words="one of all tokens", terms=(*plain("next token = softmax("), *final, *plain(*table)))
+        return Line(words="one of all tokens", terms=(*plain("next token ="), softmax, *final, table, *close))
     if config.word_head:
-        terms = (*plain("masked word = softmax(", "H("), *final, *plain(")", *table))
-        return Line(words="one of all tokens", terms=terms)
+        words = (*pooled("H("), *final, *pooled(")"))
+        return Line(words="one of all tokens", terms=(*plain("masked word ="), softmax, *words, table, *close))
     return None
+
+
+def pooled(notation: str) -> tuple[Term, ...]:
+    """What makes the vector that the head reads; nothing where the notation is empty."""
+    return (Term(notation=notation, steps=("pooling",)),) if notation else ()

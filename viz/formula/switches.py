@@ -37,9 +37,11 @@ def with_switches(groups: Sequence[Group], switches: Mapping[str, Switch]) -> li
 def with_step(groups: Sequence[Group], attention: str, step: str) -> list[dict[str, Any]]:
     """The formula on the way to a weight of one attention, as JSON: the terms that a step computes are marked.
 
-    Of two stacks, the one in which the attention stands.
+    Of two stacks, the one in which the attention stands; the last norm of an encoder is no part of it then.
     """
     stack = OF_STACK[attention][0]
+    if step == "last-norm" and stack == "encoder" and any(group.stack == "decoder" for group in groups):
+        step = ""
     return [
         {
             "words": group.words,

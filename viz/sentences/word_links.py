@@ -11,6 +11,7 @@ from viz.charts.alignment import check_sides
 from viz.tokens import percent, visible
 
 LEAST = 0.01  # of the weight: a link that is drawn
+UNWRITTEN = "?"
 MOST_SAID = 3  # links that are told to a screen reader
 
 
@@ -55,6 +56,16 @@ def word_links(
             for place, word in enumerate(targets.words)
         ],
     }
+
+
+def written_until(links: dict[str, Any], until: int, said: str) -> dict[str, Any]:
+    """The same where only the target words up to one are written: those after it are "?", without links.
+
+    said: what a screen reader says of these.
+    """
+    unwritten = {"text": UNWRITTEN, "said": said, "links": []}
+    targets = [each if place <= until else each | unwritten for place, each in enumerate(links["targets"])]
+    return links | {"targets": targets}
 
 
 def _links(row: Float[np.ndarray, "source"]) -> list[dict[str, Any]]:

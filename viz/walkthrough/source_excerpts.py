@@ -10,9 +10,11 @@ from typing import Any
 
 from model.attention import join, masked_softmax, scaled_dot_product_attention
 from model.measures.one_weight import WeightPath
+from model.measures.weight_answer import probabilities_of, reading
+from model.output_heads import MeanPooling, masked_mean
 from model.positions import LearnedPositions, Positions, SinusoidalPositions, computed_sinusoids
 from model.scores import masked_scores
-from model.transformer import Stack
+from model.transformer import Stack, Transformer
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,6 +49,13 @@ def excerpt(function: Callable[..., Any], *, writes: str | None = None, reads: s
     file = Path(inspect.getsourcefile(function) or "")
     where = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.name
     return Excerpt(f"{where}, line {first + chosen[0].lineno - 1}: {function.__qualname__}", textwrap.dedent(code))
+
+
+def with_signature(function: Callable[..., Any]) -> Excerpt:
+    """All statements of a function under its name and the names of what it takes, without their types."""
+    whole, names = excerpt(function), ", ".join(inspect.signature(inspect.unwrap(function)).parameters)
+    definition = f"def {function.__name__}({names}):"
+    return Excerpt(whole.place, f"{definition}\n{textwrap.indent(whole.code, '    ')}")
 
 
 def simple(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -103,7 +112,31 @@ def _functions(path: WeightPath) -> dict[str, list[tuple[Callable[..., Any], dic
         "output": [(forward, {"writes": "output"})],
         "residual": [(residual.add, {})],
         "feed-forward": [(type(path.modules.feed_forward).forward, {}), (block, {"writes": "hidden"})],
+        "layers": [(block, {})],
+        "last-norm": [(Stack.forward, {"writes": "final"})],
+        "pooling": pooling_of(path),
+        "logits": logits_of(path),
+        "answer": [] if path.answer.kind == "none" else [(probabilities_of, {})],
     }
+
+
+def pooling_of(path: WeightPath) -> list[tuple[Callable[..., Any], dict[str, str]]]:
+    """What makes the vector that the head reads; nothing where that is the token's own."""
+    pooling, word_head = path.model.pooling, path.model.word_head
+    if path.answer.kind == "written" and path.site.stack == "encoder":
+        return [(Transformer.forward, {"writes": "decoder", "reads": "encoder"}), (reading, {})]
+    if path.trace.pooled is not None and pooling is not None:
+        mean: list[Any] = [(masked_mean, {})] if isinstance(pooling, MeanPooling) else []
+        return [(type(pooling).forward, {}), *mean]
+    return [] if word_head is None else [(type(word_head).forward, {})]
+
+
+def logits_of(path: WeightPath) -> list[tuple[Callable[..., Any], dict[str, str]]]:
+    """What makes the logits; nothing without a head."""
+    if path.answer.kind == "none":
+        return []
+    answer: list[Any] = [] if path.model.config.has_decoder else [(Transformer.answer, {})]
+    return answer if path.answer.kind == "label" else [*answer, (Transformer.predict, {})]
 
 
 def vectors_of(positions: type[Positions]) -> list[Callable[..., Any]]:

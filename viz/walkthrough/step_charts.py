@@ -18,6 +18,7 @@ T = TypeVar("T")
 STRIP_NAME, STRIP_CELLS, STRIP = 20, 30, 62  # pixels: the name above a strip, its cells, from one strip to the next
 HEADS = 12  # pixels for their numbers, beside what is between two strips
 ROW_HEIGHT = 22
+AROUND_ROWS = 24  # pixels of a chart's height that rows without an axis below them do not get
 AXES = 46  # what they take of a chart's height
 SIDES = {
     "left": "datum.coordinate / datum.of",
@@ -131,24 +132,44 @@ def term_grid(
     _check(terms, 2, "key, coordinate")
     _check_tokens(tokens, len(terms))
     places = list(range(len(terms)) if rows_of is None else rows_of)
-    reach = _reach(terms[places])
     named = {key: _named(key, tokens[key], chosen) for key in places}
-    rows = [row | named[key] for key in places for row in _strip(terms[key], key, reach)]
+    return _grid({key: terms[key] for key in places}, named, chosen, "key", theme, ROW_HEIGHT * len(places) + 8)
+
+
+def layer_grid(streams: Float[np.ndarray, "layer coordinate"], first: int, *, theme: Theme = LIGHT) -> alt.LayerChart:
+    """A strip of cells for each layer from the ``first``, counted from 0, to the last; the first is outlined."""
+    _check(streams, 2, "layer, coordinate")
+    rows = dict(enumerate(streams, start=first))
+    named = {layer: {"key": layer, "name": f"{layer + 1}"} for layer in rows}
+    return _grid(rows, named, first, "layer", theme, STRIP_CELLS * len(rows) + AROUND_ROWS)
+
+
+def _grid(
+    values: Mapping[int, Float[np.ndarray, "coordinate"]],
+    named: Mapping[int, dict[str, Any]],
+    chosen: int,
+    title: str,
+    theme: Theme,
+    height: int,
+) -> alt.LayerChart:
+    """A strip for each row, to one scale; ``named`` has the row's name. The chosen one has an outline."""
+    reach = _reach(np.stack(list(values.values())))
+    rows = [row | named[place] for place in values for row in _strip(values[place], place, reach)]
     axis = alt.Axis(labelLimit=150, labelOverlap=False, grid=False, ticks=False, domain=False)
-    down = alt.Y("name:N", sort=[named[key]["name"] for key in places], title="key", axis=axis)
+    down = alt.Y("name:N", sort=[named[place]["name"] for place in values], title=title, axis=axis)
     cells = alt.Chart(data_of(rows)).transform_calculate(**SIDES)
     marks = cells.mark_rect(height=alt.RelativeBandSize(band=0.86)).encode(
         x=_share("left"),
         x2=alt.X2("right:Q"),
         y=down,
         color=_differences(theme),
-        tooltip=[alt.Tooltip("name:N", title="key"), *_terms_tooltip("value")],
+        tooltip=[alt.Tooltip("name:N", title=title), *_terms_tooltip("value")],
     )
     dashes = cells.transform_filter(BELOW).mark_rule(color=theme.text, opacity=DASH)
     dashes = dashes.encode(x=_share("from"), x2=alt.X2("to:Q"), y=down)
-    mine = alt.Chart(data_of([named[chosen]] if chosen in named else []))
+    mine = alt.Chart(data_of([named[chosen]] if chosen in values else []))
     box = mine.mark_rect(fill=None, stroke=theme.text, strokeWidth=1.5).encode(y=down)
-    return _layered([marks, dashes, box], ROW_HEIGHT * len(places) + 8, theme)
+    return _layered([marks, dashes, box], height, theme)
 
 
 def unchecked(draw: Callable[[], T]) -> T:
@@ -163,6 +184,26 @@ def unchecked(draw: Callable[[], T]) -> T:
 def spec(chart: alt.LayerChart) -> dict[str, Any]:
     """A chart as Vega-Lite, without that check either."""
     return chart.to_dict(validate=False)
+
+
+def named_bars(
+    values: Float[np.ndarray, "name"],
+    names: Sequence[str],
+    chosen: int,
+    *,
+    title: str,
+    names_title: str,
+    theme: Theme = LIGHT,
+) -> alt.LayerChart:
+    """One bar a name, with its number; the chosen one is marked by an arrow. ValueError for a name that comes twice."""
+    _check(values, 1, "name")
+    if not len(set(names)) == len(names) == len(values):
+        raise ValueError(f"{len(names)} names for {len(values)} values, wanted one each, all different")
+    rows = [
+        {"name": f"{'▶ ' if place == chosen else ''}{name}", "outlined": place == chosen} | _number(value, ".4g")
+        for place, (name, value) in enumerate(zip(names, values.tolist(), strict=True))
+    ]
+    return _rows_with_numbers(rows, title, names_title, theme)
 
 
 def part_bars(parts: Mapping[str, float], *, theme: Theme = LIGHT) -> alt.LayerChart:

@@ -4,20 +4,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 
 from model.measures.one_weight import Quantities, WeightPath
 from viz.theme import LIGHT, Theme
-from viz.tokens import counted
+from viz.tokens import counted, position_name
 from viz.walkthrough.step_charts import (
     head_strip,
     heat_strips,
     key_bars,
     keys_to_show,
+    layer_grid,
+    named_bars,
     spec,
     sum_bars,
     term_grid,
     unchecked,
 )
+from viz.walkthrough.step_numbers import answer_names
 from viz.walkthrough.steps import LABELS
 
 Titled = tuple[str, alt.LayerChart]  # Markdown, "" where the chart names its own parts, and the chart below it
@@ -35,7 +39,9 @@ VECTORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "output": (("output_of_head",), ("output",)),
     "residual": (("stream_before",), ("output",), ("stream_after",)),
     "feed-forward": (("feed_forward_input",), ("hidden",), ("feed_forward_output",), ("stream_out",)),
+    "last-norm": (("last_stream",), ("final",)),
 }
+ANSWERS = {"logits": "logit", "probabilities": "probability"}
 COMPARED = ("embedding", "position", "output", "residual")  # steps whose vectors are drawn to one scale
 
 
@@ -50,6 +56,10 @@ def pictures(path: WeightPath, step: str, quantities: Quantities, *, theme: Them
         "softmax": lambda: [_keys(path, quantities, ("all_scores", "all_weights"), theme)],
         "value": lambda: _value(path, quantities, theme),
         "heads": lambda: _heads(path, quantities, theme),
+        "layers": lambda: _layers(path, quantities, theme),
+        "pooling": lambda: _pooling(path, quantities, theme),
+        "logits": lambda: _answers(path, quantities, "logits", theme),
+        "answer": lambda: _answers(path, quantities, "probabilities", theme),
     }
     return drawn[step]()
 
@@ -119,6 +129,45 @@ def _value(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
 def _heads(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
     name = f"{LABELS['joined']}: {path.module.heads} × {path.head_width} numbers"
     return [[("", head_strip(quantities["joined"].values, path.module.heads, path.site.head, name=name, theme=theme))]]
+
+
+def _layers(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
+    """The stream at the query layer by layer, the first at the top."""
+    if not path.layers_left:
+        return _vectors((("last_stream",),), quantities, theme, together=True)
+    return [[(LABELS["streams"], layer_grid(quantities["streams"].values, path.site.layer, theme=theme))]]
+
+
+def _pooling(path: WeightPath, quantities: Quantities, theme: Theme) -> Rows:
+    """The vectors that the one which is read is made of; of an encoder that a decoder reads, who reads it."""
+    if "reading" not in quantities:
+        rows = (("final",), ("first_final",), ("answering",), ("pooled",), ("read",))
+        return _vectors(rows, quantities, theme, together=True)
+    values, chosen = quantities["reading"].values, path.answer.position or 0
+    names = [position_name(place, token) for place, token in enumerate(path.trace.output_stack.names())]
+    drawn = keys_to_show(values, np.ones(len(values), dtype=bool), chosen)
+    chart = named_bars(
+        values[drawn],
+        [names[place] for place in drawn],
+        drawn.index(chosen),
+        title="weight, averaged over layers and heads",
+        names_title="query",
+        theme=theme,
+    )
+    return [[(LABELS["reading"], chart)]]
+
+
+def _answers(path: WeightPath, quantities: Quantities, name: str, theme: Theme) -> Rows:
+    """Labels in their order, or the likeliest tokens; without a head the vector that the stack hands on."""
+    if name not in quantities:
+        return _vectors((("final",),), quantities, theme, together=True)
+    values, what = quantities[name].values, "label" if path.answer.position is None else "token"
+    names = answer_names(path, quantities["ids"].values.tolist())
+    numbered = [position_name(place, each) for place, each in enumerate(names)]
+    title, count = ANSWERS[name], quantities[f"all_{name}"].values.size
+    chart = named_bars(values, numbered, int(values.argmax()), title=title, names_title=what, theme=theme)
+    which = f"every {what}" if len(values) == count else f"the {len(values)} likeliest of {count:,} tokens"
+    return [[(f"{title} of {which}", chart)]]
 
 
 def alternative(path: WeightPath, title: str, chart: dict[str, Any]) -> str:

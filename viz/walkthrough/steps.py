@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from model.edits import NO_EDITS, Edits, HeadSite, HiddenKey
-from model.measures.numpy_reference import Rechecked
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.score_parts import ScoreParts
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
 from viz.text.head_findings import token_name
-from viz.tokens import ROUNDING, counted, decimal, markdown_text, position_name
+from viz.tokens import counted, decimal, markdown_text
+from viz.walkthrough import answer_sentences
+from viz.walkthrough.step_numbers import names_of, share, short, weight_text
 
 TITLES = {
     "embedding": "embedding",
@@ -28,6 +29,11 @@ TITLES = {
     "output": "output projection",
     "residual": "residual",
     "feed-forward": "feed-forward",
+    "layers": "later layers",
+    "last-norm": "last norm",
+    "pooling": "pooling",
+    "logits": "logits",
+    "answer": "answer",
 }
 LABELS = {
     "query_token": "token vector of the query",
@@ -83,8 +89,23 @@ LABELS = {
     "hidden": "hidden values, after the activation",
     "feed_forward_output": "what the feed-forward layer adds",
     "stream_out": "stream that leaves the layer",
+    "streams": "stream at the query after this layer and each later one",
+    "last_stream": "stream that leaves the last layer at the query",
+    "moved": "length of the difference between first and last, as a share of the first",
+    "final": "final vector of the query",
+    "finals": "final vectors of all tokens",
+    "first_final": "final vector of the first token",
+    "pooled": "pooled vector",
+    "reading": "what each query of the decoder gives this token, on average",
+    "answering": "final vector of the token that is answered",
+    "read": "what the logits are computed from",
+    "ids": "number of each label, or id of each token",
+    "logits": "logit of each",
+    "all_logits": "every logit",
+    "probabilities": "probability of each",
+    "all_probabilities": "every probability",
+    "probability": "largest probability",
 }
-MOST, MOST_PARTS = "99.99", "0.9999"  # in percent and as a weight: what is rounded to all without being it
 PARTS = {"content": "word", "position": "position", "segment": "segment", "bias": "bias"}
 NOTHING_ADDED = {
     "rotary": (
@@ -116,18 +137,6 @@ def exactly(values: np.ndarray) -> str:
     return f"[{', '.join(inner)}]" if values.ndim == 1 else "[\n  " + ",\n  ".join(inner) + ",\n]"
 
 
-def short(number: float) -> str:
-    """Four significant digits, for a sentence."""
-    return "minus infinity" if number == -np.inf else decimal(number, ".4g")
-
-
-def names_of(path: WeightPath) -> tuple[str, str]:
-    """The query and the key as Markdown."""
-    query, key = path.site.query, path.site.key
-    names = position_name(query, path.queries.names()[query]), position_name(key, path.keys.names()[key])
-    return markdown_text(names[0]), markdown_text(names[1])
-
-
 def title(path: WeightPath) -> str:
     """ "“it” attends to “loved” with 99.12 %.", as Markdown."""
     query = markdown_text(token_name(path.queries.names()[path.site.query]))
@@ -156,20 +165,6 @@ def in_full(path: WeightPath) -> str:
     )
 
 
-def share(weight: float) -> str:
-    """ "99.12 %": four significant digits, with a space that does not break; "more than 99.99 %" for all but all."""
-    return (f"more than {MOST}" if _almost_all(weight) else decimal(100 * weight, ".4g")) + "\u00a0%"
-
-
-def weight_text(path: WeightPath) -> str:
-    """The weight in four significant digits; "more than 0.9999" for all but all."""
-    return f"more than {MOST_PARTS}" if _almost_all(path.weight()) else short(path.weight())
-
-
-def _almost_all(weight: float) -> bool:
-    return decimal(weight, ".4g") == "1" and weight < 1 - ROUNDING
-
-
 def _edited(path: WeightPath) -> str:
     """Which heads are muted, and what that means for this one, or else the edits as an address holds them."""
     edits, site = path.edits, path.site
@@ -187,6 +182,8 @@ def _edited(path: WeightPath) -> str:
 
 def idea(path: WeightPath, step: str, quantities: Mapping[str, Quantity]) -> str:
     """The idea of a step, with its number where it has one. Markdown."""
+    if step in answer_sentences.IDEAS:
+        return answer_sentences.IDEAS[step](path, quantities)
     if step == "mask":
         return _mask(path, quantities)
     query, key = names_of(path)
@@ -374,6 +371,8 @@ def _normed_after(path: WeightPath) -> str:
 
 def formula(path: WeightPath, step: str) -> str:
     """The step as LaTeX; i is the query, j the key, h the head."""
+    if step in answer_sentences.FORMULAS:
+        return answer_sentences.FORMULAS[step](path)
     config = path.model.config
     scaled = r"\sqrt{d}\;" if config.scale_embeddings else ""
     summands = "e" + (" + p" if path.queries.embedding.position is not None else "")
@@ -451,14 +450,15 @@ SYMBOLS: dict[str, tuple[tuple[str, str], ...]] = {
     "output": (("W", "W, b: learned"), ("o", "o: the contexts, joined")),
     "residual": (("x", "x: stream before"), ("y", "y: what the attention gives")),
     "feed-forward": (("z", "z: what is read"), (r"\phi", "φ: activation"), (r"\odot", "⊙: number by number")),
+    **answer_sentences.SYMBOLS,
 }
 
 
 def symbols(path: WeightPath, step: str) -> str:
     """What the letters in the formula stand for."""
     written = formula(path, step)
-    meanings = [meaning for symbol, meaning in SYMBOLS[step] if symbol in written]
-    return "; ".join(["i: the query; j: the key", *meanings]) + "."
+    places = [("_i", "i: the query")] if step in answer_sentences.FORMULAS else [("", "i: the query; j: the key")]
+    return "; ".join(meaning for symbol, meaning in [*places, *SYMBOLS[step]] if symbol in written) + "."
 
 
 SCRIPT = '''\
@@ -567,23 +567,3 @@ def parts_sentence(parts: ScoreParts) -> str:
 def parts_as_python(parts: ScoreParts) -> str:
     """The parts of the score at full precision, as a dict."""
     return "{" + ", ".join(f"{name!r}: {part!r}" for name, part in names_of_parts(parts).items()) + "}"
-
-
-def rechecked_rows(path: WeightPath, again: Rechecked) -> list[dict[str, str]]:
-    """A row for each rechecked number: what is on the screen, what came of computing it again, the difference."""
-    place = path.site.head, path.site.query, path.site.key
-    attention = path.attention
-    pairs = {
-        "product q · k": (attention.products[place], again.product),
-        "score": (attention.scores[place], again.score),
-        "weight": (attention.weights[place], again.weight),
-    }
-    return [
-        {
-            "number": name,
-            "on the screen (32 bits)": exactly(np.asarray(number)),
-            "computed again (64 bits)": repr(other),
-            "difference": "0" if float(number) == other else f"{float(number) - other:.1e}",
-        }
-        for name, (number, other) in pairs.items()
-    ]

@@ -94,7 +94,12 @@ CHECKS = (
     stream(
         name="fed-forward", quantity="what it adds to the stream", screen=f"{INSIDE}: feed-forward", reference=STORED
     ),
-    stream(name="final", quantity="the stream after the last layer", screen=f"{EXPLORE}: prediction", reference=STORED),
+    stream(
+        name="final",
+        quantity="the stream after the last layer",
+        screen=f"{INSIDE}: last norm; {EXPLORE}: prediction",
+        reference=STORED,
+    ),
     stream(
         name="residual",
         quantity="stream after a layer",
@@ -143,12 +148,17 @@ CHECKS = (
         screen=f"{POSITIONS}: schemes side by side",
         reference="the same pass with all positions moved by 5: where only distances count, nothing changes",
     ),
-    prediction(name="pooled", quantity="what the classifier reads", screen=f"{EXPLORE}: prediction", reference=STORED),
-    prediction(name="logits", quantity="logits", screen=f"{EXPLORE}: prediction", reference=STORED),
+    prediction(
+        name="pooled",
+        quantity="what the classifier reads",
+        screen=f"{INSIDE}: pooling; {EXPLORE}: prediction",
+        reference=STORED,
+    ),
+    prediction(name="logits", quantity="logits", screen=f"{INSIDE}: logits; {EXPLORE}: prediction", reference=STORED),
     prediction(
         name="probabilities",
         quantity="probabilities",
-        screen=f"{EXPLORE}: prediction",
+        screen=f"{INSIDE}: answer; {EXPLORE}: prediction",
         reference="the softmax in NumPy of NumPy's own logits",
     ),
     prediction(

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from model.edits import Shift
 from model.edits.checks import room
+from model.measures.answer_reference import logits_of
 from model.measures.evidence.agreement import Compared, Skipped
 from model.measures.evidence.checked_pass import Pass, attentions_of, named_tensors
-from model.measures.evidence.numpy_pass import logits_of, placed_by_distance, without_head
+from model.measures.evidence.numpy_pass import placed_by_distance, without_head
 from model.trace import StackTrace, Trace
 
 PADDING, SHIFT = 3, 5

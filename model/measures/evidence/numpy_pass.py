@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float
 
-from model.config import Config
+from model.measures.answer_reference import logits_of, pooled_of
 from model.measures.evidence.agreement import Compared, Skipped
 from model.measures.evidence.checked_pass import PLACED_BY_DISTANCE, Pass
-from model.measures.numpy_reference import ACTIVATIONS, Layer, Numbers, ReferenceAttention, softmax
+from model.measures.numpy_reference import Layer, Numbers, ReferenceAttention, softmax
 from model.trace import AttentionTrace, BlockTrace, StackTrace
 
 OF_ATTENTION = {
@@ -117,33 +117,6 @@ def probabilities(one: Pass, expected: Float[np.ndarray, "position vocabulary"])
         return Compared(check="probabilities", ours=ours, expected=expected[0], place={}, axes=("label",))
     ours = np.array([checkpoint.likeliest(one.trace, position)[1] for position in range(len(expected))])
     return Compared(check="probabilities", ours=ours, expected=expected.max(axis=-1), place={}, axes=axes)
-
-
-def pooled_of(numbers: Numbers, final: Vectors) -> Float[np.ndarray, " width"] | None:
-    """What a classifier reads."""
-    config: Config = numbers.config
-    if config.pooling.startswith("first"):
-        dense = numbers.linear("pooling.dense", final[:1])[0]
-        return np.tanh(dense) if config.pooling == "first-tanh" else np.maximum(dense, 0)
-    return final.mean(axis=0) if config.labels and config.pooling == "mean" else None
-
-
-def logits_of(numbers: Numbers, final: Vectors) -> np.ndarray | None:
-    """What the head says: (label,) or (position, vocabulary); None where there is none."""
-    config: Config = numbers.config
-    pooled = pooled_of(numbers, final)
-    if config.labels and pooled is not None:
-        return numbers.linear("classifier", pooled[None])[0]
-    if not config.has_decoder and not config.word_head:
-        return None
-    if config.word_head:
-        hidden = ACTIVATIONS[config.activation](numbers.linear("word_head.dense", final))
-        final = numbers.normed("word_head.norm", hidden, None)
-    names = ("projection.weight", "target_embedding.weight", "embedding.weight")
-    table = next(name for name in names if name in numbers.stored)
-    logits = (final * config.output_scale) @ numbers.get(table).T
-    logits = logits + (numbers.get("vocabulary_bias") if "vocabulary_bias" in numbers.stored else 0.0)
-    return logits if config.logit_cap is None else config.logit_cap * np.tanh(logits / config.logit_cap)
 
 
 def placed_by_distance(one: Pass) -> bool:

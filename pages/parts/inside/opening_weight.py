@@ -69,6 +69,11 @@ def take_place(name: str, place: int, site: WeightSite) -> None:
     choose(kept | {name: place}, opening=bool(after["layer"] or after["head"]))
 
 
+def take_weight(site: WeightSite, query: int, key: int) -> None:
+    """Another query and key of the head on the screen, which is chosen too if it was found."""
+    choose(place_to_keep(site) | {"query": query, "key": key})
+
+
 def place_to_keep(site: WeightSite) -> dict[str, Any]:
     """What makes the site on the screen chosen, if it was only found: what is changed next may have another found."""
     return {name: getattr(site, name) for name in ("layer", "head", "query", "key")} if is_found() else {}

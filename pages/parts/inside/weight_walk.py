@@ -7,14 +7,16 @@ from typing import Literal
 import streamlit as st
 
 from model import Checkpoint
+from model.measures.answer_reference import RecheckedAnswer, recheck_answer
 from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
+from model.measures.whole_head import whole_head
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.arrow_keys import arrow_keys
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
 from pages.parts.inside.opening_weight import take_place
-from pages.parts.inside.settings import Walk
+from pages.parts.inside.settings import VIEWS, WHOLE, Walk
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
@@ -23,18 +25,28 @@ from pages.parts.widgets.binding import select
 from viz.explorer.attention_kinds import TITLES as ATTENTIONS
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.export import data_files
+from viz.export.check_yours import can_check, check_file, check_script
 from viz.tokens import counted, position_name
 from viz.walkthrough.steps import TITLES, arrays_of, script
 
 ORDER = tuple(STEPS)
+WHOLE_NAME = "The whole head"
 NAME_WIDTH = 300  # pixels: the longest name of a step, so that the buttons beside it stay where they are
 ATTENTION_HELP = "The attention among the words of one text, or from the words being written to those being read."
 LAYER_HELP = "Layers work one after the other; counted from 1 here, from 0 in code and addresses."
 HEAD_HELP = "Heads work side by side in a layer; counted from 1 here, from 0 in code and addresses."
 QUERY_HELP = "The token that looks. At first, it is the query of the head's largest weight."
 KEY_HELP = "The token that is looked at. At first, it is the key with the query's largest weight."
+HEAD_FILE_HELP = "The matrices of this head, Q, K, V, products, scores, weights and context, for numpy.load."
 STEP_FILE_HELP = "All numbers of this step: one array for each quantity, for numpy.load."
 FILE_HELP = "All numbers of all steps: one array for each quantity, named by step and quantity, for numpy.load."
+CHECK_FILE_HELP = (
+    "Input, Q, K, V and mask of this head, with the scores, weights and context that are expected of them."
+)
+CHECK_SCRIPT_HELP = (
+    "A script for a function of your own: it names the first step that differs from the arrays. It runs on your own "
+    "computer, with NumPy, beside the file above."
+)
 SCRIPT_HELP = (
     "A script that computes this weight again, by hand and from the stored weights, and asserts that both agree."
 )
@@ -57,7 +69,8 @@ def path_later(selection: Selection, checkpoint: Checkpoint) -> Callable[[], Wei
         weights = kinds[view.attention].weights[view.layer][selection.head]
         query, key = strongest(weights, view.query, view.key)
         place = {"layer": view.layer, "head": selection.head, "query": query, "key": key}
-        return path_of(checkpoint.model, trace, WeightSite(attention=view.attention, **place), edits)
+        site = WeightSite(attention=view.attention, **place)
+        return path_of(checkpoint.model, trace, site, edits, checkpoint.tokenizer)
 
     return path
 
@@ -106,18 +119,18 @@ def take_attention(name: str) -> None:
 
 
 def choose_step(chosen: str) -> None:
-    """A list of all steps by their names, between a step back and a step on.
+    """A list of the whole head and all steps by their names, between a step back and a step on.
 
     The list shows the name of the step; its heading, for screen readers, is hidden by the style sheet of the frame.
     Each step has a list of its own, so that what a browser sends says which step the list showed.
     """
-    place, last = ORDER.index(chosen), len(ORDER) - 1
+    place, last = VIEWS.index(chosen), len(VIEWS) - 1
     with st.container(key="steps", horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.button("**←** Previous", key="previous", on_click=go, args=(-1,), disabled=place == 0)
         with st.container(key="step_name", width=NAME_WIDTH, gap=None):
             name_step(chosen)
             looks = {"format_func": step_name, "label_visibility": "collapsed", "filter_mode": None}
-            select("Step", ORDER, chosen, partial(take_step, chosen), key=f"inside_step_{chosen}", **looks)
+            select("Step", VIEWS, chosen, partial(take_step, chosen), key=f"inside_step_{chosen}", **looks)
         st.button("Next **→**", key="next", on_click=go, args=(1,), disabled=place == last)
         arrow_keys(go)
 
@@ -137,14 +150,16 @@ def name_step(step: str) -> None:
 
 
 def step_name(step: str) -> str:
-    """ "Step 5 of 13: product"."""
+    """ "The whole head", "Step 5 of 18: product"."""
+    if step == WHOLE:
+        return WHOLE_NAME
     return f"Step {counted(ORDER.index(step))} of {len(ORDER)}: {TITLES[step]}"
 
 
 def go(steps: int) -> None:
     """Some steps on, or back; not beyond the ends."""
-    place = ORDER.index(current().of(Walk).step) + steps
-    choose(step=ORDER[min(max(place, 0), len(ORDER) - 1)])
+    place = VIEWS.index(current().of(Walk).step) + steps
+    choose(step=VIEWS[min(max(place, 0), len(VIEWS) - 1)])
 
 
 def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> Rechecked:
@@ -153,13 +168,48 @@ def recheck_weight(selection: Selection, checkpoint: Checkpoint, path: WeightPat
     return recheck(checkpoint.model, trace, path.site, path.edits)
 
 
+def recheck_end(path: WeightPath) -> RecheckedAnswer:
+    """The numbers of the steps that lead to the answer, from the stored weights."""
+    return recheck_answer(path.model, path.trace, path.site.stack, path.answer, path.edits)
+
+
 def offer_files(selection: Selection) -> None:
     with files():
         step = selection.of(Walk).step
-        button("This step (NPZ)", download_name("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
+        if step == WHOLE:
+            button("This head (NPZ)", download_name("inside", "npz", step), head_npz(selection), HEAD_FILE_HELP)
+        else:
+            button("This step (NPZ)", download_name("inside", "npz", step), npz(selection, (step,)), STEP_FILE_HELP)
         button("Every step (NPZ)", download_name("inside", "npz", "steps"), npz(selection, ORDER), FILE_HELP)
         button("As Python", download_name("inside", "py"), python(selection), SCRIPT_HELP)
+        offer_check(selection)
         share("inside", weight_snapshot(selection))
+
+
+def offer_check(selection: Selection) -> None:
+    """The arrays of the head and the script with which readers compare a function of their own."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    file, script_name = download_name("inside", "npz", "check"), download_name("inside", "py", "check")
+    source, off = (
+        provenance_of(selection, checkpoint, edits_of(selection, checkpoint)),
+        not can_check(checkpoint.config),
+    )
+    make = partial(check_script, file, provenance=source)
+    button("Check yours (NPZ)", file, check_npz(selection), CHECK_FILE_HELP, disabled=off)
+    button("Check yours (Python)", script_name, make, CHECK_SCRIPT_HELP, disabled=off)
+
+
+def check_npz(selection: Selection) -> Callable[[], bytes]:
+    """What a function of one's own is given and should give back, for when the file is asked for."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    take_path = path_later(selection, checkpoint)
+    source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
+
+    def make() -> bytes:
+        path = take_path()
+        return check_file(path.attention, path.site.head, provenance=source)
+
+    return make
 
 
 def weight_snapshot(selection: Selection) -> Callable[[], Snapshot]:
@@ -182,6 +232,19 @@ def npz(selection: Selection, steps: tuple[str, ...]) -> Callable[[], bytes]:
     def make() -> bytes:
         path = take_path()
         return data_files.npz(arrays_of({step: STEPS[step](path) for step in steps}), provenance=source)
+
+    return make
+
+
+def head_npz(selection: Selection) -> Callable[[], bytes]:
+    """The matrices of the head, for when the file is asked for."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    take_path = path_later(selection, checkpoint)
+    source = provenance_of(selection, checkpoint, edits_of(selection, checkpoint))
+
+    def make() -> bytes:
+        path = take_path()
+        return data_files.npz(whole_head(path.attention, path.site.head).arrays(), provenance=source)
 
     return make
 

@@ -83,7 +83,7 @@ def verdict(asked: Asked, guess: str) -> str:
     if place >= len(asked.options):
         return ""
     right = "right" if place in asked.right else "not so"
-    return f"You guessed {asked.options[place]}: **{right}**."
+    return f"You guessed *{asked.options[place]}*: **{right}**."
 
 
 def show_guesses(asked: Asked, path: Path) -> None:

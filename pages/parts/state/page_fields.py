@@ -1,12 +1,15 @@
 """What every page declares of its address: a new page adds its line."""
 
 from pages.parts.ablations import settings as ablations
+from pages.parts.costs import settings as costs
 from pages.parts.explore import settings as explore
 from pages.parts.inside import settings as inside
 from pages.parts.learn import settings as learn
+from pages.parts.mistakes import settings as mistakes
 from pages.parts.positions import settings as positions
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.translate import settings as translate
+from pages.parts.words import settings as words
 from pages.parts.write import settings as write
 
 FIRST = "explore"  # the page that opens at /
@@ -19,9 +22,9 @@ CODEC = Codec(
         "translate": translate.STATE,
         "write": write.STATE,
         "learn": learn.STATE,
-        "mistakes": PageState(follows=True),
-        "words": PageState(follows=True),
-        "costs": PageState(follows=True),
+        "mistakes": mistakes.STATE,
+        "words": words.STATE,
+        "costs": costs.STATE,
         "evidence": PageState(follows=True),
         "checkpoints": PageState(follows=True),
     }

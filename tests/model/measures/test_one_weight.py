@@ -23,6 +23,7 @@ from viz.theme import DARK, LIGHT
 from viz.walkthrough import step_charts, steps
 from viz.walkthrough.source_excerpts import code_of
 from viz.walkthrough.step_layout import pictures, specs
+from viz.walkthrough.step_numbers import share
 
 TEXT = "the dog bit the man . a cat saw"
 ARCHITECTURES = {"encoder": "encoder", "decoder": "decoder", "encoder-decoder": "cross"}
@@ -299,7 +300,7 @@ def test_the_largest_weight_of_a_head_is_said_to_be_so():
 )
 def test_a_share_has_four_significant_digits_and_is_all_only_where_it_is(weight, digits):
     above = "more than " if weight == 0.99999 else ""
-    assert steps.share(weight) == f"{above}{digits}\u00a0%"
+    assert share(weight) == f"{above}{digits}\u00a0%"
 
 
 def test_all_digits_of_the_weight_are_given_on_demand():

@@ -61,15 +61,25 @@ def test_nothing_of_an_import_is_left_in_a_joined_script(script):
 
 
 @pytest.mark.parametrize("path", COMPONENTS, ids=lambda path: path.stem)
-def test_a_component_imports_nothing_but_the_making_of_elements_and_has_it_in_front(path):
+def test_a_component_imports_nothing_but_the_making_of_elements_and_colours_and_has_it_in_front(path):
     text, script = path.read_text(encoding="utf-8"), source.with_element(path)
-    imports = re.findall(r'^import (.*) from "(.*)"$', text, flags=re.MULTILINE)
-    assert all((path.parent / file).resolve() == source.FOLDER / "element.js" for _, file in imports)
-    assert {names for names, _ in imports} <= {"{ el }"}
-    assert script.count("function el(") == len(imports)
+    imports = re.findall(r'^import \{([^}]*)\} from "(.*)"$', text, flags=re.MULTILINE)
+    modules = {(path.parent / file).resolve() for _, file in imports}
+    assert modules <= {source.FOLDER / f"{name}.js" for name in ("element", "paint")}
+    for names, file in imports:
+        assert set(re.findall(r"\w+", names)) <= set(EXPORT.findall(text_of(Path(file).stem)))
+    assert script.count("function el(") == (source.FOLDER / "element.js" in modules)
+    assert script.count("function picture(") == (source.FOLDER / "paint.js" in modules)
     assert len(re.findall(r"^export", script, flags=re.MULTILINE)) == 1
-    assert bool(re.search(r"\bel\(", text)) == bool(imports)
+    assert bool(re.search(r"\bel\(", text)) == (source.FOLDER / "element.js" in modules)
     assert not re.search(r"^import\b", script, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", COMPONENTS, ids=lambda path: path.stem)
+def test_no_name_at_the_top_of_a_component_is_that_of_what_stands_before_it(path):
+    declarations = TOP.findall(source.with_element(path))
+    names = Counter(name for declaration in declarations for name in re.findall(r"\w+", declaration))
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_the_type_check_knows_the_constants_of_layout_and_no_others():

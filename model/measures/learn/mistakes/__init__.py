@@ -1,0 +1,1 @@
+"""Mistakes that tutorials make: the wrong lines and the right ones, run on a text, and what comes out of each."""

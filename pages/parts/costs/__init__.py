@@ -1,0 +1,1 @@
+"""The page What it costs: which model it counts, and the measurement that a visitor starts."""

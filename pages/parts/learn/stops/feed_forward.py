@@ -1,0 +1,209 @@
+"""What does the feed-forward layer do? Which of its units are active for a word, and for which words a unit is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from model import Config, Edits
+from model.feed_forward import FeedForward
+from model.measures.learn.active_units import (
+    ActiveUnits,
+    WakingWords,
+    active_units_of,
+    longest_token,
+    most_particular,
+    waking_words,
+)
+from model.measures.learn.nearest_rows import whole_words
+from pages.parts.cache import checkpoint_key, checkpoint_named
+from pages.parts.frame.theme import theme
+from pages.parts.learn.settings import Path
+from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.passes import trace_key, trace_of
+from pages.parts.state.selection import EXAMPLES, Selection
+from pages.parts.state.session import changed, choose
+from pages.parts.widgets.binding import select
+from pages.parts.widgets.charts import show_chart
+from viz.charts.learn.unit_grid import unit_grid
+from viz.charts.learn.word_bars import BarGroup, word_bars
+from viz.text.learn import feed_forward as words
+from viz.tokens import position_name
+
+RANK = 8  # words that are shown for a unit
+MOST_WORDS = 4000  # of the vocabulary, those with the smallest ids, which are mostly the most frequent
+UNITS_TO_CHOOSE = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Units:
+    """The units of the first layer over the tokens of the selected text, and the token that is asked about."""
+
+    selection: Selection
+    tokens: tuple[str, ...]
+    of_text: ActiveUnits
+    place: int
+
+    @property
+    def count(self) -> int:
+        """How many units the layer has."""
+        return self.of_text.values.shape[-1]
+
+    def value(self, place: int, unit: int) -> float:
+        """What a unit is for a token."""
+        return float(self.of_text.values[place, unit])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A token and one of the units that it makes active; None where it makes none so. units: to choose among."""
+
+    place: int
+    unit: int | None
+    units: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """Words, and how they make the units active."""
+
+    words: tuple[str, ...]
+    waking: WakingWords
+
+
+def units_of(selection: Selection) -> Units:
+    """The units over the selected text. A target spares a decoder beside the encoder its translation: none is shown."""
+    read = changed(selection, target=selection.target or ".")
+    stack = trace_of(read, Edits()).text_stack
+    of_text = kept_units(trace_key(read, Edits()), read)
+    place = longest_token(stack.names(), stack.special or (False,) * len(stack.ids))
+    return Units(selection=selection, tokens=stack.names(), of_text=of_text, place=place)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def kept_units(key: object, _selection: Selection) -> ActiveUnits:
+    """The same; the key decides all numbers."""
+    trace = trace_of(_selection, Edits()).text_stack.blocks[0].feed_forward
+    return active_units_of(checkpoint_named(_selection.checkpoint).model, trace)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def vocabulary_in(key: tuple[str, str, tuple[int, ...]]) -> Vocabulary | None:
+    """The words of a checkpoint's vocabulary that make its units active; None where it knows no word."""
+    checkpoint = checkpoint_named(key[0])
+    ids = whole_words(checkpoint.tokenizer.pieces(range(checkpoint.config.vocabulary)))
+    names = sorted(ids, key=ids.__getitem__)[:MOST_WORDS]
+    if not names:
+        return None
+    return Vocabulary(words=tuple(names), waking=waking_words(checkpoint.model, [ids[name] for name in names], RANK))
+
+
+def ask(selection: Selection) -> Asked:
+    """How many units are active for one token."""
+    config, units = checkpoint_named(selection.checkpoint).config, units_of(selection)
+    groups, active = words.counts_to_guess(units.count), units.of_text.counts[units.place]
+    names = names_of(units, config)
+    return Asked(
+        question=words.QUESTION.format(**names),
+        setting=words.SETTING.format(**names),
+        options=[words.count_name(group, units.count) for group in groups],
+        right=frozenset({next(at for at, group in enumerate(groups) if active in group)}),
+        answer=words.ANSWER.format(**names),
+        sentence=words.SENTENCE.format(**names),
+        picture=lambda seen: show_units(units, seen=seen),
+        act=lambda: show_choices(units),
+        door=Door(page="inside", label=words.DOOR, explained=words.DOOR_EXPLAINED),
+    )
+
+
+def names_of(units: Units, config: Config) -> dict[str, str]:
+    """Everything that question and answer name."""
+    token, of_text = units.tokens[units.place], units.of_text
+    change = None if of_text.change is None else float(of_text.change[units.place])
+    return words.asked_words(
+        token=token,
+        counts=(of_text.counts[units.place], units.count, config.width),
+        shares=(of_text.share, of_text.random_share),
+        activation=words.activation(config.activation, gated=config.gated),
+        silent=words.silent(token, change),
+    )
+
+
+def chosen_in(units: Units) -> Chosen:
+    """What the knob names, as "7.205"; else the token that is asked about, and the unit that it alone makes active."""
+    first, _, second = units.selection.of(Path).knob.partition(".")
+    place = next((at for at in range(len(units.tokens)) if str(at) == first), units.place)
+    to_choose = tuple(most_particular(units.of_text.values, place, UNITS_TO_CHOOSE))
+    unit = next((unit for unit in to_choose if str(unit) == second), next(iter(to_choose), None))
+    return Chosen(place=place, unit=unit, units=to_choose)
+
+
+def show_units(units: Units, *, seen: bool) -> None:
+    """The grid of units; once it may be seen, those that are active, and the words that make one of them so."""
+    chosen = chosen_in(units)
+    key = ("learn_units", trace_key(units.selection, Edits()), chosen.place if seen else None, chosen.unit)
+    show_chart(key, lambda: grid_of(units, chosen, seen=seen), words.GRID_ALT)
+    vocabulary = vocabulary_in(checkpoint_key(units.selection.checkpoint)) if seen else None
+    if vocabulary is not None and chosen.unit is not None:
+        key = ("learn_waking_words", checkpoint_key(units.selection.checkpoint), chosen.unit)
+        group = group_of(vocabulary, chosen.unit)
+        show_chart(key, lambda: word_bars([group], words.MEASURE, theme=theme()), words.WAKE_ALT)
+
+
+def grid_of(units: Units, chosen: Chosen, *, seen: bool) -> object:
+    """The units for the chosen token."""
+    values: Float[np.ndarray, " hidden"] = np.asarray(units.of_text.values[chosen.place])
+    return unit_grid(values if seen else None, units.count, marked=chosen.unit if seen else None, theme=theme())
+
+
+def group_of(vocabulary: Vocabulary, unit: int) -> BarGroup:
+    """The words that give a unit its largest values, as far as these are above 0."""
+    strongest, values = vocabulary.waking.of(unit)
+    title = (words.WAKE if values else words.WAKE_NONE).format(unit=unit + 1)
+    return BarGroup(title=title, words=[vocabulary.words[place] for place in strongest], numbers=values)
+
+
+def show_choices(units: Units) -> None:
+    """Another token, or another unit of it; and how many words make that unit active."""
+    chosen = chosen_in(units)
+    names = [position_name(place, token) for place, token in enumerate(units.tokens)]
+    with st.container(horizontal=True):
+        select(
+            words.TOKEN, range(len(names)), chosen.place, take_token, key="token_of_units",
+            format_func=names.__getitem__, width=200,
+        )  # fmt: skip
+        if chosen.unit is None:
+            return
+        labels = words.unit_names(chosen.units, [units.value(chosen.place, unit) for unit in chosen.units])
+        by_unit = dict(zip(chosen.units, labels, strict=True))
+        select(
+            words.UNIT, chosen.units, chosen.unit, lambda unit: take_unit(chosen.place, unit), key="unit_of_token",
+            format_func=by_unit.__getitem__, width=200,
+        )  # fmt: skip
+    vocabulary = vocabulary_in(checkpoint_key(units.selection.checkpoint))
+    if vocabulary is not None:
+        share = float(vocabulary.waking.share[chosen.unit])
+        value = units.value(chosen.place, chosen.unit)
+        st.markdown(words.act(units.tokens[chosen.place], chosen.unit, value, (len(vocabulary.words), share)))
+
+
+def take_token(place: int) -> None:
+    """Another token, with its own unit."""
+    choose(knob=str(place))
+
+
+def take_unit(place: int, unit: int) -> None:
+    """Another unit of a token."""
+    choose(knob=f"{place}.{unit}")
+
+
+STOP = Stop(
+    name=words.NAME,
+    checkpoint="translate-en-fr",
+    text=EXAMPLES[0],
+    can_use=lambda config: True,
+    rounds=(ask,),
+    code=(FeedForward.forward, waking_words),
+    paper=words.PAPER,
+)

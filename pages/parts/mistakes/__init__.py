@@ -1,0 +1,1 @@
+"""What the page Mistakes alone has: which mistake is chosen, what it does to the text, and its picture."""

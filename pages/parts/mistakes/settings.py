@@ -1,0 +1,17 @@
+"""Which mistake the page Mistakes shows."""
+
+from dataclasses import dataclass
+
+from model.measures.learn.mistakes.catalogue import MISTAKES
+from pages.parts.state.codec import PageState
+from pages.parts.state.fields import declared, one_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistaken:
+    """mistake: by its name in the catalogue; "": the one that changes the answer most, which no address names."""
+
+    mistake: str = declared("", one_of(("", *MISTAKES)))
+
+
+STATE = PageState(settings=Mistaken, follows=True)

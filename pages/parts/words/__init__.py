@@ -1,0 +1,1 @@
+"""What the page Words is built from: the term that its address names."""

@@ -1,0 +1,66 @@
+"""Words: what does a word of the field mean, and where is it seen?"""
+
+import streamlit as st
+
+import pages
+from model import available_checkpoints
+from pages.parts.frame.finding import picture, picture_alone, show_finding
+from pages.parts.frame.page_links import page_link
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import address_notice, selected
+from pages.parts.words.settings import Words
+from viz.text.glossary import TERMS, Place, Term, explained, heading, index_rows, matching
+
+QUESTION = "What does this word mean?"
+TITLE = f"{len(TERMS)} words, each with the place where it happens."
+SENTENCE = "Every word has one sentence, and a link to the page where the thing itself can be seen on your text."
+FILTER, LONGEST_FILTER = "words_filter", 60
+FILTER_HELP = "Shows the words whose name, other names or sentence contain this."
+NOTHING = "No word here contains that. A shorter piece of it may help."
+PLACE_HELP = "Opens the page at the place where this is seen; your text goes along."
+LEARN_HELP = "Twelve questions about your own sentence: you guess, and then see what the model computes."
+
+
+def show() -> None:
+    """The index of all words, and each with its sentence; the one that the address names above the others."""
+    selection = selected()
+    show_finding(QUESTION, TITLE, SENTENCE)
+    address_notice()
+    named = TERMS.get(selection.of(Words).term)
+    wanted = "" if picture_alone() else str(st.session_state.get(FILTER, ""))[:LONGEST_FILTER]
+    groups = matching(wanted)
+    with picture():
+        if named is not None:
+            with st.container(border=True, key="named_term"):
+                show_term(named, selection, "first")
+        st.markdown("\n".join(index_rows(groups)) if groups else NOTHING)
+    if picture_alone():
+        return
+    st.text_input(
+        "Filter", key=FILTER, max_chars=LONGEST_FILTER, help=FILTER_HELP, placeholder="A word, or a part of one"
+    )
+    for group, terms in groups.items():
+        st.header(group, anchor=False, divider="grey")
+        for term in terms:
+            show_term(term, selection)
+    page_link("Learn: twelve questions that show these things happen", "learn", LEARN_HELP)
+
+
+def show_term(term: Term, selection: Selection, where: str = "") -> None:
+    """Its name, which the index leads to, its sentence, and the way to its place."""
+    with st.container(gap="xxsmall", key=f"term_{where}{term.key}"):
+        st.subheader(heading(term), anchor=False if where else term.key)
+        st.markdown(explained(term))
+        page_link(term.place.label, term.place.page, PLACE_HELP, **usable(term.place, selection.checkpoint))
+
+
+def usable(place: Place, checkpoint: str) -> dict[str, object]:
+    """What leads to a place, with a checkpoint that shows it where the present one does not."""
+    names = [name for needed in place.needs for name in available_checkpoints(needed)]
+    other = {"checkpoint": names[0]} if names and checkpoint not in names else {}
+    return {**place.changes, **other}
+
+
+pages.frame("words")
+show()
+pages.freeze_imports("words")

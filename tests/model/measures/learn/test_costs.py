@@ -1,0 +1,114 @@
+"""Costs by formulas, beside what torch counts and keeps; and the measurement, on lengths that take no time."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from model import Config, InputError
+from model.measures.learn.costs import (
+    LENGTHS,
+    MEASURED,
+    Record,
+    Timed,
+    TimedModel,
+    growth,
+    operations,
+    read_record,
+    timed,
+    training_bytes,
+    weight_bytes,
+    write_record,
+)
+from model.measures.learn.model_sizes import MODEL_SIZES, resized
+from model.measures.learn.parameters import groups_of, parameter_count
+from tests import tiny
+
+KINDS: list[tuple[str, dict[str, Any]]] = [
+    ("encoder", {}),
+    ("encoder", {"word_head": True}),
+    ("decoder", {"gated": True, "kv_heads": 2, "norm_order": "parallel"}),
+    ("decoder", {"head_size": 6, "tie_embeddings": False}),
+    ("encoder-decoder", {"decoder_layers": 3, "decoder_hidden": 40}),
+]
+
+
+@pytest.mark.parametrize(("architecture", "changes"), KINDS)
+def test_operations_are_those_that_torch_counts_in_a_real_pass(architecture, changes):
+    config, ids = tiny.config(architecture, **changes), tiny.ids(9)
+    model = tiny.transformer(architecture, **changes)
+    target = {"target_ids": ids} if config.is_encoder_decoder else {}
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(ids, **target)
+    cost = operations(config, 9)
+    assert cost.of_tokens + cost.of_pairs == counter.get_total_flops()
+
+
+def test_twice_the_tokens_are_twice_the_operations_of_tokens_and_four_times_those_of_pairs():
+    short, long = (operations(Config.paper_base(), tokens) for tokens in (100, 200))
+    assert (long.of_tokens, long.of_pairs) == (2 * short.of_tokens, 4 * short.of_pairs)
+
+
+def test_the_weights_of_a_trace_take_as_much_memory_as_the_formula_says():
+    trace: Any = tiny.transformer("encoder-decoder", decoder_layers=3)(tiny.ids(7), target_ids=tiny.ids(7))
+    kept = [trace.encoder.weights(), trace.decoder.weights(), trace.decoder.cross_weights()]
+    assert weight_bytes(tiny.config("encoder-decoder", decoder_layers=3), 7) == sum(each.nbytes for each in kept)
+
+
+def test_training_with_adam_keeps_as_many_bytes_as_the_formula_says():
+    subject = TimedModel(tiny.config("encoder", labels=("a", "b")))
+    subject.train(tiny.ids(1, 5))
+    kept = [tensor for state in subject.optimiser.state.values() for tensor in state.values() if tensor.ndim]
+    parameters = list(subject.model.parameters())
+    gradients = [each.grad for each in parameters if each.grad is not None]
+    assert sum(each.nbytes for each in [*kept, *parameters, *gradients]) == training_bytes(subject.model.config)
+
+
+def test_the_record_was_measured_with_this_command_on_every_length():
+    record = read_record()
+    assert [point.tokens for point in record.points] == list(LENGTHS)
+    assert record.command == "python -m benchmarks.costs"
+    for point in record.points:
+        assert point.weight_bytes == weight_bytes(MEASURED, point.tokens)
+        assert 0 < point.forward < point.training
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    record = Record(points=tuple(timed([2, 4])), command="c", date="2000-01-01", machine="m")
+    write_record(record, tmp_path / "costs.json")
+    assert read_record(tmp_path / "costs.json") == record
+
+
+def test_measuring_ends_before_the_length_that_would_take_too_long():
+    assert [point.tokens for point in timed([2, 4, 8], limit=0.0)] == [2]
+    assert [point.tokens for point in timed([2, 4, 8], limit=1000.0)] == [2, 4, 8]
+
+
+def test_growth_is_that_from_half_the_longest_text_to_it():
+    points = [Timed(tokens=n, forward=float(n**2), training=float(n), weight_bytes=0) for n in (8, 16, 32)]
+    assert (growth(points, "forward"), growth(points, "training")) == (4, 2)
+    with pytest.raises(ValueError, match="two or more"):
+        growth(points[:1], "forward")
+
+
+@pytest.mark.parametrize("name", MODEL_SIZES)
+def test_the_groups_of_a_model_hold_all_of_its_parameters(name):
+    config = MODEL_SIZES[name]()
+    assert sum(group.total for group in groups_of(config)) == parameter_count(config)
+
+
+def test_typed_sizes_replace_those_of_a_model():
+    config = resized(Config.paper_base(), width=1024, heads=16, hidden=4096, layers=0, vocabulary=0)
+    assert parameter_count(config) == parameter_count(MODEL_SIZES["big"]())
+    assert resized(MODEL_SIZES["bert"](), vocabulary=1).vocabulary == 1
+    assert resized(tiny.config("encoder-decoder", decoder_layers=3), layers=5).of_decoder().layers == 5
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [({"heads": 7}, "width of 512 cannot be shared by 7 heads"), ({"layers": 500}, "do not go together: layers")],
+)
+def test_sizes_that_do_not_go_together_get_a_sentence(sizes, sentence):
+    with pytest.raises(InputError, match=sentence):
+        resized(Config.paper_base(), **sizes)

@@ -1,0 +1,234 @@
+"""The words of the page What it costs: names of models and parts, formulas, and what the numbers say."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from model import Config
+from model.measures.learn.costs import (
+    MEASURED,
+    Timed,
+    growth,
+    operations,
+    parameter_bytes,
+    training_bytes,
+    weight_bytes,
+    weight_count,
+)
+from model.measures.learn.parameters import Group, Part, Shape, groups_of, parameter_count, parts_of
+from viz.tokens import percent
+
+# A model by its preset: in a list, and as the subject of a sentence.
+NAMES = {
+    "base": ("The paper's base model", "The paper's base model"),
+    "big": ("The paper's big model", "The paper's big model"),
+    "gpt2": ("GPT-2 small", "GPT-2 small"),
+    "bert": ("BERT base", "BERT base"),
+    "article": ("As articles build it: 512 wide, 8 heads, 6 layers", "The model that articles build"),
+    "classifier": ("A small classifier, as in articles", "The small classifier of articles"),
+}
+TYPED = "This model"
+PUBLISHED = {
+    "base": "The paper rounds it to 65 million (table 3).",
+    "big": "The paper gives 213 million (table 3).",
+    "gpt2": "Its paper gives 117 million (table 2).",
+    "bert": "Its paper gives 110 million (section 3).",
+}
+GROUP_NAMES = {
+    "embedding": "word embeddings",
+    "positions": "positions",
+    "self_attention": "self-attention",
+    "cross_attention": "cross-attention",
+    "feed_forward": "feed-forward",
+    "norms": "norms",
+    "output": "output",
+}
+PART_NAMES = {
+    "embedding": "word embeddings",
+    "positions": "positions",
+    "segments": "segments",
+    "embedding_norm": "norm of the embeddings",
+    "self_attention": "self-attention",
+    "cross_attention": "cross-attention",
+    "feed_forward": "feed-forward",
+    "norm": "last norm",
+    "pooling": "pooling",
+    "classifier": "classifier",
+    "word_head": "head for masked words",
+    "projection": "projection to the vocabulary",
+}
+SYMBOLS = {
+    "d": "width of the model (d_model)",
+    "d_ff": "inner width of the feed-forward layers",
+    "V": "words in the vocabulary",
+    "n_max": "positions that have a vector",
+    "h": "heads",
+    "d_k": "width of a head",
+    "d_q": "width of all queries of a token",
+    "d_kv": "width of all keys of a token",
+    "s": "kinds of segments",
+    "b": "distances told apart",
+    "c": "labels",
+}
+SUPERSCRIPTS = {2: "²", 3: "³"}
+UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+COUNTS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+
+
+def product(shape: Shape) -> str:
+    """ "d²", "d·d_ff"."""
+    powers = {symbol: shape.count(symbol) for symbol in dict.fromkeys(shape)}
+    return "·".join(symbol + SUPERSCRIPTS.get(power, "") for symbol, power in powers.items())
+
+
+def added(monomials: Mapping[Shape, int]) -> str:
+    """ "4·d² + 4·d"."""
+    return " + ".join((f"{count}·" if count > 1 else "") + product(shape) for shape, count in monomials.items())
+
+
+def formula(group: Group) -> str:
+    """ "6 × (4·d² + 4·d)"."""
+    terms = []
+    for copies, monomials in group.monomials.items():
+        inner = added(monomials)
+        bracketed = f"({inner})" if "+" in inner else inner
+        terms.append(f"{copies} × {bracketed}" if copies > 1 else inner)
+    return " + ".join(terms)
+
+
+def group_name(group: Group, config: Config) -> str:
+    """ "Encoder self-attention", "Word embeddings": with the stack where there are two."""
+    both = config.is_encoder_decoder and not (group.name == "embedding" and config.share_embeddings)
+    stacked = both and group.name != "output"
+    name = f"{group.stack} {GROUP_NAMES[group.name]}" if stacked else GROUP_NAMES[group.name]
+    return name[0].upper() + name[1:]
+
+
+def group_label(group: Group, total: int) -> str:
+    """ "18.9 million · 30 %": its parameters, and which share of all they are."""
+    return f"{amount(group.total)} · {percent(group.total / total)}"
+
+
+def subject(preset: str, name: str, *, typed: bool) -> str:
+    """What a sentence speaks of. name: of the checkpoint on the screen, plain text."""
+    return TYPED if typed else NAMES[preset][1] if preset in NAMES else name
+
+
+def title(name: str, config: Config) -> str:
+    """ "GPT-2 small has 124.4 million parameters; 31 % are its word embeddings."."""
+    total = parameter_count(config)
+    embeddings = sum(part.total for part in parts_of(config) if part.name == "embedding")
+    return f"{name} has {amount(total)} parameters; {percent(embeddings / total)} are its word embeddings."
+
+
+def sentence(config: Config, preset: str, *, typed: bool) -> str:
+    """Where the rest lies, and what its paper says."""
+    total, groups = parameter_count(config), groups_of(config)
+    feed_forward = sum(group.total for group in groups if group.name == "feed_forward")
+    attention = sum(group.total for group in groups if group.name.endswith("_attention"))
+    shares = (
+        f"Its feed-forward layers hold {percent(feed_forward / total)}, its attention {percent(attention / total)}. "
+        f"Exactly {total:,} parameters as its layers add up."
+    )
+    said = "" if typed else PUBLISHED.get(preset, "")
+    return " ".join(filter(None, (shares, said)))
+
+
+def part_rows(config: Config) -> list[dict[str, Any]]:
+    """A row for every part: name, formula, with numbers, how often, in all."""
+    return [
+        {
+            "part": part_name(part, config),
+            "formula": added(part.monomials),
+            "each": f"{part.each:,}",
+            "copies": f"{part.copies:,}",
+            "together": f"{part.total:,}",
+        }
+        for part in parts_of(config)
+    ]
+
+
+def part_name(part: Part, config: Config) -> str:
+    """ "decoder: norm after the self-attention"."""
+    name, _, side = part.name.partition(".norm_")
+    words = f"norm {side} the {PART_NAMES[name]}" if side else PART_NAMES[name]
+    return f"{part.stack}: {words}" if config.is_encoder_decoder else words
+
+
+def symbols_line(config: Config) -> str:
+    """What the symbols of the formulas stand for here, plain text."""
+    used = {symbol: part.symbols[symbol] for part in parts_of(config) for shape in part.shapes for symbol in shape}
+    named = [f"{symbol} = {used[symbol]:,} ({words})" for symbol, words in SYMBOLS.items() if symbol in used]
+    return "; ".join(named) + "."
+
+
+def shared_table(config: Config) -> str:
+    """Why the projection to the vocabulary has no parameters; "" where it has, or there is none."""
+    if config.tie_embeddings and (config.has_decoder or config.word_head):
+        return "The projection to the vocabulary is the table of word embeddings, so it is counted once."
+    return ""
+
+
+def attention_title(tokens: int) -> str:
+    """ "A text of 512 tokens"."""
+    return f"A text of {tokens:,} token{'s' if tokens != 1 else ''}"
+
+
+def attention_sentence(config: Config, tokens: int) -> str:
+    """What the square of the length comes to at these sizes."""
+    weights, size = weight_count(config, tokens), weight_bytes(config, tokens)
+    cost = operations(config, tokens)
+    share = cost.of_pairs / (cost.of_pairs + cost.of_tokens)
+    read = f" The model itself reads at most {config.max_length:,}." if tokens > config.max_length else ""
+    return (
+        f"Each head of each attention computes {tokens:,} × {tokens:,} weights: {amount(weights)} in all, "
+        f"{memory(size)}. A text twice as long has four times as many. One pass makes "
+        f"{amount(cost.of_pairs + cost.of_tokens)} operations; {percent(share)} of them are products of queries, keys "
+        f"and values, the part that grows with the square.{read}"
+    )
+
+
+def memory_sentence(config: Config) -> str:
+    """What the parameters need."""
+    read, trained = memory(parameter_bytes(config)), memory(training_bytes(config))
+    return (
+        f"The parameters take {read} as 32-bit numbers, and {trained} in training: beside each stand its gradient and "
+        "the two averages that the optimiser Adam keeps."
+    )
+
+
+def growth_sentence(points: Sequence[Timed], *, live: bool) -> str:
+    """How the longest text compares with half of it, as it was measured."""
+    if len(points) < 2:
+        return ""
+    before, last = points[-2:]
+    where = "On this server" if live else "As recorded"
+    forward, training = growth(points, "forward"), growth(points, "training")
+    return (
+        f"{where}, {last.tokens:,} tokens take {forward:.1f} times as long as {before.tokens:,} in a forward pass, "
+        f"{training:.1f} times in a training step, and their weights {growth(points, 'weight_bytes'):.0f} times the "
+        "memory."
+    )
+
+
+def measured_model() -> str:
+    """What was measured."""
+    return (
+        f"An encoder of {MEASURED.layers} layers, {MEASURED.heads} heads and width {MEASURED.width} with random "
+        f"weights ({amount(parameter_count(MEASURED))} parameters) reads one text at a time"
+    )
+
+
+def amount(count: int) -> str:
+    """ "63.1 million", exact below a million."""
+    for size, word in COUNTS:
+        if count >= size:
+            return f"{count / size:,.1f} {word}"
+    return f"{count:,}"
+
+
+def memory(count: int) -> str:
+    """ "151.0 MB", in powers of a thousand."""
+    for size, unit in UNITS:
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count:,} bytes"

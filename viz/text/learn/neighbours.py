@@ -1,0 +1,96 @@
+"""The words of the question what the neighbours do to a word."""
+
+from collections.abc import Sequence
+
+from model.measures.learn.word_senses import SortedSenses
+from viz.tokens import decimal, markdown_text, visible
+
+NAME = "What did the neighbours do to this word?"
+QUESTION = "After which layer is every “{word}” nearest to a “{word}” of the same sense?"
+SETTING = (
+    "“{word}” means {first} in four sentences and {second} in the other four. All eight begin as the same row of the "
+    "table; only the position is added. {reads}"
+)
+CAUSAL = "This model reads from left to right: the words after “{word}” do not count."
+BOTH_WAYS = "This model reads in both directions: words before and after “{word}” count."
+ANSWER = "After layer {layer} of {layers}, all {count} are nearest to one of their own sense."
+ANSWER_NEVER = "After no layer: {last} of {count} at the end, {most} at most."
+SENTENCE = (
+    "Before layer 1 it is {start} of them, after the last layer {last}; chance gives {chance}. Of the {all} ways to "
+    "split the sentences into two fours, {good} {do} as well.{alike}{yours}"
+)
+ALIKE = " Two of the eight vectors then have a cosine of {cosine} on average."
+YOURS = " In the sentence above, “{word}” ends nearest to sentence {place}: {sense}."
+NO_WORD = "None of the words {words} is in the sentence above, so it is not among these."
+NEVER = "Never all of them"
+ONE_LAYER, TWO_LAYERS, MORE_LAYERS = "Layer {first}", "Layer {first} or {last}", "Layers {first} to {last}"
+CHOOSE = "Another word with two senses"
+CHOSEN = "“{word}”: {counts} of {count} from the start to layer {layers}."
+HOW_CHOSEN = "We wrote the sentences. Write one with “{word}” into the bar above, and it is placed as the ninth."
+OF_BANK = (
+    " These eight were chosen from twenty because all are right at the end; other choices of four and four give {mean} "
+    "on average."
+)
+MEAN_OF_BANK = 7.1  # of 8, at the last layer of stories: counted in tests/pages/learn/test_neighbours.py
+TABLE_ALT = (
+    "The sentences in two groups; for the start and after every layer the number of the sentence in which the word’s "
+    "vector is nearest, with a tick where it is of the same sense."
+)
+DOOR, DOOR_EXPLAINED = "One word in two texts", "Shows how far the vectors of a word in two texts of yours come apart."
+PAPER = (
+    "Section 3.1: every layer reads the vectors that the layer before it wrote, and self-attention lets “each position "
+    "attend to all positions in the previous layer” (section 3.2.3)."
+)
+MOST_OPTIONS = 5  # beside "never"
+
+
+def layer_groups(layers: int) -> list[range]:
+    """The layers, counted from 1, in at most five groups of the same size, but for the last."""
+    size = -(-layers // MOST_OPTIONS)
+    return [range(first, min(first + size, layers + 1)) for first in range(1, layers + 1, size)]
+
+
+def group_name(group: range) -> str:
+    """ "Layer 3", "Layer 3 or 4", "Layers 4 to 6"."""
+    form = (ONE_LAYER, TWO_LAYERS, MORE_LAYERS)[min(len(group), 3) - 1]
+    return form.format(first=group[0], last=group[-1])
+
+
+def answer(senses: SortedSenses, layer: int | None) -> str:
+    """After which layer all are sorted, or how many are at most."""
+    counts = senses.counts
+    if layer is None:
+        return ANSWER_NEVER.format(last=counts[-1], count=len(senses.nearest), most=max(counts[1:]))
+    return ANSWER.format(layer=layer, layers=len(counts) - 1, count=len(senses.nearest))
+
+
+def sentence(senses: SortedSenses, chance: float, good: tuple[int, int], yours: str) -> str:
+    """The counts behind the answer; and how alike the vectors are at the end, where not all are right there."""
+    counts, cosine = senses.counts, float(senses.mean_cosines[-1])
+    return SENTENCE.format(
+        start=counts[0],
+        last=counts[-1],
+        chance=decimal(chance, ".1f"),
+        good=good[0],
+        do="does" if good[0] == 1 else "do",
+        all=good[1],
+        alike="" if counts[-1] == len(senses.nearest) else ALIKE.format(cosine=decimal(cosine, ".2f")),
+        yours=yours,
+    )
+
+
+def chosen(word: str, senses: SortedSenses) -> str:
+    """ "“bank”: 2, 4, 5, 4, 7, 6, 8 of 8 from the start to layer 6."""
+    counts = ", ".join(map(str, senses.counts))
+    return CHOSEN.format(word=word, counts=counts, count=len(senses.nearest), layers=len(senses.counts) - 1)
+
+
+def act(word: str, senses: SortedSenses, *, chosen_from_twenty: bool) -> str:
+    """What became of the word that is shown. chosen_from_twenty: whether its sentences were, because they show it."""
+    of_bank = OF_BANK.format(mean=decimal(MEAN_OF_BANK, ".1f")) if chosen_from_twenty else ""
+    return f"{chosen(word, senses)} {HOW_CHOSEN.format(word=word)}{of_bank}"
+
+
+def no_word(known: Sequence[str]) -> str:
+    """That the text has none of the words."""
+    return NO_WORD.format(words=markdown_text(", ".join(f"“{visible(word)}”" for word in known)))
