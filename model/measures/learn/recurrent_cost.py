@@ -85,12 +85,6 @@ class FusedTransformer(nn.Module):
         return Classified(self.classifier(self.layers(self.embedding(ids)).mean(dim=1)))
 
 
-def parameter_count(config: Config) -> int:
-    """Of a Transformer, without making its weights; a shared matrix counts once."""
-    with torch.device("meta"):
-        return Transformer(config).parameter_count()
-
-
 def described_models() -> dict[str, int]:
     """How many parameters each has."""
     return {name: sum(each.numel() for each in model.parameters()) for name, model in measured_models().items()}
