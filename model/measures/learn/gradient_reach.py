@@ -1,70 +1,103 @@
-"""One head of a trace with all that its formula names: Q, K, V, the products, the scores, the weights, the context."""
+"""How much of the last state's gradient reaches each token: from token to token in an LSTM, at once by attention."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-import numpy as np
-from jaxtyping import Bool, Float
-from torch import Tensor
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
 
-from model.trace import AttentionTrace
+from model.config import Config
+from model.transformer import Transformer
+
+PROBES = 8
+FORGET_GATE = 1  # of the four gates in nn.LSTM's biases: input, forget, cell, output
 
 
 @dataclass(frozen=True, kw_only=True)
-class WholeHead:
-    """context = softmax(mask(cap(query keyᵀ · scale + bias))) value, as the pass computed it, in float32.
+class GradientReach:
+    """Of the last state, the gradient's norm at each token's vector; both models with fresh weights."""
 
-    products: query keyᵀ. scores: what enters the softmax, -inf where ``mask`` is False. bias, cap: None where the
-    model has none. Keys and values are those of the group that the head belongs to, where heads share them.
+    lstm: tuple[float, ...]
+    transformer: tuple[float, ...]
+
+    @property
+    def first_to_last(self) -> float:
+        """How large the LSTM's gradient at the first token is, beside that at the last."""
+        return self.lstm[0] / self.lstm[-1]
+
+    @property
+    def transformer_first_to_last(self) -> float:
+        return self.transformer[0] / self.transformer[-1]
+
+
+def gradient_reach(
+    config: Config, vectors: Float[Tensor, "position width"], *, forget_bias: float = 0.0, seed: int = 0
+) -> GradientReach:
+    """Both models over the vectors of a text's tokens: ``nn.LSTM`` of one layer, as wide, and the stack of ``config``.
+
+    forget_bias: what is added to the bias of the LSTM's forget gate (Jozefowicz et al. 2015, section 2.2).
     """
-
-    query: Float[np.ndarray, "query head_width"]
-    key: Float[np.ndarray, "key head_width"]
-    value: Float[np.ndarray, "key head_width"]
-    products: Float[np.ndarray, "query key"]
-    scale: float
-    bias: Float[np.ndarray, "query key"] | None
-    cap: float | None
-    mask: Bool[np.ndarray, "query key"]
-    scores: Float[np.ndarray, "query key"]
-    weights: Float[np.ndarray, "query key"]
-    context: Float[np.ndarray, "query head_width"]
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The matrices by their names, for a file; the bias where there is one."""
-        names = ("query", "key", "value", "products", "bias", "mask", "scores", "weights", "context")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+    lstm, transformer = fresh_lstm(config.width, forget_bias, seed), fresh_transformer(config, vectors, seed)
+    return GradientReach(
+        lstm=tuple(lstm_norms(lstm, vectors)), transformer=tuple(transformer_norms(transformer, len(vectors)))
+    )
 
 
-def whole_head(attention: AttentionTrace, head: int) -> WholeHead:
-    """One head of one sentence's attention. ValueError for a head that is not there."""
-    heads = attention.query.shape[-3]
-    if not 0 <= head < heads:
-        raise ValueError(f"head {head}, wanted 0 to {heads - 1}")
-    return whole_heads(attention)[head]
+def fresh_lstm(width: int, forget_bias: float, seed: int) -> nn.LSTM:
+    """As ``nn.LSTM`` begins, but for the bias of its forget gate. Other random numbers stay as they were."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        lstm = nn.LSTM(width, width)
+    bias = lstm.get_parameter("bias_ih_l0")
+    with torch.no_grad():
+        bias[FORGET_GATE * width : (FORGET_GATE + 1) * width] += forget_bias
+    return lstm
 
 
-def whole_heads(attention: AttentionTrace) -> list[WholeHead]:
-    """Every head of one sentence's attention; products and scores are computed once for all."""
-    heads, kv_heads = attention.query.shape[-3], attention.key.shape[-3]
-    products, scores = attention.products, attention.scores
-    return [
-        WholeHead(
-            query=attention.query[head].numpy(),
-            key=attention.key[head * kv_heads // heads].numpy(),
-            value=attention.value[head * kv_heads // heads].numpy(),
-            products=products[head].numpy(),
-            scale=float(attention.scale),
-            bias=None if attention.bias is None else of_head(attention.bias, head, attention.weights).numpy(),
-            cap=attention.cap,
-            mask=of_head(attention.mask, head, attention.weights).numpy(),
-            scores=scores[head].numpy(),
-            weights=attention.weights[head].numpy(),
-            context=attention.context[head].numpy(),
-        )
-        for head in range(heads)
-    ]
+def fresh_transformer(config: Config, vectors: Float[Tensor, "position width"], seed: int) -> Transformer:
+    """A model of this config that has not learned anything; row n of its token table is the n-th vector."""
+    rows = max(len(vectors), *(1 + (number or 0) for number in (config.pad_id, config.start_id, config.end_id)))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = Transformer(replace(config, vocabulary=rows, dropout=0.0, attention_dropout=0.0)).eval()
+    with torch.no_grad():
+        model.embedding.weight[: len(vectors)] = vectors / vector_scale(config)
+    return model
 
 
-def of_head(cells: Tensor, head: int, weights: Float[Tensor, "head query key"]) -> Tensor:
-    """The (query, key) cells of a head in what is (head, query, key), or the same for every head."""
-    return cells.expand_as(weights)[head]
+def vector_scale(config: Config) -> float:
+    """What a row of the token table is multiplied by."""
+    return math.sqrt(config.width) if config.scale_embeddings else 1.0
+
+
+def lstm_norms(lstm: nn.LSTM, vectors: Float[Tensor, "position width"]) -> list[float]:
+    """In float64, for float32 has no numbers as small as those of a long text."""
+    read = vectors.detach().double().requires_grad_()
+    states, _ = lstm.double()(read)
+    return norms(states[-1], read)
+
+
+def transformer_norms(model: Transformer, length: int) -> list[float]:
+    """Of the first ``length`` rows of the token table, read in their order."""
+    trace = model(torch.arange(length))
+    gradients = norms(trace.text_stack.final[-1], model.embedding.weight)[:length]
+    return [norm / vector_scale(model.config) for norm in gradients]
+
+
+def norms(last: Float[Tensor, " width"], read: Float[Tensor, "row width"]) -> list[float]:
+    """For each row that was read, how much the last state changes with it.
+
+    The Frobenius norm of the state's Jacobian, over √width, as estimated by gradients of random projections.
+    """
+    squares = read.new_zeros(len(read))
+    for probe in probes(len(last)):
+        (gradient,) = torch.autograd.grad(last, read, probe.to(last.dtype), retain_graph=True)
+        squares += gradient.square().sum(dim=-1)
+    return (squares / (PROBES * len(last))).sqrt().tolist()
+
+
+def probes(width: int) -> Sequence[Float[Tensor, " width"]]:
+    """Directions in which the last state is read, the same at every call."""
+    return list(torch.randn(PROBES, width, generator=torch.Generator().manual_seed(0)))

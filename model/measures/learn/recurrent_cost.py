@@ -1,121 +1,210 @@
-"""What the division by √d_k does to a trained head, to one that nobody trained, and to what a model says."""
+"""What an LSTM and a Transformer of as many parameters cost: time and memory, by the length of the text.
 
-from dataclasses import dataclass, replace
+The Transformer is measured twice: ours, which keeps every weight, and the same layers of PyTorch, which keep none and
+have one kernel for all of attention.
+"""
 
-import numpy as np
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
 import torch
+from jaxtyping import Bool, Int
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from model.attention import masked_softmax
-from model.checkpoint import Checkpoint
 from model.config import Config
-from model.edits import Edits
-from model.measures.comparison import mean_largest
-from model.measures.experiments.score_spread import deviation
-from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value, rows_of
-from model.measures.whole_head import WholeHead, whole_heads
-from model.scores import masked_scores
-from model.trace import StackTrace, Trace
-from model.tracing.forward_pass import forward_pass
+from model.measures.learn.recurrent_classifier import Classified, RecurrentClassifier, state_width
 from model.transformer import Transformer
 
-SEED = 0
-UNDIVIDED = Edits(scale=1.0)
-LARGEST_ANEW = 30_000_000  # numbers of a model that is made anew while somebody waits
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
+MODELS = ("lstm", "transformer", "fused")
+MILLISECONDS = 1000
+LONG_ENOUGH = 0.5  # seconds
+VOCABULARY = 1000  # pieces: looking a row up takes as long in any table
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sharpness:
-    """The mean of every row's largest weight, with the division and without it, and how widely the products spread.
+class Cost:
+    """One model at one length, one text at a time. Milliseconds are the least of several, bytes are at their peak.
 
-    deviation: the standard deviation of q·k over all queries and keys, those that the mask hides among them.
+    waits: steps of a forward pass of one layer that each need the one before. The weights are not counted.
     """
 
-    divided: float
-    undivided: float
-    deviation: float
+    model: str
+    tokens: int
+    forward_ms: float
+    training_ms: float
+    forward_bytes: int
+    training_bytes: int
+    waits: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
-@dataclass(frozen=True, kw_only=True)
-class WithoutDivision:
-    """What a model says of a text with the division, and in a pass in which every attention leaves it out.
-
-    probability, after: of the answer that is the most probable with the division. other, other_probability: the
-    answer without it, where that is another, and what it has there.
-    """
-
-    outcome: Outcome
-    probability: float
-    after: float
-    other: int | None
-    other_probability: float
+def measured_config() -> Config:
+    """The Transformer that is measured, and trained beside the LSTM, but for its vocabulary."""
+    return Config(
+        architecture="encoder", vocabulary=VOCABULARY, width=64, heads=4, layers=2, hidden=256, max_length=LENGTHS[-1],
+        norm_order="pre", activation="gelu", dropout=0.0, labels=("negative", "positive"),
+    )  # fmt: skip
 
 
-def divides(config: Config) -> bool:
-    """Whether the scale is the paper's 1/√d_k, and the model small enough to be made anew."""
-    parameters = config.width * (config.vocabulary + 12 * config.width * config.layers)
-    return config.score_scale is None and not config.score_scale_by_layer and parameters <= LARGEST_ANEW
-
-
-def undivided(head: WholeHead) -> WholeHead:
-    """The same head with its products as they are: scale 1 in place of 1/√d_k, from the products on."""
-    products, mask = torch.from_numpy(head.products)[None], torch.from_numpy(head.mask)
-    bias = None if head.bias is None else torch.from_numpy(head.bias)[None]
-    scores = masked_scores(products, mask, 1.0, bias, head.cap)
-    weights = masked_softmax(scores, mask)[0].numpy()
-    return replace(head, scale=1.0, scores=scores[0].numpy(), weights=weights, context=weights @ head.value)
-
-
-def sharpness_by_head(stack: StackTrace) -> list[list[Sharpness]]:
-    """Of every head of every layer's self-attention."""
-    return [[sharpness(head) for head in layer] for layer in heads_of(stack)]
-
-
-def sharpness(head: WholeHead) -> Sharpness:
-    """How sharp the rows of one head are."""
-    return Sharpness(
-        divided=mean_largest(head.weights[None]),
-        undivided=mean_largest(undivided(head).weights[None]),
-        deviation=deviation(head.products),
-    )
-
-
-def heads_of(stack: StackTrace) -> list[list[WholeHead]]:
-    """Every head of every layer's self-attention."""
-    return [whole_heads(block.self_attention) for block in stack.blocks]
-
-
-def most_changed(sharp: list[list[Sharpness]]) -> tuple[int, int]:
-    """The layer and head whose rows' largest weight grows most without the division; of equals the first."""
-    growth = np.array([[each.undivided - each.divided for each in layer] for layer in sharp])
-    layer, head = np.unravel_index(int(growth.argmax()), growth.shape)
-    return int(layer), int(head)
-
-
-def mean_sharpness(sharp: list[list[Sharpness]]) -> Sharpness:
-    """The mean of all heads; of the deviations, which are of one head each, too."""
-    every = [each for layer in sharp for each in layer]
-    means = {name: float(np.mean([getattr(each, name) for each in every])) for name in vars(every[0])}
-    return Sharpness(**means)
-
-
-def without_division(checkpoint: Checkpoint, before: Trace) -> WithoutDivision:
-    """A second pass over the same tokens, with scale 1 in every attention of every layer."""
-    after, outcome = checkpoint.trace_again(before, UNDIVIDED), outcome_of(checkpoint, before)
-    logits = rows_of(after)
-    other = int(logits[outcome.rows[0]].argmax()) if logits is not None and answers_otherwise(outcome, after) else None
-    others = replace(outcome, answers=() if other is None else (other,))
-    return WithoutDivision(
-        outcome=outcome,
-        probability=outcome_value(outcome, before, before),
-        after=outcome_value(outcome, before, after),
-        other=other,
-        other_probability=0.0 if other is None else outcome_value(others, before, after),
-    )
-
-
-def untrained(config: Config, ids: list[int]) -> StackTrace:
-    """The first stack of a model of the same sizes with fresh random weights, always the same, over the same tokens."""
+def measured_models(seed: int = 0) -> dict[str, nn.Module]:
+    """All, by the names of MODELS, with fresh weights."""
+    config = measured_config()
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SEED)
-        model = Transformer(config).eval()
-    return forward_pass(model, ids, logits=False, name="the untrained model").text_stack
+        torch.manual_seed(seed)
+        transformer = Transformer(config)
+        lstm = RecurrentClassifier(config, state_width(config, transformer.parameter_count()))
+        return {"lstm": lstm, "transformer": transformer, "fused": FusedTransformer(config)}
+
+
+class FusedTransformer(nn.Module):
+    """The same layers as PyTorch has them; positions are left out, for they cost nothing."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(config.vocabulary, config.width)
+        layer = nn.TransformerEncoderLayer(
+            config.width, config.heads, config.hidden, config.dropout, config.activation, batch_first=True,
+            norm_first=config.norm_order == "pre",
+        )  # fmt: skip
+        self.layers = nn.TransformerEncoder(
+            layer, config.layers, norm=nn.LayerNorm(config.width), enable_nested_tensor=False
+        )
+        self.classifier = nn.Linear(config.width, len(config.labels))
+
+    def forward(self, ids: Int[Tensor, "text position"], *, padding_mask: Bool[Tensor, "text position"]) -> Classified:
+        """The logits of texts without padding."""
+        return Classified(self.classifier(self.layers(self.embedding(ids)).mean(dim=1)))
+
+
+def described_models() -> dict[str, int]:
+    """How many parameters each has."""
+    return {name: sum(each.numel() for each in model.parameters()) for name, model in measured_models().items()}
+
+
+def costs(lengths: Sequence[int] = LENGTHS, rounds: int = 5, *, long_enough: float = LONG_ENOUGH) -> Iterator[Cost]:
+    """Every model at every length, shortest first, each as soon as it is measured.
+
+    long_enough: seconds after which no further round of the same pass begins.
+    """
+    models = measured_models()
+    for tokens in lengths:
+        for name, model in models.items():
+            yield cost(name, model, tokens, rounds, long_enough)
+
+
+def cost(name: str, model: nn.Module, tokens: int, rounds: int, long_enough: float) -> Cost:
+    """One model at one length; a first round is not counted."""
+    ids = torch.randint(VOCABULARY, (1, tokens), generator=torch.Generator().manual_seed(tokens))
+    forward, step = passes(model, ids)
+    forward(), step()
+    return Cost(
+        model=name,
+        tokens=tokens,
+        forward_ms=least_ms(forward, rounds, long_enough),
+        training_ms=least_ms(step, rounds, long_enough),
+        forward_bytes=peak_bytes(forward),
+        training_bytes=peak_bytes(step),
+        waits=waits(name, tokens),
+    )
+
+
+def passes(model: nn.Module, ids: Tensor) -> tuple[Callable[[], object], Callable[[], object]]:
+    """A forward pass without gradients, and a training step: forward, loss, backward."""
+    everything, truth = torch.ones_like(ids, dtype=torch.bool), torch.ones(len(ids), dtype=torch.int64)
+
+    def forward() -> object:
+        with torch.no_grad():
+            return model(ids, padding_mask=everything)
+
+    def step() -> object:
+        model.zero_grad(set_to_none=True)
+        nn.functional.cross_entropy(model(ids, padding_mask=everything).logits, truth).backward()
+        return None
+
+    return forward, step
+
+
+def least_ms(call: Callable[[], object], rounds: int, long_enough: float) -> float:
+    """Milliseconds that one call takes on the clock: the least of so many, for other work on the machine only adds.
+
+    No further one begins after ``long_enough`` seconds.
+    """
+    times, began = list[float](), time.perf_counter()
+    while len(times) < rounds and (not times or time.perf_counter() - began < long_enough):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return MILLISECONDS * min(times)
+
+
+def waits(name: str, tokens: int) -> int:
+    """Steps of one layer that each need the one before: "Attention Is All You Need", table 1, sequential operations."""
+    return tokens if name == "lstm" else 1
+
+
+def ratio(cost: Cost, other: Cost) -> float:
+    """How many times as long a forward pass takes."""
+    return cost.forward_ms / other.forward_ms
+
+
+def faster_from(costs: Sequence[Cost], name: str, other: str = "lstm") -> int | None:
+    """The shortest length from which on one model's forward pass is faster than the other's; None where it never is."""
+    times = {(cost.model, cost.tokens): cost.forward_ms for cost in costs}
+    lengths = sorted({cost.tokens for cost in costs})
+    faster = [times[name, tokens] < times[other, tokens] for tokens in lengths]
+    return next((tokens for place, tokens in enumerate(lengths) if all(faster[place:])), None)
+
+
+def peak_bytes(call: Callable[[], object]) -> int:
+    """The most memory that tensors made by a call held at one time, in this thread alone."""
+    with LiveBytes() as live:
+        result = call()
+    del result
+    return live.peak
+
+
+class LiveBytes(TorchDispatchMode):
+    """Counts the bytes behind the tensors that operations return, as long as anything holds them.
+
+    What an operation needs while it runs, and gives back, is not seen.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.now, self.peak = 0, 0
+        self.sizes: dict[weakref.ref[torch.UntypedStorage], int] = {}
+        self.lock = threading.RLock()  # storages may go in another thread
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = {id(storage) for storage in storages((args, kwargs))}
+        result = func(*args, **(kwargs or {}))
+        for storage in storages(result):
+            if id(storage) not in given:
+                self.hold(storage)
+        return result
+
+    def hold(self, storage: torch.UntypedStorage) -> None:
+        """Count a storage until it is gone."""
+        reference = weakref.ref(storage, self.let_go)
+        with self.lock:
+            if reference not in self.sizes:
+                self.sizes[reference] = storage.nbytes()
+                self.now += storage.nbytes()
+                self.peak = max(self.peak, self.now)
+
+    def let_go(self, reference: "weakref.ref[torch.UntypedStorage]") -> None:
+        with self.lock:
+            self.now -= self.sizes.pop(reference, 0)
+
+
+def storages(values: Any) -> list[torch.UntypedStorage]:
+    return [leaf.untyped_storage() for leaf in tree_leaves(values) if isinstance(leaf, Tensor)]

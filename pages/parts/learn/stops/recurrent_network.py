@@ -6,9 +6,10 @@ import streamlit as st
 
 from model import Config, Edits
 from model.measures.learn.gradient_reach import GradientReach, gradient_reach, lstm_norms, norms
+from model.measures.learn.parameters import parameter_count
 from model.measures.learn.records.recurrence import cost_record, training_record
 from model.measures.learn.recurrent_classifier import RecurrentClassifier
-from model.measures.learn.recurrent_cost import cost, faster_from, parameter_count
+from model.measures.learn.recurrent_cost import cost, faster_from
 from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.cost_measurement import costs_shown, offer_to_measure
@@ -26,10 +27,9 @@ from viz.text.learn import recurrent_network as words
 FORGET_BIASES = ("0", "1", "2", "4")
 WIDEST, MOST_LAYERS = 256, 8  # of a model of which another is made with fresh weights
 DOOR = Door(
-    page="break",
-    label="Break the formula: gradients through a deep stack",
-    explained="Shows how large the gradient is in every layer of stacks of this model, with residuals and without.",
-    changes={"experiment": "depth"},
+    page="costs",
+    label="What it costs: parameters, memory and time of a Transformer",
+    explained="Adds up the parameters of this model box by box, and shows what its attention costs by length.",
 )
 
 

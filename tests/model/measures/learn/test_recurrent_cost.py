@@ -14,7 +14,6 @@ from model.measures.learn.recurrent_cost import (
     faster_from,
     least_ms,
     measured_models,
-    parameter_count,
     passes,
     peak_bytes,
     waits,
@@ -70,13 +69,6 @@ def test_all_that_is_measured_has_about_as_many_parameters():
     assert set(counts) == set(MODELS)
     assert max(counts.values()) < 1.01 * min(counts.values())
     assert counts["transformer"] == counts["fused"]
-
-
-def test_the_papers_base_has_its_parameters():
-    width, hidden, layers, vocabulary = 512, 2048, 6, 37_000
-    attention, feed_forward, norm = 4 * (width * width + width), 2 * width * hidden + hidden + width, 2 * width
-    encoder, decoder = attention + feed_forward + 2 * norm, 2 * attention + feed_forward + 3 * norm
-    assert parameter_count(Config.paper_base()) == vocabulary * width + layers * (encoder + decoder)
 
 
 def test_memory_is_what_is_held_at_one_time():
