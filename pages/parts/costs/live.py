@@ -8,6 +8,7 @@ from model.measures.learn.costs import LENGTHS, LONGEST_LIVE, SECONDS_LIVE, Time
 from pages.parts.state.session import choose, run_again
 
 POINTS, RUNNING = "_costs_live", "_costs_measuring"
+ENDING = 5.0  # seconds: a run that was stopped goes on until its present length is timed
 BUSY = "Another visitor is measuring at the moment. Two at once would disturb each other: try again in half a minute."
 START_HELP = (
     f"Runs that model on this server, with texts of up to {LONGEST_LIVE} tokens, for at most {SECONDS_LIVE:.0f} "
@@ -30,17 +31,23 @@ def live_points() -> tuple[Timed, ...]:
 def show_start() -> None:
     """The button that starts a measurement; in its place, while one runs, its progress and the button that stops it."""
     if not st.session_state.pop(RUNNING, False):
-        label = "Measure again" if live_points() else "Measure here"
-        st.button(label, key="costs_measure", type="primary", on_click=start, help=START_HELP)
+        offer_start()
         return
-    if not measuring().acquire(blocking=False):
+    if not measuring().acquire(timeout=ENDING):
         st.info(BUSY)
+        offer_start()
         return
     try:
         measure()
     finally:  # Stop, a link or a closed window end the run at the next thing it shows
         measuring().release()
     run_again()
+
+
+def offer_start() -> None:
+    """The button."""
+    label = "Measure again" if live_points() else "Measure here"
+    st.button(label, key="costs_measure", type="primary", on_click=start, help=START_HELP)
 
 
 def start() -> None:

@@ -121,11 +121,13 @@ def test_the_record_is_there_at_once_and_a_measurement_on_a_click():
     assert not live.measuring().locked()
 
 
-def test_only_one_visitor_measures_at_a_time():
+def test_only_one_visitor_measures_at_a_time(monkeypatch):
+    monkeypatch.setattr(live, "ENDING", 0.1)
     app = costs()
     with live.measuring():
         button(app, "Measure here").click().run()
     assert [info.value for info in app.info] == [live.BUSY]
+    assert button(app, "Measure here"), "to be tried again"
     assert not any("here" in line for line in times(app))
 
 
