@@ -365,6 +365,12 @@ def test_each_model_shows_the_mistakes_that_it_can():
     assert "sign" in usable(load_checkpoint("translate-en-fr", device="cpu").config)
 
 
+def test_the_two_answers_are_those_that_differ_most():
+    assert effects.farthest(np.array([0.9, 0.8, 0.7]), np.array([0.8, 0.1, 0.9])) == (0.8, 0.1)
+    measured = effect(load_checkpoint("sentiment", device="cpu"), "dropout")
+    assert measured.moved == pytest.approx(np.abs(measured.picture.right - measured.picture.wrong).max())
+
+
 def test_a_text_without_tokens_is_refused():
     with pytest.raises(ValueError, match="0 tokens, wanted 1 or more"):
         subject_of(tiny.transformer(), [])
