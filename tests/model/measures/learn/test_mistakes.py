@@ -61,23 +61,10 @@ def test_the_right_pass_of_a_batch_is_that_of_its_sentences():
 
 
 def test_a_model_of_another_kind_is_not_read():
-<<<<<<< HEAD
-    assert can_read(tiny.config(labels=("no", "yes"), norm_order="pre"))
-    changes: tuple[dict[str, Any], ...] = (
-        {"norm_order": "post"},
-        {"positions": "learned"},
-        {"pooling": "first-tanh"},
-        {"labels": ()},
-    )
-    for change in changes:
-        settings: dict[str, Any] = {"labels": ("no", "yes"), "norm_order": "pre"} | change
-        assert not can_read(tiny.config(**settings))
-=======
     fitting: dict[str, Any] = {"labels": ("no", "yes"), "norm_order": "pre"}
     assert can_read(tiny.config(**fitting))
     for change in ({"norm_order": "post"}, {"positions": "learned"}, {"pooling": "first-tanh"}, {"labels": ()}):
         assert not can_read(tiny.config(**fitting | change))
->>>>>>> mistakes
 
 
 def test_right_forms_are_those_of_the_model():
