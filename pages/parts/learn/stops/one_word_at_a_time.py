@@ -126,7 +126,7 @@ def show_steps(links: "Links", opening: int) -> None:
     steps = range(len(links.written.steps))
     step = chosen_step(links.selection, steps, opening)
     if len(steps) > 1:
-        look = {"format_func": counted, "width": 480}
+        look: dict[str, Any] = {"format_func": counted, "width": 480}
         st.select_slider(words.STEP, steps, **listed("written_step", steps, step, take_step), **look)
     word = links.linked.of_step[step]
     show_links(links, word, step, until=word)
@@ -197,10 +197,15 @@ def ask_about_look(selection: Selection) -> Asked:
         answer=words.LOOK_ANSWER.format(**names),
         sentence=words.LOOK_SENTENCE.format(**names),
         picture=lambda seen: show_look(links, step, seen=seen),
-        act=lambda: st.markdown(words.CLICK),
+        act=say_click,
         door=door(selection, step),
         unclear="" if share > POINTED else words.EVEN.format(**names),
     )
+
+
+def say_click() -> None:
+    """What can be done with the picture."""
+    st.markdown(words.CLICK)
 
 
 def show_look(links: Links, opening: int, *, seen: bool) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -284,7 +285,7 @@ def move_positions(orders: Orders) -> None:
 def choose_shift(label: str, shifts: Sequence[int], chosen: int) -> None:
     """A slider of the shifts; nothing where there is no choice."""
     if len(shifts) > 1:
-        look = {"format_func": "{:,}".format, "width": 480}
+        look: dict[str, Any] = {"format_func": "{:,}".format, "width": 480}
         st.select_slider(label, shifts, **listed("positions_moved", shifts, chosen, take_knob), **look)
 
 
