@@ -17,6 +17,7 @@ NAME = "Does it notice if two words change places?"
 LONGEST, LONGEST_NAME = 90, 44  # characters of a text in a sentence, and over a bar
 MOST_TOKENS = 64  # whose words can be swapped with their neighbours
 FAR = 3  # a distance of two verdicts that is told in whole points
+LEAST_POINTS = 0.1
 NO_ORDER = "This text has no two different words that could change places."
 ORDER_QUESTION = "What does the model say when the same words stand in another order?"
 ORDER_SETTING = "It calls this text {answer}, {first}. In the other order: “{other}”"
@@ -171,9 +172,17 @@ def words(plain: TwoVerdicts, bare: TwoVerdicts, other: str, *, width: int) -> d
         "answer": answer_name(plain.answer),
         "other": shortened(other),
         "width": str(width),
-        "apart": f"{decimal(100 * plain.apart, '.0f' if plain.distance == FAR else '.1f')} points",
+        "apart": apart_name(plain),
     }
     return texts | {name: percent(share, 1) for name, share in shares.items()}
+
+
+def apart_name(verdicts: TwoVerdicts) -> str:
+    """ "76 points", "0.4 points", "less than 0.1 points"."""
+    number = 100 * verdicts.apart
+    if number < LEAST_POINTS:
+        return f"less than {LEAST_POINTS} points"
+    return f"{decimal(number, '.0f' if verdicts.distance == FAR else '.1f')} points"
 
 
 def bare_option(bare: TwoVerdicts) -> int:

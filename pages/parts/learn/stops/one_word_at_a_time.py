@@ -208,6 +208,11 @@ def ask_about_look(selection: Selection) -> Asked:
     )
 
 
+def say_click() -> None:
+    """What can be done with the picture."""
+    st.markdown(words.CLICK)
+
+
 def show_look(links: Links, opening: int, *, seen: bool) -> None:
     """Words above words, at the step of the knob; before the guess neither links nor what is still to be written."""
     of_step = links.linked.of_step

@@ -1,0 +1,101 @@
+"""The question on writing as without a browser: what it says on texts of many kinds, and what its controls do."""
+
+import pytest
+
+from pages.parts.learn.stops import NAMES, PATH, one_word_at_a_time
+from tests.pages.test_every_page import opened
+from viz.text.learn import one_word_at_a_time as words
+
+STOP = PATH.index(one_word_at_a_time.STOP) + 1
+LONG = " ".join(["it is so"] * 200)  # 600 tokens, in fewer characters than a page refuses
+TEXTS = [
+    "Fine.",
+    "A dog saw a cat.",
+    "I saw the dog and the cats in town. " * 6,
+    LONG,
+    "🎬",
+    "שלום עולם",
+    "<b>x</b> $y$",
+]
+
+
+def at(number: int, *, guess: str = "", **address: str):
+    question = f"{STOP}" if number == 1 else f"{STOP}.{number}"
+    guesses = {"guesses": question + guess} if guess else {}
+    return opened("learn.py", stop=str(STOP), round=str(number), **guesses, **address)
+
+
+def options(app) -> list[str]:
+    return [each.label for each in app.button if each.key and each.key.startswith("guess_")]
+
+
+def title(number: int, **address: str) -> str:
+    return at(number, guess="a", **address).title[0].value.replace("\\", "")
+
+
+def sentences(app) -> str:
+    return " ".join(each.value for each in app.markdown)
+
+
+def test_the_stop_is_the_eleventh():
+    assert NAMES[10] == "one_word_at_a_time"
+
+
+def test_the_three_answers_on_its_own_texts():
+    assert title(1) == "4 of 4 French words change: “Vous êtes mes amis.”"
+    assert title(2) == "To write “rouge”, it looks at “red”: 87\u00a0% of its attention."
+    assert title(3) == "1 other word changes: “Vous êtes mon ami.”"
+
+
+@pytest.mark.parametrize(("number", "right"), [(1, "3 words or more"), (2, "“red”"), (3, "1 word")])
+def test_one_option_is_right(number, right):
+    assert [each for each in options(at(number, guess="b")) if each.startswith("✓")] == [f"✓ {right}"]
+
+
+def test_what_does_not_change_is_not_said_to_change():
+    text = "My brother is a doctor."
+    assert title(3, text=text) == "No other word changes: “Mon frère est docteur.”"
+    assert words.FORCE_SAME in sentences(at(3, guess="a", text=text))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_every_round_bears_any_text(number, text):
+    for guess in ("", "a"):
+        app = at(number, guess=guess, text=text)
+        assert not app.exception
+        assert not app.error
+        assert options(app) or [each for each in app.button if each.key == "clear_text"]
+
+
+def test_a_long_text_says_how_long_it_may_be():
+    for number in (1, 2, 3):
+        assert "takes texts of up to 48" in sentences(at(number, text=LONG))
+
+
+def test_a_text_without_a_word_that_takes_an_s_says_so():
+    assert words.NO_LETTER in sentences(at(1, text="Fine."))
+
+
+def test_the_new_translation_is_stepped_through():
+    app = at(1, guess="a").select_slider(key="written_step").set_value(2).run()
+    assert not app.exception
+    assert app.query_params["knob"] == "2"
+
+
+def test_the_second_candidate_is_taken_at_another_step():
+    app = at(3, guess="a").selectbox(key="forced_step").set_value(3).run()
+    assert not app.exception
+    assert app.query_params["knob"] == "3"
+
+
+@pytest.mark.parametrize("knob", ["999", "x", "-1", "1.5"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_knob_that_fits_nothing_is_as_if_untouched(number, knob):
+    app = at(number, guess="a", knob=knob)
+    assert not app.exception
+    assert app.title[0].value.replace("\\", "") == title(number)
+
+
+def test_the_next_word_is_not_on_the_page_before_the_guess():
+    assert "rouge" not in sentences(at(2)) + at(2).title[0].value

@@ -1,0 +1,105 @@
+"""The question on order as without a browser: what it says on texts of many kinds, and what its controls do."""
+
+import pytest
+
+from pages.parts.learn.stops import NAMES, PATH, word_order
+from tests.pages.test_every_page import opened
+
+STOP = PATH.index(word_order.STOP) + 1
+LONG = " ".join(["it is so"] * 200)  # 600 tokens, in fewer characters than a page refuses
+TEXTS = [
+    "Fine.",
+    "A dog saw a cat.",
+    "The film was slow and long. " * 9,
+    LONG,
+    "🎬",
+    "שלום עולם",
+    "<b>x</b> $y$ [a](b)",
+]
+
+
+def at(number: int, *, guess: str = "", **address: str):
+    question = f"{STOP}" if number == 1 else f"{STOP}.{number}"
+    guesses = {"guesses": question + guess} if guess else {}
+    return opened("learn.py", stop=str(STOP), round=str(number), **guesses, **address)
+
+
+def options(app) -> list[str]:
+    return [each.label for each in app.button if each.key and each.key.startswith("guess_")]
+
+
+def title(number: int, **address: str) -> str:
+    return at(number, guess="a", **address).title[0].value
+
+
+def test_the_stop_is_the_third():
+    assert NAMES[2] == "word_order"
+
+
+def test_the_three_answers_on_its_own_texts():
+    assert title(1) == "It notices: “positive” falls from 93.9\u00a0% to 18.1\u00a0%, and another answer wins."
+    assert title(2) == "They are equal: “positive” 90.2\u00a0% in both orders."
+    assert "Le chien a envoyé un peu de chien" in title(3)
+
+
+@pytest.mark.parametrize(
+    ("number", "right"), [(1, "Another answer wins"), (2, "They are equal"), (3, "Both become a third sentence")]
+)
+def test_one_option_is_right(number, right):
+    assert [each for each in options(at(number, guess="b")) if each.startswith("✓")] == [f"✓ {right}"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_every_round_bears_any_text(number, text):
+    for guess in ("", "a"):
+        app = at(number, guess=guess, text=text)
+        assert not app.exception
+        assert not app.error
+        assert options(app) or [each for each in app.button if each.key == "clear_text"]
+
+
+def test_a_text_too_long_to_translate_says_so_and_is_not_translated():
+    app = at(3, text=LONG)
+    assert not options(app)
+    assert any("texts of up to 32" in each.value for each in app.markdown)
+
+
+def test_a_text_without_two_words_says_so():
+    assert any("no two different words" in each.value for each in at(1, text="🎬").markdown)
+
+
+def test_a_text_that_hardly_changes_is_not_said_to_change():
+    text = "A dog saw a cat."
+    assert "falls from" not in title(1, text=text) or "✓ Falls" in " ".join(options(at(1, guess="a", text=text)))
+
+
+@pytest.mark.parametrize(("number", "key"), [(2, "positions_moved"), (3, "positions_moved")])
+def test_positions_are_moved_beyond_the_longest_text(number, key):
+    app = at(number, guess="a")
+    moved = app.select_slider(key=key).set_value(1000).run()
+    assert not moved.exception
+    assert moved.query_params["knob"] == "1000"
+    assert number == 3 or any("1,000 to 1,009" in each.value for each in moved.markdown)
+
+
+def test_two_neighbours_are_swapped():
+    app = at(1, guess="a")
+    swapped = app.selectbox(key="neighbours_swapped").set_value(3).run()
+    assert not swapped.exception
+    assert swapped.query_params["knob"] == "3"
+
+
+@pytest.mark.parametrize("knob", ["999", "x", "-1", "1.5", "0_0"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_knob_that_fits_nothing_is_as_if_untouched(number, knob):
+    app = at(number, guess="a", knob=knob)
+    assert not app.exception
+    assert app.title[0].value == title(number)
+
+
+def test_the_answer_does_not_stand_on_the_page_before_the_guess():
+    app = at(3)
+    sent = " ".join(str(each.proto) for each in app.main if hasattr(each, "proto"))
+    assert "envoyé" not in sent
+    assert "envoyé" not in " ".join(each.value for each in app.markdown)
