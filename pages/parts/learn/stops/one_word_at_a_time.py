@@ -121,11 +121,6 @@ def is_known(selection: Selection) -> Callable[[str], bool]:
     return lambda word: tokenizer.encode(f" {word}").special.count(False) == 1
 
 
-def say_click() -> None:
-    """What a click on a word does."""
-    st.markdown(words.CLICK)
-
-
 def show_steps(links: "Links", opening: int) -> None:
     """A step of the new translation: its links and its candidates."""
     steps = range(len(links.written.steps))
