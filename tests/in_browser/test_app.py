@@ -394,7 +394,7 @@ def test_a_page_opened_first_on_a_fresh_server_has_its_menu_and_keeps_its_addres
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         idle(page)
         for title in [title for _, stem, title in MENU if (FOLDER / f"{stem}.py").exists()]:
-            expect(page.get_by_test_id("stSidebar").get_by_text(title, exact=True)).to_be_visible()
+            expect(page.get_by_test_id("stSidebar").get_by_text(title, exact=True).last).to_be_visible()
         assert "layer=3" in page.url
         if page_name == "explore":
             open_from_menu(page, "Checkpoints")

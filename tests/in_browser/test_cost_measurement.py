@@ -14,7 +14,7 @@ NUMBER = PATH.index(STOP) + 1
 
 def test_a_measurement_shows_how_far_it_is_can_be_stopped_and_done_again(browser, address):
     with visitor(browser, width=1366, height=768) as page:
-        open_stop(page, address, NUMBER, round=2, guesses=f"{NUMBER}.2a")
+        open_stop(page, address, NUMBER, round="2", guesses=f"{NUMBER}.2a")
         expect(page.get_by_text("Recorded on")).to_be_visible()
         page.get_by_role("button", name="Measure it here").click()
         expect(page.get_by_role("progressbar")).to_be_visible()

@@ -7,11 +7,13 @@ the activation reads, before the product with x V.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from model.block import Block
 from model.edits import NO_EDITS
 from model.feed_forward import FeedForward, GatedFeedForward
 from model.trace import FeedForwardTrace
@@ -70,7 +72,7 @@ class ActiveUnits:
 
 def active_units_of(model: Transformer, trace: FeedForwardTrace) -> ActiveUnits:
     """The units of the first layer of the stack that reads the text, from its trace."""
-    layer = text_stack(model).blocks[0].feed_forward
+    layer = first_block(text_stack(model)).feed_forward
     values = activations(layer, trace)
     exact = model.config.activation == "relu"
     return ActiveUnits(
@@ -138,6 +140,11 @@ def text_stack(model: Transformer) -> Stack:
     return stack
 
 
+def first_block(stack: Stack) -> Block:
+    """The layer that reads the embeddings."""
+    return cast(Block, stack.blocks[0])
+
+
 def first_layer(model: Transformer, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "word hidden"]:
     """What the first layer's units become for texts of one token each; the layers above are not run."""
     with torch.no_grad():
@@ -149,5 +156,6 @@ def first_layer(model: Transformer, stack: Stack, ids: Sequence[int]) -> Float[T
             tokens, torch.ones(1, 1, dtype=torch.bool, device=column.device), None, interventions
         )
         seen = in_window if 0 in stack.windowed else wide
-        block = stack.blocks[0](embedding.total, seen, None, None, interventions.layers[0], None)
-        return activations(stack.blocks[0].feed_forward, block.feed_forward)[:, 0].float().cpu()
+        block = first_block(stack)
+        trace = block(embedding.total, seen, None, None, interventions.layers[0], None)
+        return activations(block.feed_forward, trace.feed_forward)[:, 0].float().cpu()

@@ -40,6 +40,11 @@ class WordRow:
     neighbours: tuple[Neighbour, ...]
     chance: float
 
+    @property
+    def above_chance(self) -> float:
+        """How far the nearest row's cosine lies above chance; below it, negative."""
+        return self.neighbours[0].cosine - self.chance
+
     def scaled(self, factor: float) -> Float[np.ndarray, " width"]:
         """The row as it enters the stack."""
         return self.row * factor

@@ -36,13 +36,14 @@ def offer_to_measure() -> None:
     """
     if not st.button(words.MEASURE, key="measure_costs", help=words.MEASURE_HELP):
         return
-    if not turn().acquire(blocking=False):
+    lock = turn()
+    if not lock.acquire(blocking=False):
         st.info(words.BUSY)
         return
     try:
         measure()
     finally:
-        turn().release()
+        lock.release()
     run_again()
 
 

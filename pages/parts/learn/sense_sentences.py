@@ -18,7 +18,7 @@ class Senses:
 
 SENSES: Mapping[str, Senses] = {
     "bank": Senses(
-        names=("the side of a river", "a house for money"),
+        names=("the side of a river", "a place for money"),
         sentences=(
             (
                 "The frog jumped out of the pond and sat on the bank.",

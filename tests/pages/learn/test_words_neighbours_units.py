@@ -12,6 +12,7 @@ from model.measures.experiments.word_in_contexts import places_of, vectors_of
 from model.measures.learn.word_senses import cosines_between
 from pages.parts.learn.sense_sentences import SENSES
 from pages.parts.learn.stops import PATH, feed_forward, neighbours, words_as_vectors
+from tests.folders import KINDS, make_folders
 from tests.pages.test_every_page import opened
 from viz.text.learn.neighbours import MEAN_OF_BANK
 
@@ -99,7 +100,7 @@ def test_all_eight_banks_are_sorted_at_the_end_and_not_before():
     app = at(neighbours)
     assert app.title[0].value == "After layer 6 of 6, all 8 are nearest to one of their own sense."
     assert right(app) == ["Layer 5 or 6"]
-    assert "ends nearest to sentence 8: a house for money" in sentence(app), "what comes after bank does not count"
+    assert "ends nearest to sentence 8: a place for money" in sentence(app), "what comes after bank does not count"
 
 
 def test_the_counts_of_other_words_are_as_said():
@@ -161,7 +162,7 @@ def test_other_choices_of_the_twenty_are_right_as_often_as_the_page_says():
 def test_the_count_of_active_units_is_that_of_the_trace():
     checkpoint = load_checkpoint("translate-en-fr")
     stack = checkpoint.trace(feed_forward.STOP.text, target="Oui.").text_stack
-    place = stack.tokens.index(" loved")
+    place = stack.names().index(" loved")
     count = int(np.count_nonzero(np.asarray(stack.blocks[0].feed_forward.hidden[place])))
     app = at(feed_forward)
     assert app.title[0].value.startswith(f"{count} of 1,024 units are active for “loved”")
@@ -192,3 +193,23 @@ def test_a_knob_that_names_nothing_is_passed_over(stop, knob):
     app = at(stop, knob=knob)
     assert not app.exception
     assert app.title
+
+
+# Checkpoints from elsewhere
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    root = tmp_path_factory.mktemp("checkpoints")
+    make_folders(root)
+    return root
+
+
+@pytest.mark.parametrize("stop", [words_as_vectors, neighbours, feed_forward])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_stop_opens_on_every_family(stop, name, folders, monkeypatch):
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+    app = at(stop, checkpoint=name, text="the dog bit the man .")
+    assert not app.exception
+    assert not app.error
+    assert right(app) or any(each.key == "clear_text" for each in app.button)

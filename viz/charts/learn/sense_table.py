@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -15,6 +16,7 @@ from viz.tokens import visible
 TEXT, CELL, HEAD, GAP = 17, 18, 22, 5  # pixels
 LONGEST = 90  # characters of a sentence
 START = "start"  # what enters the first layer
+Placed = dict[str, object]  # a row of the chart's data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +41,23 @@ def sense_table(
     """
     if nearest is not None and len(nearest) != len(rows):
         raise ValueError(f"{len(rows)} sentences came with {len(nearest)} rows of cells")
-    labels, cells, down = list[dict[str, object]](), list[dict[str, object]](), 0
-    steps = 0 if nearest is None else nearest.shape[1]
+    labels, cells, height = laid_out(names, rows, nearest)
+    chart = alt.LayerChart(layer=layers(labels, cells, 0 if nearest is None else nearest.shape[1], theme))
+    return configured(chart.properties(width="container", height=height), theme, framed=False)
+
+
+def laid_out(
+    names: Sequence[str], rows: Sequence[SenseRow], nearest: Int[np.ndarray, "row step"] | None
+) -> tuple[list[Placed], list[Placed], int]:
+    """Labels and cells at their heights in pixels, and where they end."""
+    labels, cells, down = list[Placed](), list[Placed](), 0
     if nearest is not None:
-        labels += [step_label(step) for step in range(steps)]
+        labels += [step_label(step) for step in range(nearest.shape[1])]
         down += HEAD
     for place, row in enumerate(rows):
         if place == 0 or row.sense != rows[place - 1].sense:
             title = "the sentence above" if row.sense is None else names[row.sense]
-            labels.append({"kind": "head", "text": title, "y": down + HEAD / 2, "sense": row.sense})
+            labels.append({"kind": "head", "text": title, "y": down + HEAD / 2})
             down += HEAD
         sentence = f"{place + 1}  {visible(row.sentence, LONGEST)}"
         labels.append({"kind": "sentence", "text": sentence, "y": down + TEXT / 2})
@@ -56,16 +66,15 @@ def sense_table(
             cells += [cell(rows, place, step, int(at), down) for step, at in enumerate(nearest[place])]
             down += CELL
         down += GAP
-    chart = alt.LayerChart(layer=layers(labels, cells, steps, theme))
-    return configured(chart.properties(width="container", height=down), theme, framed=False)
+    return labels, cells, down
 
 
-def step_label(step: int) -> dict[str, object]:
+def step_label(step: int) -> Placed:
     """ "layer 3" over a column."""
     return {"kind": "step", "text": START if step == 0 else f"layer {step}", "at": step + 0.5, "y": HEAD / 2}
 
 
-def cell(rows: Sequence[SenseRow], place: int, step: int, at: int, top: int) -> dict[str, object]:
+def cell(rows: Sequence[SenseRow], place: int, step: int, at: int, top: int) -> Placed:
     """One sentence at one step, at a height in pixels."""
     own = rows[at].sense == rows[place].sense
     return {
@@ -84,15 +93,13 @@ def cell(rows: Sequence[SenseRow], place: int, step: int, at: int, top: int) -> 
     }
 
 
-def layers(
-    labels: list[dict[str, object]], cells: list[dict[str, object]], steps: int, theme: Theme
-) -> list[alt.Chart]:
+def layers(labels: list[Placed], cells: list[Placed], steps: int, theme: Theme) -> list[alt.Chart]:
     """The cells with their numbers, over them the steps, and the sentences."""
     height = alt.Y("y:Q", scale=None, axis=None)
     headings, sentences, over = (
         [label for label in labels if label["kind"] == kind] for kind in ("head", "sentence", "step")
     )
-    text = {"font": FONT, "align": "left", "limit": alt.expr("width")}
+    text: dict[str, Any] = {"font": FONT, "align": "left", "limit": alt.expr("width")}
     named = alt.Chart(data_of(headings)).mark_text(**text, fontWeight="bold", fontSize=FONT_SIZE, color=theme.text)
     written = alt.Chart(data_of(sentences)).mark_text(**text, fontSize=FONT_SIZE, color=theme.text)
     drawn = [chart.encode(x=alt.value(2), y=height, text="text:N") for chart in (named, written)]
@@ -100,7 +107,7 @@ def layers(
         return drawn
     scale = alt.Scale(domain=[0, steps], nice=False)
     middle = alt.X("at:Q", scale=scale, axis=None)
-    tooltip = ["sentence:Q", "step:N", alt.Tooltip("nearest:Q", title="nearest sentence")]
+    tooltip: list[Any] = ["sentence:Q", "step:N", alt.Tooltip("nearest:Q", title="nearest sentence")]
     base = alt.Chart(data_of(cells)).encode(tooltip=tooltip)
     colour = alt.condition("datum.sense === 0", alt.value(theme.weights[2]), alt.value(theme.orange[2]))
     tiles = base.mark_rect(cornerRadius=3).encode(

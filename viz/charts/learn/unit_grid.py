@@ -1,5 +1,7 @@
 """The units of a feed-forward layer as a grid, those that are active lit."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 from jaxtyping import Float
@@ -41,8 +43,8 @@ def unit_grid(
         for unit, number in enumerate(numbers)
     ]
     most = max((number for number in numbers if number is not None), default=1.0)
-    tooltip = ["unit:Q"] if values is None else ["unit:Q", alt.Tooltip("value:Q", format="+.4f")]
-    axis = {"axis": None, "scale": alt.Scale(paddingInner=0.12)}
+    tooltip: list[Any] = ["unit:Q"] if values is None else ["unit:Q", alt.Tooltip("value:Q", format="+.4f")]
+    axis: dict[str, Any] = {"axis": None, "scale": alt.Scale(paddingInner=0.12)}
     base = alt.Chart(data_of(rows)).encode(x=alt.X("column:O", **axis), y=alt.Y("row:O", **axis), tooltip=tooltip)
     silent = base.mark_rect(color=theme.surface, stroke=theme.grid, strokeWidth=0.5)
     scale = alt.Scale(domain=[0, max(most, 1e-9)], range=list(theme.weights[2:]), interpolate="rgb", clamp=True)

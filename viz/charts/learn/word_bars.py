@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 
@@ -69,13 +70,19 @@ def layers(
     """Headings, words, bars, numbers, and the chance as a line."""
     scale = alt.Scale(domain=[0, most * ROOM], range=[alt.expr(LABELS), alt.expr("width")], nice=False)
     across = alt.X("number:Q", axis=None, scale=scale)
-    tooltip = ["group:N", "word:N", alt.Tooltip("number:Q", title=measure, format=".4f")]
+    tooltip: list[Any] = ["group:N", "word:N", alt.Tooltip("number:Q", title=measure, format=".4f")]
     base = alt.Chart(data_of(rows)).encode(y=alt.Y("y:Q", scale=None, axis=None), tooltip=tooltip)
     colour = alt.condition("datum.noise", alt.value(theme.grid), alt.value(theme.accent))
     bars = base.mark_bar(height=13).encode(x=across, x2="zero", color=colour)
-    label = {"font": FONT, "align": "right", "dx": -6, "fontSize": FONT_SIZE, "color": theme.text}
+    label: dict[str, Any] = {"font": FONT, "align": "right", "dx": -6, "fontSize": FONT_SIZE, "color": theme.text}
     words = base.mark_text(**label, limit=alt.expr(f"{LABELS} - 8")).encode(x=alt.X("zero:Q", axis=None), text="word:N")
-    number_font = {"font": FONT, "align": "left", "dx": 5, "fontSize": FONT_SIZE - 2, "color": theme.text}
+    number_font: dict[str, Any] = {
+        "font": FONT,
+        "align": "left",
+        "dx": 5,
+        "fontSize": FONT_SIZE - 2,
+        "color": theme.text,
+    }
     numbers = base.mark_text(**number_font).encode(x=alt.X("end:Q", axis=None), text="shown:N")
     titles = (
         alt.Chart(data_of(heads))

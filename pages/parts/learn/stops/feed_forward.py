@@ -146,9 +146,9 @@ def show_units(units: Units, *, seen: bool) -> None:
     show_chart(key, lambda: grid_of(units, chosen, seen=seen), words.GRID_ALT)
     vocabulary = vocabulary_in(checkpoint_key(units.selection.checkpoint)) if seen else None
     if vocabulary is not None and chosen.unit is not None:
-        key = ("learn_waking_words", checkpoint_key(units.selection.checkpoint), chosen.unit)
+        words_key = ("learn_waking_words", checkpoint_key(units.selection.checkpoint), chosen.unit)
         group = group_of(vocabulary, chosen.unit)
-        show_chart(key, lambda: word_bars([group], words.MEASURE, theme=theme()), words.WAKE_ALT)
+        show_chart(words_key, lambda: word_bars([group], words.MEASURE, theme=theme()), words.WAKE_ALT)
 
 
 def grid_of(units: Units, chosen: Chosen, *, seen: bool) -> object:

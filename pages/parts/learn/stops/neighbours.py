@@ -28,6 +28,7 @@ from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.sense_table import SenseRow, sense_table
 from viz.text.learn import neighbours as words
+from viz.tokens import counted
 
 OWN_SENTENCE = "He counted his money on the bank of the river."
 FIRST = "bank"
@@ -115,7 +116,7 @@ def yours(eight: Eight) -> str:
         return f" {words.no_word(tuple(SENSES))}"
     place = eight.own[-1]
     sense = SENSES[eight.word].names[eight.kinds[place]]
-    return words.YOURS.format(word=eight.word, place=place + 1, sense=sense)
+    return words.YOURS.format(word=eight.word, place=counted(place), sense=sense)
 
 
 def chosen_word(selection: Selection, word: str) -> str:

@@ -46,7 +46,7 @@ class WordTables:
 
     def of(self, word: str) -> dict[str, WordRow]:
         """The rows of a word, in the tables where it has one."""
-        return {table: rows[word] for table, rows in self.rows.items() if word in rows}
+        return {table: rows[word] for table, rows in self.rows.items() if word in rows and rows[word].neighbours}
 
     @property
     def models(self) -> dict[str, str]:
@@ -56,13 +56,12 @@ class WordTables:
     @property
     def usable(self) -> list[str]:
         """The words of the text that have a row in the table that is asked about, and in another."""
-        return [word for word in self.text_words if word in self.rows[self.own] and len(self.of(word)) > 1]
+        return [word for word in self.text_words if self.own in self.of(word) and len(self.of(word)) > 1]
 
     @property
     def word(self) -> str | None:
         """The one of them whose nearest row lies farthest above chance; None where there is none."""
-        rows = self.rows[self.own]
-        return max(self.usable, key=lambda word: rows[word].neighbours[0].cosine - rows[word].chance, default=None)
+        return max(self.usable, key=lambda word: self.rows[self.own][word].above_chance, default=None)
 
 
 def tables_of(selection: Selection) -> WordTables:
@@ -165,8 +164,10 @@ def show_word(tables: WordTables, word: str | None, *, seen: bool) -> None:
         key, lambda: row_strip(row.scaled(factor), title, theme=theme()), words.STRIP_ALT.format(word=visible(word))
     )
     if seen:
-        key = ("learn_nearest", tuple(checkpoint_key(name) for name in tables.rows), word)
-        show_chart(key, lambda: word_bars(groups_of(tables, word), words.MEASURE, theme=theme()), words.NEAREST_ALT)
+        tables_key = ("learn_nearest", tuple(checkpoint_key(name) for name in tables.rows), word)
+        show_chart(
+            tables_key, lambda: word_bars(groups_of(tables, word), words.MEASURE, theme=theme()), words.NEAREST_ALT
+        )
 
 
 def show_tokens(tables: WordTables, token_id: int | None) -> None:

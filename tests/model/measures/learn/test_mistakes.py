@@ -14,7 +14,7 @@ from model.attention import join, masked_softmax, split
 from model.measures.learn.mistakes import effects, forms
 from model.measures.learn.mistakes.catalogue import MISTAKES, usable
 from model.measures.learn.mistakes.classifier_pass import batch_of, can_read, read
-from model.measures.learn.mistakes.effect import MOST_TOKENS, subject_of
+from model.measures.learn.mistakes.effect import MOST_TOKENS, farthest, subject_of
 from model.output_heads import masked_mean
 from model.positions import sinusoids
 from tests import tiny
@@ -353,7 +353,7 @@ def test_each_model_shows_the_mistakes_that_it_can():
 
 
 def test_the_two_answers_are_those_that_differ_most():
-    assert effects.farthest(np.array([0.9, 0.8, 0.7]), np.array([0.8, 0.1, 0.9])) == (0.8, 0.1)
+    assert farthest(np.array([0.9, 0.8, 0.7]), np.array([0.8, 0.1, 0.9])) == (0.8, 0.1)
     measured = effect(load_checkpoint("sentiment", device="cpu"), "dropout")
     assert measured.moved == pytest.approx(np.abs(measured.picture.right - measured.picture.wrong).max())
 
