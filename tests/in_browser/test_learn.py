@@ -52,7 +52,7 @@ def test_every_guess_of_a_stop_is_answered_and_its_door_leads_there_and_back(bro
             if number < len(PATH[stop - 1].rounds):
                 answer = heading(page)
                 with answered(page):
-                    page.get_by_role("button", name="Next: guess again").click()
+                    page.locator(".st-key-next_round").get_by_role("button").click()
                 expect(page.get_by_role("heading", level=1)).not_to_have_text(answer)
         answer, place = heading(page), page.url
         page.locator(".st-key-door").get_by_role("link").click()
@@ -71,7 +71,7 @@ def test_a_visitors_sentence_goes_along_the_whole_path(browser, address):
         show_text(page, OWN)
         for stop in EVERY_STOP[1:]:
             with answered(page):
-                page.get_by_role("button", name=f"Next: {PATH[stop - 1].name}", exact=True).click()
+                page.locator(".st-key-next_stop").get_by_role("button").click()
             at_stop(page, stop)
             no_complaint(page)
             assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0

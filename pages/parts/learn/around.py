@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -19,6 +20,7 @@ from pages.parts.widgets.binding import select
 from viz.tokens import markdown_text
 from viz.walkthrough.source_excerpts import excerpt
 
+GO_ON = "Go on with this question ({} of {})"
 UNCLEAR = "Show a text with a clear answer"
 AFTER_THE_LAST = (
     "That was the last of the twelve questions. The pages in the sidebar show all of it on any text: Explore is a good "
@@ -117,24 +119,22 @@ def show_background(stop: Stop, asked: Asked) -> None:
 
 
 def show_way_on(path: Path) -> None:
-    """The next question, the one before, and all of them."""
+    """The next round of the question, the next question, the one before, and all of them."""
     stop = PATH[path.stop - 1]
-    if path.round < len(stop.rounds) and path.guess:
-        st.button(
-            "Next: guess again", key="next_round", type="primary", on_click=choose, kwargs={"round": path.round + 1}
-        )
+    goes_on = path.round < len(stop.rounds) and bool(path.guess)
     with st.container(horizontal=True, key="way_on", vertical_alignment="bottom"):
         if path.stop > 1:
             st.button("← Back", key="previous_stop", on_click=go_to, args=(path.stop - 1,))
+        if goes_on:
+            label, again = GO_ON.format(path.round + 1, len(stop.rounds)), {"round": path.round + 1}
+            st.button(label, key="next_round", type="primary", on_click=choose, kwargs=again)
         if path.stop < len(PATH):
-            label = f"Next: {PATH[path.stop].name}"
-            last = path.round == len(stop.rounds) and path.guess
-            st.button(
-                label, key="next_stop", type="primary" if last else "secondary", on_click=go_to, args=(path.stop + 1,)
-            )
+            look: Any = "primary" if path.guess and not goes_on else "secondary"
+            label = f"{'Skip to' if goes_on else 'Next'}: {PATH[path.stop].name}"
+            st.button(label, key="next_stop", type=look, on_click=go_to, args=(path.stop + 1,))
         numbers = range(1, len(PATH) + 1)
         select("All questions", numbers, path.stop, go_to, key="all_stops", format_func=name_of, width=320)
-    if path.stop == len(PATH) and path.guess:
+    if path.stop == len(PATH) and path.guess and not goes_on:
         st.markdown(AFTER_THE_LAST)
 
 

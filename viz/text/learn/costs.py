@@ -28,7 +28,7 @@ NAMES = {
 }
 TYPED = "This model"
 PUBLISHED = {
-    "base": "The paper rounds it to 65 million (table 3).",
+    "base": "The paper gives 65 million (table 3).",
     "big": "The paper gives 213 million (table 3).",
     "gpt2": "Its paper gives 117 million (table 2).",
     "bert": "Its paper gives 110 million (section 3).",

@@ -12,7 +12,7 @@ from viz.tokens import counted, markdown_text, percent, visible
 
 OPTIONS = (
     "Another answer wins",
-    "Falls by more than 10 points",
+    "Falls by over 10, still wins",
     "Falls by 2 to 10 points",
     "Stays within 2 points",
     "Rises by more than 2 points",
@@ -39,7 +39,7 @@ MUTE_SENTENCE = "Of all {all} heads, muting head {head} of layer {layer} alone c
 FORBID_SENTENCE = "It was {after_mute} with {heads} muted. "
 OTHERS = "The other {others} give {word} {mean} of their attention on average."
 OTHER = "The other head gives {word} {mean} of its attention."
-NO_WORD = "This text has no word that a head could look at."
+NO_WORD = "This question needs a text of at least two whole words."
 SPREAD = "No head gives even half of its attention to one word of this text; the most is {hardest}, to {word}."
 NONE_MUTED = "No head muted"
 THESE_MUTED = "{muted} muted (✕)"

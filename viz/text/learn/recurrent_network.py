@@ -45,8 +45,8 @@ COST_SETTING = (
 COST_OPTIONS = ("From 16 tokens on", "From 128 tokens on", "From 1,024 tokens on", "At none up to 1,024")
 COST_LENGTHS = (32, 256, 1024)  # up to which a length belongs to an option
 COST_ANSWERS = {
-    True: "At none: {lstm} for the LSTM, {transformer} at {longest} tokens.",
-    False: "From {start} tokens on; at {longest}: {lstm} for the LSTM, {transformer}.",
+    True: "At none: at {longest} tokens, {lstm} for the LSTM, {transformer} for the Transformer.",
+    False: "From {start} tokens on; at {longest}, {lstm} for the LSTM, {transformer} for it.",
 }
 COST_SENTENCE = (
     "From {half} to {longest} tokens the LSTM's time grows × {lstm_growth}, this Transformer's × {growth}, for every "

@@ -21,7 +21,7 @@ VERDICT_ANSWERS = (
     "Much closer: all between {after_least} and {after_most}.",
     "Every sentence gets nearly the same verdict: {after_least} to {after_most}.",
 )
-VERDICT_SENTENCE = "Your text and {others} others; without them, {width} of the range is left."
+VERDICT_SENTENCE = "Without residual connections, {width} of the range of the {count} verdicts is left."
 SPREAD_QUESTION = "Without residual connections, how different are the tokens’ vectors after the last layer?"
 SPREAD_SETTING = (
     "With them, the {tokens} vectors of this text differ from their mean by {with_last} of their length after the last "
@@ -30,7 +30,7 @@ SPREAD_SETTING = (
 SPREAD_OPTIONS = (
     "More than with them",
     "At least half as much",
-    "Less than half as much",
+    "Below half, but not 0",
     "Not at all: all are the same",
 )
 SPREAD_ANSWERS = (

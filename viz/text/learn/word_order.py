@@ -23,7 +23,7 @@ ORDER_QUESTION = "What does the model say when the same words stand in another o
 ORDER_SETTING = "It calls this text {answer}, {first}. In the other order: “{other}”"
 ORDER_OPTIONS = (
     "Another answer wins",
-    "Falls by more than 10 points",
+    "Falls by over 10, still wins",
     "Falls by 2 to 10 points",
     "Stays within 2 points",
     "Rises by more than 2 points",
@@ -43,7 +43,7 @@ BARE_SETTING = (
     "Here the model is not told the **position** of any word. Where it is told, the verdicts are {first} and {second}."
 )
 NO_POSITIONS = "This model has no positions that could be left out."
-BARE_OPTIONS = ("More than 10 points", "1 to 10 points", "Less than 1 point", "They are equal")
+BARE_OPTIONS = ("More than 10 points", "1 to 10 points", "Below 1 point, not equal", "They are equal")
 BARE_ANSWERS = (
     "Far apart: {answer} {bare_first} and {bare_second}.",
     "A few points: {answer} {bare_first} and {bare_second}.",
@@ -68,20 +68,23 @@ FRENCH_SETTING = (
     "This question goes to {model}, because it writes. Its encoder reads both orders of the words without positions."
 )
 FRENCH_OPTIONS = (
-    "Both stay",
-    "Twice the first",
-    "Twice the second",
-    "Twice a new sentence",
+    "Both stay as they are",
+    "Both become the first one",
+    "Both become the second one",
+    "Both become a third sentence",
     "Two other sentences",
 )
 FRENCH_ANSWERS = (
-    "Both stay: “{bare_first}” and “{bare_second}”",
-    "Twice the first: “{bare_first}”",
-    "Twice the second: “{bare_first}”",
-    "Twice a new sentence: “{bare_first}”",
+    "Both stay as they are: “{bare_first}” and “{bare_second}”",
+    "One translation for both orders, that of the first: “{bare_first}”",
+    "One translation for both orders, that of the second: “{bare_first}”",
+    "One translation for both orders, and a new one: “{bare_first}”",
     "Two other sentences: “{bare_first}” and “{bare_second}”",
 )
-FRENCH_SAME = "Without positions, the decoder looks at the same vectors for both orders."
+FRENCH_SAME = (
+    "Without positions, the encoder gives each word the same vector in both orders. The decoder looks at these "
+    "vectors, so it cannot know which word came first."
+)
 FRENCH_TWO = "The two orders are not cut into the same tokens, so that the decoder looks at other vectors."
 FRENCH_STAYS = "The words alone are enough for the decoder here."
 FRENCH_ALIKE = "Even with positions, both orders of this text have the same translation: “{plain_first}”"

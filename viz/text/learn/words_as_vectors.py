@@ -10,7 +10,7 @@ NAME = "What is a word to a model?"
 QUESTION = "Which words are nearest to {word} for {model}?"
 SETTING = (
     "Each model learned a **table** with a row of numbers for every token, and rows that point the same way have a "
-    "**cosine** near 1. Each list below holds the rows nearest to {word} in another model’s table."
+    "**cosine** near 1. Each list below is one model’s; one of them belongs to {model}."
 )
 ANSWER = "For {model}, {word} is nearest to {first}: cosine {cosine}."
 SENTENCE = "{others}: a table learns what its task needs. Dashed: what random rows reach, {chance}{noise}."
