@@ -7,6 +7,7 @@ STACK_PARTS = {
     "embedding": ("embedding",),
     "position": ("positions", "segments", "embedding_norm"),
     "feed-forward": ("feed_forward",),
+    "layers": ("self_attention", "feed_forward"),
     "last-norm": ("norm",),
 }
 ANSWER_PARTS = {

@@ -7,11 +7,10 @@ import {
   fitted,
   inkOn,
   prepared,
-  shade,
   shadesOf,
   themeOf,
 } from "../../../viz/explorer/browser/paint.js"
-/** @import { Mounting, Context } from "../../../viz/explorer/browser/types.js" */
+/** @import { Box, Context, Mounting } from "../../../viz/explorer/browser/types.js" */
 /** @import { At, Figure, Held, Numbers, Panel, Part, Plan } from "./head_matrices_types.js" */
 
 // Pixels.
@@ -22,6 +21,7 @@ const [VECTOR_SHARE, LONG_SHARE, LONG] = [0.15, 0.09, 24] // of the width; of a 
 const [WIDEST_NAME, NAME_SHARE, TALLEST_NAME] = [92, 0.2, 74]
 const [TALLEST, LEAST_SQUARE] = [270, 200] // a matrix of tokens, as far as its cells allow it
 const [VEIL, MARKED] = [0.62, 2]
+const LEAST_MARKED = 8 // a cell with room for a dash or a stroke
 const DENSE_CELLS = 4.2
 // The matrices from left to right, those that stand above them, and how they are broken into lines.
 /** @type {Part[][]} */
@@ -35,8 +35,6 @@ const BROKEN = [
   [[0], [1, 2], [3]],
   [[0], [1], [2], [3]],
 ]
-/** @type {Part[]} */
-const SIGNED_PARTS = ["query", "key", "products", "scores", "value", "context"]
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 const [KNOB_END, KNOB_STEP] = [6, 0.25] // powers of 2 around the model's own scale
@@ -315,7 +313,8 @@ function placed({ data }, lines, { cell, vector, names }) {
       } else {
         add(main, x, lower, across, down, queries, keys)
         if (main === "scores") add("mask", x, upper - down, across, down, queries, keys)
-        else plan.keyLabels.push({ x, y: lower + down + room + 2, room, upright: true })
+        else if (cell >= LABELLED)
+          plan.keyLabels.push({ x, y: lower + down + room + 2, room, upright: true })
       }
       x += (main === "context" ? vector : across) + BETWEEN_PANELS
     }
@@ -409,43 +408,70 @@ function numberAt({ data, numbers }, part, row, column) {
 /** @type {(held: Held, context: Context, panel: Panel, most: number) => void} */
 function fill(held, context, panel, most) {
   const { part, left, top, width, height, rows, columns } = panel
-  const { theme, data } = held
-  const [blue, above, below] = ["blue", "above", "below"].map((name) => shadesOf(theme, name))
+  const full = part === "weights" ? held.data.full : most
+  const [blue, above, below] = ["blue", "above", "below"].map((name) => shadesOf(held.theme, name))
+  const image = contextOf(el("canvas")).createImageData(columns, rows)
   const [wide, tall] = [width / columns, height / rows]
-  const weights = part === "weights"
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < columns; column++) {
-      const number = numberAt(held, part, row, column)
-      // Edges on whole pixels of the screen, or the page would shine through between two cells.
-      const [x, y] = [snap(left + column * wide), snap(top + row * tall)]
-      const [right, bottom] = [snap(left + (column + 1) * wide), snap(top + (row + 1) * tall)]
-      if (number === null) {
-        hide(context, theme.grid, theme.quiet, x, y, right - x, bottom - y)
-        continue
-      }
-      const strength = Math.sqrt(Math.min(1, Math.abs(number) / (weights ? data.full : most)))
-      const shades = weights ? blue : number < 0 ? below : above
-      context.fillStyle = shade(shades, strength)
-      context.fillRect(x, y, right - x, bottom - y)
-      const ink = () => inkOn(theme, shades, strength)
-      if (weights && tall >= NUMBERED && number >= 0.005) {
-        context.fillStyle = ink()
-        context.font = `${TYPE}px ${theme.font}`
-        context.textAlign = "center"
-        context.textBaseline = "middle"
-        context.fillText(hundredths(number), (x + right) / 2, (y + bottom) / 2 + 0.5)
-      } else if (
-        number < 0 &&
-        SIGNED_PARTS.includes(part) &&
-        Math.min(wide, tall) >= LABELLED - 1
-      ) {
-        context.fillStyle = ink()
-        context.globalAlpha = 0.6
-        context.fillRect((x + right) / 2 - 2, (y + bottom) / 2 - 0.5, 4, 1)
-        context.globalAlpha = 1
-      }
+  const marks = Math.min(wide, tall) >= LEAST_MARKED
+  /** @type {(() => void)[]} */
+  const later = []
+  for (let cell = 0; cell < rows * columns; cell++) {
+    const [row, column] = [Math.floor(cell / columns), cell % columns]
+    const number = numberAt(held, part, row, column)
+    const box = { left: left + column * wide, top: top + row * tall, width: wide, height: tall }
+    if (number === null) {
+      if (marks) later.push(() => strike(context, held.theme.quiet, box))
+      continue // the page's grey shines through
     }
+    const strength = Math.sqrt(Math.min(1, Math.abs(number) / full))
+    const shades = part === "weights" ? blue : number < 0 ? below : above
+    const start = Math.round(strength * (shades.length / 3 - 1)) * 3
+    image.data.set([...shades.subarray(start, start + 3), 255], cell * 4)
+    if (marks)
+      later.push(() => mark(context, inkOn(held.theme, shades, strength), held, part, number, box))
   }
+  context.fillStyle = held.theme.grid
+  context.fillRect(left, top, width, height)
+  stretched(context, image, panel)
+  for (const draw of later) draw()
+}
+
+// One pixel a cell, drawn as large as the matrix.
+/** @type {(context: Context, image: ImageData, panel: Panel) => void} */
+function stretched(context, image, { left, top, width, height }) {
+  const small = el("canvas", { width: image.width, height: image.height })
+  contextOf(small).putImageData(image, 0, 0)
+  context.imageSmoothingEnabled = false
+  context.drawImage(small, left, top, width, height)
+}
+
+// The number of a weight, and a dash in what is below 0, where a cell has room for them.
+/** @type {(context: Context, ink: string, held: Held, part: Part, number: number, box: Box) => void} */
+function mark(context, ink, { theme }, part, number, { left, top, width, height }) {
+  const [x, y] = [left + width / 2, top + height / 2]
+  context.fillStyle = ink
+  if (part === "weights") {
+    if (height < NUMBERED || number < 0.005) return
+    context.font = `${TYPE}px ${theme.font}`
+    context.textAlign = "center"
+    context.textBaseline = "middle"
+    context.fillText(hundredths(number), x, y + 0.5)
+  } else if (number < 0) {
+    context.globalAlpha = 0.6
+    context.fillRect(x - 2, y - 0.5, 4, 1)
+    context.globalAlpha = 1
+  }
+}
+
+// A stroke through what the mask hides.
+/** @type {(context: Context, line: string, box: Box) => void} */
+function strike(context, line, { left, top, width, height }) {
+  context.strokeStyle = line
+  context.lineWidth = 0.75
+  context.beginPath()
+  context.moveTo(left + 1, top + height - 1)
+  context.lineTo(left + width - 1, top + 1)
+  context.stroke()
 }
 
 // What is not all is not 100.
@@ -453,25 +479,6 @@ function fill(held, context, panel, most) {
 function hundredths(share) {
   const rounded = Math.round(100 * share)
   return String(rounded === 100 && share < 1 - 1e-6 ? 99 : rounded)
-}
-
-/** @type {(edge: number) => number} */
-function snap(edge) {
-  const density = window.devicePixelRatio || 1
-  return Math.round(edge * density) / density
-}
-
-/** @type {(context: Context, ground: string, line: string, x: number, y: number, wide: number, tall: number) => void} */
-function hide(context, ground, line, x, y, wide, tall) {
-  context.fillStyle = ground
-  context.fillRect(x, y, wide, tall)
-  if (Math.min(wide, tall) < 6) return
-  context.strokeStyle = line
-  context.lineWidth = 0.75
-  context.beginPath()
-  context.moveTo(x + 1, y + tall - 1)
-  context.lineTo(x + wide - 1, y + 1)
-  context.stroke()
 }
 
 // The tokens beside the matrices: all where there is room, or those that are lit.
