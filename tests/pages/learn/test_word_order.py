@@ -43,7 +43,7 @@ def test_the_three_answers_on_its_own_texts():
 
 
 @pytest.mark.parametrize(
-    ("number", "right"), [(1, "Another answer wins"), (2, "They are equal"), (3, "Both become a third sentence")]
+    ("number", "right"), [(1, "Another answer wins"), (2, "They are equal"), (3, "Both become a new one")]
 )
 def test_one_option_is_right(number, right):
     assert [each for each in options(at(number, guess="b")) if each.startswith("✓")] == [f"✓ {right}"]

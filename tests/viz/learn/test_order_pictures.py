@@ -179,3 +179,11 @@ def test_a_step_is_named_by_both_candidates():
     written = WrittenSteps(text="", ids=(4,), forced=0, steps=(step,), end_id=2)
     assert writing.step_name(written, 0) == "1 · Tu → Vous (40.2\u00a0%)"
     assert writing.candidate_names(step) == ["1 · Tu", "2 · Vous"]
+
+
+def test_of_a_long_beginning_only_the_end_is_told():
+    text = "J'aurais été avec toi si tu m'aies demandé, mais personne"
+    assert writing.ending("La maison") == "La maison"
+    assert writing.ending(text).startswith("… ")
+    assert text.endswith(writing.ending(text).removeprefix("… "))
+    assert len(writing.ending(text)) <= writing.LONGEST_ENDING + 2

@@ -9,6 +9,7 @@ from viz.text.learn.word_order import shortened
 from viz.tokens import counted, markdown_text, percent, position_name, visible
 
 NAME = "One word at a time"
+LONGEST_ENDING = 32  # characters
 TOO_LONG = "This text has {count} tokens; this question takes texts of up to {most}, because it is translated twice."
 NOTHING_WRITTEN = "The model writes no word for this text."
 PAPER = (
@@ -79,6 +80,12 @@ def token_name(token: str) -> str:
     return f"“{markdown_text(visible(token.strip() or token))}”"
 
 
+def ending(text: str) -> str:
+    """As much of the end of a text as a title holds."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_ENDING else f"… {line[-LONGEST_ENDING:].split(maxsplit=1)[-1]}"
+
+
 def range_name(counts: range) -> str:
     """ "None", "1 word", "3 or 4 words", "5 words or more"."""
     first, last = counts[0], counts[-1]
@@ -131,11 +138,11 @@ def letter_rows(texts: Sequence[str], changed: ChangedWords, french: Sequence[st
 
 
 def look_words(
-    written: WrittenSteps, step: int, link: tuple[str, str, float], text: str, before: Sequence[str]
+    written: WrittenSteps, step: int, link: tuple[str, str, float], text: str, before: str
 ) -> dict[str, str]:
     """Everything that the second round names.
 
-    step: of the word's first token. link: target word, source word, weight. before: the target words before it.
+    step: of the word's first token. link: target word, source word, weight. before: what is written before it.
     """
     target, source, share = link
     candidates = written.steps[step]
@@ -149,7 +156,7 @@ def look_words(
         "probability": percent(first.probability),
         "second": token_name(second.token),
         "second_probability": percent(second.probability),
-        "so_far": f"“{shortened(' '.join(before))}”" if before else NOTHING_YET,
+        "so_far": f"“{markdown_text(ending(before))}”" if before.strip() else NOTHING_YET,
         "steps": str(len(written.steps)),
     }
 

@@ -68,23 +68,20 @@ FRENCH_SETTING = (
     "This question goes to {model}, because it writes. Its encoder reads both orders of the words without positions."
 )
 FRENCH_OPTIONS = (
-    "Both stay as they are",
-    "Both become the first one",
-    "Both become the second one",
-    "Both become a third sentence",
+    "Both stay",
+    "Both become the first",
+    "Both become the second",
+    "Both become a new one",
     "Two other sentences",
 )
 FRENCH_ANSWERS = (
-    "Both stay as they are: “{bare_first}” and “{bare_second}”",
-    "One translation for both orders, that of the first: “{bare_first}”",
-    "One translation for both orders, that of the second: “{bare_first}”",
-    "One translation for both orders, and a new one: “{bare_first}”",
+    "Both stay: “{bare_first}” and “{bare_second}”",
+    "Both become the first: “{bare_first}”",
+    "Both become the second: “{bare_first}”",
+    "Both become a new one: “{bare_first}”",
     "Two other sentences: “{bare_first}” and “{bare_second}”",
 )
-FRENCH_SAME = (
-    "Without positions, the encoder gives each word the same vector in both orders. The decoder looks at these "
-    "vectors, so it cannot know which word came first."
-)
+FRENCH_SAME = "Without positions, the decoder looks at the same vectors for both orders."
 FRENCH_TWO = "The two orders are not cut into the same tokens, so that the decoder looks at other vectors."
 FRENCH_STAYS = "The words alone are enough for the decoder here."
 FRENCH_ALIKE = "Even with positions, both orders of this text have the same translation: “{plain_first}”"

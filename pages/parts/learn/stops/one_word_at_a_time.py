@@ -188,7 +188,8 @@ def ask_about_look(selection: Selection) -> Asked:
         return unclear(words.NAME, selection, words.NO_CHOICE)
     targets, (best, share) = linked.targets.words, link
     between = targets[word], sources.words[best], share
-    names = words.look_words(links.written, step, between, selection.text, targets[:word])
+    before = links.checkpoint.tokenizer.decode(links.written.ids[:step])
+    names = words.look_words(links.written, step, between, selection.text, before)
     return Asked(
         question=words.LOOK_QUESTION.format(**names),
         setting=words.LOOK_SETTING.format(**names),
