@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import torch
 
 from benchmarks.trace import machine
-from model.measures.learn.costs import LENGTHS, Record, timed, write_record
+from model.measures.learn.sizes.costs import LENGTHS, Record, timed, write_record
 
 COMMAND = "python -m benchmarks.costs"
 

@@ -17,7 +17,7 @@ import torch
 
 from benchmarks.trace import machine
 from model.measures.learn import records
-from model.measures.learn.recurrent_cost import LENGTHS, Cost, costs, described_models
+from model.measures.learn.recurrence.recurrent_cost import LENGTHS, Cost, costs, described_models
 
 MEGABYTE = 1_000_000
 

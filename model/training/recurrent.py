@@ -22,7 +22,7 @@ from model.checkpoint import CHECKPOINTS
 from model.config import Config
 from model.measures.learn import records
 from model.measures.learn.records import RECORDS
-from model.measures.learn.recurrent_classifier import RecurrentClassifier, state_width
+from model.measures.learn.recurrence.recurrent_classifier import RecurrentClassifier, state_width
 from model.tokenizer import Tokenizer
 from model.training import card, command_line, loop, sentiment
 from model.training.data.corpora import split_groups

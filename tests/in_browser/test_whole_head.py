@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from model import load_checkpoint
 from model.measures.comparison import mean_largest
-from model.measures.learn.score_scale import undivided
+from model.measures.learn.heads.score_scale import undivided
 from model.measures.whole_head import whole_head
 from tests.running import HEAR_THE_SERVER, answered, asks, fits, idle, visitor
 from tests.viz.explorer.test_browser import serious

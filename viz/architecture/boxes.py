@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from model import Config
 from model.edits.checks import SIDES, sizes_of, sublayers
-from model.measures.learn.parameters import SUBLAYER_PARTS, Part, parts_of
+from model.measures.learn.sizes.parameters import SUBLAYER_PARTS, Part, parts_of
 from model.trace import Trace
 from viz.tokens import list_of, visible
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from model.measures.learn.changed_words import WORD
+from model.measures.learn.order.changed_words import WORD
 
 LONGEST = 400  # characters of a sentence that are drawn
 UNSEEN = "?"

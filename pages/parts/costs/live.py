@@ -4,7 +4,7 @@ from threading import Lock
 
 import streamlit as st
 
-from model.measures.learn.costs import LENGTHS, LONGEST_LIVE, SECONDS_LIVE, Timed, timed
+from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE, SECONDS_LIVE, Timed, timed
 from pages.parts.state.session import choose, run_again
 
 POINTS, RUNNING = "_costs_live", "_costs_measuring"

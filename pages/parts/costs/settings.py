@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from model import Config
 from model.config import LARGEST_LAYERS
-from model.measures.learn.model_sizes import MODEL_SIZES, resized
+from model.measures.learn.sizes.model_sizes import MODEL_SIZES, resized
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import declared, one_of, whole
 

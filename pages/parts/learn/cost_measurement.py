@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from model.measures.learn.records.recurrence import cost_record
-from model.measures.learn.recurrent_cost import LENGTHS, MODELS, Cost, costs
+from model.measures.learn.recurrence.recurrent_cost import LENGTHS, MODELS, Cost, costs
 from pages.parts.state.session import run_again
 from viz.text.learn import recurrent_network as words
 

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from model import Checkpoint, Edits
-from model.measures.learn.head_effects import LONGEST, HeadEffects, head_effects, outcomes_under
+from model.measures.learn.heads.head_effects import LONGEST, HeadEffects, head_effects, outcomes_under
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
 from pages.parts.cache import checkpoint_named

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import load_checkpoint
-from model.measures.learn.costs import LENGTHS, LONGEST_LIVE
+from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE
 from pages.parts.costs import live
 from pages.parts.costs.settings import PRESETS
 from tests.pages.test_every_page import button, follow, opened

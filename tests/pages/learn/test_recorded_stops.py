@@ -72,7 +72,7 @@ def test_what_is_drawn_can_be_chosen_and_an_unknown_knob_is_the_first():
 
 
 def test_measuring_anew_replaces_what_was_recorded(monkeypatch):
-    from model.measures.learn import recurrent_cost
+    from model.measures.learn.recurrence import recurrent_cost
     from pages.parts.learn import cost_measurement
 
     monkeypatch.setattr(cost_measurement, "costs", lambda rounds: recurrent_cost.costs((16, 32), rounds=1))

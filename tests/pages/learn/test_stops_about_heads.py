@@ -8,7 +8,7 @@ import pytest
 
 from model import Edits, HiddenKey, load_checkpoint
 from model.edits import HeadSite
-from model.measures.learn import head_effects
+from model.measures.learn.heads import head_effects
 from pages.parts.learn.stops import PATH
 from pages.parts.learn.stops.heads_needed import STOP as HEADS_NEEDED
 from pages.parts.learn.stops.looking_and_mattering import STOP as LOOKING

@@ -9,7 +9,7 @@ from model import Config, load_checkpoint
 from model.measures.one_weight import STEPS
 from tests import tiny
 from tests.folders import KINDS, make_folders
-from tests.model.measures.learn.test_parameters import VARIANTS
+from tests.model.measures.learn.sizes.test_parameters import VARIANTS
 from viz.architecture.boxes import Lengths, ModelMap, map_of
 from viz.architecture.places import boxes_of_step
 

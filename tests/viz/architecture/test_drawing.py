@@ -9,7 +9,7 @@ import pytest
 
 from model import Config
 from tests import tiny
-from tests.model.measures.learn.test_parameters import VARIANTS
+from tests.model.measures.learn.sizes.test_parameters import VARIANTS
 from viz.architecture.boxes import map_of
 from viz.architecture.drawing import Link, draw_map
 from viz.architecture.openings import openings_of

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from model import Config
-from model.measures.learn.costs import Timed
-from model.measures.learn.model_sizes import MODEL_SIZES
-from model.measures.learn.parameters import Group, groups_of, parts_of
+from model.measures.learn.sizes.costs import Timed
+from model.measures.learn.sizes.model_sizes import MODEL_SIZES
+from model.measures.learn.sizes.parameters import Group, groups_of, parts_of
 from tests import tiny
-from tests.model.measures.learn.test_parameters import VARIANTS
-from viz.charts.learn.costs import memory_lines, parameter_bars, time_lines
+from tests.model.measures.learn.sizes.test_parameters import VARIANTS
+from viz.charts.learn.recurrence.costs import memory_lines, parameter_bars, time_lines
 from viz.text.learn import costs as words
 from viz.theme import DARK, LIGHT, Theme
 

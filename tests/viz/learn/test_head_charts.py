@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests.viz.test_figures import contrast
-from viz.charts.learn.head_cut import MOST as MOST_POSITIONS
-from viz.charts.learn.head_cut import head_cut_chart
-from viz.charts.learn.head_grid import MUTED, head_grid
-from viz.charts.learn.muted_heads import muted_heads_chart
-from viz.charts.learn.row import MOST, row_chart
-from viz.charts.learn.verdicts import UNKNOWN, verdict_chart
+from viz.charts.learn.heads.head_cut import MOST as MOST_POSITIONS
+from viz.charts.learn.heads.head_cut import head_cut_chart
+from viz.charts.learn.heads.head_grid import MUTED, head_grid
+from viz.charts.learn.heads.muted_heads import muted_heads_chart
+from viz.charts.learn.heads.row import MOST, row_chart
+from viz.charts.learn.heads.verdicts import UNKNOWN, verdict_chart
 from viz.theme import DARK, LIGHT
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

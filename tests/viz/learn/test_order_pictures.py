@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from model import load_checkpoint
-from model.measures.learn.changed_words import changed_words, counts_to_guess
-from model.measures.learn.two_verdicts import TwoVerdicts, same_tokens
-from model.measures.learn.written_steps import NextToken, Parting, WrittenSteps
+from model.measures.learn.order.changed_words import changed_words, counts_to_guess
+from model.measures.learn.order.two_verdicts import TwoVerdicts, same_tokens
+from model.measures.learn.order.written_steps import NextToken, Parting, WrittenSteps
 from viz.charts.learn.position_hands import MOST_HANDS, hands_chart
 from viz.charts.learn.position_waves import position_waves
 from viz.sentences.sentence_rows import LONGEST, Group, Row, sentence_rows

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from model.measures.learn.gradient_reach import GradientReach
 from model.measures.learn.records.recurrence import cost_record, training_record
-from model.measures.learn.recurrent_cost import LENGTHS
-from viz.charts.learn.compared_bars import compared_bars
-from viz.charts.learn.compared_lines import Axis, ModelLine, compared_lines
-from viz.charts.learn.mask_grid import mask_grids
-from viz.charts.learn.recurrence_lines import FIELDS, LEAST, accuracy_lines, cost_lines, gradient_lines
+from model.measures.learn.recurrence.gradient_reach import GradientReach
+from model.measures.learn.recurrence.recurrent_cost import LENGTHS
+from viz.charts.learn.heads.mask_grid import mask_grids
+from viz.charts.learn.recurrence.compared_bars import compared_bars
+from viz.charts.learn.recurrence.compared_lines import Axis, ModelLine, compared_lines
+from viz.charts.learn.recurrence.recurrence_lines import FIELDS, LEAST, accuracy_lines, cost_lines, gradient_lines
 from viz.text.learn import recurrent_network as words
 from viz.theme import DARK, LIGHT
 

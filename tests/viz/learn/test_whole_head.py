@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model.measures.learn.score_scale import Sharpness, WithoutDivision
+from model.measures.learn.heads.score_scale import Sharpness, WithoutDivision
 from model.measures.outcome import Outcome
 from viz.text.learn import whole_head as words
 

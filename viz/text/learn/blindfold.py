@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from model.measures.learn.lookahead import Lookahead
 from model.measures.learn.records.blindfold import MASKED, UNMASKED, BlindfoldRecord, Moment
+from model.measures.learn.recurrence.lookahead import Lookahead
 from viz.tokens import markdown_text, percent, visible
 
 NAMES = {MASKED: "with the mask", UNMASKED: "without the mask"}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from model import Config
-from model.measures.learn.costs import (
+from model.measures.learn.sizes.costs import (
     MEASURED,
     Timed,
     growth,
@@ -14,7 +14,7 @@ from model.measures.learn.costs import (
     weight_bytes,
     weight_count,
 )
-from model.measures.learn.parameters import Group, Part, Shape, groups_of, parameter_count, parts_of
+from model.measures.learn.sizes.parameters import Group, Part, Shape, groups_of, parameter_count, parts_of
 from viz.tokens import percent
 
 # A model by its preset: in a list, and as the subject of a sentence.

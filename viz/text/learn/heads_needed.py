@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from model.measures.learn.head_effects import HeadEffects
+from model.measures.learn.heads.head_effects import HeadEffects
 from viz.text.learn.answers import answer_name, heads_in_words, listing, points, saying
 from viz.tokens import counted, percent, visible
 
@@ -34,7 +34,9 @@ PAPER = (
     "0.9 BLEU worse than eight, and too many heads are worse as well."
 )
 
-CUT_QUESTION = "Code forgets the transpose. How many of the {count} tokens does head 1 read then?"
+CUT_QUESTION = "Code cuts the width into heads without the transpose. How many of {count} tokens does head 1 read?"
+    "Code cuts the width into heads but forgets the transpose. How many of the {count} tokens does head 1 read?"
+)
 CUT_SETTING = (
     "The queries leave their projection as {count} rows of {width} numbers. `q.view({heads}, {count}, {head_width})` "
     "has the right shape, so no error is raised."

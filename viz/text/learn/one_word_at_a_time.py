@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from model.measures.learn.changed_words import ChangedWords, OtherNumber
-from model.measures.learn.written_steps import NextToken, Parting, WrittenSteps
+from model.measures.learn.order.changed_words import ChangedWords, OtherNumber
+from model.measures.learn.order.written_steps import NextToken, Parting, WrittenSteps
 from viz.sentences.sentence_rows import Group, Row
 from viz.text.learn.word_order import shortened
 from viz.tokens import counted, markdown_text, percent, position_name, visible

@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from model.measures.learn.gradient_reach import GradientReach
 from model.measures.learn.records.recurrence import CostRecord, TrainedRun, TrainingRecord
-from model.measures.learn.recurrent_cost import Cost, ratio
+from model.measures.learn.recurrence.gradient_reach import GradientReach
+from model.measures.learn.recurrence.recurrent_cost import Cost, ratio
 from viz.tokens import decimal, markdown_text, percent
 
 LSTM, TRANSFORMER, FUSED = "LSTM", "Transformer", "Transformer, PyTorch's layers"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.measures.learn.clear_row import ClearRow
+from model.measures.learn.heads.clear_row import ClearRow
 from viz.explorer.attention_kinds import Kind
 from viz.tokens import counted, markdown_text, percent, position_name, visible
 

@@ -1,6 +1,6 @@
 """The words of the question what the division by √d_k is for."""
 
-from model.measures.learn.score_scale import Sharpness, WithoutDivision
+from model.measures.learn.heads.score_scale import Sharpness, WithoutDivision
 from viz.tokens import counted, decimal, markdown_text, percent, visible
 
 LITTLE = 0.1  # of probability: what is less is called so

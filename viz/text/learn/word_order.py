@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from model.measures.learn.two_verdicts import TwoVerdicts
+from model.measures.learn.order.two_verdicts import TwoVerdicts
 from model.measures.positions.swapped_order import places_to_swap
 from model.trace import StackTrace
 from viz.sentences.sentence_rows import Group, Row

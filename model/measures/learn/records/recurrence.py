@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from model.measures.learn.records import read
-from model.measures.learn.recurrent_cost import Cost
+from model.measures.learn.recurrence.recurrent_cost import Cost
 
 ALIKE = 0.005  # between two mean accuracies, to call them the same
 

@@ -6,9 +6,9 @@ import streamlit as st
 
 from model import Config, Edits
 from model.attention import causal_mask, full_mask
-from model.measures.learn.lookahead import UNMASKED as WITHOUT_MASK
-from model.measures.learn.lookahead import Lookahead, lookahead
 from model.measures.learn.records.blindfold import MASKED, UNMASKED, BlindfoldRecord, blindfold_record
+from model.measures.learn.recurrence.lookahead import UNMASKED as WITHOUT_MASK
+from model.measures.learn.recurrence.lookahead import Lookahead, lookahead
 from model.trace import Trace
 from pages.parts.cache import checkpoint_named
 from pages.parts.frame.theme import theme
@@ -19,9 +19,9 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
-from viz.charts.learn.compared_bars import compared_bars
-from viz.charts.learn.compared_lines import Axis, ModelLine, compared_lines
-from viz.charts.learn.mask_grid import mask_grids
+from viz.charts.learn.heads.mask_grid import mask_grids
+from viz.charts.learn.recurrence.compared_bars import compared_bars
+from viz.charts.learn.recurrence.compared_lines import Axis, ModelLine, compared_lines
 from viz.text.learn import blindfold as words
 from viz.tokens import position_name
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from model import Config, Edits
 from model.attention import split
-from model.measures.learn.head_cut import counts_to_guess, cut, joined, origins, tokens_read, viewed
-from model.measures.learn.head_effects import HeadEffects, head_effects, shares_of_heads
+from model.measures.learn.heads.head_cut import counts_to_guess, cut, joined, origins, tokens_read, viewed
+from model.measures.learn.heads.head_effects import HeadEffects, head_effects, shares_of_heads
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import answer_of, effects_of, unclear, why_no_effects
 from pages.parts.learn.settings import Path
@@ -18,9 +18,9 @@ from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import listed, radio
 from pages.parts.widgets.charts import show_chart
-from viz.charts.learn.head_cut import head_cut_chart
-from viz.charts.learn.head_grid import head_grid
-from viz.charts.learn.muted_heads import muted_heads_chart
+from viz.charts.learn.heads.head_cut import head_cut_chart
+from viz.charts.learn.heads.head_grid import head_grid
+from viz.charts.learn.heads.muted_heads import muted_heads_chart
 from viz.text.learn import heads_needed as words
 
 NAME = "How many heads does it need?"

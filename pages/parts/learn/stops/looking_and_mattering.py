@@ -12,9 +12,9 @@ from model import Edits, HiddenKey
 from model.edits import HeadSite
 from model.edits.interventions import mask_after, zero_ablate
 from model.measures.head_kinds import sides_of
-from model.measures.learn.attention_to_word import AttentionToWord, attention_to_word, change_of
-from model.measures.learn.clear_row import whole_words
-from model.measures.learn.head_effects import HeadEffects, muting
+from model.measures.learn.heads.attention_to_word import AttentionToWord, attention_to_word, change_of
+from model.measures.learn.heads.clear_row import whole_words
+from model.measures.learn.heads.head_effects import HeadEffects, muting
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import answer_of, effects_of, even_chance, outcome_under, unclear, why_no_effects
 from pages.parts.learn.settings import Path
@@ -24,8 +24,8 @@ from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
-from viz.charts.learn.head_grid import head_grid
-from viz.charts.learn.verdicts import verdict_chart
+from viz.charts.learn.heads.head_grid import head_grid
+from viz.charts.learn.heads.verdicts import verdict_chart
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.text.learn import looking_and_mattering as words
 from viz.tokens import position_name

@@ -12,9 +12,9 @@ from jaxtyping import Float
 from model import Checkpoint
 from model.decoding.steps import write
 from model.measures.cross_attention_links import POINTED, most_looked_at
-from model.measures.learn.changed_words import changed_words, counts_to_guess, other_number, others_changed
-from model.measures.learn.words_to_guess import words_to_guess
-from model.measures.learn.written_steps import Parting, WrittenSteps, parting, with_second, written_steps
+from model.measures.learn.order.changed_words import changed_words, counts_to_guess, other_number, others_changed
+from model.measures.learn.order.words_to_guess import words_to_guess
+from model.measures.learn.order.written_steps import Parting, WrittenSteps, parting, with_second, written_steps
 from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.components.linked_words import linked_words, step_clicked
 from pages.parts.frame.finding import picture_alone

@@ -5,11 +5,11 @@ from functools import partial
 import streamlit as st
 
 from model import Config, Edits
-from model.measures.learn.gradient_reach import GradientReach, gradient_reach, lstm_norms, norms
-from model.measures.learn.parameters import parameter_count
 from model.measures.learn.records.recurrence import cost_record, training_record
-from model.measures.learn.recurrent_classifier import RecurrentClassifier
-from model.measures.learn.recurrent_cost import cost, faster_from
+from model.measures.learn.recurrence.gradient_reach import GradientReach, gradient_reach, lstm_norms, norms
+from model.measures.learn.recurrence.recurrent_classifier import RecurrentClassifier
+from model.measures.learn.recurrence.recurrent_cost import cost, faster_from
+from model.measures.learn.sizes.parameters import parameter_count
 from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.cost_measurement import costs_shown, offer_to_measure
@@ -20,8 +20,8 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import show_chart
-from viz.charts.learn.compared_bars import compared_bars
-from viz.charts.learn.recurrence_lines import accuracy_lines, cost_lines, gradient_lines
+from viz.charts.learn.recurrence.compared_bars import compared_bars
+from viz.charts.learn.recurrence.recurrence_lines import accuracy_lines, cost_lines, gradient_lines
 from viz.text.learn import recurrent_network as words
 
 FORGET_BIASES = ("0", "1", "2", "4")

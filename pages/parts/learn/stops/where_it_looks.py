@@ -8,7 +8,7 @@ import streamlit as st
 
 from model import Edits
 from model.attention import scaled_dot_product_attention
-from model.measures.learn.clear_row import ClearRow, at_query, clear_row, whole_words
+from model.measures.learn.heads.clear_row import ClearRow, at_query, clear_row, whole_words
 from pages.parts.frame.theme import theme
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Asked, Door, Stop
@@ -17,7 +17,7 @@ from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio, select
 from pages.parts.widgets.charts import show_chart
-from viz.charts.learn.row import row_chart
+from viz.charts.learn.heads.row import row_chart
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.text.learn import where_it_looks as words
 from viz.tokens import position_name

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model import Checkpoint, Config, Edits
 from model.attention import scaled_dot_product_attention
-from model.measures.learn.score_scale import (
+from model.measures.learn.heads.score_scale import (
     Sharpness,
     WithoutDivision,
     divides,

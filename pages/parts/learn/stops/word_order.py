@@ -10,9 +10,9 @@ import streamlit as st
 
 from model import Checkpoint, Edits
 from model.edits import Shift
-from model.measures.learn.attention_to_word import change_of
-from model.measures.learn.position_hands import clock_pairs, hand_angles, possible_shifts, turns
-from model.measures.learn.two_verdicts import TwoVerdicts, outcome_of_translations, same_tokens, two_verdicts
+from model.measures.learn.heads.attention_to_word import change_of
+from model.measures.learn.order.position_hands import clock_pairs, hand_angles, possible_shifts, turns
+from model.measures.learn.order.two_verdicts import TwoVerdicts, outcome_of_translations, same_tokens, two_verdicts
 from model.positions import computed_sinusoids
 from model.transformer import Stack
 from pages.parts.cache import checkpoint_key, checkpoint_named
@@ -26,9 +26,9 @@ from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import changed, choices, choose
 from pages.parts.widgets.binding import listed, select
 from pages.parts.widgets.charts import show_chart
+from viz.charts.learn.heads.verdicts import verdict_chart
 from viz.charts.learn.position_hands import MOST_HANDS, hands_chart
 from viz.charts.learn.position_waves import position_waves
-from viz.charts.learn.verdicts import verdict_chart
 from viz.text.learn import looking_and_mattering, word_order
 
 TRANSLATOR, FRENCH_TEXT = "translate-en-fr", "The dog bit the man."

@@ -11,8 +11,15 @@ from model.config import Config
 from model.measures.learn import records
 from model.measures.learn.records.blindfold import MASKED, UNMASKED, Moment, blindfold_record
 from model.measures.learn.records.recurrence import cost_record, training_record
-from model.measures.learn.recurrent_classifier import RecurrentClassifier
-from model.measures.learn.recurrent_cost import LENGTHS, MODELS, cost, described_models, measured_models, waits
+from model.measures.learn.recurrence.recurrent_classifier import RecurrentClassifier
+from model.measures.learn.recurrence.recurrent_cost import (
+    LENGTHS,
+    MODELS,
+    cost,
+    described_models,
+    measured_models,
+    waits,
+)
 from model.training import blindfold, recurrent
 from model.training.data.preparation import REVIEW_LABELS
 from model.transformer import Transformer

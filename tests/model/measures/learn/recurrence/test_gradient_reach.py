@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from model.config import Config
-from model.measures.learn.gradient_reach import (
+from model.measures.learn.recurrence.gradient_reach import (
     PROBES,
     fresh_lstm,
     fresh_transformer,

@@ -5,7 +5,7 @@ import pytest
 
 from model import load_checkpoint
 from model.measures.head_kinds import Sides, sides_of
-from model.measures.learn.attention_to_word import AttentionToWord, attention_to_word, change_of
+from model.measures.learn.heads.attention_to_word import AttentionToWord, attention_to_word, change_of
 
 TOKENS = ("film", "loved", "it", ".")
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model import Edits, load_checkpoint
-from model.measures.learn.two_verdicts import TwoVerdicts, outcome_of_translations, same_tokens, two_verdicts
+from model.measures.learn.order.two_verdicts import TwoVerdicts, outcome_of_translations, same_tokens, two_verdicts
 from tests import tiny
 
 ORDERS = ("The film was slow, but I loved it.", "I loved the film, but it was slow.")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model import load_checkpoint
-from model.measures.learn.lookahead import UNMASKED, Lookahead, lookahead
+from model.measures.learn.recurrence.lookahead import UNMASKED, Lookahead, lookahead
 from model.measures.teacher_forcing import Forced
 from tests import tiny
 

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from model import Edits, load_checkpoint
-from model.measures.learn.score_scale import (
+from model.measures.learn.heads.score_scale import (
     Sharpness,
     divides,
     heads_of,

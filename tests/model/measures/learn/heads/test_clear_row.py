@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model.measures.learn.clear_row import ClearRow, at_query, clear_row, whole_words
+from model.measures.learn.heads.clear_row import ClearRow, at_query, clear_row, whole_words
 
 TOKENS = ("film", "slow", "but", "loved", ".")
 PLACES = [0, 1, 2, 3]

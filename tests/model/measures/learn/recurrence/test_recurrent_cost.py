@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from model.config import Config
-from model.measures.learn.recurrent_classifier import RecurrentClassifier, state_width
-from model.measures.learn.recurrent_cost import (
+from model.measures.learn.recurrence.recurrent_classifier import RecurrentClassifier, state_width
+from model.measures.learn.recurrence.recurrent_cost import (
     MODELS,
     Cost,
     costs,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.measures.learn.changed_words import (
+from model.measures.learn.order.changed_words import (
     changed_words,
     counts_to_guess,
     longest_common,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model import load_checkpoint
-from model.measures.learn.written_steps import NextToken, WrittenSteps, parting, with_second, written_steps
+from model.measures.learn.order.written_steps import NextToken, WrittenSteps, parting, with_second, written_steps
 
 TEXT, OTHER = "You are my friend.", "You are my friends."
 

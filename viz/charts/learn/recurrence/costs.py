@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from model.measures.learn.costs import Timed
+from model.measures.learn.sizes.costs import Timed
 from viz.charts.chart_data import data_of
 from viz.charts.lines import Line, configured, line_chart
 from viz.theme import FONT_SIZE, LIGHT, Theme

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from model import Config, load_checkpoint
-from model.measures.learn.model_sizes import MODEL_SIZES
-from model.measures.learn.parameters import Part, parameter_count, parts_of
+from model.measures.learn.sizes.model_sizes import MODEL_SIZES
+from model.measures.learn.sizes.parameters import Part, parameter_count, parts_of
 from model.transformer import Transformer
 from tests import tiny
 from tests.folders import KINDS, make_folders

@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from model.config import Config
-from model.measures.learn.recurrent_classifier import Classified, RecurrentClassifier, state_width
+from model.measures.learn.recurrence.recurrent_classifier import Classified, RecurrentClassifier, state_width
 from model.transformer import Transformer
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)

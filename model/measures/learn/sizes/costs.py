@@ -18,7 +18,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.config import Config
-from model.measures.learn.parameters import parameter_count, parts_of
+from model.measures.learn.records import RECORDS
+from model.measures.learn.sizes.parameters import parameter_count, parts_of
 from model.transformer import Transformer
 
 FLOAT_BYTES = 4  # of a float32
@@ -41,7 +42,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 LONGEST_LIVE = 512  # 1,024 tokens take some 400 MB to train on, more than a small server has
 SECONDS_LIVE = 20.0
 ROUNDS, LEAST_SECONDS = 5, 0.3  # a length is timed so often, or until so much time is spent
-RECORD = Path(__file__).with_name("records") / "costs.json"
+RECORD = RECORDS / "costs.json"
 
 Clock = Callable[[], float]
 

@@ -5,8 +5,8 @@ import pytest
 
 from model import Edits, load_checkpoint
 from model.edits import HeadSite
-from model.measures.learn import head_effects as measure
-from model.measures.learn.head_effects import head_effects, outcomes_under, shares_of_heads
+from model.measures.learn.heads import head_effects as measure
+from model.measures.learn.heads.head_effects import head_effects, outcomes_under, shares_of_heads
 from model.measures.outcome import outcome_of
 from tests import tiny
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model.attention import join, split
-from model.measures.learn.head_cut import counts_to_guess, cut, joined, origins, tokens_read, viewed
+from model.measures.learn.heads.head_cut import counts_to_guess, cut, joined, origins, tokens_read, viewed
 from tests import tiny
 
 

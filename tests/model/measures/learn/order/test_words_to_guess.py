@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.measures.learn.words_to_guess import MOST, words_to_guess
+from model.measures.learn.order.words_to_guess import MOST, words_to_guess
 
 WORDS = ("The", "dog", "bit", "the", "man", "in", "town", ".")
 IS_WORD = [True] * 7 + [False]

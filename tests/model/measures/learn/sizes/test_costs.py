@@ -7,7 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model import Config, InputError
-from model.measures.learn.costs import (
+from model.measures.learn.sizes.costs import (
     LENGTHS,
     MEASURED,
     Record,
@@ -21,8 +21,8 @@ from model.measures.learn.costs import (
     weight_bytes,
     write_record,
 )
-from model.measures.learn.model_sizes import MODEL_SIZES, resized
-from model.measures.learn.parameters import groups_of, parameter_count
+from model.measures.learn.sizes.model_sizes import MODEL_SIZES, resized
+from model.measures.learn.sizes.parameters import groups_of, parameter_count
 from tests import tiny
 
 KINDS: list[tuple[str, dict[str, Any]]] = [

@@ -5,10 +5,10 @@ from typing import Literal
 
 import altair as alt
 
-from model.measures.learn.gradient_reach import GradientReach
 from model.measures.learn.records.recurrence import TrainingRecord
-from model.measures.learn.recurrent_cost import LENGTHS, Cost
-from viz.charts.learn.compared_lines import Axis, ModelLine, compared_lines
+from model.measures.learn.recurrence.gradient_reach import GradientReach
+from model.measures.learn.recurrence.recurrent_cost import LENGTHS, Cost
+from viz.charts.learn.recurrence.compared_lines import Axis, ModelLine, compared_lines
 from viz.text.learn import recurrent_network as words
 from viz.theme import LIGHT, Theme
 

@@ -8,7 +8,7 @@ import pytest
 
 from model import Edits, load_checkpoint
 from model.edits import Shift
-from model.measures.learn.position_hands import SHIFTS, clock_pairs, hand_angles, possible_shifts, turns
+from model.measures.learn.order.position_hands import SHIFTS, clock_pairs, hand_angles, possible_shifts, turns
 from tests import tiny
 
 WIDTH = 128

@@ -1,0 +1,1 @@
+"""What the heads of a text do to its answer, and how a width is cut into them."""

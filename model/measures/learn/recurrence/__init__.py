@@ -1,0 +1,1 @@
+"""What an LSTM, or a decoder without its mask, does otherwise than a Transformer."""

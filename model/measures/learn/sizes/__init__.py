@@ -1,0 +1,1 @@
+"""How large a model is, and what it costs in operations, memory and time."""

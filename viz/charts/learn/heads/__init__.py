@@ -1,0 +1,1 @@
+"""Heads, their rows and masks, and the verdicts with some of them muted."""

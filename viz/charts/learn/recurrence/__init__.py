@@ -1,0 +1,1 @@
+"""Two kinds of models beside each other: losses, gradients, times, sizes."""
