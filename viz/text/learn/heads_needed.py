@@ -35,8 +35,6 @@ PAPER = (
 )
 
 CUT_QUESTION = "Code cuts the width into heads without the transpose. How many of {count} tokens does head 1 read?"
-    "Code cuts the width into heads but forgets the transpose. How many of the {count} tokens does head 1 read?"
-)
 CUT_SETTING = (
     "The queries leave their projection as {count} rows of {width} numbers. `q.view({heads}, {count}, {head_width})` "
     "has the right shape, so no error is raised."
