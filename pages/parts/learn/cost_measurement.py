@@ -13,6 +13,7 @@ from viz.text.learn import recurrent_network as words
 
 MEASURED = "_recurrent_costs"  # in the visitor's session
 MOST_SECONDS, ROUNDS = 20, 3
+ENDING = 5.0  # seconds: a run that was stopped goes on until its present length is timed
 
 
 @st.cache_resource(show_spinner=False)
@@ -37,7 +38,7 @@ def offer_to_measure() -> None:
     if not st.button(words.MEASURE, key="measure_costs", help=words.MEASURE_HELP):
         return
     lock = turn()
-    if not lock.acquire(blocking=False):
+    if not lock.acquire(timeout=ENDING):
         st.info(words.BUSY)
         return
     try:
