@@ -285,11 +285,11 @@ def open_from_menu(page: Page, title: str) -> None:
 
 # By their titles: the end of the address, and what stands above the page.
 PAGES = {
+    "Explore": ("", "Which words does each head look at?"),
     "Learn": ("learn", "Question 1 of"),
     "Mistakes": ("mistakes", "What do tutorials get wrong?"),
     "What it costs": ("costs", "How large is a model, and what does a longer text cost?"),
     "Words": ("words", "What does this word mean?"),
-    "Explore": ("", "Which words does each head look at?"),
     "Inside a head": ("inside", "Where does this one number come from?"),
     "Positions": ("positions", "How does the model know the order of words?"),
     "Break the formula": ("break", "What is each part of the formula for?"),
