@@ -8,7 +8,7 @@ from pages.parts.learn.settings import OPTIONS, STOPS, Path
 from pages.parts.learn.stops import NAMES, PATH
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES
-from tests.pages.test_every_page import bar, button, opened
+from tests.pages.test_every_page import bar, button, follow, opened
 
 EVERY_STOP = range(1, len(PATH) + 1)
 OWN = "We laughed all evening, but nobody in our row liked the ending."
@@ -86,6 +86,18 @@ def test_a_stop_has_further_rounds_once_it_was_guessed(stop):
         assert not before.exception
         assert not after.exception
         assert before.title[0].value != after.title[0].value
+
+
+@pytest.mark.parametrize("stop", EVERY_STOP)
+def test_every_door_opens_a_page_that_can_show_all_that_it_is_asked_for(stop):
+    for number in range(1, len(PATH[stop - 1].rounds) + 1):
+        guess = f"{stop}a" if number == 1 else f"{stop}.{number}a"
+        app = opened("learn.py", stop=str(stop), round=str(number), guesses=guess)
+        (door,) = [each.proto.label for each in app.get("page_link") if each.proto.page]
+        beyond = follow(app, door).run()
+        assert not beyond.exception
+        assert not beyond.error
+        assert not [each.value for each in beyond.info if "no usable value" in each.value]
 
 
 def test_an_empty_text_gets_a_sentence():

@@ -32,7 +32,7 @@ DOOR = Door(
     page="break",
     label="Break the formula: take the mask off",
     explained="Shows every weight of a model that may look ahead, beside those that it has with its mask.",
-    changes={"experiment": "unmasked"},
+    changes={"experiment": "unmask"},
 )
 
 
