@@ -192,6 +192,11 @@ ADDRESSES = [
         },
     ),
     # Inside a head: every step; the whole head, with which it opens, needs no name
+    Address("inside", "step=layers", {"step": Said("Step 14 of 18: later layers")}),
+    Address("inside", "step=last-norm", {"step": Said("Step 15 of 18: last norm")}),
+    Address("inside", "step=pooling", {"step": Said("Step 16 of 18: pooling")}),
+    Address("inside", "step=logits", {"step": Said("Step 17 of 18: logits")}),
+    Address("inside", "step=answer", {"step": Said("Step 18 of 18: answer")}),
     Address("inside", "head=5&step=embedding", {"head": Control("Head", "6"), "step": Said("Step 1 of 18: embedding")}),
     Address(
         "inside",
