@@ -75,8 +75,8 @@ def test_the_filter_narrows_index_and_terms():
 
 
 def test_a_word_that_another_page_explains_leads_to_its_term():
-    for page in ("explore.py", "inside.py"):
-        app = whole(opened(page, text=OWN))
+    for page, step in (("explore.py", {}), ("inside.py", {"step": "embedding"})):
+        app = whole(opened(page, text=OWN, **step))
         (text,) = [text.value for text in app.markdown if text.value.startswith("**How to read this**")]
         assert "[**query**](words?text=Not+bad+at+all%21&term=query)" in text
         assert "{" not in text
