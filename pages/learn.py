@@ -26,13 +26,13 @@ def show() -> None:
     selection = selected()
     path = place_on_path(selection.of(Path))
     stop = PATH[path.stop - 1]
-    shown = selection_at(stop, selection)
-    show_instead(shown)
-    pages.show_bar(shown, usable_by(stop))
+    stop_selection = selection_at(stop, selection)
+    show_instead(stop_selection)
+    pages.show_bar(stop_selection, usable_by(stop))
     ask = stop.rounds[path.round - 1]
     with pages.plain_refusals(), pages.question_above(stop.name):
         with st.spinner("Computing the answer"):
-            asked = ask(shown)
+            asked = ask(stop_selection)
         seen = show_question(path.stop, asked, path.guess, instead(stop))
         address_notice()
         show_guesses(asked, path)

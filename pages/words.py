@@ -27,8 +27,8 @@ def show() -> None:
     show_finding(QUESTION, TITLE, SENTENCE)
     address_notice()
     named = TERMS.get(selection.of(Words).term)
-    wanted = "" if picture_alone() else str(st.session_state.get(FILTER, ""))[:LONGEST_FILTER]
-    groups = matching(wanted)
+    filter_text = "" if picture_alone() else str(st.session_state.get(FILTER, ""))[:LONGEST_FILTER]
+    groups = matching(filter_text)
     with picture():
         if named is not None:
             with st.container(border=True, key="named_term"):

@@ -351,9 +351,9 @@ TERMS: dict[str, Term] = {term.key: term for terms in GLOSSARY.values() for term
 
 def matching(words: str) -> dict[str, tuple[Term, ...]]:
     """The terms in which all of some words occur, in their name, other names or sentence, whatever the case."""
-    wanted = words.casefold().split()
+    filter_words = words.casefold().split()
     by_group = {
-        group: tuple(term for term in terms if all(word in searched(term) for word in wanted))
+        group: tuple(term for term in terms if all(word in searched(term) for word in filter_words))
         for group, terms in GLOSSARY.items()
     }
     return {group: terms for group, terms in by_group.items() if terms}

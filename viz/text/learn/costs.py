@@ -129,8 +129,8 @@ def sentence(config: Config, preset: str, *, typed: bool) -> str:
         f"Its feed-forward layers hold {percent(feed_forward / total)}, its attention {percent(attention / total)}. "
         f"Exactly {total:,} parameters as its layers add up."
     )
-    said = "" if typed else PUBLISHED.get(preset, "")
-    return " ".join(filter(None, (shares, said)))
+    published = "" if typed else PUBLISHED.get(preset, "")
+    return " ".join(filter(None, (shares, published)))
 
 
 def part_rows(config: Config) -> list[dict[str, Any]]:

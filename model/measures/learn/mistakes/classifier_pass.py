@@ -40,7 +40,7 @@ class ClassifierPass:
 
 def can_read(config: Config) -> bool:
     """Whether the pass below computes what a model of this config does: of ours, ``sentiment``."""
-    wanted = {
+    supported = {
         "architecture": "encoder",
         "positions": "sinusoidal",
         "norm_order": "pre",
@@ -54,7 +54,7 @@ def can_read(config: Config) -> bool:
         "windowed_layers": (),
         "kv_heads": None,
     }
-    fits = all(getattr(config, name) == value for name, value in wanted.items())
+    fits = all(getattr(config, name) == value for name, value in supported.items())
     return fits and bool(config.labels) and config.width % (2 * config.heads) == 0 and config.head_size is None
 
 

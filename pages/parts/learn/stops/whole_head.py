@@ -93,21 +93,21 @@ def ask(selection: Selection) -> Asked:
     checkpoint, result, head = checkpoint_named(selection.checkpoint), here.result, trained_head(selection, here)
     answer = named(checkpoint, result, result.outcome.answers[0])
     other = "" if result.other is None else named(checkpoint, result, result.other)
-    said = {
+    names = {
         **words.place(here.layer, here.head),
         **words.outcome_words(result, answer, other),
         **words.sharp_words(here.sharp, here.everywhere, head.query.shape[1], biased=head.bias is not None),
     }
     return Asked(
-        question=words.QUESTION.format(**said),
-        setting=words.SETTING.format(**said),
+        question=words.QUESTION.format(**names),
+        setting=words.SETTING.format(**names),
         options=words.OPTIONS,
         right=frozenset({words.right_option(result)}),
-        answer=words.title(result, said),
-        sentence=words.SENTENCE.format(**said),
-        picture=lambda seen: show_head(head, text, words.TRAINED.format(**said), knob=seen),
+        answer=words.title(result, names),
+        sentence=words.SENTENCE.format(**names),
+        picture=lambda seen: show_head(head, text, words.TRAINED.format(**names), knob=seen),
         door=door(here),
-        act=partial(show_act, words.ACT.format(**said)),
+        act=partial(show_act, words.ACT.format(**names)),
         unclear=words.ALONE if len(text.tokens) < 2 else "",
     )
 
@@ -119,22 +119,22 @@ def ask_untrained(selection: Selection) -> Asked:
     if len(text.tokens) < 2:
         return ask(selection)
     width = checkpoint_named(selection.checkpoint).config.head_width
-    said = words.place(here.layer, here.head) | words.spread_words(here.everywhere, here.untrained, width)
+    names = words.place(here.layer, here.head) | words.spread_words(here.everywhere, here.untrained, width)
 
     def show(seen: bool) -> None:
         if seen:
             fresh = untrained_head(key, selection, here.layer, here.head)
-            show_head(fresh, text, words.UNTRAINED.format(**said), knob=True)
+            show_head(fresh, text, words.UNTRAINED.format(**names), knob=True)
         else:
-            show_head(trained_head(selection, here), text, words.TRAINED.format(**said), knob=False)
+            show_head(trained_head(selection, here), text, words.TRAINED.format(**names), knob=False)
 
     return Asked(
-        question=words.SPREAD_QUESTION.format(**said),
-        setting=words.SPREAD_SETTING.format(**said),
+        question=words.SPREAD_QUESTION.format(**names),
+        setting=words.SPREAD_SETTING.format(**names),
         options=words.SPREAD_OPTIONS,
         right=frozenset({words.right_spread(here.everywhere, here.untrained)}),
-        answer=words.SPREAD_ANSWER.format(**said),
-        sentence=words.SPREAD_SENTENCE.format(**said),
+        answer=words.SPREAD_ANSWER.format(**names),
+        sentence=words.SPREAD_SENTENCE.format(**names),
         picture=show,
         door=door(here),
         act=partial(show_act, words.SPREAD_ACT),

@@ -68,8 +68,8 @@ def row_records(tokens: Sequence[str], weights: Sequence[float], query: int, key
 def record(token: str, weight: float, *, place: int) -> dict[str, Any]:
     """One bar and its word."""
     name = visible(token, LONGEST)
-    said = percent(weight) if weight >= LEAST_SAID else ""
-    return {"place": place, "token": name, "weight": weight, "said": said, "asks": False, "marked": False}
+    label = percent(weight) if weight >= LEAST_SAID else ""
+    return {"place": place, "token": name, "weight": weight, "said": label, "asks": False, "marked": False}
 
 
 def bars(base: alt.Chart, count: int, theme: Theme) -> list[alt.Chart]:

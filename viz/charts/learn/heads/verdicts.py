@@ -40,11 +40,15 @@ def verdict_chart(
     bar = base.mark_bar(height=THICK, yOffset=8, color=theme.accent).encode(
         x=across, tooltip=["name:N", alt.Tooltip("share:Q", title=title, format=".4f")]
     )
-    said = base.mark_text(font=FONT, align="left", dx=6, dy=8, fontSize=FONT_SIZE, fontWeight="bold", color=theme.text)
+    number = base.mark_text(
+        font=FONT, align="left", dx=6, dy=8, fontSize=FONT_SIZE, fontWeight="bold", color=theme.text
+    )
     name = base.mark_text(font=FONT, align="left", dy=-14, fontSize=FONT_SIZE, color=theme.text)
     layers = [
         bar,
-        said.encode(x=alt.X("end:Q"), text="said:N").transform_calculate(end="datum.share === null ? 0 : datum.share"),
+        number.encode(x=alt.X("end:Q"), text="said:N").transform_calculate(
+            end="datum.share === null ? 0 : datum.share"
+        ),
         name.encode(x=alt.X("start:Q"), text="name:N"),
     ]
     if even is not None:
