@@ -76,6 +76,7 @@ def at_stop(page: Page, stop: int) -> None:
 
 def timed(page: Page, selector: str) -> float:
     """From a click to the finished page, in ms."""
+    page.locator(selector).first.wait_for()  # a page may still be on its way where its question stands already
     taken = float(page.evaluate(MEASURE, [selector, QUIET]))
     idle(page)
     return taken
