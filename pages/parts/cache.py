@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -10,9 +11,10 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from model import Checkpoint, CheckpointError, Config, InputError, available_devices, checkpoint, load_checkpoint
+from model import Checkpoint, CheckpointError, Config, InputError, available_devices, load_checkpoint
 from model.loading import checkpoint_files
 from model.trace import Trace, map_tensors
+from pages.parts.models.catalogue import folder_of
 from pages.parts.state.selection import LONGEST_TEXT
 from viz.text.card_tables import purpose
 
@@ -75,18 +77,22 @@ def checkpoint_named(name: str) -> Checkpoint:
     """The checkpoint, from memory unless its files have changed. CheckpointError where it cannot be used."""
     key = checkpoint_key(name)
     size = file_bytes(name)
-    return checkpoints().get(key, lambda: load_checkpoint(name, device=key[1]), lambda _: size, expected=size)
+
+    def load() -> Checkpoint:
+        return replace(load_checkpoint(folder_of(name), device=key[1]), name=name)
+
+    return checkpoints().get(key, load, lambda _: size, expected=size)
 
 
 def checkpoint_key(name: str) -> tuple[str, str, tuple[int, ...]]:
     """Name, device and the times at which the files were written."""
     devices, device = available_devices(), st.session_state.get("device")
-    return name, device if device in devices else devices[0], tuple(file_times(checkpoint.CHECKPOINTS / name))
+    return name, device if device in devices else devices[0], tuple(file_times(folder_of(name)))
 
 
 def file_bytes(name: str) -> int:
     """The size of a checkpoint's files together."""
-    return sum(file.stat().st_size for file in (checkpoint.CHECKPOINTS / name).glob("*") if file.is_file())
+    return sum(file.stat().st_size for file in folder_of(name).glob("*") if file.is_file())
 
 
 def reads_pairs(name: str) -> bool:
@@ -99,7 +105,7 @@ def reads_pairs(name: str) -> bool:
 
 def purpose_of(name: str) -> str:
     """What a checkpoint does, in a few words, without its weights; "cannot be used" where its files say nothing."""
-    folder = checkpoint.CHECKPOINTS / name
+    folder = folder_of(name)
     return purpose_in(str(folder), tuple(file_times(folder)))
 
 
@@ -115,7 +121,7 @@ def purpose_in(folder: str, times: tuple[int, ...]) -> str:
 
 def config_of(name: str) -> Config | None:
     """What a checkpoint is, without its weights; None where its files say nothing."""
-    folder = checkpoint.CHECKPOINTS / name
+    folder = folder_of(name)
     return config_in(str(folder), tuple(file_times(folder)))
 
 
