@@ -23,7 +23,7 @@ def free_memory(process: Path = PROCESS, groups: Path = GROUPS) -> int:
 
 
 def machine_memory(process: Path) -> int:
-    """What Linux counts as available, in bytes; elsewhere all of the machine's memory, for no call says what is free."""
+    """What Linux counts as available, in bytes; elsewhere all of the memory, for no call says what is free."""
     with contextlib.suppress(OSError, KeyError):
         return figures(process / "meminfo")["MemAvailable"] * 1024
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 1 << 62
