@@ -18,7 +18,7 @@ from model.decoding.steps import Chosen, Generation, likeliest, write
 from model.device import choose_device
 from model.edits import NO_EDITS, Edits
 from model.errors import CheckpointError, InputError, printable
-from model.loading import checkpoint_files
+from model.loading import checkpoint_files, hub
 from model.tokenizer import Tokenizer
 from model.trace import Trace
 from model.tracing.description import CutText, cut, produced_target, typed_target, with_texts, with_tokens
@@ -243,22 +243,59 @@ def _architecture_in(folder: Path, _states: frozenset[tuple[str, int, int, int]]
         return ""
 
 
-def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
-    """A bundled checkpoint by its name, or any by its folder.
+def load_checkpoint(name: str | Path, device: str = "auto", *, revision: str | None = None) -> Checkpoint:
+    """A bundled checkpoint by its name, any by its folder, or a model of the Hugging Face hub by its id.
+
+    revision: of a model of the hub, a branch, a tag or a commit; as good as "org/name@revision". What was downloaded
+    before is opened without asking the hub; anything else is downloaded under a progress bar.
 
     Raises CheckpointError where there is none of that name or its files cannot be used, InputError where this
     machine has no such device.
     """
     chosen = choose_device(device)
-    folder = CHECKPOINTS / name if str(name) in available_checkpoints() else Path(name)
-    if not is_folder(folder):
-        names = ", ".join(available_checkpoints())
-        raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {names}.")
+    folder = None if revision is not None else local_folder(name)
+    if folder is None:
+        hub_name = name_on_hub(name, revision)
+        try:
+            folder = hub.obtained(hub_name)
+        except hub.NotOnHub:
+            if "/" in str(hub_name) or revision is not None:
+                raise
+            raise no_such(name) from None  # a bundled name that is misspelt, most likely
+        return read_checkpoint(folder, chosen, name=f"{hub_name.repo}@{folder.name}")
+    return read_checkpoint(folder, chosen, name=folder.name)
+
+
+def read_checkpoint(folder: Path, device: torch.device, *, name: str) -> Checkpoint:
+    """The checkpoint in a folder, under a name."""
     values = checkpoint_files.read_config(folder)
     model = checkpoint_files.read_model(folder, values)
     tokenizer = checkpoint_files.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))
     card, family = checkpoint_files.read_card(folder), families.family_of(values)
-    return Checkpoint(folder.name, model.to(chosen), tokenizer, card, chosen, family)
+    return Checkpoint(name, model.to(device), tokenizer, card, device, family)
+
+
+def local_folder(name: str | Path) -> Path | None:
+    """The folder of a bundled checkpoint, or the folder that is named itself; None where there is neither."""
+    if str(name) in available_checkpoints():
+        return CHECKPOINTS / name
+    return Path(name) if is_folder(Path(name)) else None
+
+
+def name_on_hub(name: str | Path, revision: str | None) -> hub.HubName:
+    """What is no folder as a name on the hub; CheckpointError where it cannot be one."""
+    try:
+        if isinstance(name, Path):
+            raise ValueError("a path")
+        return hub.parse_hub_name(name if revision is None else f"{name}@{revision}")
+    except ValueError:
+        raise no_such(name) from None
+
+
+def no_such(name: str | Path) -> CheckpointError:
+    """The refusal of a name that stands for nothing."""
+    kinds = f"a folder, the id of a model on the Hugging Face hub, or one of {', '.join(available_checkpoints())}"
+    return CheckpointError(f"checkpoint: found no {printable(Path(name).name)!r}, expected {kinds}.")
 
 
 def is_folder(path: Path) -> bool:
