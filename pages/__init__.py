@@ -17,13 +17,17 @@ from pages.parts.frame.bar import BarState, Takers, bar
 from pages.parts.frame.examples import examples_for
 from pages.parts.frame.finding import FINDING, picture_alone, show_finding
 from pages.parts.frame.sidebar import configure, sidebar
+from pages.parts.models.asked_model import OPENS
 from pages.parts.models.catalogue import checkpoint_names, label_of
+from pages.parts.models.linked_model import ask_for_model
 from pages.parts.state.page_fields import FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
-from pages.parts.state.session import address_notice, choices, choose, remember, selected, take_back
+from pages.parts.state.session import address_notice, choices, choose, finish, remember, selected, take_back
 from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parent
+
+MODELS, MODELS_TITLE = "checkpoints", "Models"  # the page where models are had
 
 # Group, file and title, in the order of the menu. A page appears once its file exists.
 MENU = (
@@ -42,7 +46,7 @@ MENU = (
     ("Ask", "compare", "Compare"),
     ("Ask", "edit", "Edit"),
     ("Trust", "evidence", "How we know"),
-    ("Trust", "checkpoints", "Checkpoints"),
+    ("Trust", "checkpoints", MODELS_TITLE),
 )
 MEND_HELP = "Removes all kept edits, here and on the page Break the formula."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
@@ -84,6 +88,12 @@ def frame(page: str) -> None:
     st.session_state["_at"] = page
     st.session_state[FINDING] = {}
     remember(selected())
+    if page == MODELS:
+        return
+    st.session_state.pop(OPENS, None)  # whoever has gone on does not want to be fetched
+    if ask_for_model(page):
+        finish()
+        st.stop()
 
 
 @st.cache_resource(show_spinner=False)
