@@ -44,6 +44,11 @@ class Checkpoint:
     family: families.Family = families.OWN
 
     @property
+    def label(self) -> str:
+        """What sentences call it: a model of the hub without the commit, which its name ends with."""
+        return self.name.partition("@")[0]
+
+    @property
     def config(self) -> Config:
         """The model's sizes and parts."""
         return self.model.config
@@ -70,12 +75,12 @@ class Checkpoint:
         architecture has no place for.
         """
         if pair is not None and not self.config.segments:
-            raise InputError(f"{self.name} reads one text, not a pair: leave the second text out.")
+            raise InputError(f"{self.label} reads one text, not a pair: leave the second text out.")
         source = cut(self.tokenizer.encode(text, pair), self.longest)
         ids = source.encoding.ids
         if not self.config.is_encoder_decoder:
             if target is not None:
-                raise InputError(f"{self.name} has no decoder beside its encoder: leave the target out.")
+                raise InputError(f"{self.label} has no decoder beside its encoder: leave the target out.")
             types = source.encoding.segments if self.config.segments > 1 else None
             return with_texts(self.trace_ids(ids, type_ids=types, edits=edits, logits=logits), source)
         if isinstance(target, str):
@@ -102,7 +107,7 @@ class Checkpoint:
         Raises InputError for ids outside the vocabulary, too many of them, or none; for type_ids (the segment of
         every id; None: 0) where the model has no segments.
         """
-        trace = forward_pass(self.model, ids, target_ids, type_ids, edits, logits=logits, name=self.name)
+        trace = forward_pass(self.model, ids, target_ids, type_ids, edits, logits=logits, name=self.label)
         return with_tokens(trace, self.tokenizer)
 
     def trace_again(self, trace: Trace, edits: Edits = NO_EDITS) -> Trace:
@@ -114,9 +119,9 @@ class Checkpoint:
     def _greedy_trace(self, ids: tuple[int, ...], edits: Edits, *, logits: bool) -> Trace:
         """The trace of a pair whose target is what greedy decoding says: of one pass, the same to the bit each time."""
         start, most = start_ids(self.config, ids), most_ids(self.config, ids, edits, MOST_TOKENS)
-        decoder = decoder_of(self.model, ids, edits, name=self.name)
+        decoder = decoder_of(self.model, ids, edits, name=self.label)
         written = list(write(decoder, start, most, likeliest, NO_PROCESSORS))
-        trace = written_trace(decoder, ids, start, written, name=self.name, logits=logits)
+        trace = written_trace(decoder, ids, start, written, name=self.label, logits=logits)
         return with_tokens(trace, self.tokenizer)
 
     def _with_produced(self, trace: Trace, source: CutText) -> Trace:
@@ -133,7 +138,7 @@ class Checkpoint:
     def probabilities(self, trace: Trace) -> dict[str, float]:
         """The probability of every label in a trace of this model."""
         if not self.config.labels or trace.logits is None:
-            raise InputError(f"{self.name} has no classifier: it was not trained to choose between labels.")
+            raise InputError(f"{self.label} has no classifier: it was not trained to choose between labels.")
         return dict(zip(self.config.labels, trace.logits.double().softmax(dim=-1).tolist(), strict=True))
 
     def likeliest(self, trace: Trace, position: int = -1) -> tuple[str, float]:
@@ -143,7 +148,7 @@ class Checkpoint:
         where the model does not predict tokens.
         """
         if trace.logits is None or trace.logits.ndim != 2:
-            raise InputError(f"{self.name} does not predict tokens: it has no head for them.")
+            raise InputError(f"{self.label} does not predict tokens: it has no head for them.")
         probability, token_id = trace.logits[position].double().softmax(dim=-1).max(dim=-1)
         return self.tokenizer.pieces([int(token_id)])[0], float(probability)
 
@@ -182,7 +187,7 @@ class Checkpoint:
         """
         settings = make_settings(max_tokens=max_tokens, method=method, **options)
         if not self.config.has_decoder:
-            raise InputError(f"{self.name} is an encoder: it reads text and cannot write any.")
+            raise InputError(f"{self.label} is an encoder: it reads text and cannot write any.")
         source = cut(self.tokenizer.encode(text), self.longest)
         ids = source.encoding.ids
         started = (*start_ids(self.config, ids), *written)
@@ -190,10 +195,10 @@ class Checkpoint:
             checked_ids(self.model, read, "written")
         longest = most_ids(self.config, ids, edits, len(written) + max_tokens)
         rows = settings.width if settings.method == "beam" else None
-        decoder = decoder_of(self.model, ids, edits, name=self.name, rows=rows, longest=longest)
+        decoder = decoder_of(self.model, ids, edits, name=self.label, rows=rows, longest=longest)
 
         def to_trace(chosen: Sequence[Chosen], rows: Sequence[int]) -> Trace:
-            trace = written_trace(decoder, ids, started, chosen, rows, name=self.name)
+            trace = written_trace(decoder, ids, started, chosen, rows, name=self.label)
             return self._with_produced(with_tokens(trace, self.tokenizer), source)
 
         return Writer(
