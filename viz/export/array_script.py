@@ -39,14 +39,14 @@ np.savez_compressed("attention.npz", **arrays)
 '''
 
 SHOWING = '''\
-"""Save this in the folder of Headlight and run it from there, or in a notebook there. It reads {file}."""
+"""Save this in the folder of Headlight, beside the file that it reads, and run it there, or in a notebook there."""
 
 {facts}from pathlib import Path
 
 from model.loading.attention_arrays import read_attention
 from viz.explorer import View, html_page, show
 
-attention = read_attention({file!r})
+attention = read_attention({file!r})  # {origin}
 view = View({view})
 
 # As a web page of its own, which needs no network:
@@ -57,6 +57,6 @@ show(attention, view)
 '''
 
 
-def showing_script(file: str, view: View, provenance: FileProvenance) -> str:
-    """A script that opens the file of this name and shows the view of it. file: letters, digits, "." and "-" alone."""
-    return SHOWING.format(file=file, facts=comment(provenance), view=settings(view))
+def showing_script(file: str, origin: str, view: View, provenance: FileProvenance) -> str:
+    """A script that opens the file of this name and shows the view of it. origin: where such a file comes from."""
+    return SHOWING.format(file=file, origin=origin, facts=comment(provenance), view=settings(view))
