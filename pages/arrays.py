@@ -14,7 +14,7 @@ from pages.parts.arrays.file_heads import (
     sentence_of_file,
     show_file_cards,
 )
-from pages.parts.arrays.opened_file import OPENED, UPLOAD, OpenedFile, kinds_and_notes, opened_file
+from pages.parts.arrays.opened_file import OPENED, UPLOAD, OpenedFile, example_model, kinds_and_notes, opened_file
 from pages.parts.arrays.settings import Arrays
 from pages.parts.components.sentence_picture import sentence_picture
 from pages.parts.explore.explorer_panel import (
@@ -47,7 +47,7 @@ from viz.tokens import markdown_text, visible
 
 PAGE = "arrays"
 QUESTION = "What do the heads of another program look at?"
-EXAMPLE = "A worked example, made just now from a model of this app. Your own file takes its place."
+EXAMPLE = "A worked example, made just now with the model {}; upload an NPZ or safetensors file to see yours."
 UPLOAD_LABEL = "Attention of another program (NPZ or safetensors)"
 UPLOAD_HELP = (
     "The file is read in this session alone and is gone with it. What has to be in it, and a script that saves it, "
@@ -178,7 +178,7 @@ def show_opening(file: OpenedFile, attention: ShownAttention, opening: Opening) 
 
 def origin_of(file: OpenedFile) -> str:
     """That the example is one; "" of any other file."""
-    return EXAMPLE if file.is_example and not picture_alone() else ""
+    return EXAMPLE.format(markdown_text(example_model())) if file.is_example and not picture_alone() else ""
 
 
 def name_of(file: OpenedFile) -> str:

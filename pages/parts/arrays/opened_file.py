@@ -85,12 +85,13 @@ class FilesInMemory:
         return arrays
 
     def _free(self) -> None:
-        others = [each for opened in self.used[:-1] if (each := opened()) is not None]
-        kept = [self.used[-1]() , *reversed(others)]
         total = 0
-        for file in kept:
-            total += file.arrays.nbytes if file is not None and file.arrays is not None else 0
-            if file is not None and total > self.capacity and file is not kept[0]:
+        for place, opened in enumerate(reversed(self.used)):
+            file = opened()
+            if file is None or file.arrays is None:
+                continue
+            total += file.arrays.nbytes
+            if place and total > self.capacity:  # the last used stays in any case
                 file.arrays = None
 
 
@@ -121,9 +122,14 @@ def server_file() -> OpenedFile | None:
     return OpenedFile(("server", named, written), path.name, lambda: content_of(path))
 
 
+def example_model() -> str:
+    """The model that the example is made with."""
+    return str(CODEC.opening(PAGE)["checkpoint"])
+
+
 def example_file() -> OpenedFile:
     """The attention of a bundled model, saved just now as any program would."""
-    name = CODEC.opening(PAGE)["checkpoint"]
+    name = example_model()
 
     def read() -> bytes:
         try:
