@@ -183,7 +183,7 @@ def described(array: np.ndarray) -> str:
 def attention(
     name: str, weights: np.ndarray, queries: tuple[str, ...], keys: tuple[str, ...], mask: np.ndarray | None
 ) -> StoredAttention:
-    """One attention whose shapes fit, in float32."""
+    """One attention, in float32, whose shapes fit and whose every number can be a weight."""
     if weights.ndim != 4 or weights.dtype.kind != "f":
         refuse(f"{name} must be floats (layer, head, query, key); found {described(weights)}")
     if 0 in weights.shape:
@@ -193,21 +193,20 @@ def attention(
             refuse(f"{name} has {weights.shape[axis]} {side}, but there are {len(tokens)} tokens for them")
     if mask is not None and (mask.shape != weights.shape[2:] or mask.dtype.kind not in "biu"):
         refuse(f"The mask of {name} must be True or False for each (query, key); found {described(mask)}")
-    with np.errstate(over="ignore"):  # what float32 cannot hold is refused as infinite
+    with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is refused as infinite
         numbers = np.array(weights, np.float32)
-    return StoredAttention(
-        weights=numbers, queries=queries, keys=keys, mask=None if mask is None else mask.astype(bool)
-    )
+    allowed = None if mask is None else mask.astype(bool)
+    for layer, layer_weights in enumerate(numbers):
+        check_layer(layer_weights, layer, allowed)
+    return StoredAttention(weights=numbers, queries=queries, keys=keys, mask=allowed)
 
 
 def checked(attentions: Mapping[str, StoredAttention], *, limited: bool) -> AttentionArrays:
-    """The same, once every number can be the weight of an attention."""
+    """The same with notes on its rows. limited: whether there may be no more than a page can draw."""
     notes = []
     for name, stored in attentions.items():
         if limited:
             check_limits(stored)
-        for layer, weights in enumerate(stored.weights):
-            check_layer(weights, layer, stored.mask)
         if note := uneven_rows(stored.weights):
             notes.append(note if len(attentions) == 1 else f"{name}: {note}")
     return AttentionArrays(attentions=attentions, notes=tuple(notes))
