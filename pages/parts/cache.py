@@ -1,19 +1,26 @@
 """What is computed once and shared by all visitors: checkpoints and traces, bounded by bytes, made one at a time."""
 
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
 import streamlit as st
 import torch
 from torch import Tensor
 
-from model import Checkpoint, CheckpointError, Config, InputError, available_devices, load_checkpoint
+from model import (
+    Checkpoint,
+    CheckpointError,
+    Config,
+    InputError,
+    available_checkpoints,
+    available_devices,
+    load_checkpoint,
+)
 from model.loading import checkpoint_files
+from model.loading.weights import MAPPED_FROM
 from model.trace import Trace, map_tensors
+from pages.parts.lru_cache import LRUCache
+from pages.parts.models import large_models
 from pages.parts.models.catalogue import folder_of
 from pages.parts.state.selection import LONGEST_TEXT
 from viz.text.card_tables import purpose
@@ -21,33 +28,6 @@ from viz.text.card_tables import purpose
 # Beside nearly 400 MB of imports, on hosts that promise 690 MB.
 CHECKPOINT_BYTES = 64_000_000
 TRACE_BYTES = 96_000_000
-
-
-class LRUCache:
-    """Values under plain keys, the least recently used dropped, so that the rest stay within a number of bytes.
-
-    One value is made at a time, and room is made before it: a small host fails at the peak, not at the average.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.lock = Lock()
-        self.values: OrderedDict[object, tuple[Any, int]] = OrderedDict()
-
-    def get(self, key: object, make: Callable[[], Any], size: Callable[[Any], int], expected: int = 0) -> Any:
-        """The value under the key, made where it is not there; ``expected`` bytes are freed before that."""
-        with self.lock:
-            if key not in self.values:
-                self._free(expected)
-                value = make()
-                self._free(size(value))
-                self.values[key] = (value, size(value))
-            self.values.move_to_end(key)
-            return self.values[key][0]
-
-    def _free(self, needed: int) -> None:
-        while self.values and sum(kept for _, kept in self.values.values()) + needed > self.capacity:
-            self.values.popitem(last=False)
 
 
 @st.cache_resource(show_spinner=False)
@@ -63,7 +43,7 @@ def leave_a_core() -> None:
 
 @st.cache_resource(show_spinner=False)
 def checkpoints() -> LRUCache:
-    """The loaded checkpoints, of all visitors."""
+    """The loaded checkpoints of less than 64 MB, of all visitors. They do not wait for a large one that is loading."""
     return LRUCache(CHECKPOINT_BYTES)
 
 
@@ -81,6 +61,10 @@ def checkpoint_named(name: str) -> Checkpoint:
     def load() -> Checkpoint:
         return replace(load_checkpoint(folder_of(name), device=key[1]), name=name)
 
+    if name not in available_checkpoints():
+        large_models.note_use(name)
+    if size >= MAPPED_FROM:
+        return large_models.loaded(key, load, size)
     return checkpoints().get(key, load, lambda _: size, expected=size)
 
 

@@ -7,7 +7,7 @@ HTTP, without hf_xet.
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Event
 from typing import Any
@@ -21,6 +21,7 @@ HUB = "https://huggingface.co"
 USUAL_PATIENCE, LONGEST_PATIENCE = 10.0, 60.0  # seconds
 LARGEST_ANSWER = 16 << 20
 MISSING, GATED, BUSY = 404, (401, 403), 429
+NO_QUERY: Mapping[str, str] = {}
 
 
 class NotOnHub(CheckpointError):  # noqa: N818 -- it says what is missing
@@ -59,29 +60,29 @@ def file_address(name: HubName, file: str) -> str:
 
 
 @contextmanager
-def answer(url: str, first: int = 0, last: int | None = None, **parameters: str) -> Iterator[Any]:
+def answer(url: str, first: int = 0, last: int | None = None, query: Mapping[str, str] = NO_QUERY) -> Iterator[Any]:
     """The hub's answer, its body not read yet. ``first`` and ``last``: the bytes that are wanted of a file.
 
     A redirection to another host does not take the token along.
     """
     from huggingface_hub import __version__, get_session
-    from huggingface_hub.utils import hf_raise_for_status
+    from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined] # public, without saying so
 
     headers = {"user-agent": f"headlight; hf_hub/{__version__}", "accept-encoding": "identity"}
     if token():
         headers["authorization"] = f"Bearer {token()}"
     if first or last is not None:
         headers["range"] = f"bytes={first}-{'' if last is None else last}"
-    with get_session().stream("GET", url, headers=headers, params=parameters, timeout=patience()) as response:
+    with get_session().stream("GET", url, headers=headers, params=query, timeout=patience()) as response:
         hf_raise_for_status(response)
         yield response
 
 
-def read(url: str, largest: int, over: Event, last: int | None = None, **parameters: str) -> bytes:
+def read(url: str, largest: int, over: Event, last: int | None = None, query: Mapping[str, str] = NO_QUERY) -> bytes:
     """The body of an answer, at most so many bytes, or its beginning up to the byte ``last``."""
     content = bytearray()
     most = largest if last is None else last + 1
-    with answer(url, last=last, **parameters) as response:
+    with answer(url, last=last, query=query) as response:
         for part in response.iter_bytes():
             go_on(over)
             content += part
@@ -94,7 +95,7 @@ def read(url: str, largest: int, over: Event, last: int | None = None, **paramet
 
 def ask(path: str, over: Event, **parameters: str) -> Any:
     """What the hub says of something, as JSON."""
-    content = read(f"{endpoint()}/api/{path}", LARGEST_ANSWER, over, **parameters)
+    content = read(f"{endpoint()}/api/{path}", LARGEST_ANSWER, over, query=parameters)
     with readable():
         return json.loads(content)
 

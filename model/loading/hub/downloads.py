@@ -21,7 +21,7 @@ from model.loading.hub.repositories import HubFile
 MOST_ATTEMPTS = 3  # without a byte more
 PAUSE = 1.0  # seconds before the next
 READ_AT_ONCE = 1 << 20
-NO_SUCH_RANGE = 416
+NO_SUCH_RANGE, FAILED = 416, 500
 
 
 @dataclass
@@ -116,18 +116,19 @@ class Intake:
     def receive_all(self, url: str) -> None:
         """The rest of the file, asked for again where the connection is cut, until no more comes."""
         import httpx2
+        from huggingface_hub.errors import HfHubHTTPError
 
         attempts = 0
         while self.size < self.file.size:
             before = self.size
+            failure: Exception = httpx2.ReadError("the hub sends nothing")
             try:
                 self.receive(url)
-                failure = None
-            except httpx2.TransportError as error:
+            except (httpx2.TransportError, HfHubHTTPError) as error:
                 failure = error
             attempts = 0 if self.size > before else attempts + 1
-            if attempts >= MOST_ATTEMPTS:
-                raise failure or httpx2.ReadError("the hub sends nothing")
+            if attempts >= MOST_ATTEMPTS or is_final(failure):
+                raise failure
             if self.size < self.file.size:
                 self.over.wait(PAUSE)
                 go_on(self.over)
@@ -150,6 +151,12 @@ class Intake:
             if error.response.status_code != NO_SUCH_RANGE or not self.size:
                 raise
             self.start_again()
+
+
+def is_final(failure: Exception) -> bool:
+    """Whether the hub has refused, and not just failed."""
+    status = getattr(getattr(failure, "response", None), "status_code", FAILED)
+    return status < FAILED
 
 
 def continues(response: Any, start: int) -> bool:

@@ -1,7 +1,7 @@
 """Names on the hub: what can be one, and what can be none."""
 
 import pytest
-from huggingface_hub.utils import validate_repo_id
+from huggingface_hub.utils._validators import validate_repo_id
 
 from model.loading.hub import HubName, parse_hub_name
 
