@@ -31,7 +31,6 @@ COMMAND = "The command that trained it"
 SQUARES = "Each square is a head and each row a layer; the first layer is at the bottom"
 ORANGE = "; orange heads of the decoder attend to the encoder"
 BELOW = " Below stand ways to get others, and the data and training of each."
-LOADED_HELP = "It is in the server's memory: it opens at once."
 EVIDENCE_HELP = "Compares every number that the app shows of these models with a computation by other code."
 PARAMETERS_HELP = "The numbers that training adjusts: embeddings, projections and norms together."
 SHAPE_HELP = (
@@ -98,10 +97,8 @@ def show_model(name: str, model: cards.Model) -> None:
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"**{markdown_text(label_of(name))}** · {markdown_text(model.purpose())}")
         st.image(model_picture(model.config, theme=theme()), alt=stacks_in_words(model.config))
-        loaded = is_loaded(name)
-        st.caption(
-            markdown_text(f"{model.size_line()}{', loaded' if loaded else ''}"), help=LOADED_HELP if loaded else None
-        )
+        memory = ", in memory" if is_loaded(name) else ""
+        st.caption(markdown_text(f"{model.size_line()}{memory}"))
         if model.main_result():
             st.markdown(markdown_text(model.main_result()), help=model.main_result_explained() or None)
         if not picture_alone():
@@ -146,7 +143,7 @@ def lengths_of(name: str, text: str) -> Lengths:
 
     Nothing either for one that would have to be loaded for that.
     """
-    if name not in available_checkpoints() and not is_loaded(name):
+    if name not in available_checkpoints() and not (name == current().checkpoint and is_loaded(name)):
         return Lengths()
     with suppress(InputError):
         checkpoint = checkpoint_named(name)

@@ -9,6 +9,7 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.models.catalogue import is_here
 from pages.parts.models.hub_panel import short, show_hub_model
 from pages.parts.models.settings import LONGEST_ID, Asked
+from pages.parts.state.selection import typable
 from pages.parts.state.session import address_of, choose, current
 from pages.parts.widgets.binding import bind
 from pages.parts.widgets.pressed_link import press_link
@@ -50,7 +51,12 @@ def take_field() -> None:
 
 def ask_for(text: str) -> None:
     """Have the page look for a model; for callbacks."""
-    choose(get=WEB_ADDRESS.sub("", text)[:LONGEST_ID])
+    choose(get=id_in(text))
+
+
+def id_in(typed: str) -> str:
+    """The id in what was typed or pasted, a web address perhaps."""
+    return typable(WEB_ADDRESS.sub("", typed)[:LONGEST_ID])
 
 
 def show_asked(text: str) -> None:
