@@ -190,9 +190,11 @@ def test_refusals_are_sentences(browser, server):
 def test_uploaded_files_and_a_zip_open_and_nobody_else_sees_them(browser, server, tmp_path):
     folder = server.repositories["org/small"]
     files = [folder / name for name in ("config.json", "model.safetensors", "tokenizer.json")]
+    inside = tmp_path / "inside"
+    inside.mkdir()
     for one in files:
-        shutil.copy(one, tmp_path)
-    zipped = Path(shutil.make_archive(str(tmp_path / "My model"), "zip", tmp_path))
+        shutil.copy(one, inside)
+    zipped = Path(shutil.make_archive(str(tmp_path / "My model"), "zip", inside))
     for given, begins in ((files, "upload-"), ([zipped], "My-model-")):
         with visitor(browser) as page, visitor(browser) as other:
             open_page(page, server.address, "Models", text=TEXT)
@@ -223,7 +225,7 @@ def test_an_upload_that_is_no_checkpoint_is_refused_in_a_sentence(browser, serve
         upload(page, tmp_path / "config.json")
         said(page, "has no model.safetensors")
         upload(page, tmp_path / "config.json", tmp_path / "model.safetensors")
-        said(page, "config.json")
+        said(page, "model.safetensors: header")
 
 
 def test_a_folder_of_this_machine_opens_for_everybody_here(browser, server, tmp_path):
