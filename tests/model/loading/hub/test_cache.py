@@ -156,6 +156,14 @@ def test_a_bundled_checkpoint_and_a_folder_come_before_the_hub(server, switches,
     assert switches.requests == []
 
 
+def test_a_plain_word_offline_lists_what_is_here(offline):
+    offline()
+    with pytest.raises(CheckpointError) as caught:
+        load_checkpoint("sentimnt")
+    assert plain(caught.value).startswith("checkpoint: found no 'sentimnt', expected a folder, the id of a model")
+    assert plain(caught.value).endswith("one of sentiment, stories, translate-en-fr; the hub cannot be reached.")
+
+
 @pytest.mark.parametrize("name", ["sentimnt", "./nothing", "/nothing", "a/b/c", Path("gpt"), Path("org/sharded")])
 def test_a_name_that_stands_for_nothing(server, name):
     with pytest.raises(CheckpointError) as caught:

@@ -189,6 +189,12 @@ def test_offline(monkeypatch):
         assert refusal("gpt2").startswith("The hub cannot be reached, so gpt2 cannot be downloaded")
 
 
+def test_who_asked_for_no_requests_makes_none(server, switches, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # HF_HUB_OFFLINE=1
+    assert refusal("gpt2").startswith("The hub cannot be reached")
+    assert switches.requests == []
+
+
 def test_a_silent_hub_is_not_waited_for(server, switches, monkeypatch):
     monkeypatch.setenv("HF_HUB_DOWNLOAD_TIMEOUT", "1")
     switches.silent = 3.0
