@@ -100,7 +100,9 @@ def test_a_revision_that_is_not_there(server):
 # Without safetensors
 
 
-def test_the_conversion_of_the_hubs_own_account_is_offered(server, repositories, switches):
+@pytest.mark.parametrize("all_authors", [False, True])
+def test_the_conversion_of_the_hubs_own_account_is_offered(server, repositories, switches, all_authors):
+    switches.all_authors = all_authors
     with pytest.raises(hub.NoSafetensors) as caught:
         listed("org/converted")
     commit, offer = commit_of(repositories["gpt2"]), caught.value.offer
