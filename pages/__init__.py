@@ -43,6 +43,7 @@ MENU = (
     ("Ask", "edit", "Edit"),
     ("Trust", "evidence", "How we know"),
     ("Trust", "checkpoints", "Checkpoints"),
+    ("Trust", "arrays", "Your arrays"),
 )
 MEND_HELP = "Removes all kept edits, here and on the page Break the formula."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
@@ -114,6 +115,15 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
         examples=examples_for(selection.checkpoint),
         longest=LONGEST_TEXT,
     )
+    with st.container(key="bar_frame"):
+        bar(state, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
+
+
+def show_menus() -> None:
+    """What is left of the bar on a page of no text and no model: what to share, and files to take away."""
+    if picture_alone():
+        return
+    state = BarState(text=None, pair=None, models=[], model="", devices=[], device="", examples=[], longest=LONGEST_TEXT)
     with st.container(key="bar_frame"):
         bar(state, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
 

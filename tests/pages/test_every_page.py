@@ -32,7 +32,7 @@ from viz.tokens import markdown_text, visible
 
 APP = Path(pages.__file__).parents[1] / "app.py"
 ALL_PAGES = sorted(path.name for path in pages.FOLDER.glob("[!_]*.py"))
-BARELESS = {"checkpoints.py", "costs.py", "words.py"}  # pages that show no text
+BARELESS = {"arrays.py", "checkpoints.py", "costs.py", "words.py"}  # pages that show no text
 SENTENCE = "An odd film, but a good film."
 
 
@@ -108,6 +108,7 @@ SEEN = {  # text and model on the way through all pages, for whoever has chosen 
     "write": (BEGINNINGS[0], "stories"),
     "evidence": (BEGINNINGS[0], "stories"),
     "checkpoints": None,  # it has no bar
+    "arrays": None,  # nor has it
     "explore": (BEGINNINGS[0], "stories"),
 }
 WHY_ANOTHER_MODEL = {

@@ -22,6 +22,7 @@ class PageState:
     opening: what it shows where nobody has chosen anything, as far as that is not the selection's default.
     architecture: of the checkpoints that it can use; None: of all.
     follows: whether it speaks of what the page before showed: text and model come along, chosen or not.
+    of_file: whether its layers, heads and tokens are those of a file, and not of the text and the model.
     older: what makes an address of today of one that an earlier version wrote.
     """
 
@@ -30,6 +31,7 @@ class PageState:
     opening: Mapping[str, Any] = field(default_factory=dict)
     architecture: str | None = None
     follows: bool = False
+    of_file: bool = False
     older: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
 
 

@@ -32,6 +32,8 @@ EXAMPLES = (
 LONGEST_TEXT = 2000  # characters
 TEXTS = ("text", "pair", "target")
 OF_ATTENTION = OF_CHECKPOINT | {"attention"}
+# What names layers, heads and tokens: a file's are others than those of a text and a model.
+PLACES = ("attention", "layer", "off", "query", "key", "head", "mute", "muted", "arrays.own")
 
 Settings = TypeVar("Settings")
 

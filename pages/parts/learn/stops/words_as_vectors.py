@@ -20,7 +20,7 @@ from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.embedding_row import row_strip, token_id_chart
 from viz.charts.learn.word_bars import BarGroup, word_bars
-from viz.text.learn import words_as_vectors as words
+from viz.text.learn.stops import words_as_vectors as words
 from viz.tokens import markdown_text, visible
 
 TABLES = ("sentiment", "stories", "translate-en-fr")
