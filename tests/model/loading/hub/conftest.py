@@ -21,8 +21,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_DOWNLOAD_TIMEOUT", "5")
     monkeypatch.setattr("model.loading.hub.downloads.PAUSE", 0.05)
-    for name in ("HF_TOKEN", "HF_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
 
 
 @pytest.fixture(scope="session")
