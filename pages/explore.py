@@ -16,6 +16,7 @@ from pages.parts.cache import checkpoint_named, reads_pairs
 from pages.parts.components.sentence_picture import sentence_picture
 from pages.parts.explore.explorer_panel import (
     ShownAttention,
+    heads_sentence,
     show_explorer,
     show_neighbours,
     shown_attention,
@@ -49,7 +50,6 @@ from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statis
 from viz.explorer import View
 from viz.explorer.attention_kinds import Kind
 from viz.explorer.view import positions_of
-from viz.explorer.view import shown_numbers as in_view
 from viz.text import head_findings, weight_sentences
 from viz.text.token_table import token_table
 from viz.tokens import counted, markdown_text, percent, position_name
@@ -351,25 +351,6 @@ def before_muting(selection: Selection) -> str:
         return ""
     sentence = verdict_of(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
     return markdown_text(f"Before muting: {sentence.partition(': ')[2]}") if sentence else ""
-
-
-def heads_sentence(attention: ShownAttention) -> str:
-    """Where the heads that are on look, in one sentence."""
-    view, kind = attention.selection.view, attention.kind
-    if not view.heads_on(kind.heads):
-        return "No head is on. Press All beside the heads, or switch one on."
-    seen = in_view(kind, view)
-    if not seen.weights.size:
-        return "All tokens are hidden: no weight is left to show."
-    return weight_sentences.sentence(
-        seen.mean,
-        [key.name for key in seen.keys],
-        layer=view.layer,
-        heads=seen.heads,
-        every=len(seen.heads) == kind.heads,
-        one_text=kind.queries is kind.keys and seen.queries == seen.keys,
-        unit="word" if view.words and kind.keys.words else "token",
-    )
 
 
 def show_statistics(attention: ShownAttention) -> None:

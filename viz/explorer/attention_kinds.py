@@ -1,10 +1,11 @@
-"""The attentions of a trace, each with the two texts that it runs between."""
+"""The attentions of a trace or of a file, each with the two texts that it runs between."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
+from model.loading.attention_arrays import SIDES, SPECIAL, AttentionArrays
 from model.trace import StackTrace, Trace
 
 TITLES = {
@@ -57,6 +58,26 @@ def kinds_of(trace: Trace) -> dict[str, Kind]:
         sides = {"queries": texts["decoder"], "keys": texts["encoder"]}
         kinds.append(Kind(name="cross", weights=weights, causal=False, **sides))
     return {kind.name: kind for kind in kinds}
+
+
+def kinds_of_arrays(arrays: AttentionArrays) -> dict[str, Kind]:
+    """The kinds of attention that another program computed, by name. Tokens with usual names count as special."""
+    texts: dict[tuple[str, tuple[str, ...]], Text] = {}
+    kinds = {}
+    for name, stored in arrays.attentions.items():
+        queries, keys = (
+            texts.setdefault((stack, tokens), text_named(stack, tokens))
+            for stack, tokens in zip(SIDES[name], (stored.queries, stored.keys), strict=True)
+        )
+        weights = tuple(stored.weights)
+        kinds[name] = Kind(name=name, queries=queries, keys=keys, weights=weights, causal=stored.causal)
+    return kinds
+
+
+def text_named(stack: str, tokens: tuple[str, ...]) -> Text:
+    """A text of which no more than its tokens is known."""
+    special = tuple(token in SPECIAL for token in tokens)
+    return Text(stack=stack, tokens=tokens, special=special if any(special) else None)
 
 
 def self_kind(name: str, stack: StackTrace, text: Text) -> Kind:

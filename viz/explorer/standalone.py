@@ -3,12 +3,14 @@
 import base64
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from model.loading.attention_arrays import AttentionArrays, attention_of
 from model.trace import Trace
 from viz.explorer import source
-from viz.explorer.attention_kinds import Kind, kinds_of
+from viz.explorer.attention_kinds import Kind, kinds_of, kinds_of_arrays
 from viz.explorer.packing import pack
 from viz.explorer.view import View
 from viz.export.provenance import PROGRAM, Provenance
@@ -20,14 +22,41 @@ TITLE = "Attention"
 LINE = "margin: 16px 0 0; font: 13px var(--st-font); color: var(--st-text-color); overflow-wrap: anywhere"
 
 
-def html_page(trace: Trace, view: View | None = None, *, title: str = "", provenance: Provenance | None = None) -> str:
+def html_page(
+    attention: Any,
+    tokens: Sequence[str] | View | None = None,
+    keys: Sequence[str] | None = None,
+    *,
+    view: View | None = None,
+    title: str = "",
+    provenance: Provenance | None = None,
+) -> str:
     """A web page of the explorer with every layer and head in it: views, hovering and switches work from the file.
 
-    ``view`` is what it opens with; by default the first kind of attention that the trace has. Nothing in the page is
-    fetched from anywhere, and tokens are in it as data only. provenance: a line under the explorer says it, the page's
-    metadata have its facts, as "headlight:text", and it is the title where none is given.
+        html_page(trace)                        a trace
+        html_page(trace, View(layer=2))         the view that it opens with; by default of the trace's first attention
+        html_page(weights, tokens)              attention of another program: (layer, head, query, key), or one array a
+                                                layer, as output_attentions of transformers gives them
+        html_page(weights, tokens, keys)        where the keys are other tokens than the queries: cross-attention
+        html_page(read_attention("file.npz"))   what model.loading.attention_arrays read
+
+    Nothing in the page is fetched from anywhere, and tokens are in it as data only. provenance: a line under the
+    explorer says it, the page's metadata have its facts, as "headlight:text", and it is the title where none is given.
+    InputError for arrays that cannot be the weights of an attention.
     """
-    return page_of(kinds_of(trace), view, title=title, provenance=provenance)
+    opening = tokens if isinstance(tokens, View) else view
+    return page_of(kinds_in(attention, tokens, keys), opening, title=title, provenance=provenance)
+
+
+def kinds_in(attention: Any, tokens: Sequence[str] | View | None, keys: Sequence[str] | None) -> dict[str, Kind]:
+    """The kinds of attention of a trace, of what was read from a file, or of weights with their tokens."""
+    if isinstance(attention, Trace):
+        return kinds_of(attention)
+    if isinstance(attention, AttentionArrays):
+        return kinds_of_arrays(attention)
+    if tokens is None or isinstance(tokens, View):
+        raise TypeError("show(weights, tokens): the tokens are missing")
+    return kinds_of_arrays(attention_of(attention, tokens, keys))
 
 
 def page_of(
@@ -111,6 +140,12 @@ class InlineHtml:
         return f'<iframe srcdoc="{html.escape(self.page)}" {frame}></iframe>'
 
 
-def show(trace: Trace, view: View | None = None) -> InlineHtml:
-    """Every head of every layer, in the cell of a notebook."""
-    return InlineHtml(html_page(trace, view))
+def show(
+    attention: Any,
+    tokens: Sequence[str] | View | None = None,
+    keys: Sequence[str] | None = None,
+    *,
+    view: View | None = None,
+) -> InlineHtml:
+    """Every head of every layer, in the cell of a notebook, of all that ``html_page`` takes: show(weights, tokens)."""
+    return InlineHtml(html_page(attention, tokens, keys, view=view))

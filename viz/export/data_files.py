@@ -45,6 +45,16 @@ def trace_npz(trace: Trace, *, edits: Edits = NO_EDITS, provenance: Provenance |
     return npz(arrays, provenance=provenance)
 
 
+def kinds_npz(kinds: Mapping[str, Kind], *, provenance: Provenance | None = None) -> bytes:
+    """The same for attention of another program: weights and tokens, which ``read_attention`` reads again."""
+    arrays: dict[str, np.ndarray] = {}
+    for name, kind in kinds.items():
+        arrays[f"{name}_weights"] = np.stack(kind.weights).astype(np.float32, copy=False)
+        for text in (kind.queries, kind.keys):
+            arrays[f"{text.stack}_tokens"] = np.array(text.tokens, np.str_)
+    return npz(arrays, provenance=provenance)
+
+
 def npz(arrays: Mapping[str, np.ndarray], *, provenance: Provenance | None = None) -> bytes:
     """Arrays by their names as one file, without pickle, and with them the facts; ``edits`` as ``from_text`` reads."""
     facts = facts_of(provenance) | ({"edits": provenance.edits.to_text()} if provenance is not None else {})

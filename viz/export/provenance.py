@@ -14,6 +14,7 @@ COUNTING = (
     "layers, heads and positions count from 0 here, from 1 on the screen",
     "layers, heads and positions count from 1 here, as on the screen; in edits they count from 0",
 )
+PLACES = (COUNTING[0], "layers, heads and positions count from 1 here, as on the screen")  # of what has no edits
 SHORTENED, SHORT_TITLE = 120, 60  # characters of a text in a caption, in a title
 LONGEST_NAME = 40  # characters of a page or a checkpoint in the name of a file
 # A spreadsheet that splits a line at one of these takes what follows for a cell, and so perhaps for a formula.
@@ -60,6 +61,26 @@ class Provenance:
     def title(self) -> str:
         """A short line for the title of a file."""
         return spelled(f"{visible(self.checkpoint, LONGEST_NAME)}: {shortened(self.text, SHORT_TITLE)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileProvenance(Provenance):
+    """What a file was made from that has attention of another program in it.
+
+    checkpoint: what the page calls that. text: its tokens in one line. sha256: the first digits of the file's.
+    """
+
+    sha256: str
+
+    def facts(self, first: int = 0) -> dict[str, str]:
+        """As of any other, without what only a checkpoint has."""
+        named = {"file": self.checkpoint, "tokens": self.text, "sha256": self.sha256}
+        return {name: spelled(fact) for name, fact in named.items()} | {"counting": PLACES[first], "program": PROGRAM}
+
+    def sentence(self) -> str:
+        """A caption for what counts from 1."""
+        name = visible(self.checkpoint, LONGEST_NAME)
+        return spelled(f"Attention of {name}, tokens {shortened(self.text)}. Layers, heads and positions count from 1.")
 
 
 def shortened(text: str, longest: int = SHORTENED) -> str:

@@ -12,14 +12,16 @@ import streamlit as st
 from model import Checkpoint, CheckpointError, Edits, InputError
 from model.measures.head_statistics import head_statistics, is_punctuation
 from model.trace import Trace
-from pages.parts.cache import LRUCache, checkpoint_named
+from pages.parts.cache import checkpoint_named
+from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import edits_of, trace_key, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit, forget
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.explorer.component import answers, explorer, steer
 from viz.explorer.packing import is_whole, pack, pack_layer
-from viz.explorer.view import View, exact_row, giver
+from viz.explorer.view import View, exact_row, giver, shown_numbers
+from viz.text import weight_sentences
 
 KEY = "explorer"
 PACKED_BYTES = 24_000_000
@@ -43,11 +45,13 @@ class ShownAttention(NamedTuple):
 
     selection: fitted to these kinds.
     name: what the numbers are called; no others have this name.
+    packed: where what is sent to the browser is kept; None: with that of all visitors.
     """
 
     selection: Selection
     kinds: Mapping[str, Kind]
     name: str
+    packed: LRUCache | None = None
 
     @property
     def kind(self) -> Kind:
@@ -103,7 +107,7 @@ def reply(name: str, find: Callable[[], ShownAttention]) -> None:
     if attention.name != name:  # the page is about to be run with what was chosen since
         return
     if not is_whole(sent_first(attention)):
-        send_layer(attention.name, *requested_layer(attention, request_of(attention, "layer") or {}), "chosen")
+        send_layer(attention, *requested_layer(attention, request_of(attention, "layer") or {}), "chosen")
     asked = {"on_row": partial(keep_request, "row"), "on_layer": partial(keep_request, "layer")}
     answers(key=f"{KEY}_answers", message={"exact": exact_answer(attention)}, **asked)
 
@@ -117,18 +121,39 @@ def show_neighbours(attention: ShownAttention) -> None:
         with st.container(gap=None):
             for place, step in (("before", -1), ("after", 1)):
                 layer = (attention.selection.view.layer + step) % attention.kind.layers
-                send_layer(attention.name, attention.kind, layer, place)
+                send_layer(attention, attention.kind, layer, place)
 
 
 def sent_first(attention: ShownAttention) -> bytes:
     """What the explorer is drawn from."""
-    return packed_cache().get(attention.name, lambda: pack(attention.kinds, name=attention.name), len)
+    kept, name = attention.packed or packed_cache(), attention.name
+    return kept.get(name, lambda: pack(attention.kinds, name=name), len)
 
 
-def send_layer(name: str, kind: Kind, layer: int, place: str) -> None:
+def send_layer(attention: ShownAttention, kind: Kind, layer: int, place: str) -> None:
     """One layer for the explorer."""
-    message = packed_cache().get((name, kind.name, layer), lambda: pack_layer(kind, layer, name=name), len)
+    kept, name = attention.packed or packed_cache(), attention.name
+    message = kept.get((name, kind.name, layer), lambda: pack_layer(kind, layer, name=name), len)
     steer(key=f"{KEY}_layer_{place}", message=message)
+
+
+def heads_sentence(attention: ShownAttention) -> str:
+    """Where the heads that are on look, in one sentence."""
+    view, kind = attention.selection.view, attention.kind
+    if not view.heads_on(kind.heads):
+        return "No head is on. Press All beside the heads, or switch one on."
+    seen = shown_numbers(kind, view)
+    if not seen.weights.size:
+        return "All tokens are hidden: no weight is left to show."
+    return weight_sentences.sentence(
+        seen.mean,
+        [key.name for key in seen.keys],
+        layer=view.layer,
+        heads=seen.heads,
+        every=len(seen.heads) == kind.heads,
+        one_text=kind.queries is kind.keys and seen.queries == seen.keys,
+        unit="word" if view.words and kind.keys.words else "token",
+    )
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

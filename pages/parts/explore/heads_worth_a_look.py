@@ -1,12 +1,13 @@
 """The heads that do most with a text, found by measuring all of them, and the one that the large picture shows."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from model.measures.head_kinds import CARDS, Finding, best_of_heads, cards, cells_of, finding, measure, sides_of
+from model.measures.head_kinds import CARDS, Finding, Sides, best_of_heads, cards, cells_of, finding, measure, sides_of
 from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.cache import checkpoint_named
 from pages.parts.components.cards import cards as card_row
@@ -60,7 +61,11 @@ def notable_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
 
 def opening_of(attention: ShownAttention) -> Opening:
     """The head that a visitor has chosen; else the one that was found."""
-    heads = notable_heads(attention.name, attention.kind.name, attention)
+    return opening_among(attention, notable_heads(attention.name, attention.kind.name, attention))
+
+
+def opening_among(attention: ShownAttention, heads: Heads) -> Opening:
+    """The same of heads that are measured."""
     worth = [each for each in (heads.first, *heads.others) if each is not None]
     first = (worth[0].layer, worth[0].head) if worth else (0, 0)
     place = chosen_place(attention) or first
@@ -106,8 +111,8 @@ def sentence_of(attention: ShownAttention, opening: Opening) -> str:
     )
 
 
-def look_of(kind: Kind, opening: Opening) -> str:
-    """Where a head looks of which nothing stands out."""
+def look_of(kind: Kind, opening: Opening, by_chance: str = BY_CHANCE) -> str:
+    """Where a head looks of which nothing stands out, and that this is nothing."""
     names = [position_name(place, token) for place, token in enumerate(kind.keys.tokens)]
     where = weight_sentences.sentence(
         kind.weights[opening.layer][opening.head],
@@ -116,7 +121,7 @@ def look_of(kind: Kind, opening: Opening) -> str:
         heads=(opening.head,),
         one_text=kind.queries is kind.keys,
     )
-    return f"{where} {BY_CHANCE}"
+    return f"{where} {by_chance}"
 
 
 def how_chosen(opening: Opening) -> str:
@@ -127,9 +132,14 @@ def how_chosen(opening: Opening) -> str:
 
 def figure_of(attention: ShownAttention, opening: Opening) -> dict:
     """What the large picture is drawn from."""
-    selection, kind, its_finding = attention.selection, attention.kind, opening.finding
+    selection = attention.selection
     trace = trace_of(selection, edits_of(selection, checkpoint_named(selection.checkpoint)))
-    sides = sides_of(trace, kind.name)
+    return figure_with(attention, opening, sides_of(trace, attention.kind.name))
+
+
+def figure_with(attention: ShownAttention, opening: Opening, sides: Sides) -> dict:
+    """The same with what is known of the queries and keys."""
+    kind, its_finding = attention.kind, opening.finding
     marked = np.zeros_like(sides.counted) if its_finding is None else cells_of(sides, its_finding)
     key = None if its_finding is None else its_finding.key
     return sentence_figure(kind, opening.layer, opening.head, marked, key=key, theme=theme())
@@ -137,11 +147,18 @@ def figure_of(attention: ShownAttention, opening: Opening) -> dict:
 
 def show_heads_worth_a_look(attention: ShownAttention, opening: Opening) -> None:
     """One card for each other kind of head that this text has; a click shows that head alone."""
+    show_cards(attention, opening, explained=head_findings.HELP, against=head_findings.against)
+
+
+def show_cards(
+    attention: ShownAttention, opening: Opening, *, explained: str, against: Callable[[Finding], str]
+) -> None:
+    """The same. explained: how heads are measured; against: what a finding was measured against."""
     if not opening.others:
         return
-    st.markdown(f"**{LABEL}**", help=head_findings.HELP)
+    st.markdown(f"**{LABEL}**", help=explained)
     by_id = {each.kind: each for each in opening.others}
-    listed = [head_findings.card(each, attention.kind) for each in opening.others]
+    listed = [head_findings.card(each, attention.kind) | {"explained": against(each)} for each in opening.others]
     card_row(listed, partial(take_card, by_id, attention.kind.heads), key="worth_a_look")
 
 

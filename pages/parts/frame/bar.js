@@ -7,7 +7,7 @@ import { el } from "../../../viz/explorer/browser/element.js"
 /**
  * What bar.py shows.
  * @typedef {object} Shown
- * @property {string} text
+ * @property {string | null} text null: the page reads none, and the bar has menus alone
  * @property {string | null} pair
  * @property {Option[]} models
  * @property {string} model
@@ -320,7 +320,9 @@ class Bar {
   /** @param {Shown} data */
   receive(data) {
     this.longest = data.longest
-    this.text.receive(data.text)
+    this.root.classList.toggle("menus-alone", data.text === null)
+    if (data.text === null) this.text.pageText = null
+    else this.text.receive(data.text)
     this.pair.host.hidden = data.pair === null
     this.pair.receive(data.pair ?? "")
     this.fill(this.model, data.models, data.model)

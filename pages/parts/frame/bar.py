@@ -18,9 +18,13 @@ MARKUP = '<div class="bar" role="group" aria-label="Text and model"></div>'
 
 @dataclass(frozen=True, kw_only=True)
 class BarState:
-    """What the bar shows. pair: None where the model reads one text. models, devices: value and label of each."""
+    """What the bar shows. models, devices: value and label of each.
 
-    text: str
+    text: None on a page that reads none: then only the menus Share and Download are there. pair: None where the model
+    reads one text.
+    """
+
+    text: str | None
     pair: str | None
     models: Sequence[tuple[str, str]]
     model: str

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -15,20 +15,21 @@ from pages.parts.frame.finding import FINDING
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_of, current
-from viz.explorer import html_page
-from viz.explorer.attention_kinds import kinds_of
+from pages.parts.state.session import address_of, current, of_file
+from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.explorer.printing import pdf, png
 from viz.explorer.snippet import snippet
+from viz.explorer.standalone import page_of
 from viz.explorer.svg.picture import svg
 from viz.explorer.view import View
 from viz.export import data_files
-from viz.export.provenance import Provenance, file_name
+from viz.export.array_script import showing_script
+from viz.export.provenance import FileProvenance, Provenance, file_name
 from viz.export.share_picture import Bar, Words, bars_png, plain_text, share_png
 from viz.theme import LIGHT, Theme
 
 NPZ_HELP = (
-    "Every layer and head of every attention as float32, with tokens and ids, for numpy.load. Indices count from 0."
+    "Every layer and head of every attention as float32, with its tokens, for numpy.load. Indices count from 0."
 )
 CSV_HELP = (
     "The heads of the chosen layer that are on: one line for every query and key. Indices count from 0. The first "
@@ -38,7 +39,7 @@ JSON_HELP = "The same numbers, with the settings of the view and the origin of t
 HTML_HELP = (
     "A single web page that works without a network, with every head of every layer, all views, hovering and switches."
 )
-PYTHON_HELP = "The few lines of Python that compute this trace and draw this view again."
+PYTHON_HELP = "The few lines of Python that draw this view again, from the model or from the file."
 PICTURE_HELP = "The explorer's view as it is on the screen, for print."
 FINDING_HELP = "The head of the large picture as the explorer draws it, for print."
 SHARE_HELP = "The sentence, the finding, the attention of the head in the large picture, and the address."
@@ -55,8 +56,55 @@ class Snapshot:
     provenance: Provenance
     for_script: Mapping[str, Any]  # of ``snippet``: the target, or the ids that were written
 
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        return kinds_of(self.trace)
 
-Maker = Callable[[Snapshot], bytes | str]
+    def npz(self) -> bytes:
+        """All weights; muted heads are listed in the file."""
+        return data_files.trace_npz(self.trace, edits=self.provenance.edits, provenance=self.provenance)
+
+    def script(self) -> str:
+        """The lines that compute the pass."""
+        source = self.provenance
+        texts = {"pair": source.pair, "provenance": source, **self.for_script}
+        return snippet(source.checkpoint, source.text, self.view, source.edits, **texts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSnapshot:
+    """The same of attention that came in a file. file: its name in a script; origin: where it comes from."""
+
+    kinds: Mapping[str, Kind]
+    view: View
+    provenance: FileProvenance
+    file: str
+    origin: str
+
+    def npz(self) -> bytes:
+        """All weights, as the page Your arrays reads them again."""
+        return data_files.kinds_npz(self.kinds, provenance=self.provenance)
+
+    def script(self) -> str:
+        """The lines that open the file."""
+        return showing_script(self.file, self.origin, self.view, self.provenance)
+
+
+class Source(Protocol):
+    """What any of the files is made of."""
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]: ...
+    @property
+    def view(self) -> View: ...
+    @property
+    def provenance(self) -> Provenance: ...
+    def npz(self) -> bytes: ...
+    def script(self) -> str: ...
+
+
+Maker = Callable[[Any], bytes | str]  # of a Source
+Taken = TypeVar("Taken", Snapshot, FileSnapshot)
 
 
 @contextmanager
@@ -87,23 +135,23 @@ def selected_pass(selection: Selection) -> Callable[[], Snapshot]:
 
 
 def of_heads(
-    snapshot: Snapshot,
+    snapshot: Taken,
     attention: str,
     layer: int,
     heads: Collection[int] | None,
     query: int | None = None,
     key: int | None = None,
-) -> Snapshot:
+) -> Taken:
     """The same pass, seen as a finding has it: these heads (None: all) of a layer, with every token."""
-    count = kinds_of(snapshot.trace)[attention].heads
+    count = snapshot.kinds[attention].heads
     off = frozenset((layer, head) for head in range(count) if heads is not None and head not in heads)
     return replace(snapshot, view=View(attention=attention, layer=layer, off=off, query=query, key=key))
 
 
-def alone(take: Callable[[], Snapshot], layer: int, head: int, key: int | None = None) -> Callable[[], Snapshot]:
+def alone(take: Callable[[], Taken], layer: int, head: int, key: int | None = None) -> Callable[[], Taken]:
     """The pass that will be taken, seen as a finding about one head shows it."""
 
-    def take_alone() -> Snapshot:
+    def take_alone() -> Taken:
         snapshot = take()
         return of_heads(snapshot, snapshot.view.attention, layer, (head,), key=key)
 
@@ -112,10 +160,10 @@ def alone(take: Callable[[], Snapshot], layer: int, head: int, key: int | None =
 
 def downloads(
     page: str,
-    take: Callable[[], Snapshot],
+    take: Callable[[], Source],
     *,
     any_head: bool,
-    finding: Callable[[], Snapshot] | None = None,
+    finding: Callable[[], Source] | None = None,
     with_share: bool = True,
 ) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script.
@@ -142,7 +190,7 @@ def downloads(
         share(page, finding or take)
 
 
-def share(page: str, take: Callable[[], Snapshot]) -> None:
+def share(page: str, take: Callable[[], Source]) -> None:
     """The picture to share, which the bar's menu Share lists. Its words are those of the finding on the screen.
 
     take: the pass with the view that the finding is about, see ``alone``.
@@ -183,20 +231,21 @@ def words_of(finding: Mapping[str, str], address: str, text: str) -> Words:
     return Words(text=text, title=title, sentence=sentence, address=address)
 
 
-def share_file(theme: Theme, words: Callable[[str], Words], snapshot: Snapshot) -> bytes:
+def share_file(theme: Theme, words: Callable[[str], Words], snapshot: Source) -> bytes:
     """The heads of the view, under what was found."""
-    kind, source = kinds_of(snapshot.trace)[snapshot.view.attention], snapshot.provenance
+    kind, source = snapshot.kinds[snapshot.view.attention], snapshot.provenance
     return share_png(kind, snapshot.view, words(source.text), theme=theme, provenance=source)
 
 
-def file_of(make: Maker, take: Callable[[], Snapshot]) -> bytes | str:
+def file_of(make: Maker, take: Callable[[], Source]) -> bytes | str:
     """One file, of the snapshot that is taken now."""
     return make(take())
 
 
 def download_name(page: str, ending: str, part: str = "") -> str:
     """The name of a file: page, checkpoint, and digits of what is selected. part: of what the page shows."""
-    return file_name(f"{page} {part}", current().checkpoint, urlencode(address_of(page)), ending)
+    subject = "file" if of_file(page) else current().checkpoint
+    return file_name(f"{page} {part}", subject, urlencode(address_of(page)), ending)
 
 
 def button(label: str, name: str, make: Callable[[], bytes | str], explained: str, *, disabled: bool = False) -> None:
@@ -208,10 +257,10 @@ def button(label: str, name: str, make: Callable[[], bytes | str], explained: st
 def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
     """SVG and PNG in the colours of the page; PDF on white, for paper."""
 
-    def as_png(snapshot: Snapshot) -> bytes:
+    def as_png(snapshot: Source) -> bytes:
         return png(picture(theme, snapshot), provenance=snapshot.provenance)
 
-    def as_pdf(snapshot: Snapshot) -> bytes:
+    def as_pdf(snapshot: Source) -> bytes:
         return pdf(picture(LIGHT, snapshot), provenance=snapshot.provenance)
 
     return [
@@ -221,40 +270,31 @@ def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
     ]
 
 
-def picture(theme: Theme, snapshot: Snapshot) -> str:
-    return svg(kinds_of(snapshot.trace), snapshot.view, theme=theme, provenance=snapshot.provenance)
+def picture(theme: Theme, snapshot: Source) -> str:
+    return svg(snapshot.kinds, snapshot.view, theme=theme, provenance=snapshot.provenance)
 
 
-def web_page(snapshot: Snapshot) -> str:
+def web_page(snapshot: Source) -> str:
     """The explorer in a file."""
-    return html_page(snapshot.trace, snapshot.view, provenance=snapshot.provenance)
+    return page_of(snapshot.kinds, snapshot.view, provenance=snapshot.provenance)
 
 
-def npz(snapshot: Snapshot) -> bytes:
-    """All weights; muted heads are listed in the file."""
-    return data_files.trace_npz(snapshot.trace, edits=snapshot.provenance.edits, provenance=snapshot.provenance)
+def npz(snapshot: Source) -> bytes:
+    """All weights."""
+    return snapshot.npz()
 
 
-def csv(snapshot: Snapshot) -> bytes:
+def csv(snapshot: Source) -> bytes:
     """The numbers of the view as a table."""
-    kind = kinds_of(snapshot.trace)[snapshot.view.attention]
+    kind = snapshot.kinds[snapshot.view.attention]
     return data_files.selection_csv(kind, snapshot.view, provenance=snapshot.provenance)
 
 
-def json(snapshot: Snapshot) -> bytes:
+def json(snapshot: Source) -> bytes:
     """The numbers of the view with what is known of it."""
-    kind = kinds_of(snapshot.trace)[snapshot.view.attention]
+    kind = snapshot.kinds[snapshot.view.attention]
     return data_files.selection_json(kind, snapshot.view, provenance=snapshot.provenance)
 
 
-def script(snapshot: Snapshot) -> str:
-    source = snapshot.provenance
-    return snippet(
-        source.checkpoint,
-        source.text,
-        snapshot.view,
-        source.edits,
-        pair=source.pair,
-        provenance=source,
-        **snapshot.for_script,
-    )
+def script(snapshot: Source) -> str:
+    return snapshot.script()

@@ -67,6 +67,11 @@ NEXT = {
         "Describes every model: its data, its training and its measured results.",
     ),
     "checkpoints": NextPage(
+        "arrays",
+        "Next: Your arrays, attention of other programs",
+        "Opens attention that another program saved, and draws it as Explore does.",
+    ),
+    "arrays": NextPage(
         "explore",
         "Next: Explore, from the beginning",
         "Shows which words each head looks at, in any sentence you type.",

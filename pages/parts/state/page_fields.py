@@ -1,6 +1,7 @@
 """What every page declares of its address: a new page adds its line."""
 
 from pages.parts.ablations import settings as ablations
+from pages.parts.arrays import settings as arrays
 from pages.parts.costs import settings as costs
 from pages.parts.explore import settings as explore
 from pages.parts.inside import settings as inside
@@ -25,6 +26,7 @@ CODEC = Codec(
         "mistakes": mistakes.STATE,
         "words": words.STATE,
         "costs": costs.STATE,
+        "arrays": arrays.STATE,
         "evidence": PageState(follows=True),
         "checkpoints": PageState(follows=True),
     }

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from model import available_checkpoints
+from pages.parts.models.catalogue import checkpoint_names, is_here, is_hub_name, label_of
 from pages.parts.state.page_fields import CODEC, FIRST
-from pages.parts.state.selection import Selection
+from pages.parts.state.selection import PLACES, Selection
 from viz.explorer.attention_kinds import Kind
 
 Chosen = dict[str, Any]
@@ -77,6 +77,7 @@ def selected() -> Selection:
 def open_address(address: Mapping[str, str], page: str) -> None:
     """Choose what an address names. What it leaves out because the page shows it anyway stays chosen, if it was."""
     state, opening = st.session_state, CODEC.opening(page)
+    keep_places()
     kept = {name: value for name, value in without_followed().items() if value == opening[name]}
     named, state["_unusable"] = CODEC.read(address)
     state["_chosen"], state["_page"], state["_address"] = kept | named, page, dict(address)
@@ -88,6 +89,10 @@ def open_address(address: Mapping[str, str], page: str) -> None:
 def arrive(page: str) -> None:
     """Go to a page with what was chosen; what was of a text, model or attention that it does not open on is gone."""
     state = st.session_state
+    keep_places()
+    if of_file(page) != of_file(state["_page"]):
+        others = {name: value for name, value in state["_chosen"].items() if name not in PLACES}
+        state["_chosen"] = others | places_of(page)
     before = CODEC.values(CODEC.resolve(state["_chosen"], state["_page"]))
     state["_chosen"] = without_followed()
     chosen = following(page, before, with_usable_model(page))
@@ -98,6 +103,25 @@ def arrive(page: str) -> None:
     state["_unusable"], state["_named"] = [], set()  # they were of the address of the page before
     state["_selection"] = CODEC.resolve(state["_chosen"], page)
     steer()
+
+
+def of_file(page: str) -> bool:
+    """Whether a page's layers, heads and tokens are those of a file."""
+    return CODEC.pages[page].of_file
+
+
+def keep_places() -> None:
+    """Note which layers, heads and tokens are chosen, for when such a page is opened again: a file's, or a model's."""
+    state = st.session_state
+    if "_page" in state:
+        chosen = {name: value for name, value in state["_chosen"].items() if name in PLACES}
+        state.setdefault("_places", {})[of_file(state["_page"])] = chosen
+
+
+def places_of(page: str) -> Chosen:
+    """Those that were chosen last on such a page."""
+    places: Chosen = st.session_state.get("_places", {}).get(of_file(page), {})
+    return places
 
 
 def following(page: str, before: Mapping[str, Any], chosen: Chosen) -> Chosen:
@@ -129,14 +153,14 @@ def with_usable_model(page: str) -> Chosen:
     waiting, chosen = state.pop("_waiting", None), dict(state["_chosen"])
     if waiting is not None:
         chosen.setdefault("checkpoint", waiting)
-    if chosen.get("checkpoint") in available_checkpoints() and not can_use(page, chosen["checkpoint"]):
+    if is_here(chosen.get("checkpoint")) and not can_use(page, chosen["checkpoint"]):
         state["_waiting"] = chosen.pop("checkpoint")
     return chosen
 
 
 def usable_models(architecture: str) -> set[str]:
     """The checkpoints of an architecture; all, where there is none of it, for the page then says what it needs."""
-    return set(available_checkpoints(architecture) or available_checkpoints())
+    return set(checkpoint_names(architecture) or checkpoint_names())
 
 
 def can_use(page: str, checkpoint: str) -> bool:
@@ -198,6 +222,8 @@ def after(changes: Mapping[str, Any]) -> dict[str, Any]:
 def address_of(page: str, **changes: Any) -> dict[str, str]:
     """The address at which a page shows all that is on the screen now, with these changes."""
     now = CODEC.values(current())
+    if of_file(page) != of_file(st.session_state["_page"]):
+        now |= {name: CODEC.defaults[name] for name in PLACES} | places_of(page)
     new = {name for name, value in changes.items() if value != now[name]}
     values = CODEC.reset(now, new, but=changes)
     return CODEC.write(CODEC.opening(page) | values | changes, page)
@@ -253,7 +279,7 @@ def write_address() -> None:
     state, page, address = st.session_state, st.session_state["_page"], st.query_params.to_dict()
     opening = CODEC.opening(page)
     values = {**opening, **state["_chosen"]}
-    if values["checkpoint"] not in available_checkpoints():  # it was deleted since
+    if not is_here(values["checkpoint"]) and not is_hub_name(values["checkpoint"]):  # it was deleted since
         values["checkpoint"] = opening["checkpoint"]
     named, unusable = CODEC.read(address)
     is_older = address != state.get("_address", address)
@@ -304,8 +330,8 @@ def model_notice() -> str:
     if not before or before == now:
         return ""
     if can_use(state["_page"], before):
-        return f"The page before showed {before}; this page opens with {now}."
-    return f"{before} {cannot(state['_page'])}, so this page shows {now}."
+        return f"The page before showed {label_of(before)}; this page opens with {label_of(now)}."
+    return f"{label_of(before)} {cannot(state['_page'])}, so this page shows {label_of(now)}."
 
 
 def cannot(page: str) -> str:

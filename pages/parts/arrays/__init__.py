@@ -1,0 +1,1 @@
+"""What the page Your arrays is built from: the file of a visitor, and what is said of its heads."""

@@ -1,0 +1,62 @@
+"""Scripts about attention in a file: one that saves such a file from a model of transformers, one that shows it again."""
+
+from viz.explorer.snippet import settings
+from viz.explorer.view import View
+from viz.export.provenance import FileProvenance, comment
+
+# Run by the tests as it stands, and shown on the page.
+SAVING = '''\
+"""python save_attention.py gpt2 "A sentence." writes attention.npz. Needs: pip install torch transformers"""
+
+import sys
+
+import numpy as np
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+name, text, *target = sys.argv[1:]  # a third argument: what the decoder of an encoder-decoder reads
+tokenizer = AutoTokenizer.from_pretrained(name)
+model = AutoModel.from_pretrained(name, attn_implementation="eager").eval()
+inputs, tokens = tokenizer(text, return_tensors="pt"), tokenizer.convert_ids_to_tokens
+
+
+def stack(attentions):  # one (1, head, query, key) a layer; of one sentence, so that nothing is padded
+    return torch.cat(attentions).float().numpy()
+
+
+with torch.no_grad():
+    if model.config.is_encoder_decoder:
+        start = torch.tensor([[model.config.decoder_start_token_id]])
+        ids = torch.cat([start, tokenizer(text_target=target[0], return_tensors="pt").input_ids], dim=1)[:, :-1]
+        out = model(input_ids=inputs.input_ids, decoder_input_ids=ids, output_attentions=True)
+        arrays = {"encoder_weights": stack(out.encoder_attentions), "decoder_weights": stack(out.decoder_attentions)}
+        arrays |= {"cross_weights": stack(out.cross_attentions), "encoder_tokens": tokens(inputs.input_ids[0])}
+        arrays |= {"decoder_tokens": tokens(ids[0])}
+    else:
+        out = model(**inputs, output_attentions=True)
+        arrays = {"weights": stack(out.attentions), "tokens": tokens(inputs.input_ids[0])}
+np.savez_compressed("attention.npz", **arrays)
+'''
+
+SHOWING = '''\
+"""Save this in the folder of Headlight, beside the file that it reads, and run it there, or in a notebook there."""
+
+{facts}from pathlib import Path
+
+from model.loading.attention_arrays import read_attention
+from viz.explorer import View, html_page, show
+
+attention = read_attention({file!r})  # {origin}
+view = View({view})
+
+# As a web page of its own, which needs no network:
+Path("attention.html").write_text(html_page(attention, view), encoding="utf-8")
+
+# In a notebook:
+show(attention, view)
+'''
+
+
+def showing_script(file: str, origin: str, view: View, provenance: FileProvenance) -> str:
+    """A script that opens the file of this name and shows the view of it. origin: where such a file comes from."""
+    return SHOWING.format(file=file, origin=origin, facts=comment(provenance), view=settings(view))

@@ -1,0 +1,42 @@
+"""What is said of attention that came in a file, beside what ``head_findings`` says of any."""
+
+from collections.abc import Sequence
+
+from model.measures.head_kinds import Finding
+from viz.explorer.attention_kinds import Kind
+from viz.text.head_findings import share_in_words
+
+HELP = (
+    "Every head is measured for the patterns that heads are known to form. Each measurement is compared with a head that "
+    "is as sharp and ignores where it looks: the weights of each query change places at random among the keys that it "
+    "sees. The page names the pattern with the largest excess over that; a word comes before all other patterns, "
+    "punctuation and the first token come last. For repeated words, punctuation and the first token, the weight that a "
+    "token gives to itself is not counted."
+)
+NOTHING = "No head does anything here that one as sharp would not do by chance."
+BY_CHANCE = "A head that is as sharp would do as much by chance."
+SAVED_ELSEWHERE = "The numbers are those of the file; no model is run."
+
+
+def against(finding: Finding) -> str:
+    """What the null is, and how large."""
+    share = share_in_words(finding.null)
+    if finding.kind == "spreads":
+        return f"Weights drawn at random reach {share} of the maximum entropy."
+    if finding.kind == "points_at":
+        return f"Where the weights change places at random, the most attended token gets {share}."
+    return f"Where the weights change places at random, the same places get {share}."
+
+
+def size(kinds: Sequence[Kind]) -> str:
+    """ "4 layers with 8 heads each, 11 tokens"."""
+    kind = kinds[0]
+    queries, keys = kind.weights[0].shape[1:]
+    tokens = f"{queries:,} tokens" if kind.queries is kind.keys else f"{queries:,} tokens and {keys:,} keys"
+    layers = "1 layer" if kind.layers == 1 else f"{kind.layers} layers"
+    heads = "1 head" if kind.heads == 1 else f"{kind.heads} heads"
+    others = f", and {len(kinds) - 1} other kinds of attention" if len(kinds) > 2 else ""
+    other = ", and another kind of attention" if len(kinds) == 2 else ""
+    return f"{layers} with {heads} each, {tokens}{others}{other}"
+
+
