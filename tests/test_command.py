@@ -21,8 +21,10 @@ from tests.running import free_port, no_complaint, open_page, running_server, vi
 from tests.scripts import run_file
 from viz.explorer import View
 from viz.explorer.snippet import snippet
+from viz.export.array_script import showing_script
 from viz.export.continuation_script import written_script
 from viz.export.edited_script import edited_script
+from viz.export.provenance import FileProvenance
 from viz.walkthrough import steps
 
 ROOT = Path(__file__).parent.parent
@@ -262,6 +264,7 @@ SCRIPTS = {
     "edits": lambda: edited_script("sentiment", TEXT, EDITS, labels=True),
     "continuation": lambda: written_script("stories", "Once", [5, 6], {0: 5}, {"method": "greedy"}, Edits()),
     "weight": weight_script,
+    "arrays": lambda: showing_script("a.npz", "", View(), FileProvenance(checkpoint="a.npz", text="", sha256="0")),
 }
 
 
@@ -277,7 +280,7 @@ def test_an_exported_script_runs_in_any_folder(binaries, tmp_path):
 def test_an_exported_script_says_that_another_module_stands_in_the_way(script, binaries, tmp_path):
     path = tmp_path / "script.py"
     path.write_text(SCRIPTS[script](), encoding="utf-8")
-    names = ["model", "viz"] if script == "view" else ["model"]
+    names = ["model", "viz"] if script in ("view", "arrays") else ["model"]
     for name in names:
         other = tmp_path / f"{name}.py"
         other.write_text("def load_checkpoint(path): ...", encoding="utf-8")
