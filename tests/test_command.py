@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 import venv
 from collections.abc import Mapping
@@ -57,7 +56,8 @@ def binaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     binaries = folder / ("Scripts" if os.name == "nt" else "bin")
     purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run([binaries / "python", "-c", purelib], capture_output=True, text=True, check=True).stdout
-    (Path(packages.strip()) / "0-packages.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    present = [folder for folder in sys.path if Path(folder).name in ("site-packages", "dist-packages")]
+    (Path(packages.strip()) / "0-packages.pth").write_text("\n".join(present), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "--python", str(binaries / "python"), "--disable-pip-version-check", "install"]
     offline = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
     subprocess.run([*pip, *offline, "--editable", str(ROOT)], env=own_variables(), check=True)
