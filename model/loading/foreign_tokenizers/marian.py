@@ -49,7 +49,7 @@ class MarianBackend:
         return self.token_of.get(number)
 
     def pieces(self, side: str, several: list[str]) -> list[tuple[list[str], list[tuple[int, int]]]]:
-        """The pieces of each text, by the model of one side, with their characters [start, end). Raises ProcessError."""
+        """The pieces of each text by one side, with its characters [start, end). Raises ProcessError."""
         answer = self.worker.ask("encode", {"side": side, "texts": several}, sum(map(len, several)) + len(several))
         rows, spans = a_list(answer.get("pieces")), a_list(answer.get("offsets"))
         if not len(rows) == len(spans) == len(several):
