@@ -79,8 +79,8 @@ def read_other_tokenizer(folder: Path, config: Config) -> Tokenizer:
         return NoTokenizer(
             f"{TARGET_VOCABULARY} is not read: its ids mean other pieces than those of the source. Trace ids."
         )
-    pieces = [read_bytes(folder, file, LARGEST_TOKENIZER) for file in (source, target)]
-    return read_marian_tokenizer(*pieces, read_bytes(folder, vocabulary, LARGEST_TOKENIZER), config.vocabulary)
+    contents = (read_bytes(folder, file, LARGEST_TOKENIZER) for file in (source, target, vocabulary))
+    return read_marian_tokenizer(*contents, vocabulary=config.vocabulary)
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def words(pieces: Iterable[str]) -> list[int]:
     return numbers
 
 
-def read_marian_tokenizer(source: bytes, target: bytes, vocab_json: bytes, vocabulary: int) -> Tokenizer:
+def read_marian_tokenizer(source: bytes, target: bytes, vocab_json: bytes, *, vocabulary: int) -> Tokenizer:
     """The tokenizer of the three files, all of whose ids are of the model's vocabulary. Raises CheckpointError."""
     values = strict_json(vocab_json, VOCABULARY)
     for piece in (END_PIECE, UNKNOWN_PIECE):

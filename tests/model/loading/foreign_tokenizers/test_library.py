@@ -16,7 +16,7 @@ from tokenizers import Tokenizer as Library
 from benchmarks.fuzz import fuzz_tokenizers
 from model import CheckpointError, InputError, load_checkpoint
 from model.loading import checkpoint_files
-from model.loading.foreign_tokenizers import library, read_library_tokenizer
+from model.loading.foreign_tokenizers import library, processes, read_library_tokenizer
 from model.tokenizer import NoTokenizer, Tokenizer
 from tests import tiny
 from tests.model.loading.foreign_tokenizers.odd_files import LONG_WORD, ODD_FILES, TEXTS, file, word_pieces
@@ -41,6 +41,7 @@ def _as_a_user_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def trained(kind: str) -> Library:
     """A small tokenizer of this kind as people train one, which pads and cuts besides."""
     special = ["<unk>", "<s>", "</s>"]
+    trainer: Any
     options: dict[str, Any] = {"special_tokens": special, "show_progress": False, "vocab_size": 150}
     if kind == "WordPiece":
         backend, trainer = Library(models.WordPiece(unk_token="<unk>")), trainers.WordPieceTrainer(**options)
@@ -114,7 +115,7 @@ def outcome(call: Any) -> object:
     """What a call gives, or the sentence in which it is refused."""
     try:
         return call()
-    except InputError as error:
+    except (CheckpointError, InputError) as error:
         return plain(error)
 
 
@@ -166,18 +167,19 @@ def test_equal_files_share_a_process(both):
 
 
 @pytest.mark.parametrize("name", ODD_FILES)
-def test_an_odd_file_is_used_or_refused_in_one_line_and_in_time(name):
+def test_an_odd_file_is_used_or_refused_in_one_line_and_in_time(name, monkeypatch):
+    monkeypatch.setattr(processes, "ASK_SECONDS", 1)
     start = time.monotonic()
-    try:
-        tokenizer = read(ODD_FILES[name], 80)
-    except CheckpointError as error:
-        assert plain(error).startswith("tokenizer.json: ")
+    tokenizer = outcome(lambda: read(ODD_FILES[name], 80))
+    if isinstance(tokenizer, str):
+        assert tokenizer.startswith("tokenizer.json: ")
         return
+    assert isinstance(tokenizer, Tokenizer)
     for text in TEXTS:
         outcome(lambda text=text: tokenizer.encode(text).ids)
-        outcome(lambda text=text: tokenizer.encode_many([text]))
+    outcome(lambda: tokenizer.encode_many(["the dog", "a"]))
     outcome(lambda: tokenizer.decode(range(tokenizer.size)))
-    assert time.monotonic() - start < 100
+    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize(("name", "reason"), [
@@ -246,17 +248,16 @@ def test_an_answer_that_was_tampered_with_is_refused_or_is_an_encoding(seed, bot
     def tampered(*arguments: Any) -> dict[str, Any]:
         answer = ask(*arguments)
         values = answer[chance.choice(list(answer))]
-        wrong = [-1, 10**9, 2**70, True, None, "x", "\ud800", 1.5, [3, 2], [0, 99], [], {}]
+        wrong: list[Any] = [-1, 10**9, 2**70, True, None, "x", "\ud800", 1.5, [3, 2], [0, 99], [], {}]
         values[chance.randrange(len(values))] = chance.choice(wrong)
         if chance.random() < 0.3:
             values.pop()
         return json.loads(json.dumps(answer))
 
     monkeypatch.setattr(theirs.backend.worker, "ask", tampered)
-    try:
-        encoding = theirs.encode("the dog bit")
-    except InputError as error:
-        assert "its answer makes no sense" in plain(error)
+    encoding: Any = outcome(lambda: theirs.encode("the dog bit"))
+    if isinstance(encoding, str):
+        assert encoding.endswith("failed on this text (its answer makes no sense).")
         return
     assert len({len(values) for values in vars(encoding).values()}) == 1
     assert all(type(number) is int and 0 <= number < theirs.size for number in encoding.ids)

@@ -40,12 +40,12 @@ def is_running(number: int) -> bool:
 
 @on_linux
 def test_a_process_has_its_pipes_and_can_open_nothing():
-    one = tokenizer()
+    one = tokenizer(1)
     with open(os.devnull) as inherited:  # noqa: PTH123 -- a descriptor that a child could inherit
         os.set_inheritable(inherited.fileno(), True)
-        number = process_id(tokenizer(1))
+        number = process_id(one)
     folder = Path(f"/proc/{number}/fd")
-    opened = {int(link.name): os.readlink(link).split(":")[0] for link in folder.iterdir()}
+    opened = {int(link.name): str(link.readlink()).split(":")[0] for link in folder.iterdir()}
     assert opened == {0: "pipe", 1: "/dev/null", 2: "/dev/null", 3: "pipe"}
     for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC):
         assert resource.prlimit(number, limit) == (0, 0)
@@ -53,7 +53,6 @@ def test_a_process_has_its_pipes_and_can_open_nothing():
     assert memory[0] == memory[1] < 256 << 20
     assert resource.prlimit(number, resource.RLIMIT_CPU)[0] <= 4
     assert os.getsid(number) == number != os.getsid(0)
-    assert one is not None
 
 
 @on_linux
@@ -63,12 +62,13 @@ def test_a_process_gets_nothing_of_the_environment_or_the_caller_s_folder(tmp_pa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("HF_TOKEN", "secret")
-    number = process_id(tokenizer(2))
+    one = tokenizer(2)
+    number = process_id(one)
     environment = Path(f"/proc/{number}/environ").read_bytes().split(b"\0")
     assert {entry.split(b"=")[0].decode() for entry in environment if entry} <= {
         "TOKENIZERS_PARALLELISM", *processes.ENVIRONMENT
     }  # fmt: skip
-    assert os.readlink(f"/proc/{number}/cwd") == "/"
+    assert Path(f"/proc/{number}/cwd").readlink() == Path("/")
     loaded = Path(f"/proc/{number}/maps").read_text()
     assert "torch" not in loaded
     assert "numpy" not in loaded
