@@ -167,7 +167,9 @@ def show_opening(file: OpenedFile, attention: ShownAttention, opening: Opening) 
     )
     show_finding(QUESTION, title_of(attention, opening), sentence, explained=how_chosen_in_file(opening))
     _, notes = kinds_and_notes(file)
-    st.caption(markdown_text(" ".join((f"{name_of(file)}: {file_findings.size(list(attention.kinds.values()))}.", *notes))))
+    st.caption(
+        markdown_text(" ".join((f"{name_of(file)}: {file_findings.size(list(attention.kinds.values()))}.", *notes)))
+    )
     if attention.selection.of(Arrays).own and not file.is_own:
         st.info(LINKED)
     address_notice()

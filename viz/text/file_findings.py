@@ -38,5 +38,3 @@ def size(kinds: Sequence[Kind]) -> str:
     others = f", and {len(kinds) - 1} other kinds of attention" if len(kinds) > 2 else ""
     other = ", and another kind of attention" if len(kinds) == 2 else ""
     return f"{layers} with {heads} each, {tokens}{others}{other}"
-
-

@@ -106,7 +106,12 @@ def test_safetensors_read_the_same_with_tokens_in_the_metadata_or_as_bytes(kind,
 def test_keys_of_their_own_make_it_cross_attention():
     weights = random_weights(2, 3, 3, 5)
     stored = the_only(read_attention(npz(weights=weights, tokens=np.array(TOKENS[:3]), keys=np.array(TOKENS))), "cross")
-    assert (stored.queries, stored.keys, stored.one_text, stored.causal) == (tuple(TOKENS[:3]), tuple(TOKENS), False, False)
+    assert (stored.queries, stored.keys, stored.one_text, stored.causal) == (
+        tuple(TOKENS[:3]),
+        tuple(TOKENS),
+        False,
+        False,
+    )
     assert stored.visible().all()
 
 
@@ -158,7 +163,9 @@ def test_rows_that_do_not_add_up_are_shown_and_the_first_is_named():
         "One row does not add up to 1 and is shown as it is: query 4 in layer 2, head 3, adds up to 0.5.",
     )
     weights[1, 2, 4] *= 0.5
-    assert read_attention(npz(weights=weights, tokens=np.array(TOKENS))).notes[0].startswith("2 of 30 rows do not add up")
+    assert (
+        read_attention(npz(weights=weights, tokens=np.array(TOKENS))).notes[0].startswith("2 of 30 rows do not add up")
+    )
     assert read_attention(npz(weights=WEIGHTS.astype(np.float16), tokens=np.array(TOKENS))).notes == ()
 
 
