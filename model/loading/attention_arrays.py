@@ -1,9 +1,10 @@
 """Attention that another program computed: weights and tokens, out of a file or from memory, checked before use.
 
-One attention is ``weights`` (layer, head, query, key) with ``tokens``, one for each query; ``keys`` names the keys where
-they are other tokens, as in cross-attention. Several stand under the names that Headlight's own NPZ files have:
-``encoder_weights`` with ``encoder_tokens``, ``decoder_weights`` with ``decoder_tokens``, and ``cross_weights``, from the
-decoder's tokens to the encoder's. A ``mask`` (``encoder_mask`` …), (query, key), is True where a query may see a key.
+One attention is ``weights`` (layer, head, query, key) with ``tokens``, one for each query; ``keys`` names the keys
+where they are other tokens, as in cross-attention. Several stand under the names that Headlight's own NPZ files have:
+``encoder_weights`` with ``encoder_tokens``, ``decoder_weights`` with ``decoder_tokens``, and ``cross_weights``, from
+the decoder's tokens to the encoder's. A ``mask`` (``encoder_mask`` …), (query, key), is True where a query may see a
+key.
 """
 
 from collections.abc import Mapping, Sequence

@@ -204,7 +204,8 @@ def a_file(number: int, read: list[int]) -> OpenedFile:
 
 
 def test_files_take_no_more_memory_than_there_is_for_them_and_come_back_when_they_are_needed():
-    memory, read = FilesInMemory(3 * WEIGHTS.nbytes), []
+    memory = FilesInMemory(3 * WEIGHTS.nbytes)
+    read: list[int] = []
     files = [a_file(number, read) for number in range(5)]
     for file in files:
         memory.arrays_of(file)
@@ -216,8 +217,8 @@ def test_files_take_no_more_memory_than_there_is_for_them_and_come_back_when_the
 
 
 def test_what_no_session_holds_any_longer_is_gone():
-    memory, read = FilesInMemory(10 * WEIGHTS.nbytes), []
-    file = a_file(0, read)
+    memory = FilesInMemory(10 * WEIGHTS.nbytes)
+    file = a_file(0, [])
     memory.arrays_of(file)
     del file
     assert [each() for each in memory.used] == [None]

@@ -1,4 +1,4 @@
-"""Attention of other programs in the explorer: in a notebook, in its files, and by the script that saves such a file."""
+"""Attention of other programs in the explorer: in a notebook, in files, and by the script that saves such a file."""
 
 import io
 import runpy
@@ -161,7 +161,7 @@ def test_the_script_saves_the_numbers_of_transformers(tmp_path, monkeypatch, kin
     ids = tokenizer(text, return_tensors="pt").input_ids
     with torch.no_grad():
         expected = model(input_ids=ids, output_attentions=True).attentions
-    assert arrays.attentions[name].queries == tuple(tokenizer.convert_ids_to_tokens(ids[0]))
+    assert arrays.attentions[name].queries == tuple(tokenizer.convert_ids_to_tokens(ids[0].tolist()))
     sent = unpack(pack(kinds_of_arrays(arrays)))
     for layer, attention in enumerate(expected):
         assert np.array_equal(arrays.attentions[name].weights[layer], attention[0].numpy())
@@ -184,8 +184,8 @@ def test_the_script_saves_all_three_attentions_of_an_encoder_decoder(tmp_path, m
     ):  # fmt: skip
         assert np.array_equal(arrays.attentions[name].weights, torch.cat(expected).numpy())
     assert arrays.attentions["decoder"].causal
-    assert arrays.attentions["cross"].queries == tuple(tokenizer.convert_ids_to_tokens(read[0]))
-    assert arrays.attentions["cross"].keys == tuple(tokenizer.convert_ids_to_tokens(ids[0]))
+    assert arrays.attentions["cross"].queries == tuple(tokenizer.convert_ids_to_tokens(read[0].tolist()))
+    assert arrays.attentions["cross"].keys == tuple(tokenizer.convert_ids_to_tokens(ids[0].tolist()))
 
 
 def test_the_script_is_short():

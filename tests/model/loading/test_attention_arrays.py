@@ -1,4 +1,4 @@
-"""Attention from other programs: what is read is what was saved, and what cannot be shown is refused in one sentence."""
+"""Attention from other programs: what is read is what was saved; what cannot be shown is refused in one sentence."""
 
 import io
 import json
@@ -306,7 +306,7 @@ def test_a_bomb_that_lies_about_its_size_is_unpacked_no_further_than_it_says():
     lying = bomb.replace(struct.pack("<I", 100 << 20), struct.pack("<I", 1000))
     assert lying.count(struct.pack("<I", 1000)) == 2
     read = []
-    unpack = zipfile.ZipExtFile._read1
+    unpack = zipfile.ZipExtFile._read1  # type: ignore[attr-defined]
 
     def counting(self, size):
         data = unpack(self, size)
@@ -337,9 +337,10 @@ def test_encrypted_or_strangely_packed_members_are_refused():
 
 def test_a_name_that_stands_twice_is_refused():
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+    with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("weights.npy", npy(WEIGHTS))
-        archive.writestr("weights.npy", npy(WEIGHTS))
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("weights.npy", npy(WEIGHTS))
     assert "twice" in refusal(file.getvalue())
 
 
@@ -363,9 +364,8 @@ def test_a_file_with_bytes_changed_is_read_or_refused_and_never_fails_otherwise(
         mutated[place % len(mutated)] = byte
     try:
         arrays = read_attention(bytes(mutated))
-    except InputError as error:
-        assert len(str(error)) <= 300
-        assert str(error).isprintable()
+    except InputError:
+        refusal(bytes(mutated))
     else:
         for stored in arrays.attentions.values():
             assert np.isfinite(stored.weights).all()
