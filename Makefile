@@ -16,6 +16,7 @@ TORCH_INDEX ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALLED := .venv/.installed
+COMMAND := $(BIN)/headlight
 INSTALLED_DEV := .venv/.installed-dev
 INSTALLED_NODE := node_modules/.installed
 TSC := node_modules/typescript/bin/tsc
@@ -23,17 +24,17 @@ NPM_CI := ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries
 
 .PHONY: run dev test check
 
-run: $(INSTALLED)
+run: $(COMMAND)
 	$(BIN)/streamlit run app.py
 
-dev: $(INSTALLED)
+dev: $(COMMAND)
 	$(BIN)/streamlit run app.py --server.fileWatcherType auto --server.runOnSave true
 
 test: check
 	$(BIN)/python -m tests.browser
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-check: $(INSTALLED_DEV) $(INSTALLED_NODE)
+check: $(COMMAND) $(INSTALLED_DEV) $(INSTALLED_NODE)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
@@ -55,6 +56,11 @@ ifneq ($(TORCH_INDEX),)
 		|| echo "No torch from $(TORCH_INDEX): taking it from pip's own index."
 endif
 	$(PIP) install -r requirements.txt
+	touch $@
+
+# The command headlight, and the packages for scripts and notebooks in any folder. Torch has brought setuptools along.
+$(COMMAND): pyproject.toml $(INSTALLED)
+	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@
 
 $(INSTALLED_DEV): requirements-dev.txt $(INSTALLED)

@@ -14,6 +14,8 @@ from model.edits import Edits, HeadSite, HiddenKey, NormSite, Overwrite, Shift, 
 from model.errors import CheckpointError, InputError
 from model.trace import Trace
 
+PROGRAM = "Headlight"  # by which scripts tell this package from a model.py of their own folder
+
 __all__ = [
     "Checkpoint",
     "CheckpointError",

@@ -18,7 +18,7 @@ from model.decoding.steps import Chosen, Generation, likeliest, write
 from model.device import choose_device
 from model.edits import NO_EDITS, Edits
 from model.errors import CheckpointError, InputError, printable
-from model.loading import checkpoint_files
+from model.loading import checkpoint_files, hub
 from model.tokenizer import Tokenizer
 from model.trace import Trace
 from model.tracing.description import CutText, cut, produced_target, typed_target, with_texts, with_tokens
@@ -42,6 +42,11 @@ class Checkpoint:
     card: dict[str, Any]
     device: torch.device
     family: families.Family = families.OWN
+
+    @property
+    def label(self) -> str:
+        """What sentences call it: a model of the hub without the commit, which its name ends with."""
+        return self.name.partition("@")[0]
 
     @property
     def config(self) -> Config:
@@ -70,12 +75,12 @@ class Checkpoint:
         architecture has no place for.
         """
         if pair is not None and not self.config.segments:
-            raise InputError(f"{self.name} reads one text, not a pair: leave the second text out.")
+            raise InputError(f"{self.label} reads one text, not a pair: leave the second text out.")
         source = cut(self.tokenizer.encode(text, pair), self.longest)
         ids = source.encoding.ids
         if not self.config.is_encoder_decoder:
             if target is not None:
-                raise InputError(f"{self.name} has no decoder beside its encoder: leave the target out.")
+                raise InputError(f"{self.label} has no decoder beside its encoder: leave the target out.")
             types = source.encoding.segments if self.config.segments > 1 else None
             return with_texts(self.trace_ids(ids, type_ids=types, edits=edits, logits=logits), source)
         if isinstance(target, str):
@@ -102,7 +107,7 @@ class Checkpoint:
         Raises InputError for ids outside the vocabulary, too many of them, or none; for type_ids (the segment of
         every id; None: 0) where the model has no segments.
         """
-        trace = forward_pass(self.model, ids, target_ids, type_ids, edits, logits=logits, name=self.name)
+        trace = forward_pass(self.model, ids, target_ids, type_ids, edits, logits=logits, name=self.label)
         return with_tokens(trace, self.tokenizer)
 
     def trace_again(self, trace: Trace, edits: Edits = NO_EDITS) -> Trace:
@@ -114,9 +119,9 @@ class Checkpoint:
     def _greedy_trace(self, ids: tuple[int, ...], edits: Edits, *, logits: bool) -> Trace:
         """The trace of a pair whose target is what greedy decoding says: of one pass, the same to the bit each time."""
         start, most = start_ids(self.config, ids), most_ids(self.config, ids, edits, MOST_TOKENS)
-        decoder = decoder_of(self.model, ids, edits, name=self.name)
+        decoder = decoder_of(self.model, ids, edits, name=self.label)
         written = list(write(decoder, start, most, likeliest, NO_PROCESSORS))
-        trace = written_trace(decoder, ids, start, written, name=self.name, logits=logits)
+        trace = written_trace(decoder, ids, start, written, name=self.label, logits=logits)
         return with_tokens(trace, self.tokenizer)
 
     def _with_produced(self, trace: Trace, source: CutText) -> Trace:
@@ -133,7 +138,7 @@ class Checkpoint:
     def probabilities(self, trace: Trace) -> dict[str, float]:
         """The probability of every label in a trace of this model."""
         if not self.config.labels or trace.logits is None:
-            raise InputError(f"{self.name} has no classifier: it was not trained to choose between labels.")
+            raise InputError(f"{self.label} has no classifier: it was not trained to choose between labels.")
         return dict(zip(self.config.labels, trace.logits.double().softmax(dim=-1).tolist(), strict=True))
 
     def likeliest(self, trace: Trace, position: int = -1) -> tuple[str, float]:
@@ -143,7 +148,7 @@ class Checkpoint:
         where the model does not predict tokens.
         """
         if trace.logits is None or trace.logits.ndim != 2:
-            raise InputError(f"{self.name} does not predict tokens: it has no head for them.")
+            raise InputError(f"{self.label} does not predict tokens: it has no head for them.")
         probability, token_id = trace.logits[position].double().softmax(dim=-1).max(dim=-1)
         return self.tokenizer.pieces([int(token_id)])[0], float(probability)
 
@@ -182,7 +187,7 @@ class Checkpoint:
         """
         settings = make_settings(max_tokens=max_tokens, method=method, **options)
         if not self.config.has_decoder:
-            raise InputError(f"{self.name} is an encoder: it reads text and cannot write any.")
+            raise InputError(f"{self.label} is an encoder: it reads text and cannot write any.")
         source = cut(self.tokenizer.encode(text), self.longest)
         ids = source.encoding.ids
         started = (*start_ids(self.config, ids), *written)
@@ -190,10 +195,10 @@ class Checkpoint:
             checked_ids(self.model, read, "written")
         longest = most_ids(self.config, ids, edits, len(written) + max_tokens)
         rows = settings.width if settings.method == "beam" else None
-        decoder = decoder_of(self.model, ids, edits, name=self.name, rows=rows, longest=longest)
+        decoder = decoder_of(self.model, ids, edits, name=self.label, rows=rows, longest=longest)
 
         def to_trace(chosen: Sequence[Chosen], rows: Sequence[int]) -> Trace:
-            trace = written_trace(decoder, ids, started, chosen, rows, name=self.name)
+            trace = written_trace(decoder, ids, started, chosen, rows, name=self.label)
             return self._with_produced(with_tokens(trace, self.tokenizer), source)
 
         return Writer(
@@ -238,22 +243,59 @@ def _architecture_in(folder: Path, _states: frozenset[tuple[str, int, int, int]]
         return ""
 
 
-def load_checkpoint(name: str | Path, device: str = "auto") -> Checkpoint:
-    """A bundled checkpoint by its name, or any by its folder.
+def load_checkpoint(name: str | Path, device: str = "auto", *, revision: str | None = None) -> Checkpoint:
+    """A bundled checkpoint by its name, any by its folder, or a model of the Hugging Face hub by its id.
+
+    revision: of a model of the hub, a branch, a tag or a commit; as good as "org/name@revision". What was downloaded
+    before is opened without asking the hub; anything else is downloaded under a progress bar.
 
     Raises CheckpointError where there is none of that name or its files cannot be used, InputError where this
     machine has no such device.
     """
     chosen = choose_device(device)
-    folder = CHECKPOINTS / name if str(name) in available_checkpoints() else Path(name)
-    if not is_folder(folder):
-        names = ", ".join(available_checkpoints())
-        raise CheckpointError(f"checkpoint: found no {printable(folder.name)!r}, expected a folder or one of {names}.")
+    folder = None if revision is not None else local_folder(name)
+    if folder is None:
+        hub_name = name_on_hub(name, revision)
+        try:
+            folder = hub.obtained(hub_name)
+        except hub.NotOnHub:
+            if "/" in str(hub_name) or revision is not None:
+                raise
+            raise no_such(name) from None  # a bundled name that is misspelt, most likely
+        return read_checkpoint(folder, chosen, name=f"{hub_name.repo}@{folder.name}")
+    return read_checkpoint(folder, chosen, name=folder.name)
+
+
+def read_checkpoint(folder: Path, device: torch.device, *, name: str) -> Checkpoint:
+    """The checkpoint in a folder, under a name."""
     values = checkpoint_files.read_config(folder)
     model = checkpoint_files.read_model(folder, values)
     tokenizer = checkpoint_files.read_tokenizer(folder, model.config, foreign=families.is_foreign(values))
     card, family = checkpoint_files.read_card(folder), families.family_of(values)
-    return Checkpoint(folder.name, model.to(chosen), tokenizer, card, chosen, family)
+    return Checkpoint(name, model.to(device), tokenizer, card, device, family)
+
+
+def local_folder(name: str | Path) -> Path | None:
+    """The folder of a bundled checkpoint, or the folder that is named itself; None where there is neither."""
+    if str(name) in available_checkpoints():
+        return CHECKPOINTS / name
+    return Path(name) if is_folder(Path(name)) else None
+
+
+def name_on_hub(name: str | Path, revision: str | None) -> hub.HubName:
+    """What is no folder as a name on the hub; CheckpointError where it cannot be one."""
+    try:
+        if isinstance(name, Path):
+            raise ValueError("a path")
+        return hub.parse_hub_name(name if revision is None else f"{name}@{revision}")
+    except ValueError:
+        raise no_such(name) from None
+
+
+def no_such(name: str | Path) -> CheckpointError:
+    """The refusal of a name that stands for nothing."""
+    kinds = f"a folder, the id of a model on the Hugging Face hub, or one of {', '.join(available_checkpoints())}"
+    return CheckpointError(f"checkpoint: found no {printable(Path(name).name)!r}, expected {kinds}.")
 
 
 def is_folder(path: Path) -> bool:

@@ -10,13 +10,14 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from model import CheckpointError, Edits, InputError, available_checkpoints, available_devices
+from model import CheckpointError, Edits, InputError, available_devices
 from pages.parts.ablations.experiments import edits_in_words
 from pages.parts.cache import purpose_of, reads_pairs
 from pages.parts.frame.bar import BarState, Takers, bar
 from pages.parts.frame.examples import examples_for
 from pages.parts.frame.finding import FINDING, picture_alone, show_finding
 from pages.parts.frame.sidebar import configure, sidebar
+from pages.parts.models.catalogue import checkpoint_names, label_of
 from pages.parts.state.page_fields import FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
 from pages.parts.state.session import address_notice, choices, choose, remember, selected, take_back
@@ -101,13 +102,13 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     """The bar at the top: text, model (of these alone, where a page cannot use all), device, examples and Share."""
     if picture_alone():
         return
-    names = list(available_checkpoints() if among is None else among)
+    names = list(checkpoint_names() if among is None else among)
     names += [selection.checkpoint] if selection.checkpoint not in names else []
     devices = available_devices()
     state = BarState(
         text=typable(selection.text),
         pair=typable(selection.pair) if reads_pairs(selection.checkpoint) else None,
-        models=[(name, f"{name} · {purpose_of(name)}") for name in names],
+        models=[(name, f"{label_of(name)} · {purpose_of(name)}") for name in names],
         model=selection.checkpoint,
         devices=[(name, DEVICE_NAMES.get(name, name)) for name in devices],
         device=st.session_state.get("device", devices[0]),
@@ -152,7 +153,7 @@ def offer(name: str) -> None:
 
     A button and not a link: a link to the page one is on leaves the browser's address as it was.
     """
-    st.button(f"Open {markdown_text(name)}", key="offer", on_click=choose, kwargs={"checkpoint": name})
+    st.button(f"Open {markdown_text(label_of(name))}", key="offer", on_click=choose, kwargs={"checkpoint": name})
 
 
 def say_kept(selection: Selection) -> None:

@@ -7,13 +7,13 @@ import pandas as pd
 import streamlit as st
 
 import pages
-from model import Checkpoint, CheckpointError, InputError, available_checkpoints
-from model.checkpoint import CHECKPOINTS
+from model import Checkpoint, CheckpointError, InputError
 from pages.parts.cache import checkpoint_named, file_bytes
 from pages.parts.costs.settings import OWN
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
+from pages.parts.models.catalogue import checkpoint_names, folder_of, label_of
 from pages.parts.state.session import address_notice, current
 from pages.parts.widgets.architecture_map import show_lengths
 from viz.architecture.boxes import Lengths
@@ -54,7 +54,7 @@ LOSS_HELP = (
 
 def show() -> None:
     """All checkpoints at once, then each in turn; one that cannot be used takes a line, not the page."""
-    names = available_checkpoints()
+    names = checkpoint_names()
     usable = usable_of(names)
     if usable:
         pairs = any(model.config.is_encoder_decoder for model in usable.values())
@@ -70,7 +70,7 @@ def show() -> None:
             show_model(name, model)
     if not picture_alone():
         for name in names:
-            st.header(markdown_text(name), anchor=False, divider="grey")
+            st.header(markdown_text(label_of(name)), anchor=False, divider="grey")
             with pages.plain_refusals():
                 show_checkpoint(checkpoint_named(name), names.index(name))
         page_link("How we know: all numbers checked", "evidence", EVIDENCE_HELP)
@@ -90,7 +90,7 @@ def usable_of(names: Sequence[str]) -> dict[str, cards.Model]:
 def show_model(name: str, model: cards.Model) -> None:
     """What it does, its heads, its size, how good it is, and a way into it."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown(f"**{markdown_text(name)}** · {markdown_text(model.purpose())}")
+        st.markdown(f"**{markdown_text(label_of(name))}** · {markdown_text(model.purpose())}")
         st.image(model_picture(model.config, theme=theme()), alt=stacks_in_words(model.config))
         st.caption(markdown_text(model.size_line()))
         if model.main_result():
@@ -159,13 +159,13 @@ def show_evaluations(card: Mapping[str, object]) -> None:
 def curve_steps(name: str) -> int:
     """How many steps the learning curve shows; 0 where none was kept that can be read."""
     with suppress(OSError, ValueError):
-        return last_step(read_curve((CHECKPOINTS / name / CURVE).read_text(encoding="utf-8")))
+        return last_step(read_curve((folder_of(name) / CURVE).read_text(encoding="utf-8")))
     return 0
 
 
 def show_curve(name: str, card: Mapping[str, object]) -> None:
     """How the training went, where its curve was kept."""
-    file = CHECKPOINTS / name / CURVE
+    file = folder_of(name) / CURVE
     if not file.is_file():
         return
     st.subheader("Training curve", anchor=False, help=LOSS_HELP)

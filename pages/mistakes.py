@@ -71,7 +71,7 @@ def show_mistake(name: str, effect: Effect, checkpoint: Checkpoint, trace: Trace
 
 def show_unfit(name: str, checkpoint: Checkpoint) -> None:
     """A mistake that does not show in a model of this kind, and one in which it does."""
-    show_finding(QUESTION, "", words.UNFIT[name].format(model=markdown_text(checkpoint.name)))
+    show_finding(QUESTION, "", words.UNFIT[name].format(model=markdown_text(checkpoint.label)))
     choose_mistake(name)
     address_notice()
     pages.offer(FITTING)

@@ -435,8 +435,8 @@ def chosen_table() -> tuple[np.ndarray, str]:
     length = min(settings.length, checkpoint.config.max_length)
     table = measures.own_table(stack_of(checkpoint, name), checkpoint.config, length)
     if table is None:
-        raise InputError(f"The checkpoint {checkpoint.name} has no position vectors; choose those of the formula.")
-    return table, f"the checkpoint {checkpoint.name}"
+        raise InputError(f"The checkpoint {checkpoint.label} has no position vectors; choose those of the formula.")
+    return table, f"the checkpoint {checkpoint.label}"
 
 
 @st.fragment

@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 import pages
-from model import available_checkpoints
 from model.measures.alignment import read
 from model.measures.cross_attention_links import largest_of, most_looked_at
 from model.measures.one_weight import STEPS
@@ -16,6 +15,7 @@ from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
+from pages.parts.models.catalogue import checkpoint_names, label_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
@@ -51,7 +51,7 @@ INSIDE_HELP = "Shows every step from the words to this weight, with its numbers.
 def show() -> None:
     """The page, from top to bottom."""
     selection = selected()
-    translators = available_checkpoints("encoder-decoder")
+    translators = checkpoint_names("encoder-decoder")
     pages.show_bar(selection, translators)
     remember(selection)
     if selection.checkpoint not in translators:
@@ -67,11 +67,8 @@ def show() -> None:
 
 def offer_translator(selection: Selection, translators: list[str]) -> None:
     """Why there is nothing to see, and what to open instead."""
-    st.info(
-        markdown_text(
-            f"{selection.checkpoint} does not translate. This page needs a checkpoint with an encoder and a decoder."
-        )
-    )
+    name = markdown_text(label_of(selection.checkpoint))
+    st.info(f"{name} does not translate. This page needs a checkpoint with an encoder and a decoder.")
     if translators:
         pages.offer(CHECKPOINT if CHECKPOINT in translators else translators[0])
 

@@ -3,9 +3,9 @@
 import streamlit as st
 
 import pages
-from model import available_checkpoints
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import page_link
+from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, selected
 from pages.parts.words.settings import Words
@@ -56,7 +56,7 @@ def show_term(term: Term, selection: Selection, where: str = "") -> None:
 
 def usable(place: Place, checkpoint: str) -> dict[str, object]:
     """What leads to a place, with a checkpoint that shows it where the present one does not."""
-    names = [name for needed in place.needs for name in available_checkpoints(needed)]
+    names = [name for needed in place.needs for name in checkpoint_names(needed)]
     other = {"checkpoint": names[0]} if names and checkpoint not in names else {}
     return {**place.changes, **other}
 

@@ -19,6 +19,7 @@ from pages.parts.frame.downloads import button as download
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
+from pages.parts.models.catalogue import label_of
 from pages.parts.passes import trace_of
 from pages.parts.state import fields
 from pages.parts.state.page_fields import CODEC
@@ -165,7 +166,8 @@ def show_other(selection: Selection, names: list[str]) -> None:
         st.info(NONE)
         return
     address_notice()
-    st.info(f"{markdown_text(selection.checkpoint)} does not continue texts. This page needs a decoder-only model.")
+    name = markdown_text(label_of(selection.checkpoint))
+    st.info(f"{name} does not continue texts. This page needs a decoder-only model.")
     pages.offer(CHECKPOINT if CHECKPOINT in names else names[0])
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,9 +33,17 @@ def running_app(app: str | Path = "app.py") -> Iterator[tuple[str, int]]:
     port = free_port()
     options = {"server.port": port, "server.headless": "true", "server.fileWatcherType": "none"}
     flags = [f"--{name}={value}" for name, value in options.items()]
-    command = [sys.executable, "-m", "streamlit", "run", str(app), *flags]
+    with running_server([sys.executable, "-m", "streamlit", "run", str(app), *flags], port) as started:
+        yield started
+
+
+@contextmanager
+def running_server(
+    command: Sequence[str], port: int, *, folder: Path = ROOT, variables: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, int]]:
+    """What this command starts at the port, from a folder and with an environment: its address and its process id."""
     quiet = subprocess.DEVNULL
-    with subprocess.Popen(command, cwd=ROOT, stdout=quiet, stderr=quiet) as server:
+    with subprocess.Popen(command, cwd=folder, env=variables, stdout=quiet, stderr=quiet) as server:
         try:
             wait_for_health(f"http://localhost:{port}/_stcore/health", server)
             yield f"http://localhost:{port}", server.pid

@@ -1,13 +1,16 @@
-"""Runs the scripts that the app gives away as people run them: each in a process of its own, from the project's folder.
+"""Runs the scripts that the app gives away as people run them: each in a process of its own.
 
-The processes are forked from one that has imported the model package, which takes as long as most scripts themselves.
+Most run in the project's folder, in processes that are forked from one which has imported the model package, for that
+takes as long as most scripts themselves. ``run_file`` runs one as a file of another folder, with nothing imported yet.
 """
 
 import io
 import multiprocessing
 import os
+import subprocess
 import sys
 import traceback
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -56,3 +59,10 @@ def _run(code: str, parent: Connection) -> None:
             traceback.print_exc(file=sys.stderr)
             returncode = 1
     parent.send((returncode, out.getvalue(), err.getvalue()))
+
+
+def run_file(path: Path, python: Path, variables: Mapping[str, str]) -> Ran:
+    """Run a script that lies in a folder, with that folder around it and this Python."""
+    command, folder = [str(python), path.name], path.parent
+    ran = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=LONGEST)
+    return Ran(ran.returncode, ran.stdout, ran.stderr)

@@ -4,6 +4,7 @@
 # half-imported pandas; importing it first, here, closes that gap.
 import pandas  # noqa: F401
 
+from model import PROGRAM
 from viz.explorer import html_page, show
 
-__all__ = ["html_page", "show"]
+__all__ = ["PROGRAM", "html_page", "show"]

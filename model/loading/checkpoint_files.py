@@ -8,6 +8,8 @@ expected …".
 import fnmatch
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +68,29 @@ def read_config(folder: Path) -> dict[str, Any]:
     return strict_json(read_bytes(folder, CONFIG, LARGEST_JSON), CONFIG)
 
 
+@dataclass(frozen=True)
+class Outline:
+    """What a checkpoint is, checked before a number of it is read.
+
+    model: without memory. sources: for each of its parameters the stored tensor. copies: stored tensors that must be
+    others again.
+    """
+
+    family: families.Family
+    model: Transformer
+    stored: Mapping[str, Stored]
+    sources: Mapping[str, families.Source]
+    copies: Mapping[str, str]
+
+
 def read_model(folder: Path, values: dict[str, Any]) -> Transformer:
     """The model with its weights, on the CPU; made without memory until config and header have been checked."""
+    outline = read_outline(folder, values)
+    return weights.load(outline.model, outline.sources, outline.stored, outline.copies)
+
+
+def read_outline(folder: Path, values: dict[str, Any]) -> Outline:
+    """What the config and the headers say of a checkpoint."""
     family, stored, config = read_parts(folder, values)
     try:
         # Each layer stores tensors of its own; said here, a false count costs no time in building what is not there.
@@ -78,7 +101,7 @@ def read_model(folder: Path, values: dict[str, Any]) -> Transformer:
     except ValueError as error:
         raise CheckpointError(f"{CONFIG}: {error}.") from None
     sources = family.sources(list(model.state_dict()), config, list(stored), WEIGHTS)
-    return weights.load(model, sources, stored, family.copied(sources, list(stored)))
+    return Outline(family, model, stored, sources, family.copied(sources, list(stored)))
 
 
 def read_parts(folder: Path, values: dict[str, Any]) -> tuple[families.Family, dict[str, Stored], Config]:
@@ -103,16 +126,21 @@ def refuse_pickled(folder: Path, values: dict[str, Any]) -> None:
         raise CheckpointError(f"{printable(pickled[0], 40)}: {why}; {conversion(values)}.")
 
 
-def conversion(values: dict[str, Any]) -> str:
-    """How pickled weights become safetensors; with the class that the config names, for another may drop the head."""
+def conversion(values: dict[str, Any], repo: str | None = None) -> str:
+    """How pickled weights become safetensors; with the class that the config names, for another may drop the head.
+
+    repo: where they lie on the hub; None: in a folder.
+    """
     if not families.is_foreign(values):
         return f"where you trust it, convert it to {WEIGHTS}"
     named = values.get("architectures")
     kind = named[0] if isinstance(named, list) and len(named) == 1 else None
     if not isinstance(kind, str) or not CLASS_NAME.fullmatch(kind):
         return "where you trust it, load it with transformers, whose save_pretrained writes safetensors"
-    command = f"from transformers import {kind} as M; M.from_pretrained('.').save_pretrained('.')"
-    return f'where you trust it, run in its folder: python -c "{command}", which writes safetensors'
+    source, target = (repo, repo.rpartition("/")[2]) if repo else (".", ".")
+    command = f"from transformers import {kind} as M; M.from_pretrained('{source}').save_pretrained('{target}')"
+    where = "run" if repo else "run in its folder:"
+    return f'where you trust it, {where} python -c "{command}", which writes safetensors'
 
 
 def save_checkpoint(

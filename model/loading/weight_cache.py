@@ -1,9 +1,11 @@
 """Our own copies of large weight files, from which the system maps the parts that are used and may drop them again.
 
-A file is never mapped where it lies: somebody may write to it while it is in use. In the copy every matrix lies row by
-row as the model uses it, also one that is stored as (in, out): a single token is multiplied faster by it that way.
+A file is never mapped where it lies, for somebody may write to it while it is in use; one that was downloaded into our
+own cache is, for nobody does. In the copy every matrix lies row by row as the model uses it, also one that is stored as
+(in, out): a single token is multiplied faster by it that way.
 """
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -41,13 +43,22 @@ def cache_folder() -> Path:
     return Path(own) if own else (Path(user) if user else Path.home() / ".cache") / "headlight"
 
 
+def hub_folder() -> Path:
+    """Where what was downloaded from the hub lies, in the layout of huggingface_hub: files named by their content."""
+    return cache_folder() / "hub"
+
+
 def private_copy(path: Path, entries: Mapping[str, Stored], across: Set[str]) -> Path | None:
     """A copy of a file in our own cache, made once for every state of the file; None where none can be written.
+
+    A downloaded file of which every matrix lies as it is used needs none: it is itself that copy.
 
     What lies in the cache under its last name has been checked: header as found before, and numbers. The numbers of a
     matrix ``across`` are in the order of its columns, whatever the header says of its shape.
     """
-    copy = cache_folder() / f"{digest(state_of(path), sorted(entries), sorted(across))}.safetensors"
+    if not across and hub_folder().resolve() in path.resolve().parents:
+        return checked_download(path, entries)
+    copy = cache_folder() / f"{prefix_of(path)}-{digest(sorted(entries), sorted(across))[:24]}.safetensors"
     if copy.exists():
         os.utime(copy)
         return copy
@@ -61,6 +72,26 @@ def private_copy(path: Path, entries: Mapping[str, Stored], across: Set[str]) ->
     finally:
         part.unlink(missing_ok=True)
     return copy
+
+
+def checked_download(path: Path, entries: Mapping[str, Stored]) -> Path:
+    """A downloaded file, its header and numbers checked once for every state of it."""
+    note = cache_folder() / f"{prefix_of(path)}-{digest(sorted(entries))[:24]}.checked"
+    if not note.exists():
+        check_copy(path, path.name, entries)
+        with contextlib.suppress(OSError):  # where no note can be written, it is checked again next time
+            note.touch()
+    return path.resolve()
+
+
+def copies_of(path: Path) -> list[Path]:
+    """What was written into our own cache of a file in its present state."""
+    return list(cache_folder().glob(f"{prefix_of(path)}-*"))
+
+
+def prefix_of(path: Path) -> str:
+    """How the names begin of what is written of a file in this state."""
+    return digest(state_of(path))[:40]
 
 
 def state_of(path: Path) -> FileState:

@@ -11,7 +11,7 @@ from torch import Tensor
 from model.errors import CheckpointError
 from model.families import Source
 from model.loading.bounded_files import refuse
-from model.loading.headers import WEIGHTS, Stored
+from model.loading.headers import BYTES_OF, WEIGHTS, Stored
 from model.loading.weight_cache import FileState, cache_folder, check_numbers, columns, digest, private_copy, state_of
 from model.transformer import Transformer
 
@@ -26,13 +26,11 @@ def load(
 
     Vectors are float32; matrices of a large file stay in the precision that they are stored in.
     """
-    expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
-    for name, source in sources.items():
-        check_shape(model, expected[name], source, stored[source.name])
+    check_shapes(model, sources, stored)
     check_copies(copies, stored, lambda one, other: stored[one] == stored[other])
     used, across = {source.name for source in sources.values()} | copies.keys(), transposed(model, sources, stored)
     states = {path: state_of(path) for path in sorted({entry.path for entry in stored.values()})}
-    large = sum(state.size for state in states.values()) >= MAPPED_FROM
+    large = is_large(stored)
     tensors: dict[str, Tensor] = {}
     for path in states:
         entries = {name: stored[name] for name in used if stored[name].path == path}
@@ -50,6 +48,27 @@ def load(
     else:
         check_pass(model)
     return model
+
+
+def is_large(stored: Mapping[str, Stored]) -> bool:
+    """Whether the files of these tensors are mapped; smaller ones are read into memory."""
+    return sum(path.stat().st_size for path in {entry.path for entry in stored.values()}) >= MAPPED_FROM
+
+
+def memory_kept(model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored]) -> int:
+    """How many bytes the weights take once they are loaded, before they are: the rule of ``load``."""
+    large = is_large(stored)
+    return sum(
+        parameter.numel() * (BYTES_OF[stored[sources[name].name].dtype] if large and parameter.ndim > 1 else 4)
+        for name, parameter in model.named_parameters()
+    )
+
+
+def check_shapes(model: Transformer, sources: Mapping[str, Source], stored: Mapping[str, Stored]) -> None:
+    """Refuse tensors of another shape or type than the model needs."""
+    expected = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    for name, source in sources.items():
+        check_shape(model, expected[name], source, stored[source.name])
 
 
 def check_shape(model: Transformer, expected: tuple[int, ...], source: Source, stored: Stored) -> None:

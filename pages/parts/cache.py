@@ -1,51 +1,33 @@
 """What is computed once and shared by all visitors: checkpoints and traces, bounded by bytes, made one at a time."""
 
-from collections import OrderedDict
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
 import streamlit as st
 import torch
 from torch import Tensor
 
-from model import Checkpoint, CheckpointError, Config, InputError, available_devices, checkpoint, load_checkpoint
+from model import (
+    Checkpoint,
+    CheckpointError,
+    Config,
+    InputError,
+    available_checkpoints,
+    available_devices,
+    load_checkpoint,
+)
 from model.loading import checkpoint_files
+from model.loading.weights import MAPPED_FROM
 from model.trace import Trace, map_tensors
+from pages.parts.lru_cache import LRUCache
+from pages.parts.models import large_models
+from pages.parts.models.catalogue import folder_of
 from pages.parts.state.selection import LONGEST_TEXT
 from viz.text.card_tables import purpose
 
 # Beside nearly 400 MB of imports, on hosts that promise 690 MB.
 CHECKPOINT_BYTES = 64_000_000
 TRACE_BYTES = 96_000_000
-
-
-class LRUCache:
-    """Values under plain keys, the least recently used dropped, so that the rest stay within a number of bytes.
-
-    One value is made at a time, and room is made before it: a small host fails at the peak, not at the average.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.lock = Lock()
-        self.values: OrderedDict[object, tuple[Any, int]] = OrderedDict()
-
-    def get(self, key: object, make: Callable[[], Any], size: Callable[[Any], int], expected: int = 0) -> Any:
-        """The value under the key, made where it is not there; ``expected`` bytes are freed before that."""
-        with self.lock:
-            if key not in self.values:
-                self._free(expected)
-                value = make()
-                self._free(size(value))
-                self.values[key] = (value, size(value))
-            self.values.move_to_end(key)
-            return self.values[key][0]
-
-    def _free(self, needed: int) -> None:
-        while self.values and sum(kept for _, kept in self.values.values()) + needed > self.capacity:
-            self.values.popitem(last=False)
 
 
 @st.cache_resource(show_spinner=False)
@@ -61,7 +43,7 @@ def leave_a_core() -> None:
 
 @st.cache_resource(show_spinner=False)
 def checkpoints() -> LRUCache:
-    """The loaded checkpoints, of all visitors."""
+    """The loaded checkpoints of less than 64 MB, of all visitors. They do not wait for a large one that is loading."""
     return LRUCache(CHECKPOINT_BYTES)
 
 
@@ -75,18 +57,26 @@ def checkpoint_named(name: str) -> Checkpoint:
     """The checkpoint, from memory unless its files have changed. CheckpointError where it cannot be used."""
     key = checkpoint_key(name)
     size = file_bytes(name)
-    return checkpoints().get(key, lambda: load_checkpoint(name, device=key[1]), lambda _: size, expected=size)
+
+    def load() -> Checkpoint:
+        return replace(load_checkpoint(folder_of(name), device=key[1]), name=name)
+
+    if name not in available_checkpoints():
+        large_models.note_use(name)
+    if size >= MAPPED_FROM:
+        return large_models.loaded(key, load, size)
+    return checkpoints().get(key, load, lambda _: size, expected=size)
 
 
 def checkpoint_key(name: str) -> tuple[str, str, tuple[int, ...]]:
     """Name, device and the times at which the files were written."""
     devices, device = available_devices(), st.session_state.get("device")
-    return name, device if device in devices else devices[0], tuple(file_times(checkpoint.CHECKPOINTS / name))
+    return name, device if device in devices else devices[0], tuple(file_times(folder_of(name)))
 
 
 def file_bytes(name: str) -> int:
     """The size of a checkpoint's files together."""
-    return sum(file.stat().st_size for file in (checkpoint.CHECKPOINTS / name).glob("*") if file.is_file())
+    return sum(file.stat().st_size for file in folder_of(name).glob("*") if file.is_file())
 
 
 def reads_pairs(name: str) -> bool:
@@ -99,7 +89,7 @@ def reads_pairs(name: str) -> bool:
 
 def purpose_of(name: str) -> str:
     """What a checkpoint does, in a few words, without its weights; "cannot be used" where its files say nothing."""
-    folder = checkpoint.CHECKPOINTS / name
+    folder = folder_of(name)
     return purpose_in(str(folder), tuple(file_times(folder)))
 
 
@@ -115,7 +105,7 @@ def purpose_in(folder: str, times: tuple[int, ...]) -> str:
 
 def config_of(name: str) -> Config | None:
     """What a checkpoint is, without its weights; None where its files say nothing."""
-    folder = checkpoint.CHECKPOINTS / name
+    folder = folder_of(name)
     return config_in(str(folder), tuple(file_times(folder)))
 
 

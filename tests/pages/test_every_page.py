@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from pages.parts.cache import LRUCache, bytes_of
+from pages.parts.cache import bytes_of
 from pages.parts.explore.explorer_panel import ShownAttention, requested_layer
 from pages.parts.explore.settings import Axes
 from pages.parts.frame.page_links import NEXT
@@ -622,36 +622,6 @@ def test_an_app_without_the_usual_checkpoint_opens_with_the_first_that_is_there(
 
 
 # The caches
-
-
-def test_a_shelf_makes_a_value_once_and_stays_within_its_bytes():
-    cache, keys = LRUCache(10), list[str]()
-
-    def make(key: str) -> str:
-        keys.append(key)
-        return key
-
-    def get(key: str) -> str:
-        return cache.get(key, lambda: make(key), lambda _: 4, expected=4)
-
-    assert [get("a"), get("b"), get("a"), get("c"), get("a")] == ["a", "b", "a", "c", "a"]
-    assert keys == ["a", "b", "c"]
-    get("b")
-    assert keys == ["a", "b", "c", "b"], "the one not used for longest had left"
-
-
-def test_a_shelf_makes_room_before_it_makes_a_value():
-    cache = LRUCache(10)
-    cache.get("a", lambda: "a", lambda _: 8, expected=8)
-    held = cache.get("b", lambda: len(cache.values), lambda _: 8, expected=8)
-    assert held == 0
-
-
-def test_a_value_that_could_not_be_made_is_not_kept():
-    cache = LRUCache(10)
-    with pytest.raises(ZeroDivisionError):
-        cache.get("a", lambda: 1 // 0, lambda _: 1)
-    assert cache.get("a", lambda: "made", lambda _: 1) == "made"
 
 
 def test_memory_that_several_layers_show_counts_once():

@@ -5,13 +5,14 @@ from dataclasses import fields
 
 from model import Edits
 from viz.explorer.view import View
+from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
 
 SCRIPT = '''\
-"""Save this in the folder of Headlight and run it from there, or in a notebook there."""
+"""A view of Headlight, as a web page and in a notebook."""
 
-{facts}from pathlib import Path
+{facts}{check}from pathlib import Path
 
 from model import {names}
 from viz.explorer import View, html_page, show
@@ -49,6 +50,7 @@ def snippet(
         names=", ".join(names),
         checkpoint=checkpoint,
         facts=comment(provenance),
+        check=package_check("model", "viz"),
         trace=trace_code(text, f", edits={edits!r}" if changed else "", pair=pair, target=target, written=written),
         view=settings(view),
     )

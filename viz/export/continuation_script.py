@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from model import Edits
+from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 
 SCRIPT = '''\
-"""Save this in the folder of Headlight and run it from there, or in a notebook there."""
+"""A text that Headlight continued, written again."""
 
-{facts}from model import {names}
+{facts}{check}from model import {names}
 
 checkpoint = load_checkpoint({checkpoint!r})
 text = {text!r}
@@ -48,6 +49,7 @@ def written_script(
     return SCRIPT.format(
         names=", ".join([*(edits.class_names() if changed else []), "load_checkpoint"]),
         facts=comment(provenance),
+        check=package_check("model"),
         checkpoint=checkpoint,
         text=text,
         options=dict(options),

@@ -1,13 +1,14 @@
 """An edited run beside the original as the few lines of Python that make both again."""
 
 from model import Edits
+from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
 
 SCRIPT = '''\
-"""Save this in the folder of Headlight and run it from there, or in a notebook there."""
+"""An edited run of Headlight beside the original."""
 
-{facts}from model import {names}
+{facts}{check}from model import {names}
 from model.measures.comparison import stream_distances
 
 checkpoint = load_checkpoint({checkpoint!r})
@@ -56,6 +57,7 @@ def edited_script(
         checkpoint=checkpoint,
         edits=repr(edits),
         facts=comment(provenance),
+        check=package_check("model"),
         before=trace_code(text, pair=pair, target=target, name="before"),
         after=after,
         prediction=PREDICTION if labels else "",

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from model import PROGRAM as PROGRAM
 from model.edits import NO_EDITS, Edits
 from viz.tokens import spelled, visible
 
-PROGRAM = "Headlight"
 COUNTING = (
     "layers, heads and positions count from 0 here, from 1 on the screen",
     "layers, heads and positions count from 1 here, as on the screen; in edits they count from 0",

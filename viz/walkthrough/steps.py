@@ -8,6 +8,7 @@ import numpy as np
 from model.edits import NO_EDITS, Edits, HeadSite, HiddenKey
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.score_parts import ScoreParts
+from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
 from viz.text.head_findings import token_name
@@ -462,9 +463,9 @@ def symbols(path: WeightPath, step: str) -> str:
 
 
 SCRIPT = '''\
-"""Compute one attention weight in two ways and assert that both agree. Run this in the folder of Headlight."""
+"""Compute one attention weight in two ways and assert that both agree."""
 
-{facts}import numpy as np
+{facts}{check}import numpy as np
 
 from model import {names}
 from model.edits import NO_EDITS, Edits
@@ -530,6 +531,7 @@ def script(
         by_hand="" if path.replaced else BY_HAND,
         compared="" if path.replaced else COMPARED,
         facts=comment(provenance),
+        check=package_check("model"),
         trace=trace_code(text, ", edits=edits", pair=pair, target=target, written=written),
         site=path.site,
         weight=path.weight(),

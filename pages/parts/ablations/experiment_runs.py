@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model import Checkpoint, Edits, InputError, available_checkpoints
+from model import Checkpoint, Edits, InputError
 from model.measures.comparison import stream_distances
 from model.measures.head_statistics import most_attended
 from model.trace import Trace
@@ -18,6 +18,7 @@ from pages.parts.ablations.subjects import short_name
 from pages.parts.cache import bytes_of, reads_pairs, traces
 from pages.parts.frame.downloads import button, download_name, files
 from pages.parts.frame.theme import theme
+from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.passes import provenance_of, target_of, target_with_origin, trace_key, trace_of, with_text
 from pages.parts.prediction import prediction_of
 from pages.parts.state.selection import Selection
@@ -113,7 +114,7 @@ def refuse(sentence: str, instead: str) -> None:
 
 def take_experiment(name: str) -> None:
     """Another experiment, as it opens: one on a mask with the attention whose mask it is, where there are several."""
-    attention, pairs = SEEN.get(name), available_checkpoints("encoder-decoder")
+    attention, pairs = SEEN.get(name), checkpoint_names("encoder-decoder")
     changes = {"attention": attention} if attention is not None and current().checkpoint in pairs else {}
     choose({"experiment": name, **changes})
 

@@ -10,7 +10,8 @@ from model import Checkpoint, Edits, InputError
 from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.ablations.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
-from pages.parts.cache import LRUCache, bytes_of, traces
+from pages.parts.cache import bytes_of, traces
+from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import trace_key
 from pages.parts.state.selection import Selection
 from viz.formula import Group, Line, Site, Switch, Term, formula

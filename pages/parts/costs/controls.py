@@ -4,9 +4,10 @@ from typing import Any
 
 import streamlit as st
 
-from model import Config, available_checkpoints
+from model import Config
 from pages.parts.cache import config_of
 from pages.parts.costs.settings import MOST_TOKENS, OWN, SIZES, Costs
+from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import bind, select
@@ -32,7 +33,7 @@ TOKENS_HELP = "The length of the text whose attention is counted. Nothing of thi
 
 def choose_model(selection: Selection) -> None:
     """A model that is spoken of, or a checkpoint."""
-    checkpoints = [name for name in available_checkpoints() if config_of(name) is not None]
+    checkpoints = [name for name in checkpoint_names() if config_of(name) is not None]
     options = [*NAMES, *(f"{OWN}:{name}" for name in checkpoints)]
     preset = selection.of(Costs).preset
     chosen = f"{OWN}:{selection.checkpoint}" if preset == OWN else preset

@@ -12,7 +12,8 @@ import streamlit as st
 from model import Checkpoint, CheckpointError, Edits, InputError
 from model.measures.head_statistics import head_statistics, is_punctuation
 from model.trace import Trace
-from pages.parts.cache import LRUCache, checkpoint_named
+from pages.parts.cache import checkpoint_named
+from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import edits_of, trace_key, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit, forget

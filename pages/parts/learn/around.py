@@ -7,13 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from model import available_checkpoints
 from pages.parts.cache import config_of
 from pages.parts.frame.finding import FINDING, show_title
 from pages.parts.frame.page_links import page_link
 from pages.parts.learn.settings import OPTIONS, Path
 from pages.parts.learn.stop import Asked, Stop
 from pages.parts.learn.stops import PATH
+from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choices, choose, take_back
 from pages.parts.widgets.binding import select
@@ -30,7 +30,7 @@ AFTER_THE_LAST = (
 
 def usable_by(stop: Stop) -> list[str]:
     """The checkpoints that a stop can ask; its own where none can be read."""
-    configs = {name: config_of(name) for name in available_checkpoints()}
+    configs = {name: config_of(name) for name in checkpoint_names()}
     return [name for name, config in configs.items() if config is not None and stop.can_use(config)] or [
         stop.checkpoint
     ]

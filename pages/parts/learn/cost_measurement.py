@@ -9,7 +9,7 @@ import torch
 from model.measures.learn.records.recurrence import cost_record
 from model.measures.learn.recurrence.recurrent_cost import LENGTHS, MODELS, Cost, costs
 from pages.parts.state.session import run_again
-from viz.text.learn import recurrent_network as words
+from viz.text.learn.stops import recurrent_network as words
 
 MEASURED = "_recurrent_costs"  # in the visitor's session
 MOST_SECONDS, ROUNDS = 20, 3

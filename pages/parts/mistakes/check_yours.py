@@ -17,7 +17,7 @@ def show_check_yours(selection: Selection, checkpoint: Checkpoint) -> None:
     """Head 1 of layer 1 as arrays, and the script that compares."""
     st.subheader("Check yours", anchor=False)
     if not can_check(checkpoint.config):
-        st.markdown(NOT_CHECKED.format(model=markdown_text(checkpoint.name)))
+        st.markdown(NOT_CHECKED.format(model=markdown_text(checkpoint.label)))
         return
     st.markdown(CHECK_YOURS)
     file, script = download_name("mistakes", "npz", "check"), download_name("mistakes", "py", "check")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from model import available_checkpoints
+from pages.parts.models.catalogue import checkpoint_names, is_here
 from pages.parts.state.fields import Field, address_text, fields_of, packed, unpacked
 from pages.parts.state.selection import LONGEST_TEXT, TEXTS, VIEW_FIELDS, Selection, typable
 from viz.explorer import View
@@ -77,16 +77,16 @@ class Codec:
         """Every value as a page opens; with another checkpoint that it can use where its own is not there."""
         state = self.pages[page]
         values = {**self.defaults, **state.opening}
-        names = available_checkpoints()
+        names = checkpoint_names()
         if names and values["checkpoint"] not in names:
-            usable = available_checkpoints(state.architecture) if state.architecture else []
+            usable = checkpoint_names(state.architecture) if state.architecture else []
             values["checkpoint"] = (usable or names)[0]
         return values
 
     def resolve(self, chosen: Chosen, page: str) -> Selection:
         """What a page shows: what was chosen, and the rest as it opens. ValueError for a value that cannot be."""
         values = self.opening(page)
-        there = chosen.get("checkpoint") in available_checkpoints()  # it may have been deleted since
+        there = is_here(chosen.get("checkpoint"))  # it may have been deleted since
         return self.build(values | {name: value for name, value in chosen.items() if name != "checkpoint" or there})
 
     def reset(self, chosen: Chosen, changed: Collection[str], but: Collection[str] = ()) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from model import Edits, available_checkpoints
+from model import Edits
+from pages.parts.models.catalogue import checkpoint_names, is_hub_name
 from pages.parts.state.fields import (
     OF_CHECKPOINT,
     OF_TEXT,
@@ -38,8 +39,8 @@ Settings = TypeVar("Settings")
 
 
 def an_available_checkpoint(text: str) -> str:
-    """The name of a checkpoint that is there now."""
-    return one_of(available_checkpoints())(text)
+    """The name of a checkpoint that is here now, or of one that can be downloaded."""
+    return text if is_hub_name(text) else one_of(checkpoint_names())(text)
 
 
 def edits_text(text: str) -> str:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from model import available_checkpoints
+from pages.parts.models.catalogue import checkpoint_names, is_here, is_hub_name, label_of
 from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import PLACES, Selection
 from viz.explorer.attention_kinds import Kind
@@ -153,14 +153,14 @@ def with_usable_model(page: str) -> Chosen:
     waiting, chosen = state.pop("_waiting", None), dict(state["_chosen"])
     if waiting is not None:
         chosen.setdefault("checkpoint", waiting)
-    if chosen.get("checkpoint") in available_checkpoints() and not can_use(page, chosen["checkpoint"]):
+    if is_here(chosen.get("checkpoint")) and not can_use(page, chosen["checkpoint"]):
         state["_waiting"] = chosen.pop("checkpoint")
     return chosen
 
 
 def usable_models(architecture: str) -> set[str]:
     """The checkpoints of an architecture; all, where there is none of it, for the page then says what it needs."""
-    return set(available_checkpoints(architecture) or available_checkpoints())
+    return set(checkpoint_names(architecture) or checkpoint_names())
 
 
 def can_use(page: str, checkpoint: str) -> bool:
@@ -279,7 +279,7 @@ def write_address() -> None:
     state, page, address = st.session_state, st.session_state["_page"], st.query_params.to_dict()
     opening = CODEC.opening(page)
     values = {**opening, **state["_chosen"]}
-    if values["checkpoint"] not in available_checkpoints():  # it was deleted since
+    if not is_here(values["checkpoint"]) and not is_hub_name(values["checkpoint"]):  # it was deleted since
         values["checkpoint"] = opening["checkpoint"]
     named, unusable = CODEC.read(address)
     is_older = address != state.get("_address", address)
@@ -330,8 +330,8 @@ def model_notice() -> str:
     if not before or before == now:
         return ""
     if can_use(state["_page"], before):
-        return f"The page before showed {before}; this page opens with {now}."
-    return f"{before} {cannot(state['_page'])}, so this page shows {now}."
+        return f"The page before showed {label_of(before)}; this page opens with {label_of(now)}."
+    return f"{label_of(before)} {cannot(state['_page'])}, so this page shows {label_of(now)}."
 
 
 def cannot(page: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from model import Checkpoint, Edits, available_checkpoints
+from model import Checkpoint, Edits
 from model.decoding.generation import make_settings
 from model.decoding.steps import Settings, Step, retaken, taking
 from model.measures.logit_lens import token_probabilities
@@ -11,6 +11,7 @@ from model.trace import Trace
 from model.tracing.description import cut
 from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.explore.explorer_panel import name_under
+from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.passes import edits_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choose, unusable
@@ -133,7 +134,7 @@ class GenerationCursor:
 
 def decoders() -> list[str]:
     """The checkpoints that continue a text."""
-    return available_checkpoints("decoder")
+    return checkpoint_names("decoder")
 
 
 def cursor_of(selection: Selection, checkpoint: Checkpoint) -> GenerationCursor:

@@ -4,7 +4,7 @@ import pytest
 
 from pages.parts.learn.stops import NAMES, PATH, one_word_at_a_time
 from tests.pages.test_every_page import opened
-from viz.text.learn import one_word_at_a_time as words
+from viz.text.learn.stops import one_word_at_a_time as words
 
 STOP = PATH.index(one_word_at_a_time.STOP) + 1
 LONG = " ".join(["it is so"] * 200)  # 600 tokens, in fewer characters than a page refuses

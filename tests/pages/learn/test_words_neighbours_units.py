@@ -14,7 +14,7 @@ from pages.parts.learn.sense_sentences import SENSES
 from pages.parts.learn.stops import PATH, feed_forward, neighbours, words_as_vectors
 from tests.folders import KINDS, make_folders
 from tests.pages.test_every_page import opened
-from viz.text.learn.neighbours import MEAN_OF_BANK
+from viz.text.learn.stops.neighbours import MEAN_OF_BANK
 
 OWN = "We laughed all evening, but nobody in our row liked the ending."
 HOSTILE = "<b>loved</b> $x$ [a](b) `c` \u202eabc שלום 🎬"

@@ -23,7 +23,7 @@ from PIL import Image
 
 from model import Edits, HeadSite, Overwrite, load_checkpoint
 from tests import tiny
-from tests.viz.test_figures import contrast
+from tests.viz.charts.test_figures import contrast
 from viz.explorer.attention_kinds import Kind, Text, kinds_of
 from viz.explorer.printing import MOST_PIXELS, largest_scale, pdf, png
 from viz.explorer.snippet import snippet

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.viz.test_figures import contrast
+from tests.viz.charts.test_figures import contrast
 from viz.charts.learn.heads.head_cut import MOST as MOST_POSITIONS
 from viz.charts.learn.heads.head_cut import head_cut_chart
 from viz.charts.learn.heads.head_grid import MUTED, head_grid

@@ -11,8 +11,8 @@ from viz.charts.learn.position_hands import MOST_HANDS, hands_chart
 from viz.charts.learn.position_waves import position_waves
 from viz.sentences.sentence_rows import LONGEST, Group, Row, sentence_rows
 from viz.sentences.word_links import Side, word_links, written_until
-from viz.text.learn import one_word_at_a_time as writing
-from viz.text.learn import word_order
+from viz.text.learn.stops import one_word_at_a_time as writing
+from viz.text.learn.stops import word_order
 from viz.theme import DARK, LIGHT
 
 

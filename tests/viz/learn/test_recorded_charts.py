@@ -10,7 +10,7 @@ from viz.charts.learn.heads.mask_grid import mask_grids
 from viz.charts.learn.recurrence.compared_bars import compared_bars
 from viz.charts.learn.recurrence.compared_lines import Axis, ModelLine, compared_lines
 from viz.charts.learn.recurrence.recurrence_lines import FIELDS, LEAST, accuracy_lines, cost_lines, gradient_lines
-from viz.text.learn import recurrent_network as words
+from viz.text.learn.stops import recurrent_network as words
 from viz.theme import DARK, LIGHT
 
 LINES = [

@@ -5,7 +5,7 @@ import pytest
 from model.measures.learn.records.blindfold import blindfold_record
 from model.measures.learn.records.recurrence import cost_record, training_record
 from model.measures.learn.recurrence.gradient_reach import GradientReach
-from viz.text.learn import blindfold, recurrent_network
+from viz.text.learn.stops import blindfold, recurrent_network
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from model.measures.learn.heads.score_scale import Sharpness, WithoutDivision
 from model.measures.outcome import Outcome
-from viz.text.learn import whole_head as words
+from viz.text.learn.stops import whole_head as words
 
 
 def result(before: float, after: float, other: int | None = None) -> Any:

@@ -12,7 +12,7 @@ from viz.charts.learn.embedding_row import MOST_TOKENS, row_strip, token_id_char
 from viz.charts.learn.sense_table import SenseRow, sense_table
 from viz.charts.learn.unit_grid import MOST_UNITS, unit_grid
 from viz.charts.learn.word_bars import BarGroup, word_bars
-from viz.text.learn import feed_forward, neighbours, words_as_vectors
+from viz.text.learn.stops import feed_forward, neighbours, words_as_vectors
 from viz.theme import DARK, LIGHT
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

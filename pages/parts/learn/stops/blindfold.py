@@ -22,7 +22,7 @@ from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.heads.mask_grid import mask_grids
 from viz.charts.learn.recurrence.compared_bars import compared_bars
 from viz.charts.learn.recurrence.compared_lines import Axis, ModelLine, compared_lines
-from viz.text.learn import blindfold as words
+from viz.text.learn.stops import blindfold as words
 from viz.tokens import position_name
 
 RUNS = (MASKED, UNMASKED)

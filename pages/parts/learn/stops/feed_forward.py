@@ -28,7 +28,7 @@ from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.unit_grid import unit_grid
 from viz.charts.learn.word_bars import BarGroup, word_bars
-from viz.text.learn import feed_forward as words
+from viz.text.learn.stops import feed_forward as words
 from viz.tokens import position_name
 
 RANK = 8  # words that are shown for a unit

@@ -21,7 +21,7 @@ from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.heads.head_cut import head_cut_chart
 from viz.charts.learn.heads.head_grid import head_grid
 from viz.charts.learn.heads.muted_heads import muted_heads_chart
-from viz.text.learn import heads_needed as words
+from viz.text.learn.stops import heads_needed as words
 
 NAME = "How many heads does it need?"
 VIEWED, CUT = range(2)

@@ -27,7 +27,7 @@ from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.heads.head_grid import head_grid
 from viz.charts.learn.heads.verdicts import verdict_chart
 from viz.explorer.attention_kinds import Kind, kinds_of
-from viz.text.learn import looking_and_mattering as words
+from viz.text.learn.stops import looking_and_mattering as words
 from viz.tokens import position_name
 
 Bars = dict[str, float | None]  # the probability of the answer in a pass, by its name; None: to be guessed

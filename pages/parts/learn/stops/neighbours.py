@@ -27,7 +27,7 @@ from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.sense_table import SenseRow, sense_table
-from viz.text.learn import neighbours as words
+from viz.text.learn.stops import neighbours as words
 from viz.tokens import counted
 
 OWN_SENTENCE = "He counted his money on the bank of the river."

@@ -35,7 +35,7 @@ from pages.parts.widgets.charts import show_chart
 from viz.charts.share_bars import share_chart
 from viz.sentences.word_links import word_links, written_until
 from viz.text import translation_finding
-from viz.text.learn import one_word_at_a_time as words
+from viz.text.learn.stops import one_word_at_a_time as words
 from viz.tokens import counted
 
 TEXT = "You are my friend."

@@ -22,7 +22,7 @@ from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.recurrence.compared_bars import compared_bars
 from viz.charts.learn.recurrence.recurrence_lines import accuracy_lines, cost_lines, gradient_lines
-from viz.text.learn import recurrent_network as words
+from viz.text.learn.stops import recurrent_network as words
 
 FORGET_BIASES = ("0", "1", "2", "4")
 WIDEST, MOST_LAYERS = 256, 8  # of a model of which another is made with fresh weights

@@ -35,8 +35,8 @@ from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.norm_rows import norm_rows
 from viz.charts.learn.verdict_pairs import verdict_pairs
 from viz.charts.lines import line_chart
-from viz.text.learn import stack as words
-from viz.text.learn.looking_and_mattering import probability
+from viz.text.learn.stops import stack as words
+from viz.text.learn.stops.looking_and_mattering import probability
 from viz.tokens import position_name
 
 LAYERS = ("own", "fresh")

@@ -19,7 +19,7 @@ from pages.parts.widgets.binding import radio, select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.heads.row import row_chart
 from viz.explorer.attention_kinds import Kind, kinds_of
-from viz.text.learn import where_it_looks as words
+from viz.text.learn.stops import where_it_looks as words
 from viz.tokens import position_name
 
 MOST_BUTTONS = 12  # words that stand side by side; more are a list

@@ -25,7 +25,7 @@ from pages.parts.learn.stop import Asked, Door, Stop
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
 from viz.explorer.attention_kinds import Text, text_of
-from viz.text.learn import whole_head as words
+from viz.text.learn.stops import whole_head as words
 from viz.walkthrough.whole_head import whole_head_figure
 
 PAPER = (

@@ -29,7 +29,7 @@ from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.heads.verdicts import verdict_chart
 from viz.charts.learn.position_hands import MOST_HANDS, hands_chart
 from viz.charts.learn.position_waves import position_waves
-from viz.text.learn import looking_and_mattering, word_order
+from viz.text.learn.stops import looking_and_mattering, word_order
 
 TRANSLATOR, FRENCH_TEXT = "translate-en-fr", "The dog bit the man."
 MOST_TRANSLATED = 32  # tokens of a text that is translated four times

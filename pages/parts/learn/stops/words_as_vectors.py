@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from model import available_checkpoints
 from model.measures.experiments.word_in_contexts import WORD
 from model.measures.learn.nearest_rows import WordRow, embedding_scale, nearest_rows, whole_words
 from model.tokenizer import Encoding
@@ -14,13 +13,14 @@ from pages.parts.cache import check_lengths, checkpoint_key, checkpoint_named, p
 from pages.parts.frame.theme import theme
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.embedding_row import row_strip, token_id_chart
 from viz.charts.learn.word_bars import BarGroup, word_bars
-from viz.text.learn import words_as_vectors as words
+from viz.text.learn.stops import words_as_vectors as words
 from viz.tokens import markdown_text, visible
 
 TABLES = ("sentiment", "stories", "translate-en-fr")
@@ -71,7 +71,7 @@ def tables_of(selection: Selection) -> WordTables:
     found = dict.fromkeys(match.group() for match in WORD.finditer(selection.text))
     text_words = tuple(found)[:MOST_WORDS]
     asked = tuple(dict.fromkeys((*text_words, *OTHERS)))
-    names = dict.fromkeys((selection.checkpoint, *(name for name in TABLES if name in available_checkpoints())))
+    names = dict.fromkeys((selection.checkpoint, *(name for name in TABLES if name in checkpoint_names())))
     rows = {name: rows_in(checkpoint_key(name), asked) for name in names}
     return WordTables(selection=selection, encoding=encoding, text_words=text_words, rows=rows)
 

@@ -9,7 +9,7 @@ from model.measures.learn.records.recurrence import TrainingRecord
 from model.measures.learn.recurrence.gradient_reach import GradientReach
 from model.measures.learn.recurrence.recurrent_cost import LENGTHS, Cost
 from viz.charts.learn.recurrence.compared_lines import Axis, ModelLine, compared_lines
-from viz.text.learn import recurrent_network as words
+from viz.text.learn.stops import recurrent_network as words
 from viz.theme import LIGHT, Theme
 
 COLOURS: dict[str, Literal["accent", "second", "quiet"]] = {

@@ -19,10 +19,10 @@ from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.state.selection import EXAMPLES
 from pages.parts.translate.settings import SENTENCES
 from pages.parts.write.settings import EXAMPLE as STORY
-from tests.in_browser.test_app import exact, told
-from tests.in_browser.test_inside import printed
-from tests.in_browser.test_translate import BAR, compare
-from tests.in_browser.test_write import tokens, written
+from tests.in_browser.frame.test_app import exact, told
+from tests.in_browser.pages.test_inside import printed
+from tests.in_browser.pages.test_translate import BAR, compare
+from tests.in_browser.pages.test_write import tokens, written
 from tests.running import (
     PRESS_STOP,
     answered,

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.running import answered, choose, download, fits, no_complaint, open_page, visitor
-from tests.viz.test_check_yours import RIGHT, STUB
+from tests.viz.export.test_check_yours import RIGHT, STUB
 
 PHONE = (390, 844)
 

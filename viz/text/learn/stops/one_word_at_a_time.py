@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from model.measures.learn.order.changed_words import ChangedWords, OtherNumber
 from model.measures.learn.order.written_steps import NextToken, Parting, WrittenSteps
 from viz.sentences.sentence_rows import Group, Row
-from viz.text.learn.word_order import shortened
+from viz.text.learn.stops.word_order import shortened
 from viz.tokens import counted, markdown_text, percent, position_name, visible
 
 NAME = "One word at a time"

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from pages.parts.learn.stops import PATH
 from pages.parts.learn.stops.recurrent_network import STOP
-from tests.in_browser.test_learn import open_stop
+from tests.in_browser.learn.test_learn import open_stop
 from tests.running import idle, no_complaint, visitor
 
 NUMBER = PATH.index(STOP) + 1

@@ -10,7 +10,7 @@ import pytest
 from model import Edits, load_checkpoint
 from model.measures.comparison import stream_distances
 from tests.running import ROOT
-from tests.viz.test_figures import contrast
+from tests.viz.charts.test_figures import contrast
 from viz.charts.comparison import MOST_SIGNED
 from viz.charts.lines import DASHES, line_chart
 from viz.charts.number_matrices import joined_chart, matrix_table, split_chart

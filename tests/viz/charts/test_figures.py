@@ -17,7 +17,7 @@ from viz.text.token_table import token_table
 from viz.theme import DARK, LIGHT, Theme, colour_at, colour_scale, difference_scale, theme_of
 from viz.tokens import counted, list_of, markdown_text, percent, position_name, visible
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HARD_TOKENS = ["the", "the", "1", "2", "2020-01-01", "😀", "<b>", "&amp;", "$x$", "שלום", "\u200b", "##ly", "=1+1"]
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 

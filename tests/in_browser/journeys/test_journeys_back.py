@@ -20,8 +20,8 @@ from pages.parts.translate.settings import SENTENCES
 from pages.parts.write.settings import EXAMPLE as STORY
 from tests import reference, tiny
 from tests.folders import KINDS
-from tests.in_browser.test_app import exact
-from tests.in_browser.test_journeys import (
+from tests.in_browser.frame.test_app import exact
+from tests.in_browser.journeys.test_journeys import (
     DOG,
     OWN,
     assert_weights,
@@ -32,7 +32,7 @@ from tests.in_browser.test_journeys import (
     read_table,
     says_weight,
 )
-from tests.in_browser.test_write import tokens, written
+from tests.in_browser.pages.test_write import tokens, written
 from tests.running import (
     PAGES,
     answered,

@@ -1,0 +1,29 @@
+"""Models of the Hugging Face hub by their id: what a download would bring, the download, and the cache of them."""
+
+from model.loading.hub.background import DownloadStopped
+from model.loading.hub.cache import CachedModel, cached, cached_folder, delete, mark_used, unfinished
+from model.loading.hub.client import NotOnHub
+from model.loading.hub.downloads import download
+from model.loading.hub.listings import Listing, NoSafetensors, listing
+from model.loading.hub.names import HubName, parse_hub_name
+from model.loading.hub.repositories import HubFile
+from model.loading.hub.terminal import obtained
+
+__all__ = [
+    "CachedModel",
+    "DownloadStopped",
+    "HubFile",
+    "HubName",
+    "Listing",
+    "NoSafetensors",
+    "NotOnHub",
+    "cached",
+    "cached_folder",
+    "delete",
+    "download",
+    "listing",
+    "mark_used",
+    "obtained",
+    "parse_hub_name",
+    "unfinished",
+]

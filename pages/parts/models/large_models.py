@@ -1,0 +1,110 @@
+"""Models of 64 MB and more: loaded one at a time, shared by all visitors, dropped once nobody has one open."""
+
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Lock, Thread
+
+import streamlit as st
+
+from model import Checkpoint, CheckpointError
+from model.loading import checkpoint_files
+from model.loading.memory import free_memory, gigabytes, memory_needed
+from pages.parts.lru_cache import LRUCache
+from pages.parts.models.catalogue import folder_of, label_of
+
+RESERVE = 200_000_000  # bytes that stay free for the pages of all visitors
+IN_USE = "_model_in_use"  # in the session: its ``Use``
+
+
+class ModelMemory(LRUCache):
+    """As many loaded models as the memory that is free has room for, by the machine's or its control group's count."""
+
+    def __init__(self) -> None:
+        super().__init__(capacity=0)
+
+    def has_room(self, needed: int) -> bool:
+        """Whether a model that takes so many bytes can be loaded beside those that are there."""
+        return free_memory() >= needed + RESERVE
+
+
+class Use:
+    """That one visitor has a model open. Its end, with the visitor's session, is noted in ``left``."""
+
+    def __init__(self, name: str, left: SimpleQueue[str]) -> None:
+        self.name = name
+        weakref.finalize(self, left.put, name).atexit = False  # a queue, for garbage is collected under any lock
+
+
+class Visitors:
+    """How many have each model open; ``on_last`` is called with the name of one that nobody has open any longer."""
+
+    def __init__(self, on_last: Callable[[str], None]) -> None:
+        self.counts = Counter[str]()
+        self.lock = Lock()
+        self.left: SimpleQueue[str] = SimpleQueue()
+        self.on_last = on_last
+        Thread(target=self.follow, daemon=True).start()
+
+    def enter(self, name: str) -> Use:
+        """Somebody opens it."""
+        with self.lock:
+            self.counts[name] += 1
+        return Use(name, self.left)
+
+    def follow(self) -> None:
+        """For ever: count those who leave."""
+        while True:
+            name = self.left.get()
+            with self.lock:
+                self.counts[name] -= 1
+                is_last = self.counts[name] <= 0
+            if is_last:
+                self.on_last(name)
+
+
+@st.cache_resource(show_spinner=False)
+def model_memory() -> ModelMemory:
+    """The large models that are loaded."""
+    return ModelMemory()
+
+
+@st.cache_resource(show_spinner=False)
+def visitors() -> Visitors:
+    """Who has which model open, of those that did not come with the app."""
+    memory = model_memory()
+    return Visitors(lambda name: memory.drop(lambda key: key[0] == name))
+
+
+def note_use(name: str) -> None:
+    """This visitor has the model open now, and no longer the one before."""
+    use = st.session_state.get(IN_USE)
+    if use is None or use.name != name:
+        st.session_state[IN_USE] = visitors().enter(name)
+
+
+def loaded(key: tuple[str, object, object], load: Callable[[], Checkpoint], weight_bytes: int) -> Checkpoint:
+    """The model under a key that begins with its name. CheckpointError where the memory that is free does not do."""
+    memory = model_memory()
+    needed = 0 if key in memory else needed_by(key[0], weight_bytes)
+
+    def load_if_it_fits() -> Checkpoint:
+        if not memory.has_room(needed):
+            raise CheckpointError(too_large(key[0], needed))
+        return load()
+
+    checkpoint: Checkpoint = memory.get(key, load_if_it_fits, lambda _: 0, expected=needed)
+    return checkpoint
+
+
+def needed_by(name: str, weight_bytes: int) -> int:
+    """About how many bytes it takes, by its config and the headers of its files."""
+    folder = folder_of(name)
+    return memory_needed(checkpoint_files.read_parts(folder, checkpoint_files.read_config(folder))[2], weight_bytes)
+
+
+def too_large(name: str, needed: int) -> str:
+    """The refusal, with what would fit."""
+    needs, free = gigabytes(needed), gigabytes(max(0, free_memory() - RESERVE))
+    return f"{label_of(name)} needs about {needs} of memory; this server has {free} to spare. Choose a smaller model."

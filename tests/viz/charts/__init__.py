@@ -1,0 +1,1 @@
+"""Charts, tables and pictures hold the numbers that they are given."""

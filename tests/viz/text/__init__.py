@@ -1,0 +1,1 @@
+"""Sentences say what the numbers say."""

@@ -1,0 +1,1 @@
+"""The words of the twelve questions, a module each."""
