@@ -93,7 +93,7 @@ def test_a_bad_file_a_good_one_and_another_after_it(browser, address, size, tmp_
         expect(page.get_by_text("cross.npz: 3 layers with 2 heads each, 3 tokens and 5 keys.")).to_be_visible()
         picture_shown(page)
         with answered(page):
-            page.locator(".headlight").get_by_role("button", name="2", exact=True).first.click()
+            page.get_by_role("group", name="Layer", exact=True).get_by_text("2", exact=True).click()
         expect(page).to_have_url(re.compile("layer=1"))
         view = json.loads(saved(page, "This view (JSON)", tmp_path))
         assert (view["attention"], view["layer"], view["provenance"]["source"]) == ("cross", 1, "cross.npz")
