@@ -123,7 +123,9 @@ def show_menus() -> None:
     """What is left of the bar on a page of no text and no model: what to share, and files to take away."""
     if picture_alone():
         return
-    state = BarState(text=None, pair=None, models=[], model="", devices=[], device="", examples=[], longest=LONGEST_TEXT)
+    state = BarState(
+        text=None, pair=None, models=[], model="", devices=[], device="", examples=[], longest=LONGEST_TEXT
+    )
     with st.container(key="bar_frame"):
         bar(state, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
 

@@ -1,4 +1,4 @@
-"""Scripts about attention in a file: one that saves such a file from a model of transformers, one that shows it again."""
+"""Scripts about attention in a file: one saves such a file from a model of transformers, one shows it again."""
 
 from viz.explorer.snippet import settings
 from viz.explorer.view import View
