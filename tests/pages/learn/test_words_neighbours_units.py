@@ -100,7 +100,9 @@ def test_all_eight_banks_are_sorted_at_the_end_and_not_before():
     app = at(neighbours)
     assert app.title[0].value == "After layer 6 of 6, all 8 are nearest to one of their own sense."
     assert right(app) == ["Layer 5 or 6"]
-    assert "ends nearest to sentence 8: a place for money" in sentence(app), "what comes after bank does not count"
+    assert "“bank” ends nearest to one that means a place for money" in sentence(app), (
+        "what comes after bank does not count"
+    )
 
 
 def test_the_counts_of_other_words_are_as_said():
@@ -111,10 +113,10 @@ def test_the_counts_of_other_words_are_as_said():
         assert "bank" in app.main.caption[0].value, "the question stays"
 
 
-def test_a_sentence_with_another_of_the_words_asks_about_that():
+def test_a_sentence_with_another_of_the_words_is_placed_and_the_question_stays():
     app = at(neighbours, text="The children stood in a ring.")
-    assert "every “ring” nearest" in app.main.caption[0].value
-    assert "In the sentence above, “ring” ends nearest" in sentence(app)
+    assert "every “bank” nearest" in app.main.caption[0].value
+    assert "In your sentence, “ring” ends nearest" in sentence(app)
     app = at(neighbours, text=OWN)
     assert "is in the sentence above" in sentence(app)
 

@@ -20,7 +20,7 @@ SENTENCE = (
     "split the sentences into two fours, {good} {do} as well.{alike}{yours}"
 )
 ALIKE = " Two of the eight vectors then have a cosine of {cosine} on average."
-YOURS = " In the sentence above, “{word}” ends nearest to sentence {place}: {sense}."
+YOURS = " In your sentence, “{word}” ends nearest to one that means {sense}."
 NO_WORD = "None of the words {words} is in the sentence above, so it is not among these."
 NEVER = "Never all of them"
 ONE_LAYER, TWO_LAYERS, MORE_LAYERS = "Layer {first}", "Layer {first} or {last}", "Layers {first} to {last}"
