@@ -28,8 +28,8 @@ def guesses_left(guesses: str, changed: Collection[str]) -> str:
 class Path:
     """A stop of the path, counted from 1; the round of its questions, from 1; and the guesses.
 
-    guesses: "1a_2b_2.2c": the option guessed at stop 1, at stop 2, and in the second round of stop 2. Those at questions
-    that read the text are of this text.
+    guesses: "1a_2b_2.2c": the option guessed at stop 1, at stop 2, and in the second round of stop 2. Those at
+    questions that read the text are of this text.
     knob: what a stop's own control is set to, "" as it opens. Its stop alone reads it.
     """
 

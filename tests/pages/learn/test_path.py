@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.learn.settings import OPTIONS, Path, STOPS, WHATEVER
+from pages.parts.learn.settings import OPTIONS, STOPS, WHATEVER, Path
 from pages.parts.learn.stops import NAMES, PATH
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES

@@ -23,9 +23,9 @@ def compared_bars(
     across: str | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
-    """Shares of two models for each group, from 0 to 1; those not ``drawn`` keep their place. colours: of the theme, by name.
+    """Shares of two models for each group, from 0 to 1; those not ``drawn`` keep their place.
 
-    across: the title of the groups.
+    colours: of the theme, by name. across: the title of the groups.
 
     ValueError unless there are two models with a share for each group, or where two groups have one name.
     """

@@ -84,7 +84,7 @@ TRAINED_OPTIONS = ("The LSTM", "The Transformer", "Both alike, within 0.5 %")
 TRAINED_ANSWERS = {
     "lstm": "The LSTM: {lstm} against {transformer}.",
     "transformer": "The Transformer: {transformer} against {lstm}.",
-    None: "Both alike: {lstm} for the LSTM, {transformer}.",
+    None: "Both alike: the LSTM {lstm}, the Transformer {transformer}.",
 }
 TRAINED_SENTENCE = (
     "Of {reviews} held-out reviews, by seed: the LSTM {lstm_range}, the Transformer {transformer_range}. Of those "
