@@ -53,6 +53,15 @@ class Path:
         """The options guessed, by ``question``."""
         return {guess[:-1]: guess[-1] for guess in self.guesses.split("_") if guess}
 
+    @property
+    def guesses_elsewhere(self) -> str:
+        """``guesses`` without those at this stop."""
+        return "_".join(
+            question + guess
+            for question, guess in self.by_question.items()
+            if question.partition(".")[0] != str(self.stop)
+        )
+
     def with_guess(self, option: str) -> str:
         """``guesses`` once this option is guessed here."""
         guesses = self.by_question | {self.question: option}

@@ -136,7 +136,11 @@ def test_a_question_whose_guess_stays_is_the_same_for_another_text(question):
     address = {"stop": stop, "round": number or "1", "guesses": f"{question}a"}
     first, second = opened("learn.py", **address), opened("learn.py", **address, text="A bank is open.")
     asked = [
-        (app.main.caption[0].value, app.title[0].value, [each.label for each in app.button if "guess_" in each.key])
+        (
+            app.main.caption[0].value,
+            app.title[0].value,
+            [each.label for each in app.button if "guess_" in str(each.key)],
+        )
         for app in (first, second)
     ]
     assert asked[0] == asked[1]

@@ -171,6 +171,28 @@ def test_the_count_of_active_units_is_that_of_the_trace():
     assert "exactly 0" in sentence(app)
 
 
+def test_another_layer_is_asked_about_anew_with_its_own_count():
+    checkpoint = load_checkpoint("translate-en-fr")
+    stack = checkpoint.trace(feed_forward.STOP.text, target="Oui.").text_stack
+    place = stack.names().index(" loved")
+    app = at(feed_forward)
+    app.selectbox(key="layer_of_units").select_index(2).run()
+    assert app.query_params["knob"] == "-2"
+    assert "guesses" not in app.query_params
+    assert "layer 3" in app.title[0].value
+    count = int(np.count_nonzero(np.asarray(stack.blocks[2].feed_forward.hidden[place])))
+    after = at(feed_forward, knob="-2")
+    assert after.title[0].value.startswith(f"{count} of 1,024 units are active for “loved”")
+
+
+@pytest.mark.parametrize("text", [feed_forward.STOP.text, "My brother is a doctor.", "You are my friend."])
+def test_more_than_a_few_words_make_a_unit_active(text):
+    app = opened("learn.py", stop="9", round="2", guesses="9.2a", text=text)
+    assert not app.exception
+    assert right(app) == ["101 to 400"]
+    assert "not so" in sentence(app)
+
+
 def test_gelu_leaves_something_of_the_others():
     app = at(feed_forward, checkpoint="sentiment")
     assert "260 of 512" in app.title[0].value

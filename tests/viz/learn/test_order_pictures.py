@@ -130,9 +130,9 @@ def test_only_what_is_equal_is_explained_by_sums():
 
 
 def test_only_positions_beyond_the_longest_text_are_called_so():
-    assert "not trained" not in word_order.shifted_said(502, 10, 512)
-    assert "not trained" in word_order.shifted_said(503, 10, 512)
-    assert "1,000 to 1,009" in word_order.shifted_said(1000, 10, 512)
+    assert "not trained" not in word_order.shifted_sentence(502, 10, 512)
+    assert "not trained" in word_order.shifted_sentence(503, 10, 512)
+    assert "1,000 to 1,009" in word_order.shifted_sentence(1000, 10, 512)
 
 
 @pytest.mark.parametrize("lost", [(), (False,), (True, False), (True, True), (True,) * 9])
@@ -170,14 +170,14 @@ def test_ranges_are_named_so_that_none_is_missing():
 
 @pytest.mark.parametrize(("count", "answer"), [(0, "No French word"), (1, "1 of 4"), (2, "2 of 4"), (4, "4 of 4")])
 def test_the_title_counts_the_words(count, answer):
-    said = writing.counted_answer(writing.LETTER_ANSWERS, count).format(count=count, all=4, other_french="x")
-    assert said.startswith(answer)
+    sentence = writing.counted_answer(writing.LETTER_ANSWERS, count).format(count=count, all=4, other_french="x")
+    assert sentence.startswith(answer)
 
 
 def test_a_parting_is_told_with_its_four_probabilities():
-    said = writing.parted(Parting(0, ("Tu", "<b>"), (0.458, 0.402), (0.425, 0.46)))
-    assert all(f"{number}\u00a0%" in said for number in ("45.8", "40.2", "42.5", "46.0"))
-    assert r"\<b\>" in said
+    sentence = writing.parted(Parting(0, ("Tu", "<b>"), (0.458, 0.402), (0.425, 0.46)))
+    assert all(f"{number}\u00a0%" in sentence for number in ("45.8", "40.2", "42.5", "46.0"))
+    assert r"\<b\>" in sentence
     assert writing.parted(None) == writing.NOT_PARTED
 
 

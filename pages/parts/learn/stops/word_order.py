@@ -124,7 +124,8 @@ def ask_about_order(selection: Selection) -> Asked:
         options=word_order.ORDER_OPTIONS,
         right=frozenset({right}),
         answer=word_order.ORDER_ANSWERS[right].format(**names),
-        sentence=word_order.ORDER_SENTENCE.format(**names),
+        sentence=word_order.ORDER_SENTENCE.format(**names)
+        + word_order.other_wrong(plain, orders.other.text, orders.checkpoint.config.labels),
         picture=lambda seen: show_bars(orders, bars_of_order(orders, seen=seen)),
         act=lambda: choose_neighbours(orders),
         door=Door(
@@ -280,7 +281,7 @@ def move_positions(orders: Orders) -> None:
     choose_shift(word_order.SHIFT, orders.shifts, orders.shift)
     if orders.shift:
         limit = orders.checkpoint.config.max_length
-        st.markdown(word_order.shifted_said(orders.shift, orders.tokens, limit))
+        st.markdown(word_order.shifted_sentence(orders.shift, orders.tokens, limit))
 
 
 def choose_shift(label: str, shifts: Sequence[int], chosen: int) -> None:
@@ -381,4 +382,5 @@ STOP = Stop(
     rounds=(ask_about_order, ask_about_positions, ask_about_french),
     code=(computed_sinusoids, Stack.embed),
     paper=word_order.PAPER,
+    leans_on_verdict=True,
 )

@@ -8,7 +8,7 @@ from model.measures.learn.order.two_verdicts import TwoVerdicts
 from model.measures.positions.swapped_order import places_to_swap
 from model.trace import StackTrace
 from viz.sentences.sentence_rows import Group, Row
-from viz.text.learn.answers import answer_name
+from viz.text.learn.answers import LABELS, OTHER_WRONG, answer_name
 from viz.text.swapped_halves import swapped_halves, word_span
 from viz.text.swapped_spans import swapped_spans
 from viz.tokens import decimal, markdown_text, percent, visible
@@ -60,7 +60,7 @@ BARE_OTHER_TOKENS = (
 )
 BARE_MASK = "Each word of this model sees only some of the others, so that its mask tells the order without positions."
 SHIFT = "Move all positions on by"
-SHIFTED_SAID = "The words now stand at positions {first} to {last}."
+SHIFTED_TO = "The words now stand at positions {first} to {last}."
 BEYOND = " The longest text that this model reads ends at position {limit}, so it was not trained with these."
 SHIFTED_BARS = ("This order, {by} positions later", "The other order, {by} positions later")
 FRENCH_QUESTION = "Without positions, the words stay the same. How many of the {all} French words get lost?"
@@ -175,6 +175,13 @@ def apart_name(verdicts: TwoVerdicts) -> str:
     return f"{decimal(number, '.0f' if verdicts.distance == FAR else '.1f')} points"
 
 
+def other_wrong(verdicts: TwoVerdicts, other: str, labels: Sequence[str]) -> str:
+    """That the model is wrong about the other order, where its label is known."""
+    label, others = LABELS.get(other), [each for each in labels if each != verdicts.answer]
+    wrong = label == verdicts.answer and not verdicts.same_answer and len(others) == 1
+    return OTHER_WRONG.format(label=label) if wrong else ""
+
+
 def bare_option(bare: TwoVerdicts) -> int:
     """The option that names how far apart the verdicts are; the furthest comes first."""
     return len(BARE_OPTIONS) - 1 - bare.distance
@@ -190,11 +197,11 @@ def bar_name(name: str, text: str) -> str:
     return f"{name}: {visible(cut(text, LONGEST_NAME), LONGEST_NAME)}"
 
 
-def shifted_said(shift: int, tokens: int, limit: int) -> str:
+def shifted_sentence(shift: int, tokens: int, limit: int) -> str:
     """Where the words stand once their positions are shifted, counted from 0; limit: tokens of the longest text."""
     last = shift + tokens - 1
-    said = SHIFTED_SAID.format(first=f"{shift:,}", last=f"{last:,}")
-    return said + (BEYOND.format(limit=f"{limit - 1:,}") if last >= limit else "")
+    sentence = SHIFTED_TO.format(first=f"{shift:,}", last=f"{last:,}")
+    return sentence + (BEYOND.format(limit=f"{limit - 1:,}") if last >= limit else "")
 
 
 def french_words(
