@@ -17,13 +17,19 @@ from pages.parts.frame.bar import BarState, Takers, bar
 from pages.parts.frame.examples import examples_for
 from pages.parts.frame.finding import FINDING, picture_alone, show_finding
 from pages.parts.frame.sidebar import configure, sidebar
+from pages.parts.models.asked_model import OPENS, id_in
 from pages.parts.models.catalogue import checkpoint_names, label_of
+from pages.parts.models.linked_model import ask_for_model
 from pages.parts.state.page_fields import FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
-from pages.parts.state.session import address_notice, choices, choose, remember, selected, take_back
+from pages.parts.state.session import address_notice, address_of, choices, choose, finish, remember, selected, take_back
+from pages.parts.widgets.pressed_link import press_link
 from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parent
+
+MODELS, MODELS_TITLE = "checkpoints", "Models"  # the page where models are had
+WANTED = "_wanted"  # in the session: an id that was typed into the bar
 
 # Group, file and title, in the order of the menu. A page appears once its file exists.
 MENU = (
@@ -42,7 +48,7 @@ MENU = (
     ("Ask", "compare", "Compare"),
     ("Ask", "edit", "Edit"),
     ("Trust", "evidence", "How we know"),
-    ("Trust", "checkpoints", "Checkpoints"),
+    ("Trust", "checkpoints", MODELS_TITLE),
     ("Trust", "arrays", "Your arrays"),
 )
 MEND_HELP = "Removes all kept edits, here and on the page Break the formula."
@@ -85,6 +91,12 @@ def frame(page: str) -> None:
     st.session_state["_at"] = page
     st.session_state[FINDING] = {}
     remember(selected())
+    if page == MODELS:
+        return
+    st.session_state.pop(OPENS, None)  # whoever has gone on does not want to be fetched
+    if ask_for_model(page):
+        finish()
+        st.stop()
 
 
 @st.cache_resource(show_spinner=False)
@@ -116,7 +128,9 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
         longest=LONGEST_TEXT,
     )
     with st.container(key="bar_frame"):
-        bar(state, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
+        bar(state, TAKERS)
+    if wanted := st.session_state.pop(WANTED, ""):
+        press_link(MODELS, address_of(MODELS, get=wanted))
 
 
 def show_menus() -> None:
@@ -127,7 +141,7 @@ def show_menus() -> None:
         text=None, pair=None, models=[], model="", devices=[], device="", examples=[], longest=LONGEST_TEXT
     )
     with st.container(key="bar_frame"):
-        bar(state, Takers(texts=take_texts, model=take_model, device=take_device, example=take_example))
+        bar(state, TAKERS)
 
 
 def take_texts(text: str, pair: str) -> None:
@@ -143,9 +157,17 @@ def take_model(name: str) -> None:
     choose(checkpoint=name)
 
 
+def take_other(typed: str) -> None:
+    """A model by its id, which the page Models looks for."""
+    st.session_state[WANTED] = id_in(typed)
+
+
 def take_device(name: str) -> None:
     """Another processor; it is this machine's, so that no address names it."""
     st.session_state["device"] = name
+
+
+TAKERS = Takers(texts=take_texts, model=take_model, other=take_other, device=take_device, example=take_example)
 
 
 def offer(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Checkpoints: what am I looking at, where does it come from, and how good is it?"""
+"""Models: which are here, where they come from, how good they are, and how to get another."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -7,27 +7,30 @@ import pandas as pd
 import streamlit as st
 
 import pages
-from model import Checkpoint, CheckpointError, InputError
+from model import CheckpointError, Config, InputError, available_checkpoints
 from pages.parts.cache import checkpoint_named, file_bytes
 from pages.parts.costs.settings import OWN
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
+from pages.parts.models.asked_model import show_field
 from pages.parts.models.catalogue import checkpoint_names, folder_of, label_of
+from pages.parts.models.outlines import is_loaded, outline_of
+from pages.parts.models.ways import show_ways
 from pages.parts.state.session import address_notice, current
-from pages.parts.widgets.architecture_map import show_lengths
+from pages.parts.widgets.architecture_map import Mapped, show_lengths
 from viz.architecture.boxes import Lengths
 from viz.charts.learning_curve import accuracy_curve, last_step, loss_curve, read_curve
 from viz.charts.model_picture import model_picture, stacks_in_words
 from viz.text import card_tables as cards
 from viz.tokens import markdown_text
 
-QUESTION = "What am I looking at?"
+QUESTION = "Which models are here, and how do I get another?"
 CURVE = "curve.csv"
 COMMAND = "The command that trained it"
 SQUARES = "Each square is a head and each row a layer; the first layer is at the bottom"
 ORANGE = "; orange heads of the decoder attend to the encoder"
-BELOW = " The data, the training and the command behind every figure stand below."
+BELOW = " Below stand ways to get others, and the data and training of each."
 EVIDENCE_HELP = "Compares every number that the app shows of these models with a computation by other code."
 PARAMETERS_HELP = "The numbers that training adjusts: embeddings, projections and norms together."
 SHAPE_HELP = (
@@ -65,14 +68,17 @@ def show() -> None:
     address_notice()
     if not names:
         st.info("There is no checkpoint in the folder checkpoints.")
+    if not picture_alone():
+        show_field()
     with picture(), st.container(horizontal=True, gap="small", key="models"):
         for name, model in usable.items():
             show_model(name, model)
     if not picture_alone():
+        show_ways()
         for name in names:
             st.header(markdown_text(label_of(name)), anchor=False, divider="grey")
             with pages.plain_refusals():
-                show_checkpoint(checkpoint_named(name), names.index(name))
+                show_checkpoint(name, outline_of(name), names.index(name))
         page_link("How we know: all numbers checked", "evidence", EVIDENCE_HELP)
         next_page_link("checkpoints")
 
@@ -82,8 +88,7 @@ def usable_of(names: Sequence[str]) -> dict[str, cards.Model]:
     models = {}
     for name in names:
         with suppress(CheckpointError, MemoryError):  # the page says why where the checkpoint has its place
-            one = checkpoint_named(name)
-            models[name] = cards.Model(one.config, one.card, one.family, one.model.parameter_count())
+            models[name] = outline_of(name)
     return models
 
 
@@ -92,28 +97,28 @@ def show_model(name: str, model: cards.Model) -> None:
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"**{markdown_text(label_of(name))}** · {markdown_text(model.purpose())}")
         st.image(model_picture(model.config, theme=theme()), alt=stacks_in_words(model.config))
-        st.caption(markdown_text(model.size_line()))
+        memory = ", in memory" if is_loaded(name) else ""
+        st.caption(markdown_text(f"{model.size_line()}{memory}"))
         if model.main_result():
             st.markdown(markdown_text(model.main_result()), help=model.main_result_explained() or None)
         if not picture_alone():
             page_link("Open in Explore", "explore", OPEN_HELP, checkpoint=name)
 
 
-def show_checkpoint(checkpoint: Checkpoint, place: int) -> None:
+def show_checkpoint(name: str, model: cards.Model, place: int) -> None:
     """One card: what it is, its sizes, its map, how it was trained, measured and where it fails."""
-    card = checkpoint.card
-    st.markdown("\n\n".join(map(markdown_text, cards.about(checkpoint.config, card, checkpoint.family))))
-    show_sizes(checkpoint)
-    show_layout(checkpoint, place)
+    card = model.card
+    st.markdown("\n\n".join(map(markdown_text, cards.about(model.config, card, model.family))))
+    show_sizes(name, model)
+    show_layout(name, model.config, place)
     show_evaluations(card)
-    show_curve(checkpoint.name, card)
-    show_training(card, curve_steps(checkpoint.name))
+    show_curve(name, card)
+    show_training(card, curve_steps(name))
 
 
-def show_sizes(checkpoint: Checkpoint) -> None:
+def show_sizes(name: str, model: cards.Model) -> None:
     """How large it is, counted from the weights themselves."""
-    config = checkpoint.config
-    parameters = checkpoint.model.parameter_count()
+    config, parameters = model.config, model.parameters
     row = st.container(horizontal=True, gap="medium")
     with row:
         st.metric(
@@ -123,19 +128,25 @@ def show_sizes(checkpoint: Checkpoint) -> None:
         st.metric("Layers × heads × width", shape, help=SHAPE_HELP, width="content")
         st.metric("Vocabulary", f"{config.vocabulary:,}", help=VOCABULARY_HELP, width="content")
         st.metric("Longest text", f"{config.max_length:,} tokens", help=LENGTH_HELP, width="content")
-        st.metric("Files", cards.megabytes(file_bytes(checkpoint.name)), width="content")
+        st.metric("Files", cards.megabytes(file_bytes(name)), width="content")
 
 
-def show_layout(checkpoint: Checkpoint, place: int) -> None:
+def show_layout(name: str, config: Config, place: int) -> None:
     """Its map, with the length of the text that is selected. place: of the checkpoint among all."""
     st.subheader("How it is built", anchor=False, help=MAP_HELP)
-    show_lengths(checkpoint, lengths_of(checkpoint, current().text), key=f"map_{place}")
-    page_link("What it costs, box by box", "costs", COSTS_HELP, checkpoint=checkpoint.name, **{"costs.preset": OWN})
+    show_lengths(Mapped(name, config), lengths_of(name, current().text), key=f"map_{place}")
+    page_link("What it costs, box by box", "costs", COSTS_HELP, checkpoint=name, **{"costs.preset": OWN})
 
 
-def lengths_of(checkpoint: Checkpoint, text: str) -> Lengths:
-    """How many tokens a text has for a model; nothing where it cannot read it, and nothing of what it would write."""
+def lengths_of(name: str, text: str) -> Lengths:
+    """How many tokens a text has for a model; nothing where it cannot read it, and nothing of what it would write.
+
+    Nothing either for one that would have to be loaded for that.
+    """
+    if name not in available_checkpoints() and not (name == current().checkpoint and is_loaded(name)):
+        return Lengths()
     with suppress(InputError):
+        checkpoint = checkpoint_named(name)
         tokens = min(len(checkpoint.tokenizer.encode(text).ids), checkpoint.longest)
         reads = "encoder" if checkpoint.config.has_encoder else "decoder"
         return Lengths(**{reads: tokens or None})

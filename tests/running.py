@@ -304,10 +304,10 @@ PAGES = {
     "Translate": ("translate", "Which source words does the model look at?"),
     "Write": ("write", "Which words does the model look at as it writes?"),
     "How we know": ("evidence", "Why should I believe this number?"),
-    "Checkpoints": ("checkpoints", "What am I looking at?"),
+    "Models": ("checkpoints", "Which models are here, and how do I get another?"),
     "Your arrays": ("arrays", "What do the heads of another program look at?"),
 }
-BARELESS = {"Checkpoints", "What it costs", "Words", "Your arrays"}  # pages without the bar: they read no text
+BARELESS = {"Models", "What it costs", "Words", "Your arrays"}  # pages without the bar: they read no text
 QUIET = 80  # milliseconds
 # The page may draw "running" and what follows it in one go, so that nobody sees it run: what the server sends is seen.
 HEAR_THE_SERVER = """

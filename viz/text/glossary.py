@@ -73,7 +73,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="vocabulary",
             sentence="The fixed list of all tokens that a model knows.",
             symbol=r"V",
-            place=Place(page="checkpoints", label="Checkpoints: how large each vocabulary is"),
+            place=Place(page="checkpoints", label="Models: how large each vocabulary is"),
         ),
         Term(
             name="id",
@@ -108,7 +108,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="d_model",
             sentence="How many numbers the vector of a token has, the same in every layer.",
             others=("width", "hidden size", "embedding dimension"),
-            place=Place(page="checkpoints", label="Checkpoints: the width of each model"),
+            place=Place(page="checkpoints", label="Models: the width of each model"),
         ),
         Term(
             name="residual stream",
@@ -238,7 +238,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             "one before left in the stream.",
             symbol=r"\ell",
             others=("block",),
-            place=Place(page="checkpoints", label="Checkpoints: the layers of each model"),
+            place=Place(page="checkpoints", label="Models: the layers of each model"),
         ),
         Term(
             name="residual connection",

@@ -34,6 +34,15 @@ def cached() -> list[CachedModel]:
     return [model for model in snapshots() if is_whole(model.folder)]
 
 
+def cached_folders() -> dict[HubName, Path]:
+    """The folders of the models that open without the network, by name; in a fraction of the time of ``cached``."""
+    folders = {}
+    for folder in filter(is_whole, hub_folder().glob("*/snapshots/*")):
+        with contextlib.suppress(ValueError):
+            folders[name_of(folder)] = folder
+    return folders
+
+
 def unfinished() -> list[CachedModel]:
     """The downloads that were begun and not brought to an end; ``bytes`` have arrived."""
     return [model for model in snapshots() if not is_whole(model.folder)]

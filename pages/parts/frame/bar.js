@@ -34,6 +34,10 @@ const TIMES = 2 // that it is sent again
 /** @type {[string, string]} */
 // In an address: the finding and the picture with nothing around them.
 const ALONE = ["view", "picture"]
+// The last of the models: any other, by its id. No checkpoint is called so.
+/** @type {Option} */
+const OTHER = [":other", "Another model …"]
+const LONGEST_ID = 200 // characters
 const NEAR_THE_END = 0.8 // of the longest text: from there on characters are counted
 /** @type {WeakMap<HTMLElement, Bar>} */
 const held = new WeakMap()
@@ -258,7 +262,21 @@ class Bar {
     this.status = el("span", { className: "status", role: "status" })
     this.model = el("select", {
       "aria-label": "Model",
-      onchange: () => this.tell("model", this.model.value),
+      onchange: () => this.chooseModel(),
+    })
+    this.chosen = ""
+    this.other = el("input", {
+      type: "text",
+      className: "other",
+      hidden: true,
+      maxLength: LONGEST_ID,
+      spellcheck: false,
+      autocapitalize: "none",
+      "aria-label": "Hugging Face id",
+      placeholder: "gpt2 or owner/name, then Enter",
+      title: "Looks for this model on the Hugging Face hub, on the page Models.",
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressInOther(event),
+      onblur: () => this.askForOther(false),
     })
     this.device = el("select", {
       "aria-label": "Device",
@@ -310,6 +328,7 @@ class Bar {
       this.text.host,
       this.go,
       this.model,
+      this.other,
       this.device,
       this.folded,
       this.more,
@@ -325,7 +344,8 @@ class Bar {
     else this.text.receive(data.text)
     this.pair.host.hidden = data.pair === null
     this.pair.receive(data.pair ?? "")
-    this.fill(this.model, data.models, data.model)
+    this.chosen = data.model
+    this.fill(this.model, data.models, data.model, [OTHER])
     this.fill(this.device, data.devices, data.device)
     this.device.hidden = data.devices.length < 2
     this.texts = data.examples
@@ -334,18 +354,48 @@ class Bar {
   }
 
   // Options are written anew only where they changed: an open list would close.
-  /** @type {(select: HTMLSelectElement, options: Option[], chosen: string) => void} */
-  fill(select, options, chosen) {
+  /** @type {(select: HTMLSelectElement, options: Option[], chosen: string, after?: Option[]) => void} */
+  fill(select, options, chosen, after = []) {
     const written = JSON.stringify(options)
     if (this.written.get(select) !== written) {
       select.replaceChildren(
-        ...options.map(([value, label]) => el("option", { value, textContent: label })),
+        ...[...options, ...after].map(([value, label]) =>
+          el("option", { value, textContent: label }),
+        ),
       )
       this.written.set(select, written)
     }
     select.value = chosen
     const label = select.selectedOptions[0]?.textContent ?? ""
     select.title = options.length > 1 ? label : `${label}: no other here fits this page`
+  }
+
+  // The last entry asks for a model that is not listed, in a field in the list's place.
+  chooseModel() {
+    if (this.model.value !== OTHER[0]) return this.tell("model", this.model.value)
+    this.model.value = this.chosen
+    this.askForOther(true)
+  }
+
+  /** @param {boolean} open */
+  askForOther(open) {
+    this.model.hidden = open
+    this.other.hidden = !open
+    if (open) this.other.focus()
+    else this.other.value = ""
+  }
+
+  /** @param {KeyboardEvent} event */
+  pressInOther(event) {
+    if (event.key === "Escape") {
+      this.askForOther(false)
+      this.model.focus()
+    }
+    const id = this.other.value.trim()
+    if (event.key !== "Enter" || event.isComposing || !id) return
+    this.tell("other", id)
+    this.askForOther(false)
+    this.say("Looking for it.")
   }
 
   /** @param {string} text */

@@ -40,6 +40,7 @@ class Takers:
 
     texts: Callable[[str, str], None]
     model: Callable[[str], None]
+    other: Callable[[str], None]  # the id of a model that is not listed
     device: Callable[[str], None]
     example: Callable[[str], None]
 
@@ -59,6 +60,11 @@ def bar(state: BarState, take: Takers) -> None:
     def texts() -> None:
         take_texts(asked("show"), take.texts)
 
+    def other() -> None:
+        typed = asked("other")
+        if isinstance(typed, str) and typed.strip():
+            take.other(typed)
+
     draw = component("bar", __file__, MARKUP)
     draw(
         key=KEY,
@@ -66,6 +72,7 @@ def bar(state: BarState, take: Takers) -> None:
         height="content",
         on_show_change=texts,
         on_model_change=listed("model", names[0], take.model),
+        on_other_change=other,
         on_device_change=listed("device", names[1], take.device),
         on_example_change=listed("example", state.examples, take.example),
     )

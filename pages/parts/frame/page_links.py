@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.measures.one_weight import WeightPath
 from pages.parts.inside.opening_weight import place_to_keep
+from pages.parts.models.catalogue import label_of
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.session import address_of, address_of_next, can_use, cannot, choose, current
 from pages.parts.widgets.binding import bind
@@ -63,7 +64,7 @@ NEXT = {
     ),
     "evidence": NextPage(
         "checkpoints",
-        "Next: Checkpoints, what these models are",
+        "Next: Models, what these are and where more are",
         "Describes every model: its data, its training and its measured results.",
     ),
     "checkpoints": NextPage(
@@ -98,7 +99,8 @@ def next_page_link(page: str, why: str = "", **changes: Any) -> None:
     sentence = why or after.why
     if not can_use(after.page, checkpoint):
         own = CODEC.opening(after.page)["checkpoint"]
-        sentence += f" That page opens with {own}, because {checkpoint} {cannot(after.page)}."
+        names = label_of(own), label_of(checkpoint)
+        sentence += f" That page opens with {names[0]}, because {names[1]} {cannot(after.page)}."
     with st.container(key="next_page", gap="xxsmall"):
         link_to(after.page, after.label, address_of_next(after.page, **changes))
         st.caption(markdown_text(sentence))

@@ -1,24 +1,25 @@
-"""The checkpoints that can be chosen: in checkpoints/, opened on this server by id or folder, or uploaded by a visitor.
+"""The checkpoints that can be chosen: in checkpoints/, opened on this server, downloaded from the hub, or uploaded.
 
 Everything is known by its name. A model of the Hugging Face hub is called by its id and commit, "gpt2@607a…", so that
 an address leads to the same weights later.
 """
 
-import re
+import os
 from pathlib import Path
 
 import streamlit as st
 
 from model import available_checkpoints, checkpoint
 from model.checkpoint import architecture_of
+from model.loading import hub
 
 UPLOADS = "_uploads"  # in the session: the folders of what this visitor uploaded, by name
-HUB_NAME = re.compile(r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*@[0-9a-f]{40}", re.ASCII)
+OPEN = "HEADLIGHT_OPEN"  # in the environment: a folder or an id of the hub that the app was started for
 
 
 @st.cache_resource(show_spinner=False)
 def opened() -> dict[str, Path]:
-    """What was opened on this server beside checkpoints/: folders by name, for all its visitors."""
+    """The folders that were opened on this server beside checkpoints/, by name, for all its visitors."""
     return {}
 
 
@@ -27,10 +28,19 @@ def uploads() -> dict[str, Path]:
     return dict(st.session_state.get(UPLOADS, {}))
 
 
+def downloaded() -> dict[str, Path]:
+    """What was downloaded from the hub: folders by name."""
+    return {str(name): folder for name, folder in hub.cached_folders().items()}
+
+
+def others() -> dict[str, Path]:
+    """All that is not in checkpoints/, by name."""
+    return {**downloaded(), **opened(), **uploads()}
+
+
 def checkpoint_names(architecture: str | None = None) -> list[str]:
     """The names that can be chosen; those of one architecture alone, as far as the files say without their weights."""
-    others = {**opened(), **uploads()}
-    kept = [name for name, folder in others.items() if is_usable(folder, architecture)]
+    kept = [name for name, folder in others().items() if is_usable(folder, architecture)]
     return [*available_checkpoints(architecture), *sorted(kept)]
 
 
@@ -41,20 +51,67 @@ def is_usable(folder: Path, architecture: str | None) -> bool:
 
 def is_here(name: object) -> bool:
     """Whether a checkpoint of this name can be opened without asking anybody for it."""
-    return isinstance(name, str) and name in checkpoint_names()
+    if not isinstance(name, str):
+        return False
+    if is_hub_name(name):
+        return hub.cached_folder(hub.parse_hub_name(name)) is not None
+    return name in {**opened(), **uploads()} or name in available_checkpoints()
 
 
 def is_hub_name(name: object) -> bool:
     """Whether it is the id of a hub's model with its commit, which can be downloaded where it is not here."""
-    return isinstance(name, str) and HUB_NAME.fullmatch(name) is not None
+    if not isinstance(name, str):
+        return False
+    try:
+        return hub.parse_hub_name(name).is_pinned
+    except ValueError:
+        return False
 
 
 def folder_of(name: str) -> Path:
     """Where the files of a checkpoint lie; a folder that does not exist where there is none of that name."""
-    others = {**opened(), **uploads()}
-    return others.get(name, checkpoint.CHECKPOINTS / name)
+    if is_hub_name(name):
+        return hub.cached_folder(hub.parse_hub_name(name)) or checkpoint.CHECKPOINTS / name
+    return {**opened(), **uploads()}.get(name, checkpoint.CHECKPOINTS / name)
 
 
 def label_of(name: str) -> str:
     """What a checkpoint is called on the screen: a model of the hub without its commit."""
     return name.partition("@")[0] if is_hub_name(name) else name
+
+
+def open_folder(folder: Path) -> str:
+    """Have a folder of this machine among the models; its last name, with a number where that is taken."""
+    folder = folder.resolve()
+    for name, known in opened().items():
+        if known == folder:
+            return name
+    name = free_name(folder.name or "folder")
+    opened()[name] = folder
+    return name
+
+
+def free_name(wanted: str) -> str:
+    """A name that nothing in the catalogue has yet."""
+    taken = {*available_checkpoints(), *others()}
+    numbers = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
+    return wanted if wanted not in taken else next(name for name in numbers if name not in taken)
+
+
+def asked_at_start() -> str:
+    """What the app was started for, by its name here: "" for nothing, and for what is still to be downloaded."""
+    asked = os.environ.get(OPEN, "")
+    if Path(asked).is_absolute():
+        return open_folder(Path(asked)) if Path(asked).is_dir() else ""
+    wanted = hub_name_at_start()
+    folder = hub.cached_folder(wanted) if wanted else None
+    return f"{wanted.repo}@{folder.name}" if wanted and folder else ""
+
+
+def hub_name_at_start() -> hub.HubName | None:
+    """The id of the hub that the app was started for, if it was one."""
+    asked = os.environ.get(OPEN, "")
+    try:
+        return hub.parse_hub_name(asked) if asked and not Path(asked).is_absolute() else None
+    except ValueError:
+        return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from pages.parts.models.catalogue import checkpoint_names, is_here
+from pages.parts.models.catalogue import asked_at_start, checkpoint_names, is_here
 from pages.parts.state.fields import Field, address_text, fields_of, packed, unpacked
 from pages.parts.state.selection import LONGEST_TEXT, TEXTS, VIEW_FIELDS, Selection, typable
 from viz.explorer import View
@@ -74,10 +74,15 @@ class Codec:
         return Selection(**own, view=view, settings=tuple(settings))
 
     def opening(self, page: str) -> dict[str, Any]:
-        """Every value as a page opens; with another checkpoint that it can use where its own is not there."""
+        """Every value as a page opens; with another checkpoint that it can use where its own is not there.
+
+        With that which the app was started for, wherever the page can use it.
+        """
         state = self.pages[page]
         values = {**self.defaults, **state.opening}
         names = checkpoint_names()
+        if (start := asked_at_start()) and start in checkpoint_names(state.architecture):
+            values["checkpoint"] = start
         if names and values["checkpoint"] not in names:
             usable = checkpoint_names(state.architecture) if state.architecture else []
             values["checkpoint"] = (usable or names)[0]

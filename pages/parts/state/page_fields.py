@@ -7,6 +7,7 @@ from pages.parts.explore import settings as explore
 from pages.parts.inside import settings as inside
 from pages.parts.learn import settings as learn
 from pages.parts.mistakes import settings as mistakes
+from pages.parts.models import settings as models
 from pages.parts.positions import settings as positions
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.translate import settings as translate
@@ -28,6 +29,6 @@ CODEC = Codec(
         "costs": costs.STATE,
         "arrays": arrays.STATE,
         "evidence": PageState(follows=True),
-        "checkpoints": PageState(follows=True),
+        "checkpoints": models.STATE,
     }
 )

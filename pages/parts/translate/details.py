@@ -63,7 +63,7 @@ AER_SAID = (
     "**How far this agrees with people.** The alignment error rate on sentences that people aligned by hand (Och and "
     "Ney 2003) is 0 % where every link of attention is also theirs and none of theirs is missing. The diagonal, "
     "which uses only the lengths of the two texts, is the baseline that a head should beat. Layers and heads count "
-    "from 1. The page Checkpoints describes the sets; their texts are harder than those that the model was trained "
+    "from 1. The page Models describes the sets; their texts are harder than those that the model was trained "
     "on."
 )
 TREE_HELP = (

@@ -1,13 +1,14 @@
 """The map of a model as a browser component: each box opens what shows it, with what is on the screen going along."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
 
 import viz.architecture
-from model import Checkpoint
+from model import Checkpoint, Config
 from model.trace import Trace
 from pages.parts.components.component import component
 from pages.parts.frame.page_links import link_to
@@ -20,6 +21,15 @@ from viz.architecture.openings import Opening, openings_of
 
 FILES = Path(viz.architecture.__file__).with_name("architecture")
 MARKUP = '<div class="map"></div>'
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A checkpoint as far as its map needs it."""
+
+    name: str
+    config: Config
+
 
 Target = tuple[str, tuple[tuple[str, str], ...]]  # a page and its address
 
@@ -36,7 +46,7 @@ def show_map(
 
 
 def show_lengths(
-    checkpoint: Checkpoint,
+    checkpoint: Checkpoint | Mapped,
     lengths: Lengths,
     lit: Collection[str] | None = None,
     *,
@@ -64,7 +74,7 @@ def show_lengths(
     hidden_links(targets, labels, key)
 
 
-def target_of(checkpoint: Checkpoint, opening: Opening) -> Target:
+def target_of(checkpoint: Checkpoint | Mapped, opening: Opening) -> Target:
     """The page and the address at which this model is shown there."""
     address = address_of(opening.page, checkpoint=checkpoint.name, **opening.changes)
     return opening.page, tuple(address.items())
@@ -85,7 +95,7 @@ def hidden_links(targets: Collection[Target], labels: Mapping[Target, str], key:
             link_to(page, labels[target], dict(address))
 
 
-def take_press(key: str, checkpoint: Checkpoint, buttons: Mapping[str, Opening]) -> None:
+def take_press(key: str, checkpoint: Checkpoint | Mapped, buttons: Mapping[str, Opening]) -> None:
     """What a box on its own page does, if what the browser sent is one."""
     name = getattr(st.session_state.get(key), "press", None)
     if isinstance(name, str) and name in buttons:

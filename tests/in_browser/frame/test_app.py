@@ -397,7 +397,7 @@ def test_a_page_opened_first_on_a_fresh_server_has_its_menu_and_keeps_its_addres
             expect(page.get_by_test_id("stSidebar").get_by_text(title, exact=True).last).to_be_visible()
         assert "layer=3" in page.url
         if page_name == "explore":
-            open_from_menu(page, "Checkpoints")
+            open_from_menu(page, "Models")
             expect(page).to_have_url(re.compile(r"/checkpoints\?layer=3$"))
         else:
             open_from_menu(page, "Explore")

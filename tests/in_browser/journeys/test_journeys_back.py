@@ -89,7 +89,7 @@ def test_back_from_any_page_of_the_menu_is_one_step_to_the_text_that_was_there(b
     with visitor(browser) as page:
         open_page(page, address, "Explore", text=HATED)
         before = entries(page)
-        for title in ("Inside a head", "Break the formula", "Checkpoints"):
+        for title in ("Inside a head", "Break the formula", "Models"):
             go_to(page, title)
             assert entries(page) == before + 1
             back(page, "Explore")
@@ -330,13 +330,13 @@ def test_explore_says_what_is_kept_broken_and_shows_the_model_as_it_is(browser, 
 
 def test_a_card_opens_its_checkpoint_in_explore_and_back_returns_to_the_cards(browser, address):
     with visitor(browser) as page:
-        open_page(page, address, "Checkpoints", text=OWN)
+        open_page(page, address, "Models", text=OWN)
         before = entries(page)
         page.get_by_role("link", name="Open in Explore").nth(1).click()
         has_page(page, "Explore")
         opened_with(page, OWN, "stories")
         assert entries(page) == before + 1
-        back(page, "Checkpoints")
+        back(page, "Models")
         page.get_by_role("link", name="Open in Explore").first.click()
         has_page(page, "Explore")
         opened_with(page, OWN, "sentiment")

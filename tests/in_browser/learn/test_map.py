@@ -28,7 +28,7 @@ def box(page: Page, name: str, place: str = "map") -> Locator:
 
 def test_a_box_of_a_checkpoint_leads_to_its_page_with_one_entry_and_back(browser, address):
     with visitor(browser, width=1366, height=768) as page:
-        open_page(page, address, "Checkpoints")
+        open_page(page, address, "Models")
         before = entries(page)
         box(page, "decoder.cross_attention", "map_2").click()
         has_page(page, "Explore")
@@ -36,7 +36,7 @@ def test_a_box_of_a_checkpoint_leads_to_its_page_with_one_entry_and_back(browser
         assert "checkpoint=translate-en-fr" in page.url
         assert "attention=cross" in page.url
         no_complaint(page)
-        back(page, "Checkpoints")
+        back(page, "Models")
         expect(box(page, "projection", "map_2")).to_have_attribute("href", re.compile(r"^\./translate"))
         box(page, "projection", "map_2").press("Enter")
         has_page(page, "Translate")
@@ -59,7 +59,7 @@ def test_on_inside_a_box_of_the_walk_is_a_step_and_marks_where_one_stands(browse
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("title", ["Checkpoints", "Inside a head", "What it costs"])
+@pytest.mark.parametrize("title", ["Models", "Inside a head", "What it costs"])
 def test_axe_finds_nothing_serious_and_it_fits_a_phone(browser, address, title, dark):
     with visitor(browser, dark=dark, height=3000) as page:
         open_page(page, address, title)

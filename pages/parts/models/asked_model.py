@@ -1,0 +1,94 @@
+"""The field for any id of the Hugging Face hub, and the model that it asks for: got, and then opened in Explore."""
+
+import re
+
+import streamlit as st
+
+from model.loading import hub
+from pages.parts.frame.page_links import page_link
+from pages.parts.models.catalogue import is_here
+from pages.parts.models.hub_panel import short, show_hub_model
+from pages.parts.models.settings import LONGEST_ID, Asked
+from pages.parts.state.selection import typable
+from pages.parts.state.session import address_of, choose, current
+from pages.parts.widgets.binding import bind
+from pages.parts.widgets.pressed_link import press_link
+from viz.tokens import markdown_text, visible
+
+OPENS = "_opens"  # in the session: the model that this visitor opens as soon as it is here
+FIELD = "Another model, by its Hugging Face id"
+HINT = "Another model: gpt2, owner/name or owner/name@revision, then Enter"
+FIELD_HELP = (
+    "The id of a model on the Hugging Face hub. What it would bring is shown before anything is downloaded. "
+    "Nothing but config, safetensors weights and tokenizer is fetched, and nothing of it is run."
+)
+NO_ID = "“{text}” is no id of a model: write it as gpt2, owner/name or owner/name@revision."
+HERE_HELP = "Opens the selected text with this model."
+WEB_ADDRESS = re.compile(r"\s*(?:https?:)?//huggingface\.co/|\s+|/$")  # as people paste it
+
+
+def show_field() -> None:
+    """The field, and under it the model that was asked for."""
+    asked = current().of(Asked).get
+    st.text_input(
+        FIELD,
+        key=bind("get", asked),
+        max_chars=LONGEST_ID,
+        placeholder=HINT,
+        label_visibility="collapsed",
+        icon=":material/search:",
+        on_change=take_field,
+    )
+    with st.container(key="asked_model", gap="small"):
+        if asked:
+            show_asked(asked)
+
+
+def take_field() -> None:
+    """What was typed; nothing of a text that no address may hold."""
+    ask_for(str(st.session_state["get"]))
+
+
+def ask_for(text: str) -> None:
+    """Have the page look for a model; for callbacks."""
+    choose(get=id_in(text))
+
+
+def id_in(typed: str) -> str:
+    """The id in what was typed or pasted, a web address perhaps."""
+    return typable(WEB_ADDRESS.sub("", typed)[:LONGEST_ID])
+
+
+def show_asked(text: str) -> None:
+    """A way into the model where it is here, what a download would bring where it is not."""
+    try:
+        name = hub.parse_hub_name(text)
+    except ValueError:
+        st.error(markdown_text(NO_ID.format(text=visible(text, 60))))
+        return
+    folder = hub.cached_folder(name)
+    if folder is None:
+        show_hub_model(name, open_when_here)
+    else:
+        show_here(hub.HubName(name.repo, folder.name))
+
+
+def open_when_here(listing: hub.Listing) -> None:
+    """Have the model that is being downloaded open by itself."""
+    st.session_state[OPENS] = str(listing.name)
+
+
+def show_here(name: hub.HubName) -> None:
+    """A model that is here: it opens by itself for whoever has waited for it."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    with row:
+        st.markdown(f"{short(name)} is here.", width="content")
+        page_link("Open in Explore", "explore", HERE_HELP, checkpoint=str(name), get="")
+    open_if_awaited(str(name))
+
+
+def open_if_awaited(name: str) -> None:
+    """Go to Explore with a model, if this visitor has waited for it, once."""
+    if st.session_state.get(OPENS) == name and is_here(name):
+        del st.session_state[OPENS]
+        press_link("explore", address_of("explore", checkpoint=name, get=""))

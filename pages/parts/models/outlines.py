@@ -1,0 +1,37 @@
+"""What a checkpoint is, from its config and the headers of its weights: a large one need not be loaded for that."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from model import available_checkpoints
+from model.loading import checkpoint_files, weights
+from pages.parts.cache import checkpoint_key, checkpoint_named, checkpoints, file_times
+from pages.parts.models.catalogue import folder_of
+from pages.parts.models.large_models import model_memory
+from viz.text.card_tables import Model
+
+
+def outline_of(name: str) -> Model:
+    """It among others. CheckpointError where it cannot be used; of one that came with the app every weight is read."""
+    if name in available_checkpoints():
+        one = checkpoint_named(name)
+        return Model(one.config, one.card, one.family, one.model.parameter_count())
+    folder = folder_of(name)
+    return outline_in(str(folder), tuple(file_times(folder)))
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def outline_in(folder: str, times: tuple[int, ...]) -> Model:
+    """The same for a folder whose files were written at these times."""
+    values = checkpoint_files.read_config(Path(folder))
+    outline = checkpoint_files.read_outline(Path(folder), values)
+    weights.check_shapes(outline.model, outline.sources, outline.stored)
+    card = checkpoint_files.read_card(Path(folder))
+    return Model(outline.model.config, card, outline.family, outline.model.parameter_count())
+
+
+def is_loaded(name: str) -> bool:
+    """Whether it is in memory now."""
+    key = checkpoint_key(name)
+    return key in checkpoints() or key in model_memory()

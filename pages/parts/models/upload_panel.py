@@ -1,0 +1,94 @@
+"""The visitor's own files as a checkpoint: unpacked into a temporary folder, which goes with the session."""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Semaphore
+
+import streamlit as st
+
+from model import CheckpointError
+from pages.parts.cache import checkpoint_named
+from pages.parts.models.asked_model import OPENS
+from pages.parts.models.catalogue import UPLOADS
+from pages.parts.models.uploaded_files import Files, checkpoint_files
+from viz.tokens import markdown_text
+
+FOLDERS, ROUND, REFUSAL = "_upload_folders", "_upload_round", "_upload_refusal"  # in the session
+MOST_UPLOADS = 3  # of one visitor; the oldest goes
+TYPES = ["json", "safetensors", "spm", "model", "zip"]
+LABEL = "Your own files, 32 MB in all"
+EXPLAINED = (
+    "config.json, model.safetensors and tokenizer.json, as save_pretrained writes them, or one zip of them; for Marian "
+    "source.spm, target.spm and vocab.json. card.json may come along. No other visitor sees them, "
+    "and they are deleted when you leave."
+)
+NO_ROOM = "The server has no room for this upload now: try again later."
+
+
+class UploadFolder:
+    """A folder outside all others with the files of a checkpoint; gone with this."""
+
+    def __init__(self, files: Files) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="headlight-upload-"))
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        for name, content in files.items():
+            (self.path / name).write_bytes(content)
+
+
+@st.cache_resource(show_spinner=False)
+def parsing() -> Semaphore:
+    """Held while an upload is unpacked and read: one at a time, of all visitors."""
+    return Semaphore(1)
+
+
+def show_upload() -> None:
+    """The place to drop files, and why the last could not be used."""
+    turn = st.session_state.setdefault(ROUND, 0)
+    given = st.file_uploader(
+        LABEL, type=TYPES, accept_multiple_files=True, key=f"upload_{turn}", help=EXPLAINED, max_upload_size=32
+    )
+    if given:
+        take(given)
+        st.session_state[ROUND] = turn + 1  # another key: the browser and the server let go of the files
+        st.rerun()
+    if refusal := st.session_state.pop(REFUSAL, ""):
+        st.error(markdown_text(refusal))
+
+
+def take(given: Sequence[st.runtime.uploaded_file_manager.UploadedFile]) -> None:
+    """Have what was uploaded among the visitor's models, and open it; or keep the sentence that refuses it."""
+    try:
+        with parsing():
+            name, files = checkpoint_files((file.name, file.getvalue()) for file in given)
+            with registered(name, UploadFolder(files)):
+                checkpoint_named(name)
+    except (CheckpointError, OSError, MemoryError) as refusal:
+        st.session_state[REFUSAL] = str(refusal) if isinstance(refusal, CheckpointError) else NO_ROOM
+    else:
+        st.session_state[OPENS] = name
+
+
+@contextmanager
+def registered(name: str, folder: UploadFolder) -> Iterator[None]:
+    """Its name leads to the folder; no longer, where what is done inside refuses it."""
+    state = st.session_state
+    folders = {other: kept for other, kept in state.get(FOLDERS, {}).items() if other != name}
+    before = dict(folders)
+    folders = dict([*folders.items(), (name, folder)][-MOST_UPLOADS:])
+    keep(folders)
+    try:
+        yield
+    except BaseException:
+        keep(before)
+        folder.remove()
+        raise
+
+
+def keep(folders: dict[str, UploadFolder]) -> None:
+    """Have these uploads in the session, and no others."""
+    st.session_state[FOLDERS] = folders
+    st.session_state[UPLOADS] = {name: folder.path for name, folder in folders.items()}

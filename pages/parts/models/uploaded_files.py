@@ -1,0 +1,170 @@
+"""The files of one checkpoint as somebody uploads them, or one zip of them: checked before they are written.
+
+What is not called as a checkpoint's files are is left out. Nothing in a zip is unpacked before all its members have
+been looked at, and of each no more than it declares.
+"""
+
+import hashlib
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import NoReturn
+
+from model import CheckpointError
+from model.errors import printable
+from model.loading.checkpoint_files import CARD, CONFIG, TOKENIZER
+from model.loading.headers import INDEX, WEIGHTS
+
+LARGEST_UPLOAD = 32_000_000  # bytes, of all files together
+MOST_MEMBERS = 20  # of a zip, folders among them
+LARGEST_DIRECTORY = 1 << 14  # bytes of a zip's own list of its members
+MOST_FILES = 20
+PIECES = ("source.spm", "target.spm", "vocab.json", "spiece.model")
+KNOWN = (CONFIG, WEIGHTS, INDEX, TOKENIZER, CARD, *PIECES)
+SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors", re.ASCII)
+APPLE = "__MACOSX/"  # what one maker of zips adds beside the files
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+END, END_BYTES, LOCATOR = b"PK\5\6", 22, b"PK\6\7"
+PIECE = 1 << 20  # bytes that are unpacked at a time
+NAME_LETTERS, LONGEST_NAME, DIGITS = re.compile(r"[^A-Za-z0-9._-]+"), 40, 8
+REMEDY = "zip the files themselves, as config.json, model.safetensors and tokenizer.json"
+Files = Mapping[str, bytes]
+
+
+def refuse(why: str) -> NoReturn:
+    """CheckpointError, one sentence."""
+    raise CheckpointError(why) from None
+
+
+def checkpoint_files(uploaded: Iterable[tuple[str, bytes]]) -> tuple[str, Files]:
+    """The checkpoint in what was uploaded: a name for it, and its files by their names.
+
+    The name ends with digits of what the files hold, so that no two checkpoints share one. Raises CheckpointError.
+    """
+    given = list(uploaded)
+    if sum(len(content) for _, content in given) > LARGEST_UPLOAD or len(given) > MOST_FILES:
+        refuse(
+            f"An upload has at most {MOST_FILES} files of {megabytes(LARGEST_UPLOAD)} together: a larger model can be "
+            "opened from Hugging Face."
+        )
+    zips = [name for name, _ in given if name.lower().endswith(".zip")]
+    if zips and len(given) > 1:
+        refuse("Upload one zip, or the files of one checkpoint, not both.")
+    files = unpacked(*given[0]) if zips else known_files(given)
+    check_complete(files, [name for name, _ in given])
+    return called(zips[0] if zips else "", files), files
+
+
+def known_files(given: Iterable[tuple[str, bytes]]) -> Files:
+    """Those that are called as a checkpoint's files are."""
+    files: dict[str, bytes] = {}
+    for name, content in given:
+        if is_known(name):
+            if name in files:
+                refuse(f"{name} was given twice: upload the files of one checkpoint.")
+            files[name] = content
+    return files
+
+
+def is_known(name: str) -> bool:
+    """Whether a checkpoint's file is called so."""
+    return name in KNOWN or SHARD.fullmatch(name) is not None
+
+
+def check_complete(files: Files, given: Iterable[str]) -> None:
+    """Refuse what lacks its config or its weights."""
+    if CONFIG not in files:
+        refuse(f"The upload has no {CONFIG}: add the one that was saved with the weights.")
+    if not any(name.endswith(".safetensors") for name in files):
+        pickled = next((name for name in given if name.lower().endswith((".bin", ".pt", ".pth", ".ckpt"))), None)
+        why = f"{printable(pickled, 40)} is pickled and is not opened" if pickled else f"The upload has no {WEIGHTS}"
+        refuse(f"{why}: save the weights as safetensors and upload those.")
+
+
+def called(file: str, files: Files) -> str:
+    """ "my-model-1a2b3c4d": what the file was called, and digits of what the files hold."""
+    digits = hashlib.sha256()
+    for name in sorted(files):
+        digits.update(f"{name} {len(files[name])}\n".encode())
+        digits.update(files[name])
+    stem = NAME_LETTERS.sub("-", PurePosixPath(file).stem)[:LONGEST_NAME].strip("-.") or "upload"
+    return f"{stem}-{digits.hexdigest()[:DIGITS]}"
+
+
+def unpacked(name: str, content: bytes) -> Files:
+    """The known files of a zip. CheckpointError for one that is no zip, or holds what no checkpoint needs."""
+    shown = printable(PurePosixPath(name).name, 40)
+    check_directory(shown, content)
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            members = wanted_members(shown, archive.infolist())
+            return {PurePosixPath(member.filename).name: read(archive, member, shown) for member in members}
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, struct.error):
+        refuse(f"{shown} is damaged or no zip: {REMEDY}.")
+
+
+def check_directory(shown: str, content: bytes) -> None:
+    """Refuse a zip whose list of members is long, before it is read; a zip ends with that list's length."""
+    end = content[-END_BYTES:]
+    if len(end) < END_BYTES or not end.startswith(END):
+        refuse(f"{shown} is damaged or no plain zip: {REMEDY}.")
+    members, length = struct.unpack("<H", end[10:12])[0], struct.unpack("<L", end[12:16])[0]
+    if content[-END_BYTES - 20 :].startswith(LOCATOR) or members > MOST_MEMBERS or length > LARGEST_DIRECTORY:
+        refuse(f"{shown} has too many members, at most {MOST_MEMBERS} are read: {REMEDY}.")
+
+
+def wanted_members(shown: str, members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    """The known files among the members, once none of all is refused."""
+    if len(members) > MOST_MEMBERS:
+        refuse(f"{shown} has {len(members):,} members, and at most {MOST_MEMBERS} are read: {REMEDY}.")
+    own = [member for member in members if not member.filename.startswith(APPLE)]
+    for member in own:
+        check_member(shown, member)
+    files = [member for member in own if not member.is_dir()]
+    if len({PurePosixPath(member.filename).parent for member in files}) > 1:
+        refuse(f"{shown} has files in several folders: {REMEDY}, all in one.")
+    if sum(member.file_size for member in own) > LARGEST_UPLOAD:
+        refuse(f"{shown} unpacks to more than {megabytes(LARGEST_UPLOAD)}: a larger model can be opened from the hub.")
+    wanted = [member for member in files if is_known(PurePosixPath(member.filename).name)]
+    if len({member.filename for member in wanted}) < len(wanted):
+        refuse(f"{shown} has a file twice: {REMEDY}, each once.")
+    return wanted
+
+
+def check_member(shown: str, member: zipfile.ZipInfo) -> None:
+    """Refuse a member that is no plain file or folder, at the top or in one folder."""
+    name, kind = member.orig_filename, stat.S_IFMT(member.external_attr >> 16)
+    parts = name.rstrip("/").split("/")
+    if name.startswith("/") or {"", ".", ".."} & set(parts) or "\\" in name or ":" in name or "\0" in name:
+        refuse(f"{shown} has a member whose name leads out of its folder: {REMEDY}.")
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        refuse(f"{shown} has a link or another member that is no file: {REMEDY}.")
+    if len(parts) > 2 or (len(parts) == 2 and member.is_dir()):
+        refuse(f"{shown} has folders within folders: {REMEDY}, all at the top or in one folder.")
+    if name.lower().endswith(".zip"):
+        refuse(f"{shown} has a zip in it: {REMEDY}.")
+    if member.flag_bits & 1:
+        refuse(f"{shown} is encrypted: {REMEDY}, without a password.")
+    if member.compress_type not in METHODS:
+        refuse(f"{shown} is compressed in a way that is not read: {REMEDY}, with the usual compression.")
+
+
+def read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, shown: str) -> bytes:
+    """A member's content, which may be no longer than it says."""
+    content = bytearray()
+    with archive.open(member) as opened:
+        while part := opened.read(PIECE):
+            content += part
+            if len(content) > member.file_size:
+                refuse(f"{shown} holds more than it says: {REMEDY}.")
+    return bytes(content)
+
+
+def megabytes(count: int) -> str:
+    """ "32 MB"."""
+    return f"{count / 1e6:.0f} MB"
