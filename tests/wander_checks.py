@@ -49,7 +49,8 @@ COUNT_QUIET = """(() => {
   const { send } = WebSocket.prototype
   const wander = (window.wander = { quiet: 0, sent: -Infinity, heard: false })
   WebSocket.prototype.send = function (...given) {
-    if (!this.watched) this.addEventListener("message", () => Object.assign(wander, { quiet: 0, sent: -Infinity, heard: true }))
+    const hear = () => Object.assign(wander, { quiet: 0, sent: -Infinity, heard: true })
+    if (!this.watched) this.addEventListener("message", hear)
     this.watched = true
     Object.assign(wander, { quiet: 0, sent: performance.now() })
     return send.apply(this, given)

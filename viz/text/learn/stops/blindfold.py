@@ -25,8 +25,8 @@ LOSS_ANSWERS = {
 }
 LOSS_SENTENCE = (
     "After {steps} steps, the loss is {unmasked} without the mask and {masked} with it. Then {prefixes} stories are "
-    "cut off, so that neither decoder can see the next character: there the loss is {blind_unmasked} without the mask and "
-    "{blind_masked} with it. A random guess among {characters} characters has {chance}."
+    "cut off, so that neither decoder can see the next character: there the loss is {blind_unmasked} without the mask "
+    "and {blind_masked} with it. A random guess among {characters} characters has {chance}."
 )
 
 TEXT_QUESTION = "Now each writes, and no character stands ahead. Which writes English?"
