@@ -1,5 +1,6 @@
 """The app as it is run, and a browser that watches where requests go: for tests, pictures and benchmarks."""
 
+import os
 import re
 import socket
 import subprocess
@@ -28,12 +29,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_app(app: str | Path = "app.py") -> Iterator[tuple[str, int]]:
-    """A freshly started server of this app or another: its address and its process id."""
+def running_app(app: str | Path = "app.py", *, variables: Mapping[str, str] | None = None) -> Iterator[tuple[str, int]]:
+    """A freshly started server of this app or another: its address and its process id.
+
+    variables: of its environment, beside our own.
+    """
     port = free_port()
     options = {"server.port": port, "server.headless": "true", "server.fileWatcherType": "none"}
     flags = [f"--{name}={value}" for name, value in options.items()]
-    with running_server([sys.executable, "-m", "streamlit", "run", str(app), *flags], port) as started:
+    command = [sys.executable, "-m", "streamlit", "run", str(app), *flags]
+    with running_server(command, port, variables={**os.environ, **(variables or {})}) as started:
         yield started
 
 
