@@ -57,6 +57,8 @@ def folder_at(typed: str) -> Path:
             raise CheckpointError("There is no such folder on this machine: check the path.")
         if not (folder / CONFIG).is_file():
             raise CheckpointError(f"That folder holds no {CONFIG}: name the one that the model was saved to.")
+    except CheckpointError:  # a ValueError too, and said already
+        raise
     except (OSError, ValueError):
         raise CheckpointError("That path cannot be read: check it.") from None
     return folder

@@ -104,6 +104,8 @@ def unpacked(name: str, content: bytes) -> Files:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             members = wanted_members(shown, archive.infolist())
             return {PurePosixPath(member.filename).name: read(archive, member, shown) for member in members}
+    except CheckpointError:  # a ValueError too, and said already
+        raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, struct.error):
         refuse(f"{shown} is damaged or no zip: {REMEDY}.")
 
