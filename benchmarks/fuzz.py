@@ -1,6 +1,6 @@
-"""Spoils configs and headers of small checkpoints and counts what loading makes of them.
+"""Spoils configs, headers and tokenizers of small checkpoints and counts what loading makes of them.
 
-    python -m benchmarks.fuzz --configs 100000 --headers 1000000
+    python -m benchmarks.fuzz --configs 100000 --headers 1000000 --tokenizers 100000
 
 Every case must load or be refused by a CheckpointError of one printable line of at most 300 characters; what is neither
 is printed with its seed, and the command fails. The checkpoints are tiny and of random weights: one of our own kind,
@@ -20,8 +20,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model import CheckpointError
+from model import CheckpointError, InputError
 from model.loading import checkpoint_files, headers
+from model.loading.foreign_tokenizers import read_library_tokenizer
 
 NASTY: list[Any] = [
     None, True, False, -1, 0, 1, 2, 16, 256, 1_000_000, 2.5, 1e308, 10**30, 1e-30, "", "pre", "decoder", "relu",
@@ -44,7 +45,7 @@ class Outcomes:
         try:
             load()
             self.loaded += 1
-        except CheckpointError as error:
+        except (CheckpointError, InputError) as error:
             self.refused += 1
             if not (str(error).isprintable() and 0 < len(str(error)) <= 300 and error.__cause__ is None):
                 self.escaped.append(f"{name}: refused as {str(error)!r}")
@@ -99,6 +100,47 @@ def fuzz_headers(folders: list[Path], cases: int) -> Outcomes:
     return outcomes
 
 
+def spoilt_tokenizer(sound: bytes, chance: random.Random) -> bytes:
+    """A sound tokenizer.json with a few of its values changed, gone, added or nested, and sometimes a byte too."""
+    values = json.loads(sound)
+    for _ in range(chance.randint(1, 3)):
+        places = list(containers(values))
+        target = chance.choice([place for place in places if place] or [values])
+        names = list(target) if isinstance(target, dict) else list(range(len(target)))
+        name, other = chance.choice(names), chance.choice(places)
+        change = chance.choice([*NASTY, 2**31, 2**32 - 1, "a" * 5000, json.loads(json.dumps(other))])
+        if chance.random() < 0.2:
+            del target[name]
+        else:
+            target[name] = {"type": "Sequence", "normalizers": [change]} if chance.random() < 0.1 else change
+    content = json.dumps(values).encode()
+    return flipped(content, len(content), chance) if chance.random() < 0.1 else content
+
+
+def containers(value: Any) -> Iterator[Any]:
+    """The objects and lists of a JSON value, itself first; of a long one's atoms none."""
+    if isinstance(value, dict | list):
+        yield value
+        for inside in value.values() if isinstance(value, dict) else value:
+            yield from containers(inside)
+
+
+def fuzz_tokenizers(sound: list[bytes], cases: int) -> Outcomes:
+    """Spoil these tokenizer.json files in turn; those that load cut a text and read ids, too."""
+    outcomes = Outcomes()
+    for seed in tqdm(range(cases), unit="case", leave=False, disable=None):
+        content = spoilt_tokenizer(sound[seed % len(sound)], random.Random(seed))
+        outcomes.add(f"tokenizer, seed {seed}", lambda: use_tokenizer(content))  # noqa: B023 -- called at once
+    return outcomes
+
+
+def use_tokenizer(content: bytes) -> object:
+    """What pages do with a tokenizer."""
+    tokenizer = read_library_tokenizer(content, 1000)
+    encoding = tokenizer.encode("The dog bit the man, 7 times: é 狗 😀.")
+    return tokenizer.decode(encoding.ids), tokenizer.pieces(encoding.ids), tokenizer.encode("the dog", "a cat")
+
+
 def overwrite(path: Path, content: bytes) -> None:
     """Change the beginning of a file where it lies, which is far faster than to write it anew."""
     with path.open("r+b") as file:
@@ -115,11 +157,27 @@ def read(folder: Path) -> object:
     return checkpoint_files.read_model(folder, checkpoint_files.read_config(folder))
 
 
+def sound_tokenizers(folders: list[Path]) -> list[bytes]:
+    """The tiny tokenizer of the folders and the bundled ones, without most of their words: small files are fast."""
+    paths = [folders[0] / checkpoint_files.TOKENIZER, checkpoint_files.BUNDLED / "stories" / checkpoint_files.TOKENIZER]
+    return [shortened(json.loads(path.read_bytes())) for path in paths]
+
+
+def shortened(values: dict[str, Any]) -> bytes:
+    """A tokenizer.json with a few hundred tokens, and no merges of those that are gone."""
+    kept = dict(sorted(values["model"]["vocab"].items(), key=lambda item: item[1])[:300])
+    values["model"]["vocab"] = kept
+    if merges := values["model"].get("merges"):
+        values["model"]["merges"] = [pair for pair in merges if {*pair, "".join(pair)} <= set(kept)]
+    return json.dumps(values).encode()
+
+
 def main() -> None:
     """Run the cases and print what came of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description="Load spoilt checkpoints.")
     parser.add_argument("--configs", type=int, default=100_000, help="spoilt configs (100000)")
     parser.add_argument("--headers", type=int, default=1_000_000, help="spoilt headers (1000000)")
+    parser.add_argument("--tokenizers", type=int, default=100_000, help="spoilt tokenizers (100000)")
     options = parser.parse_args()
     from tests.folders import make_folders  # the tests' own small checkpoints, which need transformers
 
@@ -128,6 +186,7 @@ def main() -> None:
         for name, outcomes in (
             ("configs", fuzz_configs(folders, options.configs)),
             ("headers", fuzz_headers(folders, options.headers)),
+            ("tokenizers", fuzz_tokenizers(sound_tokenizers(folders), options.tokenizers)),
         ):
             print(
                 f"{name}: {outcomes.loaded:,} loaded, {outcomes.refused:,} refused, {len(outcomes.escaped)} escaped; "

@@ -81,8 +81,9 @@ def row(tokens: int, times: list[list[float]]) -> str:
 
 def machine() -> str:
     """What the figures were measured on and with."""
+    threads = "1 torch thread" if torch.get_num_threads() == 1 else f"{torch.get_num_threads()} torch threads"
     return (
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {torch.get_num_threads()} torch threads; "
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {threads}; "
         f"Python {platform.python_version()}, torch {torch.__version__}"
     )
 

@@ -258,10 +258,11 @@ def load_checkpoint(name: str | Path, device: str = "auto", *, revision: str | N
         hub_name = name_on_hub(name, revision)
         try:
             folder = hub.obtained(hub_name)
-        except hub.NotOnHub:
+        except (hub.NotOnHub, hub.Offline) as error:
             if "/" in str(hub_name) or revision is not None:
                 raise
-            raise no_such(name) from None  # a bundled name that is misspelt, most likely
+            offline = isinstance(error, hub.Offline)
+            raise no_such(name, offline=offline) from None  # a bundled name that is misspelt, most likely
         return read_checkpoint(folder, chosen, name=f"{hub_name.repo}@{folder.name}")
     return read_checkpoint(folder, chosen, name=folder.name)
 
@@ -292,10 +293,11 @@ def name_on_hub(name: str | Path, revision: str | None) -> hub.HubName:
         raise no_such(name) from None
 
 
-def no_such(name: str | Path) -> CheckpointError:
-    """The refusal of a name that stands for nothing."""
+def no_such(name: str | Path, *, offline: bool = False) -> CheckpointError:
+    """The refusal of a name that stands for nothing, or for a model of the hub, which does not answer."""
     kinds = f"a folder, the id of a model on the Hugging Face hub, or one of {', '.join(available_checkpoints())}"
-    return CheckpointError(f"checkpoint: found no {printable(Path(name).name)!r}, expected {kinds}.")
+    hint = "; the hub cannot be reached" if offline else ""
+    return CheckpointError(f"checkpoint: found no {printable(Path(name).name)!r}, expected {kinds}{hint}.")
 
 
 def is_folder(path: Path) -> bool:

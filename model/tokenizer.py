@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import tokenizers
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -47,7 +47,10 @@ class Encoding:
 
 
 class Tokenizer:
-    """A trained tokenizer. ``backend`` is the library's own object."""
+    """A trained tokenizer."""
+
+    backend: Any  # the library's own object, or what stands for one that works in another process
+    readable: Callable[[str], str]
 
     def __init__(self, backend: tokenizers.Tokenizer) -> None:
         self.backend = backend
@@ -61,10 +64,14 @@ class Tokenizer:
         return max(self.backend.get_vocab().values(), default=-1) + 1
 
     @property
+    def unknown_name(self) -> str | None:
+        """What its model calls the unknown token, where it has a name for it."""
+        return getattr(self.backend.model, "unk_token", None)
+
+    @property
     def unknown_id(self) -> int | None:
         """The id of whatever has no token; None where nothing is without one, as in a vocabulary of bytes."""
-        named = getattr(self.backend.model, "unk_token", None)
-        ids = (self.backend.token_to_id(name) for name in (named, *UNKNOWNS) if name is not None)
+        ids = (self.backend.token_to_id(name) for name in (self.unknown_name, *UNKNOWNS) if name is not None)
         return next((number for number in ids if number is not None), None)
 
     def encode(self, text: str, pair: str | None = None) -> Encoding:
@@ -92,9 +99,13 @@ class Tokenizer:
             segments=segments,
         )
 
+    def encode_target(self, text: str) -> Encoding:
+        """The tokens of a text that a decoder reads beside an encoder: a translator may cut it another way."""
+        return self.encode(text)
+
     def encode_many(self, texts: list[str]) -> list[list[int]]:
         """The ids alone, of many texts at once; an empty text gives an empty list."""
-        return [encoding.ids for encoding in self.backend.encode_batch_fast(texts)]
+        return [encoding.ids for encoding in guarded(lambda: self.backend.encode_batch_fast(texts), FAILED)]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids, without special tokens."""
@@ -220,7 +231,7 @@ def guarded(call: Callable[[], Result], complaint: str) -> Result:
     """The result of a call into the library; InputError, with this complaint, where the call fails."""
     try:
         return call()
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, InputError):
         raise
     except BaseException as error:  # noqa: BLE001 -- plain Exceptions, and the Rust side's PanicException, which is none
         raise InputError(f"{complaint} ({printable(error, 120) or type(error).__name__}).") from None

@@ -54,8 +54,8 @@ UPLOAD_HELP = (
     "stand below."
 )
 LINKED = (
-    "This address was copied while a file was open. No address carries a file: it stays with the visitor who opened it. "
-    "Open it here, and this view of it comes back; until then a worked example is shown."
+    "This address was copied while a file was open. No address carries a file: it stays with the visitor who opened "
+    "it. Open it here, and this view of it comes back; until then a worked example is shown."
 )
 HOW_TO_READ = """
 - **Large picture**: the queries stand above, the keys below, and a curve runs from each query to the keys that it
@@ -69,15 +69,15 @@ HOW_TO_READ = """
 FORMAT = """
 | array | axes | what it is |
 |---|---|---|
-| `weights` | layer, head, query, key | what the softmax gives: float16, float32 or float64, in safetensors bfloat16 too |
+| `weights` | layer, head, query, key | what the softmax gives: float16, float32, float64; in safetensors bfloat16 too |
 | `tokens` | query | one text for each query: `numpy.array(list_of_str)` |
 | `keys` | key | only where the keys are other tokens than the queries, as in cross-attention |
 | `mask` | query, key | if you have it: True where a query may see a key |
 
 An encoder–decoder has `encoder_weights`, `decoder_weights` and `cross_weights` in one file, with `encoder_tokens` and
-`decoder_tokens`; cross-attention runs from the decoder's tokens to the encoder's. The NPZ files that this app saves have
-these names too. In safetensors the tokens stand in the metadata, as `json.dumps(tokens)`, or as bytes of that JSON in a
-uint8 array. A file has at most 32 MB, 512 tokens and 16 million weights. In a notebook no file is needed:
+`decoder_tokens`; cross-attention runs from the decoder's tokens to the encoder's. The NPZ files that this app saves
+have these names too. In safetensors the tokens stand in the metadata, as `json.dumps(tokens)`, or as bytes of that
+JSON in a uint8 array. A file has at most 32 MB, 512 tokens and 16 million weights. In a notebook no file is needed:
 `viz.explorer.show(weights, tokens)`.
 """
 
@@ -167,7 +167,9 @@ def show_opening(file: OpenedFile, attention: ShownAttention, opening: Opening) 
     )
     show_finding(QUESTION, title_of(attention, opening), sentence, explained=how_chosen_in_file(opening))
     _, notes = kinds_and_notes(file)
-    st.caption(markdown_text(" ".join((f"{name_of(file)}: {file_findings.size(list(attention.kinds.values()))}.", *notes))))
+    st.caption(
+        markdown_text(" ".join((f"{name_of(file)}: {file_findings.size(list(attention.kinds.values()))}.", *notes)))
+    )
     if attention.selection.of(Arrays).own and not file.is_own:
         st.info(LINKED)
     address_notice()

@@ -5,6 +5,7 @@ import streamlit as st
 import pages
 from pages.parts.frame.finding import picture, picture_alone
 from pages.parts.learn.around import (
+    doubt_of,
     instead,
     place_on_path,
     selection_at,
@@ -33,7 +34,8 @@ def show() -> None:
     with pages.plain_refusals(), pages.question_above(stop.name):
         with st.spinner("Computing the answer"):
             asked = ask(stop_selection)
-        seen = show_question(path.stop, asked, path.guess, instead(stop))
+            aside = " ".join(filter(None, (instead(stop), "" if asked.unclear else doubt_of(stop, stop_selection))))
+        seen = show_question(path.stop, asked, path.guess, aside)
         address_notice()
         show_guesses(asked, path)
         with picture():

@@ -8,13 +8,14 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, selected
-from pages.parts.words.settings import Words
+from pages.parts.widgets.binding import bind, take
+from pages.parts.words.settings import LONGEST_FILTER, Words
 from viz.text.glossary import TERMS, Place, Term, explained, heading, index_rows, matching
 
 QUESTION = "What does this word mean?"
 TITLE = f"{len(TERMS)} words, each with the place where it happens."
 SENTENCE = "Every word has one sentence, and a link to the page where the thing itself can be seen on your text."
-FILTER, LONGEST_FILTER = "words_filter", 60
+FILTER = "filter"
 FILTER_HELP = "Shows the words whose name, other names or sentence contain this."
 NOTHING = "No word here contains that. A shorter piece of it may help."
 PLACE_HELP = "Opens the page at the place where this is seen; your text goes along."
@@ -27,7 +28,7 @@ def show() -> None:
     show_finding(QUESTION, TITLE, SENTENCE)
     address_notice()
     named = TERMS.get(selection.of(Words).term)
-    filter_text = "" if picture_alone() else str(st.session_state.get(FILTER, ""))[:LONGEST_FILTER]
+    filter_text = "" if picture_alone() else selection.of(Words).filter
     groups = matching(filter_text)
     with picture():
         if named is not None:
@@ -37,7 +38,13 @@ def show() -> None:
     if picture_alone():
         return
     st.text_input(
-        "Filter", key=FILTER, max_chars=LONGEST_FILTER, help=FILTER_HELP, placeholder="A word, or a part of one"
+        "Filter",
+        key=bind(FILTER, filter_text),
+        max_chars=LONGEST_FILTER,
+        help=FILTER_HELP,
+        placeholder="A word, or a part of one",
+        on_change=take,
+        args=(FILTER,),
     )
     for group, terms in groups.items():
         st.header(group, anchor=False, divider="grey")

@@ -12,6 +12,9 @@ from playwright.sync_api import Browser
 
 from tests.running import chromium, running_app
 
+# No test asks the real hub: nobody answers at this address. huggingface_hub reads it when it is imported.
+os.environ["HF_ENDPOINT"] = "http://127.0.0.1:9"
+
 # Tiny models lose more to handing work between threads than they gain.
 torch.set_num_threads(1)
 

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 import venv
 from collections.abc import Mapping
@@ -21,8 +20,10 @@ from tests.running import free_port, no_complaint, open_page, running_server, vi
 from tests.scripts import run_file
 from viz.explorer import View
 from viz.explorer.snippet import snippet
+from viz.export.array_script import showing_script
 from viz.export.continuation_script import written_script
 from viz.export.edited_script import edited_script
+from viz.export.provenance import FileProvenance
 from viz.walkthrough import steps
 
 ROOT = Path(__file__).parent.parent
@@ -55,7 +56,8 @@ def binaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     binaries = folder / ("Scripts" if os.name == "nt" else "bin")
     purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run([binaries / "python", "-c", purelib], capture_output=True, text=True, check=True).stdout
-    (Path(packages.strip()) / "0-packages.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    present = [folder for folder in sys.path if Path(folder).name in ("site-packages", "dist-packages")]
+    (Path(packages.strip()) / "0-packages.pth").write_text("\n".join(present), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "--python", str(binaries / "python"), "--disable-pip-version-check", "install"]
     offline = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
     subprocess.run([*pip, *offline, "--editable", str(ROOT)], env=own_variables(), check=True)
@@ -262,6 +264,7 @@ SCRIPTS = {
     "edits": lambda: edited_script("sentiment", TEXT, EDITS, labels=True),
     "continuation": lambda: written_script("stories", "Once", [5, 6], {0: 5}, {"method": "greedy"}, Edits()),
     "weight": weight_script,
+    "arrays": lambda: showing_script("a.npz", "", View(), FileProvenance(checkpoint="a.npz", text="", sha256="0")),
 }
 
 
@@ -277,7 +280,7 @@ def test_an_exported_script_runs_in_any_folder(binaries, tmp_path):
 def test_an_exported_script_says_that_another_module_stands_in_the_way(script, binaries, tmp_path):
     path = tmp_path / "script.py"
     path.write_text(SCRIPTS[script](), encoding="utf-8")
-    names = ["model", "viz"] if script == "view" else ["model"]
+    names = ["model", "viz"] if script in ("view", "arrays") else ["model"]
     for name in names:
         other = tmp_path / f"{name}.py"
         other.write_text("def load_checkpoint(path): ...", encoding="utf-8")

@@ -22,7 +22,7 @@ from pages.parts.state.selection import LONGEST_TEXT, Selection
 from pages.parts.translate.settings import Options
 
 RUN_PATIENCE = 60  # seconds that one run of a page may take on a busy machine
-COMPARE_PATIENCE = 12  # seconds: what a component told is told again after five, where the message was lost
+COMPARE_PATIENCE = 30  # seconds: what a component told is told again after five, where the message was lost
 NUMBER_PATIENCE = 20_000  # milliseconds for an exact number to come
 QUIET = 600  # milliseconds: longer than any control of ours or of Streamlit waits before it tells
 TOLERANCE = 1e-6
@@ -43,12 +43,14 @@ PYTHON = re.compile(
 )
 
 # How long nothing has been said to the server, in time that the browser had for its timers: a page that is busy with
-# drawing is not quiet. What was sent counts as unanswered until something comes, for at most five seconds.
+# drawing is not quiet, nor one that has heard nothing from the server yet. What was sent counts as unanswered until
+# something comes, for at most five seconds.
 COUNT_QUIET = """(() => {
   const { send } = WebSocket.prototype
-  const wander = (window.wander = { quiet: 0, sent: -Infinity })
+  const wander = (window.wander = { quiet: 0, sent: -Infinity, heard: false })
   WebSocket.prototype.send = function (...given) {
-    if (!this.watched) this.addEventListener("message", () => Object.assign(wander, { quiet: 0, sent: -Infinity }))
+    const hear = () => Object.assign(wander, { quiet: 0, sent: -Infinity, heard: true })
+    if (!this.watched) this.addEventListener("message", hear)
     this.watched = true
     Object.assign(wander, { quiet: 0, sent: performance.now() })
     return send.apply(this, given)
@@ -57,7 +59,7 @@ COUNT_QUIET = """(() => {
   setInterval(() => {
     const now = performance.now()
     const app = document.querySelector("[data-testid=stApp]")
-    const rests = app?.dataset.testScriptState === "notRunning" && now - wander.sent > 5000
+    const rests = wander.heard && app?.dataset.testScriptState === "notRunning" && now - wander.sent > 5000
     wander.quiet = rests ? wander.quiet + Math.min(now - last, 60) : 0
     last = now
   }, 30)
@@ -274,7 +276,9 @@ def plain(text: str) -> str:
 def proper_refusal(error: str, values: Mapping[str, Any]) -> bool:
     """Whether an error box is the right answer: a plain sentence, and a field holds what it refuses."""
     typed = [value for key, value in values.items() if key.startswith("text field")]
-    return not PYTHON.search(error) and any(refusable(text) or f"“{text}”" in error for text in typed)
+    numbers = [value for key, value in values.items() if key.startswith("number") and value != ""]
+    named = [f"“{text}”" for text in typed] + [f" {number:,} " for number in numbers]
+    return not PYTHON.search(error) and (any(map(refusable, typed)) or any(value in error for value in named))
 
 
 def refusable(text: str) -> bool:

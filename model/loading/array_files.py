@@ -50,7 +50,7 @@ def read_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.ndarray
         refuse(f"The file holds one array without its tokens; {SAVE}, tokens beside the weights")
     if content.startswith(PICKLE):
         refuse(f"The file is pickled, and Headlight opens no pickled file, because loading one can run code; {SAVE}")
-    refuse("The file is neither NPZ nor safetensors; numpy.savez writes one that can be opened")
+    return refuse("The file is neither NPZ nor safetensors; numpy.savez writes one that can be opened")
 
 
 def refuse(sentence: str) -> NoReturn:

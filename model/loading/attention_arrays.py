@@ -1,9 +1,10 @@
 """Attention that another program computed: weights and tokens, out of a file or from memory, checked before use.
 
-One attention is ``weights`` (layer, head, query, key) with ``tokens``, one for each query; ``keys`` names the keys where
-they are other tokens, as in cross-attention. Several stand under the names that Headlight's own NPZ files have:
-``encoder_weights`` with ``encoder_tokens``, ``decoder_weights`` with ``decoder_tokens``, and ``cross_weights``, from the
-decoder's tokens to the encoder's. A ``mask`` (``encoder_mask`` …), (query, key), is True where a query may see a key.
+One attention is ``weights`` (layer, head, query, key) with ``tokens``, one for each query; ``keys`` names the keys
+where they are other tokens, as in cross-attention. Several stand under the names that Headlight's own NPZ files have:
+``encoder_weights`` with ``encoder_tokens``, ``decoder_weights`` with ``decoder_tokens``, and ``cross_weights``, from
+the decoder's tokens to the encoder's. A ``mask`` (``encoder_mask`` …), (query, key), is True where a query may see a
+key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -240,9 +241,7 @@ def check_layer(
         refuse(f"{place(weights, (weights > 0) & ~mask, layer)} is not 0, though the mask hides that key")
 
 
-def place(
-    weights: Float[np.ndarray, "head query key"], wrong: Bool[np.ndarray, "head query key"], layer: int
-) -> str:
+def place(weights: Float[np.ndarray, "head query key"], wrong: Bool[np.ndarray, "head query key"], layer: int) -> str:
     """Where the first wrong weight is, counted from 1 as on the screen."""
     head, query, key = (int(axis) + 1 for axis in np.unravel_index(wrong.argmax(), weights.shape))
     return f"The weight of layer {layer + 1}, head {head}, query {query}, key {key} (counted from 1)"
@@ -259,4 +258,6 @@ def uneven_rows(weights: Float[np.ndarray, "layer head query key"]) -> str:
     total = f"adds up to {sums[uneven][0]:.3g}"
     if count == 1:
         return f"One row does not add up to 1 and is shown as it is: {where}, {total}."
-    return f"{count:,} of {uneven.size:,} rows do not add up to 1 and are shown as they are; the first, {where}, {total}."
+    return (
+        f"{count:,} of {uneven.size:,} rows do not add up to 1 and are shown as they are; the first, {where}, {total}."
+    )

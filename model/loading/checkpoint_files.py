@@ -21,12 +21,19 @@ from model.config import Config, expect
 from model.errors import CheckpointError, printable
 from model.loading import weights
 from model.loading.bounded_files import LARGEST_JSON, read_bytes, refuse, strict_json
+from model.loading.foreign_tokenizers import (
+    MARIAN_FILES,
+    TARGET_VOCABULARY,
+    read_library_tokenizer,
+    read_marian_tokenizer,
+)
 from model.loading.headers import INDEX, WEIGHTS, Stored, read_headers
 from model.tokenizer import NoTokenizer, Tokenizer
 from model.transformer import Transformer
 
 CONFIG, TOKENIZER, CARD = "config.json", "tokenizer.json", "card.json"
-MARIAN_PIECES = "source.spm"
+BUNDLED = Path(__file__).resolve().parents[2] / "checkpoints"
+BUNDLED_NAMES = ("sentiment", "translate-en-fr", "stories")
 LARGEST_TOKENIZER = 64 << 20
 # How PyTorch's pickled weights are called, the usual name first; what a training leaves beside them is called so too.
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "*.bin", "*.pt", "*.pth")
@@ -40,27 +47,42 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 
 def read_tokenizer(folder: Path, config: Config, *, foreign: bool = False) -> Tokenizer:
-    """The tokenizer, none of whose ids may lie outside the model's vocabulary.
+    """The tokenizer, none of whose ids may lie outside the model's vocabulary; of a process of its own unless bundled.
 
     A checkpoint from elsewhere may have none that can be read: its ids can still be traced.
     """
     if foreign and not (folder / TOKENIZER).exists():
-        return NoTokenizer(f"{printable(folder.name)} has no {TOKENIZER}, so no text can be read: {remedy(folder)}.")
+        return read_other_tokenizer(folder, config)
     content = read_bytes(folder, TOKENIZER, LARGEST_TOKENIZER)
     try:
-        tokenizer = Tokenizer.from_json(content.decode("utf-8"))
+        text = content.decode("utf-8")
     except UnicodeDecodeError:
         refuse(TOKENIZER, "text", "something else", "UTF-8")
+    if not is_bundled(folder):
+        return read_library_tokenizer(content, config.vocabulary)
+    tokenizer = Tokenizer.from_json(text)
     if tokenizer.size > config.vocabulary:
         refuse(TOKENIZER, "vocabulary", f"{tokenizer.size:,} ids", f"at most {config.vocabulary:,}")
     return tokenizer
 
 
-def remedy(folder: Path) -> str:
-    """What to do about a tokenizer that cannot be read."""
-    if (folder / MARIAN_PIECES).exists():  # such a tokenizer has no fast form that one could ask for
-        return f"{MARIAN_PIECES} and its like are not read; convert them to a {TOKENIZER}, or trace ids"
-    return "save the tokenizer in its fast form beside the weights, or trace ids"
+def is_bundled(folder: Path) -> bool:
+    """Whether it is one of the three folders that came with this program; others may have been put beside them."""
+    return folder.resolve() in {BUNDLED / name for name in BUNDLED_NAMES}
+
+
+def read_other_tokenizer(folder: Path, config: Config) -> Tokenizer:
+    """Marian's tokenizer, in files of its own; where there are none, what says so once text is typed."""
+    source, target, vocabulary = MARIAN_FILES
+    if not (folder / source).exists():
+        remedy = "save the tokenizer in its fast form beside the weights, or trace ids"
+        return NoTokenizer(f"{printable(folder.name)} has no {TOKENIZER}, so no text can be read: {remedy}.")
+    if (folder / TARGET_VOCABULARY).exists():
+        return NoTokenizer(
+            f"{TARGET_VOCABULARY} is not read: its ids mean other pieces than those of the source. Trace ids."
+        )
+    contents = (read_bytes(folder, file, LARGEST_TOKENIZER) for file in (source, target, vocabulary))
+    return read_marian_tokenizer(*contents, vocabulary=config.vocabulary)
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def cut(encoding: Encoding, longest: int) -> CutText:
 
 def typed_target(text: str, tokenizer: Tokenizer, config: Config) -> Encoding:
     """A target text as the decoder reads it: the start token, then the text, without the end that it predicts."""
-    typed = tokenizer.encode(text)
+    typed = tokenizer.encode_target(text)
     if typed.ids[-1] == config.end_id:
         typed = Encoding(**{name: values[:-1] for name, values in vars(typed).items()})
     start = int(config.start_id or 0)
@@ -41,7 +41,7 @@ def produced_target(ids: Sequence[int], tokenizer: Tokenizer, config: Config) ->
     """
     start, *rest = ids
     text = tokenizer.decode(rest)
-    again = tokenizer.encode(text) if text.strip() else None
+    again = tokenizer.encode_target(text) if text.strip() else None
     same = again is not None and list(again.ids[: len(rest)]) == rest
     return Encoding(
         ids=(start, *rest),

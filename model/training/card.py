@@ -79,7 +79,8 @@ def machine(device: torch.device) -> str:
     count = distributed.share().world
     gpu = torch.cuda.get_device_name(device) if device.type == "cuda" else "no GPU"
     processes = f", {count} processes" if count > 1 else ""
-    return f"{platform.machine()}, {torch.get_num_threads()} threads, {gpu}{processes}"
+    threads = "1 thread" if torch.get_num_threads() == 1 else f"{torch.get_num_threads()} threads"
+    return f"{platform.machine()}, {threads}, {gpu}{processes}"
 
 
 def beginning(options: argparse.Namespace) -> str:

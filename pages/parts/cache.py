@@ -20,7 +20,7 @@ from model.loading import checkpoint_files
 from model.loading.weights import MAPPED_FROM
 from model.trace import Trace, map_tensors
 from pages.parts.lru_cache import LRUCache
-from pages.parts.models import large_models
+from pages.parts.models import loaded_models
 from pages.parts.models.catalogue import folder_of
 from pages.parts.state.selection import LONGEST_TEXT
 from viz.text.card_tables import purpose
@@ -61,11 +61,9 @@ def checkpoint_named(name: str) -> Checkpoint:
     def load() -> Checkpoint:
         return replace(load_checkpoint(folder_of(name), device=key[1]), name=name)
 
-    if name not in available_checkpoints():
-        large_models.note_use(name)
-    if size >= MAPPED_FROM:
-        return large_models.loaded(key, load, size)
-    return checkpoints().get(key, load, lambda _: size, expected=size)
+    if name in available_checkpoints() and size < MAPPED_FROM:
+        return checkpoints().get(key, load, lambda _: size, expected=size)
+    return loaded_models.loaded(key, load, size)
 
 
 def checkpoint_key(name: str) -> tuple[str, str, tuple[int, ...]]:

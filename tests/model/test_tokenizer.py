@@ -184,7 +184,7 @@ class Backend:
 
 def failing(error: BaseException) -> Tokenizer:
     tokenizer = object.__new__(Tokenizer)
-    tokenizer.backend = Backend(error)  # type: ignore[assignment]
+    tokenizer.backend = Backend(error)
     return tokenizer
 
 

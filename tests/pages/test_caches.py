@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from pages.parts.lru_cache import LRUCache
-from pages.parts.models import large_models
-from pages.parts.models.large_models import RESERVE, ModelMemory, Visitors
+from pages.parts.models import loaded_models
+from pages.parts.models.loaded_models import RESERVE, ModelMemory, Visitors
 
 SECONDS = 20
 
@@ -94,7 +94,7 @@ def test_two_who_ask_at_once_have_a_value_made_once():
 def test_the_models_before_leave_where_the_memory_that_is_free_does_not_do(monkeypatch):
     memory = ModelMemory()
     taken = 500_000_000  # by each model that is loaded
-    monkeypatch.setattr(large_models, "free_memory", lambda: 1_300_000_000 + RESERVE - taken * len(memory.values))
+    monkeypatch.setattr(loaded_models, "free_memory", lambda: 1_300_000_000 + RESERVE - taken * len(memory.values))
     for name in ("a", "b"):
         memory.get((name,), lambda: "model", size, expected=taken)
     assert ("a",) in memory

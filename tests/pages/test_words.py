@@ -60,7 +60,7 @@ def test_the_address_marks_a_term_above_all_others():
 @pytest.mark.parametrize("words", ["<b>x</b>", "$x$", "[a](//example.org)", "\u202e\u200b😀", "*" * 60, "x" * 1000])
 def test_hostile_words_in_the_filter_are_looked_for_and_never_shown(words):
     app = opened(PAGE)
-    app.text_input(key="words_filter").set_value(words).run()
+    app.text_input(key="filter").set_value(words).run()
     assert names(whole(app)) == []
     assert any(text.value.startswith("No word here contains that") for text in app.markdown)
     assert not any("example.org" in text.value or "<b>" in text.value for text in app.markdown)
@@ -68,7 +68,7 @@ def test_hostile_words_in_the_filter_are_looked_for_and_never_shown(words):
 
 def test_the_filter_narrows_index_and_terms():
     app = opened(PAGE)
-    app.text_input(key="words_filter").set_value("hidden size").run()
+    app.text_input(key="filter").set_value("hidden size").run()
     assert names(whole(app)) == ["d\\_model"]
     (index,) = [text.value for text in app.markdown if text.value.startswith("| About")]
     assert index.count("](#") == 1

@@ -1,7 +1,8 @@
-"""Scripts about attention in a file: one that saves such a file from a model of transformers, one that shows it again."""
+"""Scripts about attention in a file: one saves such a file from a model of transformers, one shows it again."""
 
 from viz.explorer.snippet import settings
 from viz.explorer.view import View
+from viz.export.package_check import package_check
 from viz.export.provenance import FileProvenance, comment
 
 # Run by the tests as it stands, and shown on the page.
@@ -39,9 +40,9 @@ np.savez_compressed("attention.npz", **arrays)
 '''
 
 SHOWING = '''\
-"""Save this in the folder of Headlight, beside the file that it reads, and run it there, or in a notebook there."""
+"""Attention of another program. Run this in the folder of the file that it reads, or in a notebook there."""
 
-{facts}from pathlib import Path
+{facts}{check}from pathlib import Path
 
 from model.loading.attention_arrays import read_attention
 from viz.explorer import View, html_page, show
@@ -59,4 +60,5 @@ show(attention, view)
 
 def showing_script(file: str, origin: str, view: View, provenance: FileProvenance) -> str:
     """A script that opens the file of this name and shows the view of it. origin: where such a file comes from."""
-    return SHOWING.format(file=file, origin=origin, facts=comment(provenance), view=settings(view))
+    facts, check = comment(provenance), package_check("model", "viz")
+    return SHOWING.format(file=file, origin=origin, facts=facts, check=check, view=settings(view))

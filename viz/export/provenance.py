@@ -73,8 +73,8 @@ class FileProvenance(Provenance):
     sha256: str
 
     def facts(self, first: int = 0) -> dict[str, str]:
-        """As of any other, without what only a checkpoint has."""
-        named = {"file": self.checkpoint, "tokens": self.text, "sha256": self.sha256}
+        """As of any other, without what only a checkpoint has; "source" is what the page calls the file."""
+        named = {"source": self.checkpoint, "text": self.text, "sha256": self.sha256}
         return {name: spelled(fact) for name, fact in named.items()} | {"counting": PLACES[first], "program": PROGRAM}
 
     def sentence(self) -> str:

@@ -7,8 +7,8 @@ from viz.explorer.attention_kinds import Kind
 from viz.text.head_findings import share_in_words
 
 HELP = (
-    "Every head is measured for the patterns that heads are known to form. Each measurement is compared with a head that "
-    "is as sharp and ignores where it looks: the weights of each query change places at random among the keys that it "
+    "Every head is measured for the patterns that heads are known to form. Each measurement is compared with a head "
+    "that is as sharp and ignores where it looks: the weights of each query change places at random among the keys it "
     "sees. The page names the pattern with the largest excess over that; a word comes before all other patterns, "
     "punctuation and the first token come last. For repeated words, punctuation and the first token, the weight that a "
     "token gives to itself is not counted."
@@ -38,5 +38,3 @@ def size(kinds: Sequence[Kind]) -> str:
     others = f", and {len(kinds) - 1} other kinds of attention" if len(kinds) > 2 else ""
     other = ", and another kind of attention" if len(kinds) == 2 else ""
     return f"{layers} with {heads} each, {tokens}{others}{other}"
-
-

@@ -2,7 +2,7 @@
 
 from model.loading.hub.background import DownloadStopped
 from model.loading.hub.cache import CachedModel, cached, cached_folder, cached_folders, delete, mark_used, unfinished
-from model.loading.hub.client import NotOnHub
+from model.loading.hub.client import NotOnHub, Offline
 from model.loading.hub.downloads import download
 from model.loading.hub.listings import Listing, NoSafetensors, listing
 from model.loading.hub.names import HubName, parse_hub_name
@@ -17,6 +17,7 @@ __all__ = [
     "Listing",
     "NoSafetensors",
     "NotOnHub",
+    "Offline",
     "cached",
     "cached_folder",
     "cached_folders",

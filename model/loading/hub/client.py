@@ -28,6 +28,10 @@ class NotOnHub(CheckpointError):  # noqa: N818 -- it says what is missing
     """A model that the hub does not have, or does not show."""
 
 
+class Offline(CheckpointError):  # noqa: N818 -- it says what is missing
+    """The hub cannot be reached."""
+
+
 class UnreadableError(Exception):
     """An answer that is none of the hub's."""
 
@@ -123,7 +127,7 @@ def explained(name: HubName) -> Iterator[None]:
     except httpx2.TimeoutException:
         raise CheckpointError(f"The hub was silent for {patience():.0f} seconds: try {repo} again later.") from None
     except (httpx2.TransportError, OfflineModeIsEnabled):
-        raise CheckpointError(
+        raise Offline(
             f"The hub cannot be reached, so {repo} cannot be downloaded: check the connection to the internet. "
             "Models that were downloaded before still open."
         ) from None

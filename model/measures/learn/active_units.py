@@ -25,7 +25,7 @@ SEED = 0
 
 @dataclass(frozen=True, kw_only=True)
 class WakingWords:
-    """Words, each read alone as a text of one token, and what they make of the units of the first layer.
+    """Words, each read alone as a text of one token, and what they make of the units of a layer.
 
     strongest: of each unit, the places of the words that give it its largest values, the largest first.
     share: of each unit, of all the words how many make it active.
@@ -70,9 +70,9 @@ class ActiveUnits:
         return float(self.active.float().mean())
 
 
-def active_units_of(model: Transformer, trace: FeedForwardTrace) -> ActiveUnits:
-    """The units of the first layer of the stack that reads the text, from its trace."""
-    layer = first_block(text_stack(model)).feed_forward
+def active_units_of(model: Transformer, trace: FeedForwardTrace, place: int = 0) -> ActiveUnits:
+    """The units of a layer of the stack that reads the text, from its trace. place: of the layer, from 0."""
+    layer = block_of(text_stack(model), place).feed_forward
     values = activations(layer, trace)
     exact = model.config.activation == "relu"
     return ActiveUnits(
@@ -122,11 +122,11 @@ def most_particular(activations: Float[Tensor, "position hidden"], position: int
     return [unit for unit in order if own[unit] > 0][:count]
 
 
-def waking_words(model: Transformer, ids: Sequence[int], rank: int) -> WakingWords:
-    """The words, by their ids, that give each unit of the first layer its largest values, each read alone."""
+def waking_words(model: Transformer, ids: Sequence[int], rank: int, layer: int = 0) -> WakingWords:
+    """The words, by their ids, that give each unit of a layer its largest values, each read alone."""
     stack = text_stack(model)
     values = torch.cat(
-        [first_layer(model, stack, ids[start : start + AT_ONCE]) for start in range(0, len(ids), AT_ONCE)]
+        [units_at(model, stack, ids[start : start + AT_ONCE], layer) for start in range(0, len(ids), AT_ONCE)]
     )
     strongest = values.topk(min(rank, len(ids)), dim=0)
     share = (values > 0).float().mean(dim=0)
@@ -140,13 +140,13 @@ def text_stack(model: Transformer) -> Stack:
     return stack
 
 
-def first_block(stack: Stack) -> Block:
-    """The layer that reads the embeddings."""
-    return cast(Block, stack.blocks[0])
+def block_of(stack: Stack, layer: int) -> Block:
+    """A layer of a stack."""
+    return cast(Block, stack.blocks[layer])
 
 
-def first_layer(model: Transformer, stack: Stack, ids: Sequence[int]) -> Float[Tensor, "word hidden"]:
-    """What the first layer's units become for texts of one token each; the layers above are not run."""
+def units_at(model: Transformer, stack: Stack, ids: Sequence[int], layer: int) -> Float[Tensor, "word hidden"]:
+    """What a layer's units become for texts of one token each; the layers above are not run."""
     with torch.no_grad():
         column = torch.tensor(ids, device=model.embedding.weight.device)[:, None]
         tokens = model.vectors(column, model.embedding)
@@ -155,7 +155,9 @@ def first_layer(model: Transformer, stack: Stack, ids: Sequence[int]) -> Float[T
         wide, in_window = stack.masks_and_biases(
             tokens, torch.ones(1, 1, dtype=torch.bool, device=column.device), None, interventions
         )
-        seen = in_window if 0 in stack.windowed else wide
-        block = first_block(stack)
-        trace = block(embedding.total, seen, None, None, interventions.layers[0], None)
+        x = embedding.total
+        for place in range(layer + 1):
+            seen, block = in_window if place in stack.windowed else wide, block_of(stack, place)
+            trace = block(x, seen, None, None, interventions.layers[place], None)
+            x = trace.stream_out
         return activations(block.feed_forward, trace.feed_forward)[:, 0].float().cpu()

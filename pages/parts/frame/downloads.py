@@ -28,9 +28,7 @@ from viz.export.provenance import FileProvenance, Provenance, file_name
 from viz.export.share_picture import Bar, Words, bars_png, plain_text, share_png
 from viz.theme import LIGHT, Theme
 
-NPZ_HELP = (
-    "Every layer and head of every attention as float32, with its tokens, for numpy.load. Indices count from 0."
-)
+NPZ_HELP = "Every layer and head of every attention as float32, with its tokens, for numpy.load. Indices count from 0."
 CSV_HELP = (
     "The heads of the chosen layer that are on: one line for every query and key. Indices count from 0. The first "
     "lines say where the numbers come from, and how to skip these lines."

@@ -7,16 +7,19 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.cache import config_of
+from model import Edits
+from pages.parts.cache import checkpoint_named, config_of
 from pages.parts.frame.finding import FINDING, show_title
 from pages.parts.frame.page_links import page_link
 from pages.parts.learn.settings import OPTIONS, Path
 from pages.parts.learn.stop import Asked, Stop
 from pages.parts.learn.stops import PATH
 from pages.parts.models.catalogue import checkpoint_names
+from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choices, choose, take_back
 from pages.parts.widgets.binding import select
+from viz.text.learn.answers import accuracy_of, doubt
 from viz.tokens import markdown_text
 from viz.walkthrough.source_excerpts import excerpt
 
@@ -59,6 +62,16 @@ def instead(stop: Stop) -> str:
     if stop.own_text and "text" in chosen:
         sentences.append("This question reads sentences of its own; yours comes back at the next.")
     return " ".join(sentences)
+
+
+def doubt_of(stop: Stop, selection: Selection) -> str:
+    """That a verdict on which a stop leans may be wrong; "" where it leans on none."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    if not stop.leans_on_verdict or not checkpoint.config.labels:
+        return ""
+    probabilities = checkpoint.probabilities(trace_of(selection, Edits()))
+    answer = max(probabilities, key=probabilities.__getitem__)
+    return doubt(selection.text, answer, accuracy_of(checkpoint.card))
 
 
 def show_question(number: int, asked: Asked, guess: str, aside: str) -> bool:

@@ -60,5 +60,5 @@ def measure() -> None:
         if time.monotonic() - began > MOST_SECONDS:
             break
     whole = len(measured) // len(MODELS) * len(MODELS)
-    if whole:
+    if whole > len(MODELS):  # of one length alone, nothing can be said to grow
         st.session_state[MEASURED] = tuple(measured[:whole])

@@ -51,6 +51,7 @@ class Stop:
     name: a few words, for lists. checkpoint, text: those it opens with, on which every round has a clear answer.
     can_use: whether it can ask a model of this config. code: functions that computed the answer, whose lines are
     shown. paper: where the paper says so, Markdown. own_text: whether it reads its own texts, whatever was typed.
+    leans_on_verdict: whether it speaks of what a model that judges texts says of the text, which may be wrong.
     """
 
     name: str
@@ -61,3 +62,4 @@ class Stop:
     code: Sequence[Callable[..., Any]]
     paper: str
     own_text: bool = False
+    leans_on_verdict: bool = False

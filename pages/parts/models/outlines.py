@@ -8,7 +8,7 @@ from model import available_checkpoints
 from model.loading import checkpoint_files, weights
 from pages.parts.cache import checkpoint_key, checkpoint_named, checkpoints, file_times
 from pages.parts.models.catalogue import folder_of
-from pages.parts.models.large_models import model_memory
+from pages.parts.models.loaded_models import model_memory, small_models
 from viz.text.card_tables import Model
 
 
@@ -34,4 +34,4 @@ def outline_in(folder: str, times: tuple[int, ...]) -> Model:
 def is_loaded(name: str) -> bool:
     """Whether it is in memory now."""
     key = checkpoint_key(name)
-    return key in checkpoints() or key in model_memory()
+    return any(key in memory for memory in (checkpoints(), small_models(), model_memory()))

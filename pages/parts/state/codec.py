@@ -97,7 +97,9 @@ class Codec:
     def reset(self, chosen: Chosen, changed: Collection[str], but: Collection[str] = ()) -> dict[str, Any]:
         """What is left of a choice once these values have changed. ``but``: names that stay in any case."""
         gone = {name for name in chosen if name not in but and self.fields[name].reset_by & set(changed)}
-        return {name: value for name, value in chosen.items() if name not in gone}
+        left = {name: keep(chosen[name], changed) for name in gone if (keep := self.fields[name].left) is not None}
+        kept = {name: value for name, value in chosen.items() if name not in gone}
+        return kept | {name: value for name, value in left.items() if value != self.defaults[name]}
 
     def differing(self, values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
         """The values that are not as in the others."""

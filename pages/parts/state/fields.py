@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +18,24 @@ class Field:
 
     parse: from the text in the address. ValueError for a value that cannot be.
     reset_by: the names of the values whose change puts this one back to its default.
+    left: what is left of it where some of these change, of the value and the names; None: nothing ever is.
     """
 
     parse: Callable[[str], Any]
     reset_by: frozenset[str] = frozenset()
+    left: Callable[[Any, Collection[str]], Any] | None = None
 
 
-def declared(default: Any, parse: Callable[[str], Any], *, reset_by: Iterable[str] = ()) -> Any:
+def declared(
+    default: Any,
+    parse: Callable[[str], Any],
+    *,
+    reset_by: Iterable[str] = (),
+    left: Callable[[Any, Collection[str]], Any] | None = None,
+) -> Any:
     """A field of a dataclass that stands in the address under its own name."""
-    return dataclasses.field(default=default, metadata={_FIELD: Field(parse=parse, reset_by=frozenset(reset_by))})
+    field = Field(parse=parse, reset_by=frozenset(reset_by), left=left)
+    return dataclasses.field(default=default, metadata={_FIELD: field})
 
 
 def fields_of(kind: type) -> dict[str, Field]:

@@ -1,17 +1,23 @@
-"""Which word of the field the page Words begins with."""
+"""Which word of the field the page Words begins with, and what its list is narrowed to."""
 
 from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import declared, one_of
+from pages.parts.state.fields import bounded, declared, one_of
 from viz.text.glossary import TERMS
+
+LONGEST_FILTER = 60  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """term: the key of a term, which then stands above all others; "": none does."""
+    """term: the key of a term, which then stands above all others; "": none does.
+
+    filter: what the words that are listed contain.
+    """
 
     term: str = declared("", one_of(("", *TERMS)))
+    filter: str = declared("", bounded(LONGEST_FILTER))
 
 
 STATE = PageState(settings=Words, follows=True)

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers.processors import TemplateProcessing
 from torch import Tensor
 
-from model import CheckpointError, InputError, load_checkpoint
+from model import CheckpointError, load_checkpoint
 from tests import reference, tiny
 from tests.kinds import BART, MARIAN, T5
 
@@ -383,12 +383,3 @@ def test_a_text_without_a_target_is_traced_with_what_greedy_decoding_says(tmp_pa
     written = checkpoint.generate("the dog", max_tokens=63).token_ids
     trace: Any = checkpoint.trace("the dog")
     assert trace.decoder.ids.tolist() == [89, *written[:-1]]
-
-
-def test_the_pieces_of_marian_are_named_where_no_tokenizer_can_be_read(tmp_path):
-    reference.make("MarianMTModel", tmp_path, **MARIAN)
-    (tmp_path / "source.spm").write_bytes(b"pieces")
-    checkpoint = load_checkpoint(tmp_path, device="cpu")
-    assert checkpoint.trace_ids([5, 6], [89]).encoder is not None
-    with pytest.raises(InputError, match=r"has no tokenizer.json, so no text can be read: source.spm and"):
-        checkpoint.trace("the dog")

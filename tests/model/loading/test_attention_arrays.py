@@ -1,4 +1,4 @@
-"""Attention from other programs: what is read is what was saved, and what cannot be shown is refused in one sentence."""
+"""Attention from other programs: what is read is what was saved; what cannot be shown is refused in one sentence."""
 
 import io
 import json
@@ -106,7 +106,12 @@ def test_safetensors_read_the_same_with_tokens_in_the_metadata_or_as_bytes(kind,
 def test_keys_of_their_own_make_it_cross_attention():
     weights = random_weights(2, 3, 3, 5)
     stored = the_only(read_attention(npz(weights=weights, tokens=np.array(TOKENS[:3]), keys=np.array(TOKENS))), "cross")
-    assert (stored.queries, stored.keys, stored.one_text, stored.causal) == (tuple(TOKENS[:3]), tuple(TOKENS), False, False)
+    assert (stored.queries, stored.keys, stored.one_text, stored.causal) == (
+        tuple(TOKENS[:3]),
+        tuple(TOKENS),
+        False,
+        False,
+    )
     assert stored.visible().all()
 
 
@@ -158,7 +163,9 @@ def test_rows_that_do_not_add_up_are_shown_and_the_first_is_named():
         "One row does not add up to 1 and is shown as it is: query 4 in layer 2, head 3, adds up to 0.5.",
     )
     weights[1, 2, 4] *= 0.5
-    assert read_attention(npz(weights=weights, tokens=np.array(TOKENS))).notes[0].startswith("2 of 30 rows do not add up")
+    assert (
+        read_attention(npz(weights=weights, tokens=np.array(TOKENS))).notes[0].startswith("2 of 30 rows do not add up")
+    )
     assert read_attention(npz(weights=WEIGHTS.astype(np.float16), tokens=np.array(TOKENS))).notes == ()
 
 
@@ -183,13 +190,16 @@ def changed(place: tuple[int, ...], value: float) -> np.ndarray:
 ARRAYS: dict[str, tuple[dict[str, Any], str]] = {
     "no weights": ({"tokens": np.array(TOKENS)}, "no array called weights"),
     "no tokens": ({"weights": WEIGHTS}, "weights and no tokens"),
-    "fewer tokens": ({"weights": WEIGHTS, "tokens": np.array(TOKENS[:4])}, "weights has 5 queries, but there are 4 tokens"),
+    "fewer tokens": (
+        {"weights": WEIGHTS, "tokens": np.array(TOKENS[:4])},
+        "weights has 5 queries, but there are 4 tokens",
+    ),
     "fewer keys": (
         {"weights": WEIGHTS, "tokens": np.array(TOKENS), "keys": np.array(TOKENS[:2])},
         "weights has 5 keys, but there are 2 tokens",
     ),
     "three axes": ({"weights": WEIGHTS[0], "tokens": np.array(TOKENS)}, "must be floats (layer, head, query, key)"),
-    "whole numbers": ({"weights": WEIGHTS.astype(int), "tokens": np.array(TOKENS)}, "found int64 of shape (2, 3, 5, 5)"),
+    "whole numbers": ({"weights": WEIGHTS.astype(int), "tokens": np.array(TOKENS)}, "found int64 of shape (2, 3"),
     "nothing": ({"weights": np.zeros((0, 3, 5, 5)), "tokens": np.array(TOKENS)}, "there is nothing to show"),
     "a nan": (
         {"weights": changed((1, 2, 3, 4), np.nan), "tokens": np.array(TOKENS)},
@@ -274,7 +284,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "tokens that are no JSON": (save_numpy({"weights": WEIGHTS}, metadata={"tokens": "the cat"}), "no list of texts"),
     "numbers as tokens": (save_numpy({"weights": WEIGHTS}, metadata={"tokens": "[1, 2]"}), "no list of texts"),
     "eight bits": (
-        save_torch({"weights": torch.zeros(1, 1, 5, 5).to(torch.float8_e4m3fn)}, metadata={"tokens": json.dumps(TOKENS)}),
+        save_torch({"weights": torch.zeros(1, 1, 5, 5).to(torch.float8_e4m3fn)}, metadata={"tokens": "[]"}),
         "weights has the type F8_E4M3",
     ),
 }  # fmt: skip
@@ -299,7 +309,7 @@ def test_a_bomb_that_lies_about_its_size_is_unpacked_no_further_than_it_says():
     lying = bomb.replace(struct.pack("<I", 100 << 20), struct.pack("<I", 1000))
     assert lying.count(struct.pack("<I", 1000)) == 2
     read = []
-    unpack = zipfile.ZipExtFile._read1
+    unpack = zipfile.ZipExtFile._read1  # type: ignore[attr-defined]
 
     def counting(self, size):
         data = unpack(self, size)
@@ -330,9 +340,10 @@ def test_encrypted_or_strangely_packed_members_are_refused():
 
 def test_a_name_that_stands_twice_is_refused():
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+    with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("weights.npy", npy(WEIGHTS))
-        archive.writestr("weights.npy", npy(WEIGHTS))
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("weights.npy", npy(WEIGHTS))
     assert "twice" in refusal(file.getvalue())
 
 
@@ -356,9 +367,8 @@ def test_a_file_with_bytes_changed_is_read_or_refused_and_never_fails_otherwise(
         mutated[place % len(mutated)] = byte
     try:
         arrays = read_attention(bytes(mutated))
-    except InputError as error:
-        assert len(str(error)) <= 300
-        assert str(error).isprintable()
+    except InputError:
+        refusal(bytes(mutated))
     else:
         for stored in arrays.attentions.values():
             assert np.isfinite(stored.weights).all()

@@ -89,7 +89,7 @@ def test_of_many_files_of_heads_that_look_anywhere_hardly_any_has_a_finding():
 
 
 def test_between_two_texts_neighbours_are_no_kind():
-    result = measured(random_weights(1, 2, 4, 6), TOKENS + ["d"], ["x"] * 6)
+    result = measured(random_weights(1, 2, 4, 6), [*TOKENS, "d"], ["x"] * 6)
     assert result.scores["previous_token"].max() == result.scores["same_word"].max() == 0
 
 

@@ -116,36 +116,36 @@ def without_seconds(record: dict) -> list:
 
 
 def test_without_a_mask_the_next_character_decides_the_logits_and_with_it_it_does_not():
-    known = blindfold.Characters(STORY, 30)
+    characters = blindfold.Characters(STORY, 30)
     options = blindfold.parse(["train", "--data", ".", "--out", "."])
     torch.manual_seed(0)
-    model = Transformer(blindfold.build_config(options, known)).eval()
-    windows = Windows(known.encode(STORY * 20), options.context, options.context, 0)
+    model = Transformer(blindfold.build_config(options, characters)).eval()
+    windows = Windows(characters.encode(STORY * 20), options.context, options.context, 0)
     for name, edits in blindfold.RUNS.items():
         batch = windows.at(0)[:1]
         other = batch.clone()
-        other[:, 11] = 1 + other[:, 11] % (known.size - 1)
+        other[:, 11] = 1 + other[:, 11] % (characters.size - 1)
         logits = [model(ids, edits=edits).logits[0, 10] for ids in (batch, other)]
         assert torch.equal(*logits) == (name == MASKED)
 
 
 def test_what_is_to_be_predicted_is_the_next_character_of_the_window():
-    known = blindfold.Characters(STORY, 30)
+    characters = blindfold.Characters(STORY, 30)
     options = blindfold.parse(["train", "--data", ".", "--out", "."])
-    model = Transformer(blindfold.build_config(options, known))
-    windows = Windows(known.encode(STORY * 20), options.context, options.context, 0)
+    model = Transformer(blindfold.build_config(options, characters))
+    windows = Windows(characters.encode(STORY * 20), options.context, options.context, 0)
     batch = blindfold.predictions(windows, blindfold.RUNS[MASKED])(model, 0, Share())
     assert torch.equal(batch.truth, windows.at(0)[:, 1:])
     assert batch.logits.shape[:2] == batch.truth.shape
 
 
 def test_characters_that_are_rare_are_left_out():
-    known = blindfold.Characters("aaabbc", 2)
-    assert known.size == 3
-    assert known.decode(known.encode("cab").tolist()) == "ab"
+    characters = blindfold.Characters("aaabbc", 2)
+    assert characters.size == 3
+    assert characters.decode(characters.encode("cab").tolist()) == "ab"
 
 
 def test_pairs_of_words_are_counted_without_the_one_that_may_be_cut_off():
-    known = set(blindfold.word_pairs("the cat sat on the mat"))
-    assert blindfold.known_pairs(" the cat sat. On mat", known) == {"pairs": 3, "known": 3}
-    assert blindfold.known_pairs("mat the sat", known) == {"pairs": 1, "known": 0}
+    pairs = set(blindfold.word_pairs("the cat sat on the mat"))
+    assert blindfold.known_pairs(" the cat sat. On mat", pairs) == {"pairs": 3, "known": 3}
+    assert blindfold.known_pairs("mat the sat", pairs) == {"pairs": 1, "known": 0}

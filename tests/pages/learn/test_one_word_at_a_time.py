@@ -43,11 +43,13 @@ def test_the_stop_is_the_eleventh():
 
 def test_the_three_answers_on_its_own_texts():
     assert title(1) == "4 of 4 French words change: “Vous êtes mes amis.”"
-    assert title(2) == "To write “rouge”, it looks at “red”: 87\u00a0% of its attention."
+    assert title(2) == "Still “La”, but at 29.6\u00a0% instead of 90.8\u00a0%."
     assert title(3) == "1 other word changes: “Vous êtes mon ami.”"
 
 
-@pytest.mark.parametrize(("number", "right"), [(1, "3 words or more"), (2, "“red”"), (3, "1 word")])
+@pytest.mark.parametrize(
+    ("number", "right"), [(1, "3 words or more"), (2, "Still “La”, but less likely"), (3, "1 word")]
+)
 def test_one_option_is_right(number, right):
     assert [each for each in options(at(number, guess="b")) if each.startswith("✓")] == [f"✓ {right}"]
 
@@ -97,5 +99,17 @@ def test_a_knob_that_fits_nothing_is_as_if_untouched(number, knob):
     assert app.title[0].value.replace("\\", "") == title(number)
 
 
-def test_the_next_word_is_not_on_the_page_before_the_guess():
+@pytest.mark.parametrize(
+    ("text", "beginning"),
+    [
+        ("The dog bit the man.", "Still “Le”"),
+        ("My brother is a doctor.", "Still “Mon”"),
+        ("You are my friend.", "Another token"),
+    ],
+)
+def test_a_token_may_stay_though_its_word_is_hidden(text, beginning):
+    assert title(2, text=text).startswith(beginning)
+
+
+def test_the_rest_of_the_translation_is_not_on_the_page_before_the_guess():
     assert "rouge" not in sentences(at(2)) + at(2).title[0].value

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.learn.settings import OPTIONS, STOPS, Path
+from pages.parts.learn.settings import OPTIONS, STOPS, WHATEVER, Path
 from pages.parts.learn.stops import NAMES, PATH
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES
@@ -121,6 +121,29 @@ def test_another_text_is_guessed_anew():
     app.session_state["_touched"] = True
     app = app.run()
     assert "guesses" not in app.query_params
+
+
+def test_a_guess_stays_where_the_question_does_not_read_the_text():
+    every = "1a_2.2b_7c_10a_10.2b_10.3c_12a_12.2b_12.3c"
+    assert CODEC.reset({"guesses": every}, {"text"}) == {"guesses": "7c_10a_10.2b_12.2b_12.3c"}
+    assert CODEC.reset({"guesses": every}, {"text", "checkpoint"}) == {"guesses": "10a_10.2b_12.2b_12.3c"}
+    assert CODEC.reset({"guesses": "1a"}, {"text"}) == {}
+
+
+@pytest.mark.parametrize("question", WHATEVER)
+def test_a_question_whose_guess_stays_is_the_same_for_another_text(question):
+    stop, _, number = question.partition(".")
+    address = {"stop": stop, "round": number or "1", "guesses": f"{question}a"}
+    first, second = opened("learn.py", **address), opened("learn.py", **address, text="A bank is open.")
+    asked = [
+        (
+            app.main.caption[0].value,
+            app.title[0].value,
+            [each.label for each in app.button if "guess_" in str(each.key)],
+        )
+        for app in (first, second)
+    ]
+    assert asked[0] == asked[1]
 
 
 def test_a_model_that_cannot_answer_waits():

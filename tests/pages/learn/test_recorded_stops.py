@@ -81,6 +81,8 @@ def test_measuring_anew_replaces_what_was_recorded(monkeypatch):
     app.button(key="measure_costs").click().run()
     assert not app.exception
     assert any("Measured here just now" in each.value for each in app.caption)
+    assert "32 tokens" in app.title[0].value or "From" in app.title[0].value
+    assert "From 16 to 32 tokens" in next(each.value for each in app.markdown if "time grows" in each.value)
 
 
 def test_parameters_are_told_beside_those_of_the_paper():

@@ -100,7 +100,9 @@ def test_all_eight_banks_are_sorted_at_the_end_and_not_before():
     app = at(neighbours)
     assert app.title[0].value == "After layer 6 of 6, all 8 are nearest to one of their own sense."
     assert right(app) == ["Layer 5 or 6"]
-    assert "ends nearest to sentence 8: a place for money" in sentence(app), "what comes after bank does not count"
+    assert "“bank” ends nearest to one that means a place for money" in sentence(app), (
+        "what comes after bank does not count"
+    )
 
 
 def test_the_counts_of_other_words_are_as_said():
@@ -111,10 +113,10 @@ def test_the_counts_of_other_words_are_as_said():
         assert "bank" in app.main.caption[0].value, "the question stays"
 
 
-def test_a_sentence_with_another_of_the_words_asks_about_that():
+def test_a_sentence_with_another_of_the_words_is_placed_and_the_question_stays():
     app = at(neighbours, text="The children stood in a ring.")
-    assert "every “ring” nearest" in app.main.caption[0].value
-    assert "In the sentence above, “ring” ends nearest" in sentence(app)
+    assert "every “bank” nearest" in app.main.caption[0].value
+    assert "In your sentence, “ring” ends nearest" in sentence(app)
     app = at(neighbours, text=OWN)
     assert "is in the sentence above" in sentence(app)
 
@@ -167,6 +169,28 @@ def test_the_count_of_active_units_is_that_of_the_trace():
     app = at(feed_forward)
     assert app.title[0].value.startswith(f"{count} of 1,024 units are active for “loved”")
     assert "exactly 0" in sentence(app)
+
+
+def test_another_layer_is_asked_about_anew_with_its_own_count():
+    checkpoint = load_checkpoint("translate-en-fr")
+    stack = checkpoint.trace(feed_forward.STOP.text, target="Oui.").text_stack
+    place = stack.names().index(" loved")
+    app = at(feed_forward)
+    app.selectbox(key="layer_of_units").select_index(2).run()
+    assert app.query_params["knob"] == "-2"
+    assert "guesses" not in app.query_params
+    assert "layer 3" in app.title[0].value
+    count = int(np.count_nonzero(np.asarray(stack.blocks[2].feed_forward.hidden[place])))
+    after = at(feed_forward, knob="-2")
+    assert after.title[0].value.startswith(f"{count} of 1,024 units are active for “loved”")
+
+
+@pytest.mark.parametrize("text", [feed_forward.STOP.text, "My brother is a doctor.", "You are my friend."])
+def test_more_than_a_few_words_make_a_unit_active(text):
+    app = opened("learn.py", stop="9", round="2", guesses="9.2a", text=text)
+    assert not app.exception
+    assert right(app) == ["101 to 400"]
+    assert "not so" in sentence(app)
 
 
 def test_gelu_leaves_something_of_the_others():

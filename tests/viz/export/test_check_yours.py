@@ -77,13 +77,13 @@ def test_a_right_function_passes_every_step(tmp_path, decoder):
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_function_learns_the_first_step_that_differs(tmp_path, decoder, name):
-    before, after, step, said = WRONG[name]
+    before, after, step, complaint = WRONG[name]
     assert before in RIGHT
     status, told, errors = run(home(tmp_path, decoder, RIGHT.replace(before, after)))
     assert (status, errors) == (1, "")
     *_, difference, last = told.splitlines()
     assert difference.startswith(f"{step}: ")
-    assert said in difference
+    assert complaint in difference
     assert last == "This is the first step that differs."
     steps = list(check_at_home.EXPECTED)
     assert told.count(": the same") == steps.index(step)

@@ -56,10 +56,10 @@ def test_the_paper_is_counted_as_one_would_on_paper():
     assert words.title("The paper's base model", config) == (
         "The paper's base model has 63.1 million parameters; 30\u00a0% are its word embeddings."
     )
-    said = words.sentence(config, "base", typed=False)
-    assert "feed-forward layers hold 40\u00a0%, its attention 30\u00a0%" in said
-    assert "63,082,496" in said
-    assert "65 million" in said
+    sentence = words.sentence(config, "base", typed=False)
+    assert "feed-forward layers hold 40\u00a0%, its attention 30\u00a0%" in sentence
+    assert "63,082,496" in sentence
+    assert "65 million" in sentence
     assert "65 million" not in words.sentence(config, "base", typed=True)
 
 
@@ -70,9 +70,9 @@ def test_the_title_of_gpt2_is_that_of_its_published_size():
 
 
 def test_a_sentence_about_a_text_has_the_numbers_of_the_formulas():
-    said = words.attention_sentence(Config.paper_base(), 512)
-    assert "512 × 512 weights: 37.7 million in all, 151.0 MB" in said  # 18 attentions × 8 heads × 512² × 4 bytes
-    assert "reads at most" not in said
+    sentence = words.attention_sentence(Config.paper_base(), 512)
+    assert "512 × 512 weights: 37.7 million in all, 151.0 MB" in sentence  # 18 attentions × 8 heads × 512² × 4 bytes
+    assert "reads at most" not in sentence
     assert "reads at most 512" in words.attention_sentence(Config.paper_base(), 513)
 
 

@@ -54,16 +54,16 @@ def test_a_title_says_from_where_to_where_the_answer_moves():
 
 
 def test_the_sentence_about_the_sign_gives_both_rows_of_products():
-    said = sentence(WORDS["sign"], Effect(picture=CURVES), ())
-    assert "is 64, −0.3, −8.0 and −6.4, in place of 64, 62.1, 57.4 and 52.2." in said
+    told = sentence(WORDS["sign"], Effect(picture=CURVES), ())
+    assert "is 64, −0.3, −8.0 and −6.4, in place of 64, 62.1, 57.4 and 52.2." in told
     assert title(WORDS["sign"], Effect(picture=CURVES), ()).endswith("from 62.1 to −0.3.")
 
 
 def test_a_row_that_may_look_at_nothing_is_said_with_its_weight_and_the_error_of_float16():
     tables = Tables(right=np.zeros((4, 4)), wrong=np.full((4, 4), 0.25))
-    said = plain(sentence(WORDS["billion"], Effect(picture=tables, error="it <overflows>"), ()))
-    assert "gives 25.0 % to each of 4 tokens" in said
-    assert "it \\<overflows\\>" in said
+    told = plain(sentence(WORDS["billion"], Effect(picture=tables, error="it <overflows>"), ()))
+    assert "gives 25.0 % to each of 4 tokens" in told
+    assert "it \\<overflows\\>" in told
 
 
 def test_the_heads_of_a_view_are_said_with_the_tokens_that_they_hold():

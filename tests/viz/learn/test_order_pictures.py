@@ -130,17 +130,32 @@ def test_only_what_is_equal_is_explained_by_sums():
 
 
 def test_only_positions_beyond_the_longest_text_are_called_so():
-    assert "not trained" not in word_order.shifted_said(502, 10, 512)
-    assert "not trained" in word_order.shifted_said(503, 10, 512)
-    assert "1,000 to 1,009" in word_order.shifted_said(1000, 10, 512)
+    assert "not trained" not in word_order.shifted_sentence(502, 10, 512)
+    assert "not trained" in word_order.shifted_sentence(503, 10, 512)
+    assert "1,000 to 1,009" in word_order.shifted_sentence(1000, 10, 512)
 
 
-@pytest.mark.parametrize("outcome", range(5))
-def test_every_outcome_of_two_translations_has_its_words(outcome):
-    names = word_order.french_words("m", ("t", "u"), ("a", "b"), ("c", "d"))
-    assert "“c”" in word_order.FRENCH_ANSWERS[outcome].format(**names)
-    assert len(word_order.FRENCH_OPTIONS) == len(word_order.FRENCH_ANSWERS) == 5
+@pytest.mark.parametrize("lost", [(), (False,), (True, False), (True, True), (True,) * 9])
+def test_every_number_of_lost_words_has_its_answer(lost):
+    names = word_order.french_words("m", ("t", "u"), ("a", "b"), ("c", "d"), lost)
+    answer = word_order.FRENCH_ANSWERS[min(sum(lost), 2)].format(**names)
+    assert "“c”" in answer
+    assert answer.startswith("None" if not any(lost) else str(sum(lost)))
+    assert word_order.french_option(sum(lost)) == min(sum(lost), 3)
     assert all(len(option) <= 30 for option in (*word_order.FRENCH_OPTIONS, *word_order.ORDER_OPTIONS))
+
+
+def test_the_other_order_is_said_to_get_the_same_only_where_it_does():
+    assert "the same sentence" in word_order.french_sentence(("c", "c"), 1)
+    assert "the same sentence" not in word_order.french_sentence(("c", "d"), 1)
+    assert word_order.FRENCH_LOST not in word_order.french_sentence(("c", "c"), 0)
+
+
+def test_lost_words_are_marked_in_the_first_order_alone():
+    groups = word_order.french_groups(
+        ("t", "u"), {"with": ("a b", "c d"), "without": ("a", "a")}, {"with": (False, True)}
+    )
+    assert [[row.marked for row in group.rows] for group in groups] == [[(False, True), ()], [(), ()]]
 
 
 def test_ranges_are_named_so_that_none_is_missing():
@@ -155,14 +170,14 @@ def test_ranges_are_named_so_that_none_is_missing():
 
 @pytest.mark.parametrize(("count", "answer"), [(0, "No French word"), (1, "1 of 4"), (2, "2 of 4"), (4, "4 of 4")])
 def test_the_title_counts_the_words(count, answer):
-    said = writing.counted_answer(writing.LETTER_ANSWERS, count).format(count=count, all=4, other_french="x")
-    assert said.startswith(answer)
+    sentence = writing.counted_answer(writing.LETTER_ANSWERS, count).format(count=count, all=4, other_french="x")
+    assert sentence.startswith(answer)
 
 
 def test_a_parting_is_told_with_its_four_probabilities():
-    said = writing.parted(Parting(0, ("Tu", "<b>"), (0.458, 0.402), (0.425, 0.46)))
-    assert all(f"{number}\u00a0%" in said for number in ("45.8", "40.2", "42.5", "46.0"))
-    assert r"\<b\>" in said
+    sentence = writing.parted(Parting(0, ("Tu", "<b>"), (0.458, 0.402), (0.425, 0.46)))
+    assert all(f"{number}\u00a0%" in sentence for number in ("45.8", "40.2", "42.5", "46.0"))
+    assert r"\<b\>" in sentence
     assert writing.parted(None) == writing.NOT_PARTED
 
 
@@ -179,11 +194,3 @@ def test_a_step_is_named_by_both_candidates():
     written = WrittenSteps(text="", ids=(4,), forced=0, steps=(step,), end_id=2)
     assert writing.step_name(written, 0) == "1 · Tu → Vous (40.2\u00a0%)"
     assert writing.candidate_names(step) == ["1 · Tu", "2 · Vous"]
-
-
-def test_of_a_long_beginning_only_the_end_is_told():
-    text = "J'aurais été avec toi si tu m'aies demandé, mais personne"
-    assert writing.ending("La maison") == "La maison"
-    assert writing.ending(text).startswith("… ")
-    assert text.endswith(writing.ending(text).removeprefix("… "))
-    assert len(writing.ending(text)) <= writing.LONGEST_ENDING + 2

@@ -56,7 +56,7 @@ def test_the_sentences_name_the_recorded_numbers():
     assert numbers["masked"] == f"{record.at('masked', -1).training_loss:.2f}"
     assert numbers["chance"] == "4.09"  # log 60
     costs = {(cost.model, cost.tokens): cost.forward_ms for cost in cost_record().costs}
-    told = recurrent_network.cost(cost_record(), None)
+    told = recurrent_network.cost(cost_record().costs, None, parameters=cost_record().models["transformer"])
     assert told["growth"] == f"{costs['transformer', 1024] / costs['transformer', 512]:.1f}"
     trained = recurrent_network.trained(training_record())
     assert trained["reviews"] == "2,513"

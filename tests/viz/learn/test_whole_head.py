@@ -44,9 +44,9 @@ def test_the_right_option_and_the_title_say_what_happened(before, after, other, 
 def test_the_spread_beside_that_of_training(fresh, option):
     trained, untrained = sharp(0.55, 0.82, 22.0), sharp(0.26, 0.64, fresh)
     assert words.SPREAD_OPTIONS[words.right_spread(trained, untrained)] == option
-    said = words.spread_words(trained, untrained, 16)
-    assert ("although" in said["learned"]) == (option == "Far less widely")
-    assert "√16 = 4 of random vectors" in words.SPREAD_SENTENCE.format(**said)
+    names = words.spread_words(trained, untrained, 16)
+    assert ("although" in names["learned"]) == (option == "Far less widely")
+    assert "√16 = 4 of random vectors" in words.SPREAD_SENTENCE.format(**names)
 
 
 def test_a_token_is_named_without_being_read_as_markdown():

@@ -16,6 +16,11 @@ NO_ENDING = re.compile(
 )
 
 
+# Words beside one that gets or loses an "s" which would no longer agree with it.
+BEFORE = re.compile("an?|one|this|that|each|every|another|these|those|two|three|many|several|few")
+AFTER = re.compile("is|are|was|were|has|have|does|do|(is|are|was|were|has|have|does|do)n['’]t")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChangedWords:
     """The words of two sentences, and for each of them whether the other sentence lacks it.
@@ -85,17 +90,38 @@ class OtherNumber(NamedTuple):
 
 
 def other_number(text: str, is_known: Callable[[str], bool]) -> OtherNumber | None:
-    """The text with an "s" added to one word or taken from it: the last one that is known both ways; None without one.
+    """The text with an "s" added to one word or taken from it; None where none is known both ways.
 
-    is_known: whether a word is one that a model knows as a whole. Whether the sentence is still right is for the reader
-    to judge.
+    It is the last such word beside which none has to agree with it, else the last. is_known: whether a word is one that
+    a model knows as a whole. Whether the sentence is still right is for the reader to judge: verbs are not told apart.
     """
-    for match in reversed(list(WORD.finditer(text))):
+    last: OtherNumber | None = None
+    matches = list(WORD.finditer(text))
+    words = ["", *(match[0].lower() for match in matches), ""]
+    for place, match in reversed(list(enumerate(matches, start=1))):
         word = match[0]
         after = word[:-1] if word.endswith("s") else f"{word}s"
         if is_inflected(word) and is_known(word) and is_known(after):
-            return OtherNumber(text[: match.start()] + after + text[match.end() :], word, after)
-    return None
+            other = OtherNumber(text[: match.start()] + after + text[match.end() :], word, after)
+            if not BEFORE.fullmatch(words[place - 1]) and not AFTER.fullmatch(words[place + 1]):
+                return other
+            last = last or other
+    return last
+
+
+def lost_words(first: str, second: str) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+    """For each word of a sentence whether the other lacks it, and the same of the other's; the order does not matter.
+
+    A word that comes twice in one and once in the other is lacking once: the last time.
+    """
+    words = [[word.lower() for word in WORD.findall(text)] for text in (first, second)]
+    one, other = (lacking(own, others) for own, others in (words, words[::-1]))
+    return one, other
+
+
+def lacking(words: Sequence[str], others: Sequence[str]) -> tuple[bool, ...]:
+    """For each word whether it comes more often, up to it, than among the others."""
+    return tuple(words[: place + 1].count(word) > others.count(word) for place, word in enumerate(words))
 
 
 def is_inflected(word: str) -> bool:

@@ -42,17 +42,3 @@ def same_tokens(tokenizer: Tokenizer, first: str, second: str) -> bool:
     """Whether two texts have the same tokens, each as often, in whatever order."""
     one, other = (sorted(tokenizer.encode(text).ids) for text in (first, second))
     return one == other
-
-
-def outcome_of_translations(placed: tuple[str, str], unplaced: tuple[str, str]) -> int:
-    """What becomes of the translations of two orders, ``placed``, when the encoder has no positions, ``unplaced``.
-
-    0: both stay. 1: both orders get the translation that the first had; 2: that which the second had; 3: one that
-    neither had. 4: the two orders get two translations that are not both what they were.
-    """
-    if unplaced == placed:
-        return 0
-    one, other = unplaced
-    if one != other:
-        return 4
-    return 1 + placed.index(one) if one in placed else 3

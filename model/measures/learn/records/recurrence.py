@@ -36,11 +36,12 @@ class LengthShare:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedRun:
-    """One model, trained with one seed. curve: validation accuracy by step."""
+    """One model, trained with one seed. seconds: of its training. curve: validation accuracy by step."""
 
     model: str
     seed: int
     parameters: int
+    seconds: int
     reviews: int
     right: int
     by_length: tuple[LengthShare, ...]
@@ -117,7 +118,7 @@ def training_record() -> TrainingRecord:
 
 def trained_run(run: Mapping[str, Any]) -> TrainedRun:
     return TrainedRun(
-        **{name: run[name] for name in ("model", "seed", "parameters", "reviews", "right")},
+        **{name: run[name] for name in ("model", "seed", "parameters", "seconds", "reviews", "right")},
         by_length=tuple(LengthShare(**part) for part in run["by_length"]),
         curve={row["step"]: row["validation_accuracy"] for row in run["curve"]},
     )

@@ -192,11 +192,11 @@ def show_expected(selection: Selection, masked: Trace, ahead: Lookahead) -> None
         format_func=names.__getitem__, width=240,
     )  # fmt: skip
     pieces = checkpoint_named(selection.checkpoint).tokenizer.pieces
-    said = {
+    likeliest = {
         name: words.expected([(pieces([number])[0], share) for number, share in tokens[place].likeliest[:LIKELIEST]])
         for name, tokens in ((MASKED, ahead.masked), (UNMASKED, ahead.unmasked))
     }
-    st.markdown(words.PLACE_SENTENCE.format(**said))
+    st.markdown(words.PLACE_SENTENCE.format(**likeliest))
 
 
 def chosen_place(selection: Selection, count: int) -> int:

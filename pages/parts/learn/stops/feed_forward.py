@@ -1,6 +1,7 @@
 """What does the feed-forward layer do? Which of its units are active for a word, and for which words a unit is."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -19,17 +20,18 @@ from model.measures.learn.active_units import (
 from model.measures.learn.nearest_rows import whole_words
 from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
+from pages.parts.learn.effects import unclear
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Asked, Door, Stop
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
-from pages.parts.state.session import changed, choose
+from pages.parts.state.session import changed, choose, current
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.unit_grid import unit_grid
 from viz.charts.learn.word_bars import BarGroup, word_bars
 from viz.text.learn.stops import feed_forward as words
-from viz.tokens import position_name
+from viz.tokens import counted, position_name
 
 RANK = 8  # words that are shown for a unit
 MOST_WORDS = 4000  # of the vocabulary, those with the smallest ids, which are mostly the most frequent
@@ -38,9 +40,10 @@ UNITS_TO_CHOOSE = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Units:
-    """The units of the first layer over the tokens of the selected text, and the token that is asked about."""
+    """The units of a layer over the tokens of the selected text, and the token that is asked about."""
 
     selection: Selection
+    layer: int
     tokens: tuple[str, ...]
     of_text: ActiveUnits
     place: int
@@ -76,27 +79,35 @@ def units_of(selection: Selection) -> Units:
     """The units over the selected text. A target spares a decoder beside the encoder its translation: none is shown."""
     read = changed(selection, target=selection.target or ".")
     stack = trace_of(read, Edits()).text_stack
-    of_text = kept_units(trace_key(read, Edits()), read)
+    layer = chosen_layer(selection, len(stack.blocks))
+    of_text = kept_units((trace_key(read, Edits()), layer), read, layer)
     place = longest_token(stack.names(), stack.special or (False,) * len(stack.ids))
-    return Units(selection=selection, tokens=stack.names(), of_text=of_text, place=place)
+    return Units(selection=selection, layer=layer, tokens=stack.names(), of_text=of_text, place=place)
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def kept_units(key: object, _selection: Selection) -> ActiveUnits:
+def kept_units(key: object, _selection: Selection, layer: int) -> ActiveUnits:
     """The same; the key decides all numbers."""
-    trace = trace_of(_selection, Edits()).text_stack.blocks[0].feed_forward
-    return active_units_of(checkpoint_named(_selection.checkpoint).model, trace)
+    trace = trace_of(_selection, Edits()).text_stack.blocks[layer].feed_forward
+    return active_units_of(checkpoint_named(_selection.checkpoint).model, trace, layer)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
-def vocabulary_in(key: tuple[str, str, tuple[int, ...]]) -> Vocabulary | None:
+def chosen_layer(selection: Selection, layers: int) -> int:
+    """The layer that the knob names after a "-"; the first where it names none."""
+    name = selection.of(Path).knob.partition("-")[2]
+    return next((layer for layer in range(layers) if str(layer) == name), 0)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def vocabulary_in(key: tuple[str, str, tuple[int, ...]], layer: int) -> Vocabulary | None:
     """The words of a checkpoint's vocabulary that make its units active; None where it knows no word."""
     checkpoint = checkpoint_named(key[0])
     ids = whole_words(checkpoint.tokenizer.pieces(range(checkpoint.config.vocabulary)))
     names = sorted(ids, key=ids.__getitem__)[:MOST_WORDS]
     if not names:
         return None
-    return Vocabulary(words=tuple(names), waking=waking_words(checkpoint.model, [ids[name] for name in names], RANK))
+    waking = waking_words(checkpoint.model, [ids[name] for name in names], RANK, layer)
+    return Vocabulary(words=tuple(names), waking=waking)
 
 
 def ask(selection: Selection) -> Asked:
@@ -123,6 +134,7 @@ def names_of(units: Units, config: Config) -> dict[str, str]:
     change = None if of_text.change is None else float(of_text.change[units.place])
     return words.asked_words(
         token=token,
+        layer=units.layer,
         counts=(of_text.counts[units.place], units.count, config.width),
         shares=(of_text.share, of_text.random_share),
         activation=words.activation(config.activation, gated=config.gated),
@@ -132,21 +144,56 @@ def names_of(units: Units, config: Config) -> dict[str, str]:
 
 def chosen_in(units: Units) -> Chosen:
     """What the knob names, as "7.205"; else the token that is asked about, and the unit that it alone makes active."""
-    first, _, second = units.selection.of(Path).knob.partition(".")
+    first, _, second = units.selection.of(Path).knob.partition("-")[0].partition(".")
     place = next((at for at in range(len(units.tokens)) if str(at) == first), units.place)
     to_choose = tuple(most_particular(units.of_text.values, place, UNITS_TO_CHOOSE))
     unit = next((unit for unit in to_choose if str(unit) == second), next(iter(to_choose), None))
     return Chosen(place=place, unit=unit, units=to_choose)
 
 
-def show_units(units: Units, *, seen: bool) -> None:
+def ask_about_words(selection: Selection) -> Asked:
+    """How many words make the unit active that a token alone of its text makes so."""
+    units = units_of(selection)
+    unit = next(iter(most_particular(units.of_text.values, units.place, 1)), None)
+    vocabulary = vocabulary_in(checkpoint_key(selection.checkpoint), units.layer)
+    if unit is None or vocabulary is None:
+        return unclear(words.NAME, selection, words.NO_WORDS)
+    count = len(vocabulary.words)
+    active, groups = (
+        round(float(vocabulary.waking.share[unit]) * count),
+        words.counts_to_guess(count, words.WORD_SHARES),
+    )
+    names = words.words_of_unit(
+        token=units.tokens[units.place],
+        layer=units.layer,
+        unit=unit,
+        active=active,
+        count=count,
+        first=group_of(vocabulary, unit).words,
+    )
+    return Asked(
+        question=words.WORDS_QUESTION.format(**names),
+        setting=words.WORDS_SETTING.format(**names),
+        options=[words.count_name(group, count) for group in groups],
+        right=frozenset({next(at for at, group in enumerate(groups) if active in group)}),
+        answer=words.WORDS_ANSWER.format(**names),
+        sentence=(words.FEW_WORDS if active in groups[0] else words.WORDS_SENTENCE).format(**names),
+        picture=lambda seen: show_units(units, seen=True, with_words=seen),
+        act=lambda: show_choices(units),
+        door=Door(page="inside", label=words.DOOR, explained=words.DOOR_EXPLAINED),
+    )
+
+
+def show_units(units: Units, *, seen: bool, with_words: bool = True) -> None:
     """The grid of units; once it may be seen, those that are active, and the words that make one of them so."""
     chosen = chosen_in(units)
-    key = ("learn_units", trace_key(units.selection, Edits()), chosen.place if seen else None, chosen.unit)
+    place = chosen.place if seen else None
+    key = ("learn_units", trace_key(units.selection, Edits()), units.layer, place, chosen.unit)
     show_chart(key, lambda: grid_of(units, chosen, seen=seen), words.GRID_ALT)
-    vocabulary = vocabulary_in(checkpoint_key(units.selection.checkpoint)) if seen else None
+    of_layer = checkpoint_key(units.selection.checkpoint), units.layer
+    vocabulary = vocabulary_in(*of_layer) if seen and with_words else None
     if vocabulary is not None and chosen.unit is not None:
-        words_key = ("learn_waking_words", checkpoint_key(units.selection.checkpoint), chosen.unit)
+        words_key = ("learn_waking_words", of_layer, chosen.unit)
         group = group_of(vocabulary, chosen.unit)
         show_chart(words_key, lambda: word_bars([group], words.MEASURE, theme=theme()), words.WAKE_ALT)
 
@@ -169,8 +216,10 @@ def show_choices(units: Units) -> None:
     chosen = chosen_in(units)
     names = [position_name(place, token) for place, token in enumerate(units.tokens)]
     with st.container(horizontal=True):
+        layers = range(len(trace_of(units.selection, Edits()).text_stack.blocks))
+        select(words.LAYER, layers, units.layer, take_layer, key="layer_of_units", format_func=counted, width=200)
         select(
-            words.TOKEN, range(len(names)), chosen.place, take_token, key="token_of_units",
+            words.TOKEN, range(len(names)), chosen.place, partial(take_token, units.layer), key="token_of_units",
             format_func=names.__getitem__, width=200,
         )  # fmt: skip
         if chosen.unit is None:
@@ -178,24 +227,35 @@ def show_choices(units: Units) -> None:
         labels = words.unit_names(chosen.units, [units.value(chosen.place, unit) for unit in chosen.units])
         by_unit = dict(zip(chosen.units, labels, strict=True))
         select(
-            words.UNIT, chosen.units, chosen.unit, lambda unit: take_unit(chosen.place, unit), key="unit_of_token",
+            words.UNIT, chosen.units, chosen.unit, partial(take_unit, units.layer, chosen.place), key="unit_of_token",
             format_func=by_unit.__getitem__, width=200,
         )  # fmt: skip
-    vocabulary = vocabulary_in(checkpoint_key(units.selection.checkpoint))
+    vocabulary = vocabulary_in(checkpoint_key(units.selection.checkpoint), units.layer)
     if vocabulary is not None:
         share = float(vocabulary.waking.share[chosen.unit])
         value = units.value(chosen.place, chosen.unit)
         st.markdown(words.act(units.tokens[chosen.place], chosen.unit, value, (len(vocabulary.words), share)))
 
 
-def take_token(place: int) -> None:
+def with_layer(knob: str, layer: int) -> str:
+    """The knob at a layer; the first is not named."""
+    return f"{knob}-{layer}" if layer else knob
+
+
+def take_layer(layer: int) -> None:
+    """The same questions about another layer, guessed anew."""
+    path = current().of(Path)
+    choose(knob=with_layer("", layer), guesses=path.guesses_elsewhere)
+
+
+def take_token(layer: int, place: int) -> None:
     """Another token, with its own unit."""
-    choose(knob=str(place))
+    choose(knob=with_layer(str(place), layer))
 
 
-def take_unit(place: int, unit: int) -> None:
+def take_unit(layer: int, place: int, unit: int) -> None:
     """Another unit of a token."""
-    choose(knob=f"{place}.{unit}")
+    choose(knob=with_layer(f"{place}.{unit}", layer))
 
 
 STOP = Stop(
@@ -203,7 +263,7 @@ STOP = Stop(
     checkpoint="translate-en-fr",
     text=EXAMPLES[0],
     can_use=lambda config: True,
-    rounds=(ask,),
+    rounds=(ask, ask_about_words),
     code=(FeedForward.forward, waking_words),
     paper=words.PAPER,
 )

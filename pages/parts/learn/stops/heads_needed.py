@@ -162,4 +162,5 @@ STOP = Stop(
     rounds=(ask_how_many, ask_about_cut),
     code=(head_effects, split),
     paper=words.PAPER,
+    leans_on_verdict=True,
 )

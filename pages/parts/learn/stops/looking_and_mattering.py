@@ -244,4 +244,5 @@ STOP = Stop(
     rounds=(ask_about_muting, ask_about_forbidding),
     code=(zero_ablate, mask_after),
     paper=words.PAPER,
+    leans_on_verdict=True,
 )

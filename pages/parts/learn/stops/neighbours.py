@@ -28,7 +28,6 @@ from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.sense_table import SenseRow, sense_table
 from viz.text.learn.stops import neighbours as words
-from viz.tokens import counted
 
 OWN_SENTENCE = "He counted his money on the bank of the river."
 FIRST = "bank"
@@ -85,8 +84,7 @@ def ask(selection: Selection) -> Asked:
     """After which layer all eight are sorted."""
     check_lengths(selection.text)
     config = checkpoint_named(selection.checkpoint).config
-    word = next((word for word in SENSES if shared_words(word, selection.text)), FIRST)
-    eight = eight_of(selection, word)
+    word, eight = FIRST, eight_of(selection, FIRST)
     groups, first = words.layer_groups(config.layers), eight.senses.first_sorted_layer
     names = dict(zip(("first", "second"), SENSES[word].names, strict=True)) | {"word": word}
     reads = (words.BOTH_WAYS if config.has_encoder else words.CAUSAL).format(word=word)
@@ -97,9 +95,9 @@ def ask(selection: Selection) -> Asked:
         options=[*map(words.group_name, groups), words.NEVER],
         right=frozenset({next((at for at, group in enumerate(groups) if first in group), len(groups))}),
         answer=words.answer(eight.senses, first),
-        sentence=words.sentence(eight.senses, right_by_chance(eight.kinds), good, yours(eight)),
-        picture=lambda seen: show_eight(selection, chosen_word(selection, word) if seen else word, seen=seen),
-        act=lambda: show_words(selection, word),
+        sentence=words.sentence(eight.senses, right_by_chance(eight.kinds), good, yours(selection)),
+        picture=lambda seen: show_eight(selection, chosen_word(selection) if seen else word, seen=seen),
+        act=lambda: show_words(selection),
         door=door_of(selection),
     )
 
@@ -110,19 +108,20 @@ def door_of(selection: Selection) -> Door:
     return Door(page="break", label=words.DOOR, explained=words.DOOR_EXPLAINED, changes=changes)
 
 
-def yours(eight: Eight) -> str:
-    """Which sentence the visitor's is nearest to at the end; or that the text has none of the words."""
-    if eight.own is None:
+def yours(selection: Selection) -> str:
+    """Which sense the visitor's sentence is nearest to at the end; or that the text has none of the words."""
+    word = next((word for word in SENSES if shared_words(word, selection.text)), None)
+    eight = None if word is None else eight_of(selection, word)
+    if eight is None or eight.own is None:
         return f" {words.no_word(tuple(SENSES))}"
-    place = eight.own[-1]
-    sense = SENSES[eight.word].names[eight.kinds[place]]
-    return words.YOURS.format(word=eight.word, place=counted(place), sense=sense)
+    sense = SENSES[eight.word].names[eight.kinds[eight.own[-1]]]
+    return words.YOURS.format(word=eight.word, sense=sense)
 
 
-def chosen_word(selection: Selection, word: str) -> str:
+def chosen_word(selection: Selection) -> str:
     """The word that the knob names, else the one that is asked about."""
     knob = selection.of(Path).knob
-    return knob if knob in SENSES else word
+    return knob if knob in SENSES else FIRST
 
 
 def show_eight(selection: Selection, word: str, *, seen: bool) -> None:
@@ -144,9 +143,9 @@ def rows_of(eight: Eight) -> Sequence[SenseRow]:
     return rows if eight.own is None else [*rows, SenseRow(sentence=eight.text, sense=None)]
 
 
-def show_words(selection: Selection, word: str) -> None:
+def show_words(selection: Selection) -> None:
     """The words with two senses, and what became of the one that is shown."""
-    chosen = chosen_word(selection, word)
+    chosen = chosen_word(selection)
     radio(words.CHOOSE, list(SENSES), chosen, take, key="word_with_senses")
     st.markdown(
         words.act(

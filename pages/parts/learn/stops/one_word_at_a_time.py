@@ -1,4 +1,4 @@
-"""One word at a time: an "s" more, what is looked at to write a word, and what follows from another word."""
+"""One word at a time: an "s" more, a word that may not be looked at, and what follows from another word."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,10 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from model import Checkpoint
+from model import Checkpoint, Edits, HiddenKey
 from model.decoding.steps import write
 from model.measures.cross_attention_links import POINTED, most_looked_at
 from model.measures.learn.order.changed_words import changed_words, counts_to_guess, other_number, others_changed
-from model.measures.learn.order.words_to_guess import words_to_guess
 from model.measures.learn.order.written_steps import Parting, WrittenSteps, parting, with_second, written_steps
 from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.components.linked_words import linked_words, step_clicked
@@ -28,7 +27,7 @@ from pages.parts.state.selection import Selection
 from pages.parts.state.session import choices, choose
 from pages.parts.translate import productions
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate
-from pages.parts.translate.picture import Linked, best_reading, is_word, linked_of, opening_step
+from pages.parts.translate.picture import Linked, best_reading, is_word, linked_of
 from pages.parts.translate.settings import MOMENTS, SENTENCES
 from pages.parts.widgets.binding import listed, select
 from pages.parts.widgets.charts import show_chart
@@ -174,34 +173,47 @@ def written_links(selection: Selection) -> Links:
 
 
 def ask_about_look(selection: Selection) -> Asked:
-    """Which source word is looked at to write the word most worth seeing."""
+    """What becomes of the first token when the source word that gets most attention is hidden."""
     if "text" not in choices():  # the adjective of this one changes places in French
         selection = with_text(selection, SENTENCES[0])
     if why_not := refusal(selection):
         return unclear(words.NAME, selection, why_not)
     links = written_links(selection)
-    linked, step = links.linked, opening_step(links.checkpoint, links.forced_pass, links.linked)
-    word = linked.of_step[step]
-    row, sources = links.weights[word], linked.sources
-    link, places = most_looked_at(row), words_to_guess(row, sources.words, is_word(sources))
-    if link is None or len(places) < 2 or link[0] not in places:
+    sources, link = links.linked.sources, most_looked_at(links.weights[0])
+    if link is None or not is_word(sources)[link[0]]:
         return unclear(words.NAME, selection, words.NO_CHOICE)
-    targets, (best, share) = linked.targets.words, link
-    between = targets[word], sources.words[best], share
-    before = links.checkpoint.tokenizer.decode(links.written.ids[:step])
-    names = words.look_words(links.written, step, between, selection.text, before)
+    place, share = link
+    after, likeliest, other_after = kept_hidden(checkpoint_key(selection.checkpoint), selection.text, place, links)
+    (other,) = links.checkpoint.tokenizer.pieces([likeliest])
+    names = words.look_words(links.written, (sources.words[place], share), selection.text, (after, other, other_after))
+    outcome = words.look_outcome(links.written, after=after, stays=likeliest == links.written.ids[0])
     return Asked(
         question=words.LOOK_QUESTION.format(**names),
         setting=words.LOOK_SETTING.format(**names),
-        options=[words.token_name(sources.words[place]) for place in places],
-        right=frozenset({places.index(best)}),
-        answer=words.LOOK_ANSWER.format(**names),
-        sentence=words.LOOK_SENTENCE.format(**names),
-        picture=lambda seen: show_look(links, step, seen=seen),
+        options=[option.format(**names) for option in words.LOOK_OPTIONS],
+        right=frozenset({outcome}),
+        answer=words.LOOK_ANSWERS[outcome].format(**names),
+        sentence=(words.LOOK_GOES if outcome == len(words.LOOK_OPTIONS) - 1 else words.LOOK_STAYS).format(**names),
+        picture=lambda seen: show_look(links, seen=seen),
         act=say_click,
-        door=door(selection, step),
+        door=door(selection, 0),
         unclear="" if share > POINTED else words.EVEN.format(**names),
     )
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def kept_hidden(key: Key, text: str, place: int, _links: Links) -> tuple[float, int, float]:
+    """The first token's probability where no head looks at a source word; the id of the likeliest there, and its own.
+
+    place: of the source word. The key names the checkpoint and its files.
+    """
+    keys = (at for at, word in enumerate(_links.linked.keys) if word == place)
+    edits = Edits(hidden=frozenset(HiddenKey("decoder", at, "cross") for at in keys))
+    logits = checkpoint_named(key[0]).trace(text, target="", edits=edits).logits
+    assert logits is not None
+    shares = logits[0].softmax(dim=-1)
+    likeliest = int(shares.argmax())
+    return float(shares[_links.written.ids[0]]), likeliest, float(shares[likeliest])
 
 
 def say_click() -> None:
@@ -209,14 +221,11 @@ def say_click() -> None:
     st.markdown(words.CLICK)
 
 
-def show_look(links: Links, opening: int, *, seen: bool) -> None:
-    """Words above words, at the step of the knob; before the guess neither links nor what is still to be written."""
+def show_look(links: Links, *, seen: bool) -> None:
+    """Words above words, at the step of the knob; before the guess the first word alone."""
     of_step = links.linked.of_step
-    if seen:
-        step = chosen_step(links.selection, range(len(links.written.steps)), opening)
-        show_links(links, of_step[step], step, until=of_step[-1])
-    else:
-        show_links(links, of_step[opening], None, until=of_step[opening] - 1)
+    step = chosen_step(links.selection, range(len(links.written.steps)), 0) if seen else 0
+    show_links(links, of_step[step], step, until=of_step[-1] if seen else of_step[0])
 
 
 def show_links(links: Links, word: int, step: int | None, *, until: int) -> None:

@@ -104,9 +104,9 @@ def choose_bias(selection: Selection) -> None:
 
 def ask_cost(selection: Selection) -> Asked:
     """From which length on the Transformer is faster."""
-    record = cost_record()
-    start = faster_from(record.costs, "transformer")
-    numbers = words.cost(record, start)
+    measured, _ = costs_shown()
+    start = faster_from(measured, "transformer")
+    numbers = words.cost(measured, start, parameters=cost_record().models["transformer"])
     return Asked(
         question=words.COST_QUESTION,
         setting=words.COST_SETTING.format(**numbers),
@@ -184,7 +184,7 @@ def show_lengths(seen: bool) -> None:
         ("learn_trained_lengths", seen),
         lambda: compared_bars(
             groups, shares, words.UP_ACCURACY, drawn=None if seen else [words.LSTM],
-            domain=(words.LEAST_ACCURACY, 1.0), across=words.ACROSS_LENGTHS, theme=theme(),
+            across=words.ACROSS_LENGTHS, theme=theme(),
         ),
         "Share of held-out reviews judged rightly, by length, for both models.",
     )  # fmt: skip

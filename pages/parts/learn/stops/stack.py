@@ -217,4 +217,5 @@ STOP = Stop(
     rounds=(ask_about_verdicts, ask_about_tokens, ask_about_norm),
     code=(PreNorm.forward, PreNorm.add),
     paper=words.PAPER,
+    leans_on_verdict=True,
 )

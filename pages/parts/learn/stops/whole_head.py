@@ -176,4 +176,5 @@ STOP = Stop(
     rounds=(ask, ask_untrained),
     code=(scaled_dot_product_attention, masked_scores),
     paper=PAPER,
+    leans_on_verdict=True,
 )

@@ -11,8 +11,9 @@ import streamlit as st
 from model import Checkpoint, Edits
 from model.edits import Shift
 from model.measures.learn.heads.attention_to_word import change_of
+from model.measures.learn.order.changed_words import lost_words
 from model.measures.learn.order.position_hands import clock_pairs, hand_angles, possible_shifts, turns
-from model.measures.learn.order.two_verdicts import TwoVerdicts, outcome_of_translations, same_tokens, two_verdicts
+from model.measures.learn.order.two_verdicts import TwoVerdicts, same_tokens, two_verdicts
 from model.positions import computed_sinusoids
 from model.transformer import Stack
 from pages.parts.cache import checkpoint_key, checkpoint_named
@@ -123,7 +124,8 @@ def ask_about_order(selection: Selection) -> Asked:
         options=word_order.ORDER_OPTIONS,
         right=frozenset({right}),
         answer=word_order.ORDER_ANSWERS[right].format(**names),
-        sentence=word_order.ORDER_SENTENCE.format(**names),
+        sentence=word_order.ORDER_SENTENCE.format(**names)
+        + word_order.other_wrong(plain, orders.other.text, orders.checkpoint.config.labels),
         picture=lambda seen: show_bars(orders, bars_of_order(orders, seen=seen)),
         act=lambda: choose_neighbours(orders),
         door=Door(
@@ -279,7 +281,7 @@ def move_positions(orders: Orders) -> None:
     choose_shift(word_order.SHIFT, orders.shifts, orders.shift)
     if orders.shift:
         limit = orders.checkpoint.config.max_length
-        st.markdown(word_order.shifted_said(orders.shift, orders.tokens, limit))
+        st.markdown(word_order.shifted_sentence(orders.shift, orders.tokens, limit))
 
 
 def choose_shift(label: str, shifts: Sequence[int], chosen: int) -> None:
@@ -302,14 +304,15 @@ def ask_about_french(selection: Selection) -> Asked:
         return unclear(word_order.NAME, source, word_order.NO_ORDER)
     texts = (text, other)
     plain, bare = (translations(texts, edits) for edits in (Edits(), WITHOUT))
-    names, outcome = word_order.french_words(TRANSLATOR, texts, plain, bare), outcome_of_translations(plain, bare)
+    lost, _ = lost_words(plain[0], bare[0])
+    names, count = word_order.french_words(TRANSLATOR, texts, plain, bare, lost), sum(lost)
     return Asked(
-        question=word_order.FRENCH_QUESTION,
+        question=word_order.FRENCH_QUESTION.format(**names),
         setting=word_order.FRENCH_SETTING.format(**names),
         options=word_order.FRENCH_OPTIONS,
-        right=frozenset({outcome}),
-        answer=word_order.FRENCH_ANSWERS[outcome].format(**names),
-        sentence=word_order.french_sentence(outcome),
+        right=frozenset({word_order.french_option(count)}),
+        answer=word_order.FRENCH_ANSWERS[min(count, 2)].format(**names),
+        sentence=word_order.french_sentence(bare, count).format(**names),
         picture=lambda seen: show_translations(source, texts, plain, bare if seen else None),
         act=lambda: move_english(source),
         door=Door(
@@ -318,7 +321,7 @@ def ask_about_french(selection: Selection) -> Asked:
             explained=word_order.FRENCH_DOOR_EXPLAINED,
             changes={"checkpoint": TRANSLATOR, "text": text},
         ),
-        unclear=word_order.FRENCH_ALIKE.format(**names) if plain[0] == plain[1] else "",
+        unclear="" if lost else word_order.NO_FRENCH,
     )
 
 
@@ -351,7 +354,8 @@ def show_translations(
     shift = english_shift(source)
     if bare is not None and shift:
         columns[moved.format(by=f"{shift:,}")] = translations(texts, shifted(("encoder",), shift))
-    show_sentence_rows(word_order.french_groups(texts, columns), theme(), key="french_orders")
+    marked = {} if bare is None else dict(zip((with_positions, without), lost_words(plain[0], bare[0]), strict=True))
+    show_sentence_rows(word_order.french_groups(texts, columns, marked), theme(), key="french_orders")
 
 
 def english_shifts(source: Selection) -> tuple[int, ...]:
@@ -378,4 +382,5 @@ STOP = Stop(
     rounds=(ask_about_order, ask_about_positions, ask_about_french),
     code=(computed_sinusoids, Stack.embed),
     paper=word_order.PAPER,
+    leans_on_verdict=True,
 )

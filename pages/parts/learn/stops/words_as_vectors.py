@@ -68,8 +68,8 @@ def tables_of(selection: Selection) -> WordTables:
     """The words of the text, and the others that may be chosen, in every table."""
     check_lengths(selection.text)
     encoding = checkpoint_named(selection.checkpoint).tokenizer.encode(selection.text)
-    found = dict.fromkeys(match.group() for match in WORD.finditer(selection.text))
-    text_words = tuple(found)[:MOST_WORDS]
+    words_of_text = dict.fromkeys(match.group() for match in WORD.finditer(selection.text))
+    text_words = tuple(words_of_text)[:MOST_WORDS]
     asked = tuple(dict.fromkeys((*text_words, *OTHERS)))
     names = dict.fromkeys((selection.checkpoint, *(name for name in TABLES if name in checkpoint_names())))
     rows = {name: rows_in(checkpoint_key(name), asked) for name in names}

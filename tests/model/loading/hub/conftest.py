@@ -10,6 +10,7 @@ from model.loading import hub
 from tests import reference, tiny
 from tests.hub_server import Switches, hub_server
 from tests.kinds import GPT2, LLAMA, MARIAN
+from tests.model.loading.foreign_tokenizers.test_marian import write_files
 
 REPOSITORIES = ("gpt2", "org/sharded", "org/marian", "org/pickled", "org/converted")
 
@@ -21,8 +22,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_DOWNLOAD_TIMEOUT", "5")
     monkeypatch.setattr("model.loading.hub.downloads.PAUSE", 0.05)
-    for name in ("HF_TOKEN", "HF_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
 
 
 @pytest.fixture(scope="session")
@@ -35,8 +35,7 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     reference.make("MarianMTModel", folders["org/marian"], **MARIAN)
     for name in ("gpt2", "org/sharded"):
         tiny.tokenizer().save(folders[name] / "tokenizer.json")
-    for name in ("source.spm", "target.spm", "vocab.json"):
-        (folders["org/marian"] / name).write_bytes(b"{}")
+    write_files(folders["org/marian"])
     for name in ("org/pickled", "org/converted"):
         folders[name].mkdir(parents=True)
         for file in ("config.json", "tokenizer.json"):

@@ -70,6 +70,16 @@ def test_a_name_without_a_revision_is_what_the_main_branch_was(fetched, offline,
     assert hub.cached_folder(named(f"gpt2@{'0' * 40}")) is None
 
 
+def test_the_main_branch_comes_before_what_was_used_later(fetched, repositories, monkeypatch):
+    sharded = repositories["org/sharded"]
+    with hub_server({"gpt2": repositories["gpt2"]}, revisions={"gpt2": {"v2": sharded}}) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        main, other = fetched("gpt2"), fetched("gpt2@v2")
+    os.utime(main, (1, 1))
+    assert main != other
+    assert (hub.cached_folder(named("gpt2")), hub.cached_folder(named("gpt2@v2"))) == (main, other)
+
+
 def test_where_only_a_conversion_is_here_the_name_alone_finds_it(fetched, offline):
     folder = fetched("org/converted@refs/pr/3")
     offline()
@@ -154,6 +164,14 @@ def test_a_bundled_checkpoint_and_a_folder_come_before_the_hub(server, switches,
     assert load_checkpoint("sentiment", device="cpu").name == "sentiment"
     assert load_checkpoint("gpt2", device="cpu").name == "gpt2"
     assert switches.requests == []
+
+
+def test_a_plain_word_offline_lists_what_is_here(offline):
+    offline()
+    with pytest.raises(CheckpointError) as caught:
+        load_checkpoint("sentimnt")
+    assert plain(caught.value).startswith("checkpoint: found no 'sentimnt', expected a folder, the id of a model")
+    assert plain(caught.value).endswith("one of sentiment, stories, translate-en-fr; the hub cannot be reached.")
 
 
 @pytest.mark.parametrize("name", ["sentimnt", "./nothing", "/nothing", "a/b/c", Path("gpt"), Path("org/sharded")])

@@ -100,7 +100,9 @@ def test_a_revision_that_is_not_there(server):
 # Without safetensors
 
 
-def test_the_conversion_of_the_hubs_own_account_is_offered(server, repositories, switches):
+@pytest.mark.parametrize("all_authors", [False, True])
+def test_the_conversion_of_the_hubs_own_account_is_offered(server, repositories, switches, all_authors):
+    switches.all_authors = all_authors
     with pytest.raises(hub.NoSafetensors) as caught:
         listed("org/converted")
     commit, offer = commit_of(repositories["gpt2"]), caught.value.offer
@@ -187,6 +189,12 @@ def test_offline(monkeypatch):
         taken.bind(("127.0.0.1", 0))  # and nobody listens
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{taken.getsockname()[1]}")
         assert refusal("gpt2").startswith("The hub cannot be reached, so gpt2 cannot be downloaded")
+
+
+def test_who_asked_for_no_requests_makes_none(server, switches, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # HF_HUB_OFFLINE=1
+    assert refusal("gpt2").startswith("The hub cannot be reached")
+    assert switches.requests == []
 
 
 def test_a_silent_hub_is_not_waited_for(server, switches, monkeypatch):

@@ -73,14 +73,15 @@ def test_a_random_layer_has_about_half_of_its_units_active():
 @pytest.mark.parametrize(
     ("architecture", "kind"), [("encoder", KINDS[0]), ("decoder", KINDS[3]), ("encoder-decoder", {})]
 )
-def test_waking_words_are_those_of_one_pass_a_word(architecture, kind, monkeypatch):
+@pytest.mark.parametrize("layer", [0, 1])
+def test_waking_words_are_those_of_one_pass_a_word(architecture, kind, layer, monkeypatch):
     monkeypatch.setattr("model.measures.learn.active_units.AT_ONCE", 4)
     checkpoint = tiny.checkpoint(architecture, **kind)
     ids = [5, 30, 12, 44, 61, 7]
     target = [2] if architecture == "encoder-decoder" else None
-    traces = [checkpoint.trace_ids([each], target).text_stack.blocks[0].feed_forward for each in ids]
-    values = np.stack([active_units_of(checkpoint.model, trace).values[0].numpy() for trace in traces])
-    waking = waking_words(checkpoint.model, ids, 3)
+    traces = [checkpoint.trace_ids([each], target).text_stack.blocks[layer].feed_forward for each in ids]
+    values = np.stack([active_units_of(checkpoint.model, trace, layer).values[0].numpy() for trace in traces])
+    waking = waking_words(checkpoint.model, ids, 3, layer)
     for unit in range(values.shape[1]):
         best = np.argsort(-values[:, unit], kind="stable")[:3]
         active = [place for place in best.tolist() if values[place, unit] > 0]

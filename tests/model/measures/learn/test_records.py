@@ -60,8 +60,8 @@ def test_both_decoders_are_recorded_to_the_end_and_begin_alike():
         assert [moment.step for moment in moments] == list(range(every, steps + 1, every))
         assert all(len(moment.text) == record.facts["written"] for moment in moments)
     options = blindfold.parse(["train", "--data", ".", "--out", "."])
-    known = blindfold.Characters("".join(map(chr, range(32, 32 + record.facts["characters"]))), 999)
-    assert Transformer(blindfold.build_config(options, known)).parameter_count() == record.parameters
+    characters = blindfold.Characters("".join(map(chr, range(32, 32 + record.facts["characters"]))), 999)
+    assert Transformer(blindfold.build_config(options, characters)).parameter_count() == record.parameters
 
 
 def test_the_written_texts_have_as_many_pairs_of_words_as_recorded():

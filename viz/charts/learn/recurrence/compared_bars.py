@@ -10,6 +10,7 @@ from viz.theme import FONT_SIZE, LIGHT, Theme
 
 HEIGHT = 320
 NUMBERED = 16  # bars, up to which each has its number over it
+WIDE = 24  # letters of all groups' names, from which on they stand aslant: side by side a phone has no room for them
 
 
 def compared_bars(
@@ -18,14 +19,13 @@ def compared_bars(
     title: str,
     *,
     drawn: Collection[str] | None = None,
-    domain: tuple[float, float] = (0.0, 1.0),
     colours: tuple[str, str] = ("second", "accent"),
     across: str | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
-    """Shares of two models for each group; those not ``drawn`` keep their place. colours: of the theme, by name.
+    """Shares of two models for each group, from 0 to 1; those not ``drawn`` keep their place.
 
-    across: the title of the groups.
+    colours: of the theme, by name. across: the title of the groups.
 
     ValueError unless there are two models with a share for each group, or where two groups have one name.
     """
@@ -35,13 +35,16 @@ def compared_bars(
         raise ValueError("two groups have one name")
     names = list(shares)
     rows = [
-        {"group": group, "model": name, "share": share, "low": domain[0], "said": f"{100 * share:.1f}"}
+        {"group": group, "model": name, "share": share, "label": f"{100 * share:.1f}"}
         for name in names
         if drawn is None or name in drawn
         for group, share in zip(groups, shares[name], strict=True)
     ]
     labels = alt.Axis(
-        title=across, labelAngle=0 if len(groups) <= 4 else -45, labelFontSize=FONT_SIZE - 2, labelOverlap=False
+        title=across,
+        labelAngle=-45 if sum(map(len, groups)) >= WIDE else 0,
+        labelFontSize=FONT_SIZE - 2,
+        labelOverlap=False,
     )
     scale = alt.Scale(domain=names, range=[getattr(theme, colour) for colour in colours])
     look = alt.Legend(title=None, orient="top", columns=2, labelLimit=340, labelFontSize=FONT_SIZE - 1)
@@ -50,10 +53,8 @@ def compared_bars(
         xOffset=alt.XOffset("model:N", sort=names, scale=alt.Scale(domain=names)),
         tooltip=["model:N", "group:N", alt.Tooltip("share:Q", title=title, format=".2%")],
     )
-    height = alt.Y("share:Q", title=title, scale=alt.Scale(domain=list(domain)), axis=alt.Axis(format="%", tickCount=5))
-    layers = [
-        base.mark_bar(clip=True).encode(y=height, y2="low:Q", color=alt.Color("model:N", scale=scale, legend=look))
-    ]
+    height = alt.Y("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
+    layers = [base.mark_bar(clip=True).encode(y=height, color=alt.Color("model:N", scale=scale, legend=look))]
     if 2 * len(groups) <= NUMBERED:
-        layers.append(base.mark_text(dy=-8, fontSize=FONT_SIZE - 2, color=theme.text).encode(y=height, text="said:N"))
+        layers.append(base.mark_text(dy=-8, fontSize=FONT_SIZE - 2, color=theme.text).encode(y=height, text="label:N"))
     return configured(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)

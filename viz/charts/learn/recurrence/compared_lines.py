@@ -18,12 +18,15 @@ POINTS = 24  # of a line, up to which each is marked
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """title: with the unit. values: where there are ticks, None: wherever they fit."""
+    """title: with the unit. values: where there are ticks, None: wherever they fit.
+
+    form: of the numbers, None: all digits; where they are powers, as many as they need.
+    """
 
     title: str
     log: bool = False
     values: Sequence[Number] | None = None
-    form: str = ",~g"
+    form: str | None = None
     domain: tuple[Number, Number] | None = None
 
 
@@ -87,7 +90,8 @@ def scale(of: Axis, values: Sequence[Number]) -> alt.Scale:
 
 def axis(of: Axis) -> alt.Axis:
     given: dict[str, Any] = {} if of.values is None else {"values": list(of.values)}
-    return alt.Axis(format=of.form, labelFontSize=FONT_SIZE - 2, tickCount=6, labelOverlap=True, **given)
+    form = of.form or (",~g" if of.log else ",~f")  # "g" writes 500 as 5e+2 where the ticks are 500 apart
+    return alt.Axis(format=form, labelFontSize=FONT_SIZE - 2, tickCount=6, labelOverlap=True, **given)
 
 
 def legend() -> alt.Legend:

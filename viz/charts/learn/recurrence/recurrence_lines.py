@@ -66,5 +66,5 @@ def accuracy_lines(record: TrainingRecord, *, theme: Theme = LIGHT) -> alt.Layer
         ModelLine(name=words.NAMES[model], colour=COLOURS[words.NAMES[model]], values=record.curve(model))
         for model in ("lstm", "transformer")
     ]
-    up = Axis(title=words.UP_ACCURACY, form="%", domain=(words.LEAST_ACCURACY, 1))
+    up = Axis(title=words.UP_ACCURACY_CURVE, form="%", domain=(words.LEAST_ACCURACY, 1))
     return compared_lines(lines, Axis(title=words.ACROSS_STEPS, form=",d"), up, theme=theme)

@@ -14,8 +14,8 @@ GRID = "the cat"  # the text of the picture before the first guess
 ACROSS_STEPS, UP_LOSS = "training step", "training loss, nats a character"
 LOSS_QUESTION = "One decoder learns with its mask, one without. Whose loss ends lower?"
 LOSS_SETTING = (
-    "Each predicts every next character of {stories} stories for {steps} steps (recorded). The **mask** hides what "
-    "comes later: without it, the character to predict (ringed) is in sight."
+    "Both learn for {steps} steps to predict the next character of {stories} stories (recorded). The **mask** hides "
+    "all later characters. Without it, the decoder sees the character that it has to predict (ringed)."
 )
 LOSS_OPTIONS = ("With the mask", "Without the mask", "About the same")
 LOSS_ANSWERS = {
@@ -24,15 +24,15 @@ LOSS_ANSWERS = {
     None: "About the same: {masked} with the mask, {unmasked} without.",
 }
 LOSS_SENTENCE = (
-    "After {steps} steps, the loss is {unmasked} without the mask and {masked} with it. Where the next character is "
-    "really missing, at the end of {prefixes} beginnings, it is {blind_unmasked} and {blind_masked}; a guess at random "
-    "among {characters} characters has {chance}."
+    "After {steps} steps, the loss is {unmasked} without the mask and {masked} with it. Then {prefixes} stories are "
+    "cut off, so that neither decoder can see the next character: there the loss is {blind_unmasked} without the mask "
+    "and {blind_masked} with it. A random guess among {characters} characters has {chance}."
 )
 
-TEXT_QUESTION = "Now each has to write, and nothing stands ahead. Which writes English?"
+TEXT_QUESTION = "Now each writes, and no character stands ahead. Which writes English?"
 TEXT_SETTING = (
-    "Each continues “{prompt}” by its likeliest character, {written} times. Their training losses ended at {masked} "
-    "with the mask and {unmasked} without."
+    "Each continues “{prompt}”: {written} times, it adds the character that it finds likeliest. The training losses "
+    "ended at {masked} with the mask and {unmasked} without."
 )
 TEXT_OPTIONS = ("With the mask only", "Without the mask only", "Both", "Neither")
 TEXT_ANSWERS = {
@@ -42,16 +42,16 @@ TEXT_ANSWERS = {
     frozenset[str](): "Neither of them.",
 }
 TEXT_SENTENCE = (
-    "With the mask, the training stories have {known} of the {pairs} pairs of neighbouring words that it writes; "
-    "without, {other_known} of {other_pairs}. Who may copy the next character never learns to predict it."
+    "Of the {pairs} pairs of neighbouring words that the first writes, the training stories have {known}; of the "
+    "second’s {other_pairs}, {other_known}. A decoder that can copy the next character never learns to predict it."
 )
 STEP_LABEL = "Written after so many steps"
 STEP_CAPTION = "{name}, after {step} steps: training loss {loss}"
 
 TRAINED_QUESTION = "A trained decoder now sees your next word. Does it predict it better?"
 TRAINED_SETTING = (
-    "{model} has learned with its mask. Here the mask is taken off while it reads this text, so every token can look "
-    "at the one that it has to predict."
+    "{model} has learned with its mask. Now it reads this text without the mask, so every token can look at the next "
+    "one, which it has to predict."
 )
 TRAINED_OPTIONS = ("Yes, better", "About as well", "No, worse")
 TRAINED_ANSWERS = {
@@ -60,8 +60,8 @@ TRAINED_ANSWERS = {
     -1: "Worse: {masked} becomes {unmasked}.",
 }
 TRAINED_SENTENCE = (
-    "That is the mean probability of the {count} next tokens. {rose} of them get likelier without the mask, and "
-    "{right} {are} its first choice, where a copy would have all {count}: it has not learned to copy what comes."
+    "These are mean probabilities of the {count} next tokens. Without the mask, {rose} of them get likelier, and "
+    "{right} {are} its first choice. A model that copies would have all {count}; this one has not learned to copy."
 )
 ALONE = "This text has a single token, so there is no next one to predict."
 PLACE_LABEL = "What it expected"

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from viz.tokens import decimal, markdown_text, percent, visible
+from viz.text.learn.answers import listing
+from viz.tokens import counted, decimal, markdown_text, percent, visible
 
 NAME = "What does the feed-forward layer do?"
-QUESTION = "How many of the {units} units of this feed-forward layer are active for {token}?"
+QUESTION = "How many of the {units} units of layer {layer}’s feed-forward are active for {token}?"
 SETTING = (
-    "After attention, layer 1 multiplies the {width} numbers of each token by W₁ and adds b₁: {units} numbers, its "
-    "**units**. A unit is **active** where its number is above 0. {activation}"
+    "After attention, layer {layer} multiplies the {width} numbers of each token by W₁ and adds b₁. That gives {units} "
+    "numbers, its **units**. A unit is **active** where its number is above 0. {activation}"
 )
 RELU = "ReLU, the activation of the paper, makes all others exactly 0."
 SOFT = "{name}, the activation here, turns the others into small numbers between {least} and 0."
@@ -24,6 +25,21 @@ EXACTLY_SILENT = "W₂ reads the active units alone: the others are exactly 0."
 SOFTLY_SILENT = "The others are small, not 0: without them the layer’s output for {token} would change by {change}."
 AT_MOST, BETWEEN, AT_LEAST = "{last} or fewer", "{first} to {last}", "{first} or more"
 TOKEN, UNIT = "Token", "Unit"
+LAYER = "Ask the same of layer"
+WORDS_QUESTION = "How many of {count} words make unit {unit} of layer {layer} active, as {token} does?"
+WORDS_SETTING = (
+    "Of all active units of {token}, unit {unit} is the one that the other tokens of this text make active least. Each "
+    "word of the vocabulary is read alone, as a text of its own."
+)
+WORDS_ANSWER = "{active} of {count} words, {share}, make it active."
+WORDS_SENTENCE = (
+    "It has its largest values for {first}. Few units stand for one word or one meaning: a meaning is spread over many "
+    "units, and a unit is part of many meanings."
+)
+FEW_WORDS = (
+    "It has its largest values for {first}. Few words make this unit active; most units are made active by many."
+)
+NO_WORDS = "This model’s vocabulary has no words that can be read alone, or none of its units is active here."
 UNIT_NAME = "unit {unit}: {value}"
 WAKE = "Words that make unit {unit} most active, each read alone"
 WAKE_NONE = "No word makes unit {unit} active when it is read alone"
@@ -31,7 +47,7 @@ ACT = (
     "Unit {unit} has {value} for {token}. Of {count} words of the vocabulary, each read alone, {share} make it active."
 )
 MEASURE = "value of the unit"
-GRID_ALT = "The units of layer 1 as a grid of cells; active ones are coloured by their value."
+GRID_ALT = "The units of the layer as a grid of cells; active ones are coloured by their value."
 WAKE_ALT = "The words of the vocabulary that give the chosen unit its largest values."
 DOOR, DOOR_EXPLAINED = "From these words to one weight", "Shows the steps of this layer before the feed-forward layer."
 PAPER = (
@@ -39,6 +55,8 @@ PAPER = (
     "d_model."
 )
 SHARES = (0.05, 0.15, 0.35, 0.65)  # where the options end
+WORD_SHARES = (0.005, 0.025, 0.1, 0.5)  # the same of words
+MOST_NAMED = 3
 
 
 def token_name(token: str) -> str:
@@ -55,7 +73,7 @@ def activation(kind: str, *, gated: bool) -> str:
 
 
 def asked_words(
-    *, token: str, counts: tuple[int, int, int], shares: tuple[float, float], activation: str, silent: str
+    *, token: str, layer: int, counts: tuple[int, int, int], shares: tuple[float, float], activation: str, silent: str
 ) -> dict[str, str]:
     """Everything that question and answer name.
 
@@ -64,6 +82,7 @@ def asked_words(
     active, units, width = counts
     return {
         "token": token_name(token),
+        "layer": counted(layer),
         "active": f"{active:,}",
         "units": f"{units:,}",
         "width": f"{width:,}",
@@ -83,17 +102,32 @@ def act(token: str, unit: int, value: float, vocabulary: tuple[int, float]) -> s
     )
 
 
-def counts_to_guess(units: int) -> list[range]:
+def counts_to_guess(units: int, shares: Sequence[float] = SHARES) -> list[range]:
     """The numbers of active units that an option stands for: five groups that together are all."""
-    ends = sorted({round(share * units) for share in SHARES} - {units})
+    ends = sorted({round(share * units) for share in shares} - {units})
     starts = [0, *(end + 1 for end in ends)]
     return [range(first, last + 1) for first, last in zip(starts, [*ends, units], strict=True)]
+
+
+def words_of_unit(
+    *, token: str, layer: int, unit: int, active: int, count: int, first: Sequence[str]
+) -> dict[str, str]:
+    """Everything that the second round names. active: of ``count`` words. first: those with the largest values."""
+    return {
+        "token": token_name(token),
+        "layer": counted(layer),
+        "unit": f"{unit + 1:,}",
+        "active": f"{active:,}",
+        "count": f"{count:,}",
+        "share": percent(active / count, 1),
+        "first": listing([token_name(word) for word in first[:MOST_NAMED]]),
+    }
 
 
 def count_name(counts: range, units: int) -> str:
     """ "51 or fewer", "52 to 154", "667 or more"."""
     form = AT_MOST if counts[0] == 0 else AT_LEAST if counts[-1] == units else BETWEEN
-    return form.format(first=counts[0], last=counts[-1])
+    return form.format(first=f"{counts[0]:,}", last=f"{counts[-1]:,}")
 
 
 def silent(token: str, change: float | None) -> str:

@@ -8,19 +8,19 @@ from viz.tokens import decimal, markdown_text, visible
 NAME = "What did the neighbours do to this word?"
 QUESTION = "After which layer is every “{word}” nearest to a “{word}” of the same sense?"
 SETTING = (
-    "“{word}” means {first} in four sentences and {second} in the other four. All eight begin as the same row of the "
-    "table; only the position is added. {reads}"
+    "“{word}” means {first} in four sentences and {second} in four. Before layer 1, all eight have the same vector, "
+    "but for their positions. {reads}"
 )
-CAUSAL = "This model reads from left to right: the words after “{word}” do not count."
-BOTH_WAYS = "This model reads in both directions: words before and after “{word}” count."
+CAUSAL = "This model reads from left to right, so only the words before “{word}” count."
+BOTH_WAYS = "Words before and after “{word}” count."
 ANSWER = "After layer {layer} of {layers}, all {count} are nearest to one of their own sense."
 ANSWER_NEVER = "After no layer: {last} of {count} at the end, {most} at most."
 SENTENCE = (
-    "Before layer 1 it is {start} of them, after the last layer {last}; chance gives {chance}. Of the {all} ways to "
-    "split the sentences into two fours, {good} {do} as well.{alike}{yours}"
+    "Before layer 1, {start} of them are, after the last layer {last}, and by chance {chance}. The sentences can be "
+    "split into two fours in {all} ways; {good} {do} as well.{alike}{yours}"
 )
-ALIKE = " Two of the eight vectors then have a cosine of {cosine} on average."
-YOURS = " In the sentence above, “{word}” ends nearest to sentence {place}: {sense}."
+ALIKE = " On average, two of the vectors then have a cosine of {cosine}."
+YOURS = " In your sentence, “{word}” ends nearest to one that means {sense}."
 NO_WORD = "None of the words {words} is in the sentence above, so it is not among these."
 NEVER = "Never all of them"
 ONE_LAYER, TWO_LAYERS, MORE_LAYERS = "Layer {first}", "Layer {first} or {last}", "Layers {first} to {last}"
@@ -28,8 +28,8 @@ CHOOSE = "Another word with two senses"
 CHOSEN = "“{word}”: {counts} of {count} from the start to layer {layers}."
 HOW_CHOSEN = "We wrote the sentences. Write one with “{word}” into the bar above, and it is placed as the ninth."
 OF_BANK = (
-    " These eight were chosen from twenty because all are right at the end; other choices of four and four give {mean} "
-    "on average."
+    " We chose these eight from twenty sentences because all are right at the end. Other choices of four and four have "
+    "{mean} right on average."
 )
 MEAN_OF_BANK = 7.1  # of 8, at the last layer of stories: counted in tests/pages/learn/test_neighbours.py
 TABLE_ALT = (

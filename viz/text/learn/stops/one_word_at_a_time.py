@@ -9,7 +9,6 @@ from viz.text.learn.stops.word_order import shortened
 from viz.tokens import counted, markdown_text, percent, position_name, visible
 
 NAME = "One word at a time"
-LONGEST_ENDING = 32  # characters
 TOO_LONG = "This text has {count} tokens; this question takes texts of up to {most}, because it is translated twice."
 NOTHING_WRITTEN = "The model writes no word for this text."
 PAPER = (
@@ -22,7 +21,10 @@ DOOR = "Translate: this step with all its candidates"
 DOOR_EXPLAINED = "Shows this translation step by step, with every head, beam search and sampling."
 
 LETTER_QUESTION = "“{before}” becomes “{after}”. How many French words change?"
-LETTER_SETTING = "“{text}” is translated as “{french}” Now the model translates “{other}”"
+LETTER_SETTING = (
+    "The model translates “{text}” as “{french}” Now it gets “{other}”: one letter is changed, even where the English "
+    "is then wrong."
+)
 NO_LETTER = "This text has no word that the model knows both with an “s” at its end and without."
 LETTER_ANSWERS = (
     "No French word changes: “{other_french}”",
@@ -36,19 +38,27 @@ PARTED = (
 NOT_PARTED = "At every step the same token stays the likeliest, though its probability changes."
 STEP = "Step through the new translation"
 
-LOOK_QUESTION = "The decoder has written {so_far}. Which English word does it look at to write the next?"
+LOOK_QUESTION = "What comes in place of {first} when the decoder may not look at {source}?"
 LOOK_SETTING = (
-    "“{text}” is being translated. The decoder reads what it has written, looks at the English words by "
-    "**cross-attention**, and chooses the next token."
+    "“{text}” is being translated. The decoder chooses {first} ({probability}) as its first token. It looks at the "
+    "English words by **cross-attention**, and {source} gets {share} of it."
 )
-NOTHING_YET = "nothing yet"
-LOOK_ANSWER = "To write {word}, it looks at {source}: {share} of its attention."
-LOOK_SENTENCE = (
-    "{first} is the likeliest token ({probability}), {second} the second ({second_probability}). The decoder appends "
-    "{first} and starts again: {steps} rounds for this sentence."
+LOOK_OPTIONS = ("Still {first}, as likely or likelier", "Still {first}, but less likely", "Another token")
+LOOK_ANSWERS = (
+    "Still {first}, at {after} instead of {probability}.",
+    "Still {first}, but at {after} instead of {probability}.",
+    "Another token, {other} ({other_after}): {first} falls from {probability} to {after}.",
 )
-EVEN = "To write {word}, the heads spread their attention: {source} gets most, but that is {share}."
-NO_CHOICE = "This text has too few words to choose one from."
+LOOK_STAYS = (
+    "The encoder has mixed some of {source} into the vectors of the other words, and the decoder still sees those. It "
+    "appends {first} and starts again: {steps} rounds for this sentence."
+)
+LOOK_GOES = (
+    "The vectors of the other words tell the decoder too little of {source} here. It appends one token and starts "
+    "again: {steps} rounds for this sentence."
+)
+EVEN = "To write {first}, the heads spread their attention: {source} gets most, but that is {share}."
+NO_CHOICE = "To write its first token here, the decoder looks at no word most."
 CLICK = "Click a French word to see what was looked at, and which other tokens could have stood there."
 NOT_SHOWN = "The links appear with the answer"
 UNWRITTEN = "Not written yet"
@@ -78,12 +88,6 @@ FORCED_ROW, OWN_ROW = "with the second candidate at token {step}", "as the model
 def token_name(token: str) -> str:
     """ "“rouge”", escaped."""
     return f"“{markdown_text(visible(token.strip() or token))}”"
-
-
-def ending(text: str) -> str:
-    """As much of the end of a text as a title holds."""
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_ENDING else f"… {line[-LONGEST_ENDING:].split(maxsplit=1)[-1]}"
 
 
 def range_name(counts: range) -> str:
@@ -138,27 +142,31 @@ def letter_rows(texts: Sequence[str], changed: ChangedWords, french: Sequence[st
 
 
 def look_words(
-    written: WrittenSteps, step: int, link: tuple[str, str, float], text: str, before: str
+    written: WrittenSteps, link: tuple[str, float], text: str, without: tuple[float, str, float]
 ) -> dict[str, str]:
     """Everything that the second round names.
 
-    step: of the word's first token. link: target word, source word, weight. before: what is written before it.
+    link: source word, weight. without: the first token's probability where that word is hidden, and what is likeliest
+    there, with its own.
     """
-    target, source, share = link
-    candidates = written.steps[step]
-    first, second = candidates[0], candidates[min(1, len(candidates) - 1)]
+    source, share = link
+    first, (after, other, other_after) = written.steps[0][0], without
     return {
         "text": shortened(text),
-        "word": token_name(target),
         "source": token_name(source),
         "share": percent(share),
         "first": token_name(first.token),
-        "probability": percent(first.probability),
-        "second": token_name(second.token),
-        "second_probability": percent(second.probability),
-        "so_far": f"“{markdown_text(ending(before))}”" if before.strip() else NOTHING_YET,
+        "probability": percent(first.probability, 1),
+        "after": percent(after, 1),
+        "other": token_name(other),
+        "other_after": percent(other_after, 1),
         "steps": str(len(written.steps)),
     }
+
+
+def look_outcome(written: WrittenSteps, *, after: float, stays: bool) -> int:
+    """The place in LOOK_OPTIONS of what happened."""
+    return 2 if not stays else int(after < written.steps[0][0].probability)
 
 
 def force_words(written: WrittenSteps, step: int, other: str, count: int) -> dict[str, str]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from model.measures.learn.records.recurrence import CostRecord, TrainedRun, TrainingRecord
+from model.measures.learn.records.recurrence import TrainedRun, TrainingRecord
 from model.measures.learn.recurrence.gradient_reach import GradientReach
 from model.measures.learn.recurrence.recurrent_cost import Cost, ratio
 from viz.tokens import decimal, markdown_text, percent
@@ -84,16 +84,20 @@ TRAINED_OPTIONS = ("The LSTM", "The Transformer", "Both alike, within 0.5 %")
 TRAINED_ANSWERS = {
     "lstm": "The LSTM: {lstm} against {transformer}.",
     "transformer": "The Transformer: {transformer} against {lstm}.",
-    None: "Both alike: {lstm} for the LSTM, {transformer}.",
+    None: "Both alike: the LSTM {lstm}, the Transformer {transformer}.",
 }
 TRAINED_SENTENCE = (
     "Of {reviews} held-out reviews, by seed: the LSTM {lstm_range}, the Transformer {transformer_range}. Of those "
     "longer than {long} tokens, the LSTM judges {lstm_long} rightly, the Transformer {transformer_long}."
 )
-TRAINED_SOURCE = "Recorded: {steps} steps with seeds {seeds}, on {machine}, by `{command}`."
+TRAINED_SOURCE = (
+    "Recorded: {steps} steps with seeds {seeds}, which took the LSTM {lstm_minutes} minutes and the Transformer "
+    "{transformer_minutes}, on {machine}, by `{command}`."
+)
 LEAST_ACCURACY = 0.5  # a guess at random
 TRAINED_VIEWS = {"lengths": "By length", "steps": "Over the steps", "parameters": "Parameters"}
 UP_ACCURACY = "reviews judged rightly"
+UP_ACCURACY_CURVE = "reviews judged rightly, from 50 % up"
 ACROSS_LENGTHS = "tokens of the review"
 ACROSS_STEPS = "training step"
 
@@ -146,14 +150,14 @@ def cost_option(start: int | None) -> int:
     return len(COST_LENGTHS) if start is None else sum(start > length for length in COST_LENGTHS)
 
 
-def cost(record: CostRecord, start: int | None) -> dict[str, str]:
-    """What the sentences of the second round name."""
-    costs = {(each.model, each.tokens): each for each in record.costs}
-    lengths = sorted({each.tokens for each in record.costs})
+def cost(measured: Sequence[Cost], start: int | None, *, parameters: int) -> dict[str, str]:
+    """What the sentences of the second round name. measured: at two lengths or more."""
+    costs = {(each.model, each.tokens): each for each in measured}
+    lengths = sorted({each.tokens for each in measured})
     longest, half = lengths[-1], lengths[-2]
     growth = {name: ratio(costs[name, longest], costs[name, half]) for name in NAMES}
     return {
-        "parameters": f"{round(record.models['transformer'], -3):,}",
+        "parameters": f"{round(parameters, -3):,}",
         "start": f"{start:,}" if start else "",
         "longest": f"{longest:,}",
         "half": f"{half:,}",
@@ -188,7 +192,14 @@ def trained(record: TrainingRecord) -> dict[str, str]:
         **{f"{name}_range": spread(some) for name, some in runs.items()},
         **{f"{name}_long": percent(record.accuracy_by_length(name)[-1], 1) for name in runs},
         **{f"{name}_size": f"{some[0].parameters:,}" for name, some in runs.items()},
+        **{f"{name}_minutes": minutes(some) for name, some in runs.items()},
     }
+
+
+def minutes(runs: Sequence[TrainedRun]) -> str:
+    """ "3 to 6": how long the shortest and the longest of them took."""
+    least, most = (round(bound(run.seconds for run in runs) / 60) for bound in (min, max))
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def spread(runs: Sequence[TrainedRun]) -> str:

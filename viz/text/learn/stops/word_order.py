@@ -8,7 +8,7 @@ from model.measures.learn.order.two_verdicts import TwoVerdicts
 from model.measures.positions.swapped_order import places_to_swap
 from model.trace import StackTrace
 from viz.sentences.sentence_rows import Group, Row
-from viz.text.learn.answers import answer_name
+from viz.text.learn.answers import LABELS, OTHER_WRONG, answer_name
 from viz.text.swapped_halves import swapped_halves, word_span
 from viz.text.swapped_spans import swapped_spans
 from viz.tokens import decimal, markdown_text, percent, visible
@@ -60,34 +60,27 @@ BARE_OTHER_TOKENS = (
 )
 BARE_MASK = "Each word of this model sees only some of the others, so that its mask tells the order without positions."
 SHIFT = "Move all positions on by"
-SHIFTED_SAID = "The words now stand at positions {first} to {last}."
+SHIFTED_TO = "The words now stand at positions {first} to {last}."
 BEYOND = " The longest text that this model reads ends at position {limit}, so it was not trained with these."
 SHIFTED_BARS = ("This order, {by} positions later", "The other order, {by} positions later")
-FRENCH_QUESTION = "Without positions, what becomes of the two translations?"
+FRENCH_QUESTION = "Without positions, the words stay the same. How many of the {all} French words get lost?"
 FRENCH_SETTING = (
-    "This question goes to {model}, because it writes. Its encoder reads both orders of the words without positions."
+    "This question goes to {model}, because it writes. It translates “{first}” as “{plain_first}” Now its encoder "
+    "reads the same words without positions."
 )
-FRENCH_OPTIONS = (
-    "Both stay",
-    "Both become the first",
-    "Both become the second",
-    "Both become a new one",
-    "Two other sentences",
-)
+FRENCH_OPTIONS = ("None", "1 word", "2 words", "3 or more")
 FRENCH_ANSWERS = (
-    "Both stay: “{bare_first}” and “{bare_second}”",
-    "Both become the first: “{bare_first}”",
-    "Both become the second: “{bare_first}”",
-    "Both become a new one: “{bare_first}”",
-    "Two other sentences: “{bare_first}” and “{bare_second}”",
+    "None of the {all} is lost: “{bare_first}”",
+    "1 of {all} is lost: “{bare_first}”",
+    "{count} of {all} are lost: “{bare_first}”",
 )
-FRENCH_SAME = "Without positions, the decoder looks at the same vectors for both orders."
-FRENCH_TWO = "The two orders are not cut into the same tokens, so that the decoder looks at other vectors."
-FRENCH_STAYS = "The words alone are enough for the decoder here."
-FRENCH_ALIKE = "Even with positions, both orders of this text have the same translation: “{plain_first}”"
+FRENCH_SAME = "The other order, “{second}”, gets the same sentence: the decoder looks at the same vectors for both."
+FRENCH_TWO = "The other order, “{second}”, gets “{bare_second}”"
+FRENCH_LOST = " Without positions, the model does not know which word belongs to which, so it guesses at the rest."
 FRENCH_LONG = (
     "This text has {count} tokens; the question takes texts of up to {most}, because it is translated four times."
 )
+NO_FRENCH = "The model writes no word for this text."
 FRENCH_SHIFT = "Leave the positions in, and move those of the English on by"
 FRENCH_GROUPS = ("With positions", "Without positions", "All English positions {by} later")
 PAPER = (
@@ -182,6 +175,13 @@ def apart_name(verdicts: TwoVerdicts) -> str:
     return f"{decimal(number, '.0f' if verdicts.distance == FAR else '.1f')} points"
 
 
+def other_wrong(verdicts: TwoVerdicts, other: str, labels: Sequence[str]) -> str:
+    """That the model is wrong about the other order, where its label is known."""
+    label, others = LABELS.get(other), [each for each in labels if each != verdicts.answer]
+    wrong = label == verdicts.answer and not verdicts.same_answer and len(others) == 1
+    return OTHER_WRONG.format(label=label) if wrong else ""
+
+
 def bare_option(bare: TwoVerdicts) -> int:
     """The option that names how far apart the verdicts are; the furthest comes first."""
     return len(BARE_OPTIONS) - 1 - bare.distance
@@ -197,33 +197,53 @@ def bar_name(name: str, text: str) -> str:
     return f"{name}: {visible(cut(text, LONGEST_NAME), LONGEST_NAME)}"
 
 
-def shifted_said(shift: int, tokens: int, limit: int) -> str:
+def shifted_sentence(shift: int, tokens: int, limit: int) -> str:
     """Where the words stand once their positions are shifted, counted from 0; limit: tokens of the longest text."""
     last = shift + tokens - 1
-    said = SHIFTED_SAID.format(first=f"{shift:,}", last=f"{last:,}")
-    return said + (BEYOND.format(limit=f"{limit - 1:,}") if last >= limit else "")
+    sentence = SHIFTED_TO.format(first=f"{shift:,}", last=f"{last:,}")
+    return sentence + (BEYOND.format(limit=f"{limit - 1:,}") if last >= limit else "")
 
 
-def french_words(model: str, texts: Sequence[str], plain: Sequence[str], bare: Sequence[str]) -> dict[str, str]:
-    """Everything that the sentences of the third round name."""
+def french_words(
+    model: str, texts: Sequence[str], plain: Sequence[str], bare: Sequence[str], lost: Sequence[bool]
+) -> dict[str, str]:
+    """Everything that the sentences of the third round name. lost: for each word of the first translation."""
     by_name = {"": texts, "plain_": plain, "bare_": bare}
     orders = ("first", "second")
-    named = {
+    names = {
         prefix + order: shortened(text)
         for prefix, two in by_name.items()
         for order, text in zip(orders, two, strict=True)
     }
-    return named | {"model": markdown_text(model)}
+    return names | {"model": markdown_text(model), "all": str(len(lost)), "count": str(sum(lost))}
 
 
-def french_sentence(outcome: int) -> str:
-    """Why the translations are the same, or are not."""
-    return FRENCH_STAYS if outcome == 0 else FRENCH_TWO if outcome == len(FRENCH_OPTIONS) - 1 else FRENCH_SAME
+def french_option(count: int) -> int:
+    """The place in FRENCH_OPTIONS of so many lost words."""
+    return min(count, len(FRENCH_OPTIONS) - 1)
 
 
-def french_groups(texts: Sequence[str], translations: Mapping[str, Sequence[str | None]]) -> list[Group]:
-    """The two orders under each heading, each over its translation; None is one that may not be seen yet."""
+def french_sentence(bare: Sequence[str], count: int) -> str:
+    """What the other order becomes, and why words are lost."""
+    return (FRENCH_SAME if bare[0] == bare[1] else FRENCH_TWO) + (FRENCH_LOST if count else "")
+
+
+def french_groups(
+    texts: Sequence[str],
+    translations: Mapping[str, Sequence[str | None]],
+    marked: Mapping[str, Sequence[bool]],
+) -> list[Group]:
+    """The two orders under each heading, each over its translation; None is one that may not be seen yet.
+
+    marked: by heading, the words of the first order's translation that are marked.
+    """
     return [
-        Group(title=title, rows=[Row(label=text, text=french) for text, french in zip(texts, two, strict=True)])
+        Group(
+            title=title,
+            rows=[
+                Row(label=text, text=french, marked=() if place else marked.get(title, ()))
+                for place, (text, french) in enumerate(zip(texts, two, strict=True))
+            ],
+        )
         for title, two in translations.items()
     ]

@@ -24,18 +24,18 @@ def test_the_cuts_are_those_of_torch(heads, positions):
 
 def test_with_the_transpose_every_cell_holds_its_own():
     query = queries(4, 5)
-    found = origins(cut(joined(query), 4), query)
-    np.testing.assert_array_equal(found, np.moveaxis(np.indices((4, 5)), 0, -1))
+    origin = origins(cut(joined(query), 4), query)
+    np.testing.assert_array_equal(origin, np.moveaxis(np.indices((4, 5)), 0, -1))
 
 
 @pytest.mark.parametrize(("heads", "positions"), [(2, 3), (8, 10), (8, 8), (8, 33)])
 def test_without_it_the_heads_of_a_token_stand_side_by_side(heads, positions):
     query = queries(heads, positions)
-    found = origins(viewed(joined(query), heads), query)
+    origin = origins(viewed(joined(query), heads), query)
     for head, position in np.ndindex(heads, positions):
         flat = head * positions + position
-        assert found[head, position].tolist() == [flat % heads, flat // heads]
-    assert len(tokens_read(found)) == -(-positions // heads)
+        assert origin[head, position].tolist() == [flat % heads, flat // heads]
+    assert len(tokens_read(origin)) == -(-positions // heads)
 
 
 def test_two_heads_of_three_tokens_by_hand():

@@ -10,6 +10,7 @@ from model.measures.learn.order.changed_words import (
     changed_words,
     counts_to_guess,
     longest_common,
+    lost_words,
     other_number,
     others_changed,
 )
@@ -97,3 +98,30 @@ def test_the_word_that_was_given_is_not_counted():
     assert others_changed(changed, "Vous") == 1
     assert others_changed(changed, "Vous êtes mon") == 2
     assert others_changed(changed, "") == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "lost", "new"),
+    [
+        ("Le chien a mordu", "a le chien", (0, 0, 0, 1), (0, 0, 0)),
+        ("Mon ami", "ami ami est mon", (0, 0), (0, 1, 1, 0)),
+        ("le le", "Le", (0, 1), (0,)),
+    ],
+)
+def test_words_are_lost_whatever_their_order(first, second, lost, new):
+    assert lost_words(first, second) == (tuple(map(bool, lost)), tuple(map(bool, new)))
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("The dog sees a cat near my friend.", "friends"),
+        ("My friend is a doctor near the dog.", "dogs"),
+        ("The dog saw a cat.", "dogs"),
+        ("My friend is a doctor.", "doctors"),
+    ],
+)
+def test_a_word_beside_which_nothing_has_to_agree_comes_first(text, after):
+    change = other_number(text, {"dog", "dogs", "cat", "cats", "friend", "friends", "doctor", "doctors"}.__contains__)
+    assert change is not None
+    assert change.after == after

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model import Edits, load_checkpoint
-from model.measures.learn.order.two_verdicts import TwoVerdicts, outcome_of_translations, same_tokens, two_verdicts
+from model.measures.learn.order.two_verdicts import TwoVerdicts, same_tokens, two_verdicts
 from tests import tiny
 
 ORDERS = ("The film was slow, but I loved it.", "I loved the film, but it was slow.")
@@ -53,11 +53,3 @@ def test_the_distance_of_two_verdicts(second, distance):
 )
 def test_the_same_tokens_in_any_order(other, same):
     assert same_tokens(tiny.tokenizer(), "the dog bit the man .", other) is same
-
-
-@pytest.mark.parametrize(
-    ("unplaced", "outcome"),
-    [(("a", "b"), 0), (("a", "a"), 1), (("b", "b"), 2), (("c", "c"), 3), (("b", "a"), 4), (("a", "c"), 4)],
-)
-def test_what_becomes_of_two_translations(unplaced, outcome):
-    assert outcome_of_translations(("a", "b"), unplaced) == outcome

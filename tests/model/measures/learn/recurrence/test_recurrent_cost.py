@@ -59,9 +59,9 @@ def test_the_state_is_as_wide_as_the_parameters_allow():
     def parameters(state: int) -> int:  # embedding, four gates with two biases each, classifier
         return 12 * 4 + 4 * state * (4 + state + 2) + 2 * state + 2
 
-    wanted = 700
-    width = state_width(tiny(), wanted)
-    assert width == min(range(1, 40), key=lambda state: abs(parameters(state) - wanted))
+    parameter_budget = 700
+    width = state_width(tiny(), parameter_budget)
+    assert width == min(range(1, 40), key=lambda state: abs(parameters(state) - parameter_budget))
 
 
 def test_all_that_is_measured_has_about_as_many_parameters():

@@ -1,4 +1,7 @@
-"""Models of 64 MB and more: loaded one at a time, shared by all visitors, dropped once nobody has one open."""
+"""Models that visitors bring, and all of 64 MB and more: shared, and dropped once nobody has one open.
+
+They have memory of their own: no model that comes with the app leaves for them, or waits while one is loaded.
+"""
 
 import weakref
 from collections import Counter
@@ -11,9 +14,11 @@ import streamlit as st
 from model import Checkpoint, CheckpointError
 from model.loading import checkpoint_files
 from model.loading.memory import free_memory, gigabytes, memory_needed
+from model.loading.weights import MAPPED_FROM
 from pages.parts.lru_cache import LRUCache
 from pages.parts.models.catalogue import folder_of, label_of
 
+SMALL_BYTES = 64_000_000  # of the small ones that are kept
 RESERVE = 200_000_000  # bytes that stay free for the pages of all visitors
 IN_USE = "_model_in_use"  # in the session: its ``Use``
 
@@ -65,6 +70,12 @@ class Visitors:
 
 
 @st.cache_resource(show_spinner=False)
+def small_models() -> LRUCache:
+    """Those of less than 64 MB that are loaded."""
+    return LRUCache(SMALL_BYTES)
+
+
+@st.cache_resource(show_spinner=False)
 def model_memory() -> ModelMemory:
     """The large models that are loaded."""
     return ModelMemory()
@@ -73,8 +84,13 @@ def model_memory() -> ModelMemory:
 @st.cache_resource(show_spinner=False)
 def visitors() -> Visitors:
     """Who has which model open, of those that did not come with the app."""
-    memory = model_memory()
-    return Visitors(lambda name: memory.drop(lambda key: key[0] == name))
+    memories = small_models(), model_memory()
+
+    def drop(name: str) -> None:
+        for memory in memories:
+            memory.drop(lambda key: key[0] == name)
+
+    return Visitors(drop)
 
 
 def note_use(name: str) -> None:
@@ -86,6 +102,11 @@ def note_use(name: str) -> None:
 
 def loaded(key: tuple[str, object, object], load: Callable[[], Checkpoint], weight_bytes: int) -> Checkpoint:
     """The model under a key that begins with its name. CheckpointError where the memory that is free does not do."""
+    note_use(key[0])
+    checkpoint: Checkpoint
+    if weight_bytes < MAPPED_FROM:
+        checkpoint = small_models().get(key, load, lambda _: weight_bytes, expected=weight_bytes)
+        return checkpoint
     memory = model_memory()
     needed = 0 if key in memory else needed_by(key[0], weight_bytes)
 
@@ -94,7 +115,7 @@ def loaded(key: tuple[str, object, object], load: Callable[[], Checkpoint], weig
             raise CheckpointError(too_large(key[0], needed))
         return load()
 
-    checkpoint: Checkpoint = memory.get(key, load_if_it_fits, lambda _: 0, expected=needed)
+    checkpoint = memory.get(key, load_if_it_fits, lambda _: 0, expected=needed)
     return checkpoint
 
 
