@@ -18,7 +18,7 @@ from pages.parts.frame.examples import examples_for
 from pages.parts.frame.finding import FINDING, picture_alone, show_finding
 from pages.parts.frame.sidebar import configure, sidebar
 from pages.parts.models.asked_model import OPENS, id_in
-from pages.parts.models.catalogue import checkpoint_names, label_of
+from pages.parts.models.catalogue import checkpoint_names, label_of, labels_of
 from pages.parts.models.linked_model import ask_for_model
 from pages.parts.state.page_fields import FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
@@ -120,7 +120,7 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     state = BarState(
         text=typable(selection.text),
         pair=typable(selection.pair) if reads_pairs(selection.checkpoint) else None,
-        models=[(name, f"{label_of(name)} · {purpose_of(name)}") for name in names],
+        models=[(name, f"{label} · {purpose_of(name)}") for name, label in zip(names, labels_of(names), strict=True)],
         model=selection.checkpoint,
         devices=[(name, DEVICE_NAMES.get(name, name)) for name in devices],
         device=st.session_state.get("device", devices[0]),

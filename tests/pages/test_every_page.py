@@ -634,11 +634,11 @@ def test_memory_that_several_layers_show_counts_once():
 
 
 def test_the_picture_of_all_checkpoints_alone_speaks_of_nothing_below_it():
-    assert any("stand below" in text.value for text in opened("checkpoints.py").markdown)
+    assert any("Below stand" in text.value for text in opened("checkpoints.py").markdown)
     alone = opened("checkpoints.py", view="picture")
     (sentence,) = (text.value for text in alone.markdown if text.value.startswith("Each square is a head"))
     assert sentence.endswith(".")
-    assert "stand below" not in sentence
+    assert "Below stand" not in sentence
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ an address leads to the same weights later.
 """
 
 import os
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -115,3 +117,14 @@ def hub_name_at_start() -> hub.HubName | None:
         return hub.parse_hub_name(asked) if asked and not Path(asked).is_absolute() else None
     except ValueError:
         return None
+
+
+def labels_of(names: Sequence[str]) -> list[str]:
+    """What each of several is called; those of one label differ by the first digits of their commit."""
+    counts = Counter(map(label_of, names))
+
+    def told_apart(name: str) -> str:
+        label = label_of(name)
+        return f"{label} @ {name.rpartition('@')[2][:7]}" if counts[label] > 1 and is_hub_name(name) else label
+
+    return list(map(told_apart, names))

@@ -9,14 +9,12 @@ from pages.parts.models.asked_model import HERE_HELP, OPENS, ask_for, open_if_aw
 from pages.parts.models.catalogue import label_of
 from pages.parts.models.hub_panel import REVISION_DIGITS, whole_megabytes
 from pages.parts.models.machine_folder import is_allowed, show_folder
-from pages.parts.models.outlines import is_loaded
 from pages.parts.models.small_models import SMALL_MODELS, SmallModel
 from pages.parts.models.upload_panel import show_upload
 from viz.tokens import markdown_text
 
 SMALL_HELP = "Asks Hugging Face for its files and their size. Nothing is downloaded before you press Download."
 DELETE_HELP = "Deletes its files from this server's cache. Whoever has it open keeps it."
-IN_USE_HELP = "It is open, perhaps for another visitor."
 DELETE_REFUSAL = "_delete_refusal"  # in the session
 
 
@@ -81,15 +79,8 @@ def show_cached(model: hub.CachedModel, *, is_whole: bool) -> None:
             page_link("Open in Explore", "explore", HERE_HELP, checkpoint=name, get="")
         else:
             st.button("Go on", key=f"go_on_{name}", on_click=ask_for, args=(name,))
-        in_use = is_whole and is_loaded(name) and not is_allowed()
-        st.button(
-            "Delete",
-            key=f"delete_{name}",
-            help=IN_USE_HELP if in_use else DELETE_HELP,
-            disabled=in_use,
-            on_click=delete,
-            args=(model.name,),
-        )
+        if is_allowed():  # what others may be about to open, a visitor of a public server does not delete
+            st.button("Delete", key=f"delete_{name}", help=DELETE_HELP, on_click=delete, args=(model.name,))
 
 
 def delete(name: hub.HubName) -> None:
