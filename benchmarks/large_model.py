@@ -87,17 +87,19 @@ def measure(browser: Browser, address: str, process: psutil.Process, weight_byte
     print(f"file {weight_bytes / MEGABYTE:.0f} MB; from the click to the picture {seconds:.1f} s")
     print(f"growth {grown / MEGABYTE:.0f} MB, {grown / weight_bytes:.2f} of the file")
     print(f"{PATIENCE + 2 * INTERVAL} s after the visitor has left: {left / MEGABYTE:.0f} MB")
-    print(
-        f"another visitor's sentence: {statistics.median(quiet):.2f} s quiet, {statistics.median(waits):.2f} s meanwhile"
-    )
+    before_and_meanwhile = statistics.median(quiet), statistics.median(waits)
+    print("another visitor's sentence: {:.2f} s before, {:.2f} s meanwhile".format(*before_and_meanwhile))
 
 
 def main() -> None:
     """Print the figures."""
     print(machine())
-    with tempfile.TemporaryDirectory() as folder, app_with_hub(Path(folder)) as (address, process, weight_bytes):
-        with chromium() as browser:
-            measure(browser, address, process, weight_bytes)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        app_with_hub(Path(folder)) as (address, process, weight_bytes),
+        chromium() as browser,
+    ):
+        measure(browser, address, process, weight_bytes)
 
 
 if __name__ == "__main__":
