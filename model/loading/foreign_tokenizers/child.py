@@ -84,8 +84,8 @@ class MarianPieces:
 
     def encode(self, side: str, texts: list[str]) -> Answer:
         """The pieces of each text with their characters [start, end)."""
-        found = [self.sides[side].encode(text, return_type="offset_mapping") for text in texts]
-        return {"pieces": [one["pieces"] for one in found], "offsets": [one["offsets"] for one in found]}
+        encodings = [self.sides[side].encode(text, return_type="offset_mapping") for text in texts]
+        return {"pieces": [one["pieces"] for one in encodings], "offsets": [one["offsets"] for one in encodings]}
 
     def decode(self, pieces: list[str]) -> Answer:
         """The text of pieces of the target."""

@@ -122,15 +122,18 @@ class MarianTokenizer(Tokenizer):
     def _cut(self, side: str, several: list[str]) -> list[tuple[list[str], list[tuple[int, int]]]]:
         """The pieces of each text and their spans, a language at its beginning in one piece."""
         languages = [LANGUAGE.match(one) for one in several]
-        starts = [0 if found is None else found.end() for found in languages]
+        starts = [0 if language is None else language.end() for language in languages]
         rests = [one[start:] for one, start in zip(several, starts, strict=True)]
         rows = guarded(lambda: self.backend.pieces(side, rests), FAILED)
         return [
             (
-                [*([] if found is None else [found.group()]), *pieces],
-                [*([] if found is None else [(0, start)]), *((first + start, last + start) for first, last in spans)],
+                [*([] if language is None else [language.group()]), *pieces],
+                [
+                    *([] if language is None else [(0, start)]),
+                    *((first + start, last + start) for first, last in spans),
+                ],
             )
-            for found, start, (pieces, spans) in zip(languages, starts, rows, strict=True)
+            for language, start, (pieces, spans) in zip(languages, starts, rows, strict=True)
         ]
 
 

@@ -79,23 +79,23 @@ def listing(name: HubName, *, stop: Callable[[], bool] = never, reclaimable: int
 
 def inspect(name: HubName, over: Event, reclaimable: int) -> Listing:
     """The listing of a name at its own revision, or the refusal."""
-    found = repository(name, over)
-    values = strict_json(read_small(found, CONFIG, over), CONFIG)
+    remote = repository(name, over)
+    values = strict_json(read_small(remote, CONFIG, over), CONFIG)
     family = families.family_of(values)
-    if not {WEIGHTS, INDEX} & found.files.keys():
+    if not {WEIGHTS, INDEX} & remote.files.keys():
         raise without_safetensors(name, values, over, reclaimable)
-    tokenizer = tokenizer_files(found, values)
+    tokenizer = tokenizer_files(remote, values)
     with TemporaryDirectory() as temporary:
-        outline = sketched(found, values, Path(temporary), over)
+        outline = sketched(remote, values, Path(temporary), over)
         shards = weight_files(Path(temporary))
         memory = weights.memory_kept(outline.model, outline.sources, outline.stored)
         copied = is_copied(outline)
     index = [INDEX] if shards != [WEIGHTS] else []
-    files = tuple(found.files[path] for path in [CONFIG, *index, *shards, *tokenizer])
+    files = tuple(remote.files[path] for path in [CONFIG, *index, *shards, *tokenizer])
     check_memory(name, memory_needed(outline.model.config, memory), reclaimable)
-    check_disk(found.name, files, sum(found.files[path].size for path in shards) if copied else 0)
+    check_disk(remote.name, files, sum(remote.files[path].size for path in shards) if copied else 0)
     parameters = sum(parameter.numel() for parameter in outline.model.parameters())
-    return Listing(found.name, files, memory, parameters, family.name, asked=name.revision or MAIN)
+    return Listing(remote.name, files, memory, parameters, family.name, asked=name.revision or MAIN)
 
 
 def is_copied(outline: Outline) -> bool:
@@ -104,14 +104,14 @@ def is_copied(outline: Outline) -> bool:
     return bool(transposed) and weights.is_large(outline.stored)
 
 
-def read_small(found: Repository, path: str, over: Event) -> bytes:
+def read_small(remote: Repository, path: str, over: Event) -> bytes:
     """What a file of at most 1 MiB holds."""
-    repo = printable(found.name.repo)
-    if path not in found.files:
+    repo = printable(remote.name.repo)
+    if path not in remote.files:
         raise CheckpointError(f"{repo} has no {path}, so it is no model that Headlight can open: choose another.")
-    if (size := found.files[path].size) > LARGEST_JSON:
+    if (size := remote.files[path].size) > LARGEST_JSON:
         raise CheckpointError(f"{repo}: {path} has {gigabytes(size)}, and at most {gigabytes(LARGEST_JSON)} is read.")
-    return client.read(client.file_address(found.name, path), LARGEST_JSON, over)
+    return client.read(client.file_address(remote.name, path), LARGEST_JSON, over)
 
 
 def without_safetensors(name: HubName, values: dict[str, Any], over: Event, reclaimable: int) -> NoSafetensors:
@@ -130,38 +130,38 @@ def without_safetensors(name: HubName, values: dict[str, Any], over: Event, recl
     return NoSafetensors(f"{why}{fitting[0]}.")
 
 
-def tokenizer_files(found: Repository, values: dict[str, Any]) -> list[str]:
+def tokenizer_files(remote: Repository, values: dict[str, Any]) -> list[str]:
     """The files that a repository's tokenizer is in; of Marian the three of sentencepiece, if they are there."""
     kinds = [MARIAN_TOKENIZER, (TOKENIZER,)] if values.get("model_type") == MARIAN else [(TOKENIZER,)]
-    paths = next((paths for paths in kinds if found.files.keys() >= set(paths)), ())
-    repo = printable(found.name.repo)
+    paths = next((paths for paths in kinds if remote.files.keys() >= set(paths)), ())
+    repo = printable(remote.name.repo)
     if not paths:
         names = ", ".join(kinds[0])
         raise CheckpointError(f"{repo} has no {names}, without which it can read no text: choose another model.")
     for path in paths:
-        if (size := found.files[path].size) > LARGEST_TOKENIZER:
+        if (size := remote.files[path].size) > LARGEST_TOKENIZER:
             most = gigabytes(LARGEST_TOKENIZER)
             raise CheckpointError(f"{repo}: {path} has {gigabytes(size)}, and at most {most} are read.")
     return list(paths)
 
 
-def sketched(found: Repository, values: dict[str, Any], folder: Path, over: Event) -> Outline:
+def sketched(remote: Repository, values: dict[str, Any], folder: Path, over: Event) -> Outline:
     """What config and headers say, checked as in a folder on the disk: in one where the weights have no numbers."""
-    repo = printable(found.name.repo)
-    if WEIGHTS not in found.files:
-        (folder / INDEX).write_bytes(read_small(found, INDEX, over))
+    repo = printable(remote.name.repo)
+    if WEIGHTS not in remote.files:
+        (folder / INDEX).write_bytes(read_small(remote, INDEX, over))
     else:
         (folder / WEIGHTS).touch()
     shards = weight_files(folder)
-    if missing := [path for path in shards if path not in found.files]:
+    if missing := [path for path in shards if path not in remote.files]:
         raise CheckpointError(f"{repo}: {INDEX} lists {printable(missing[0])}, which is not there: choose another.")
-    if (size := sum(found.files[path].size for path in shards)) > LARGEST_WEIGHTS:
+    if (size := sum(remote.files[path].size for path in shards)) > LARGEST_WEIGHTS:
         most = gigabytes(LARGEST_WEIGHTS)
         raise CheckpointError(
             f"{repo} has {gigabytes(size)} of weights, and at most {most} are read: choose a smaller model."
         )
     for path in shards:
-        sketch(folder / path, client.file_address(found.name, path), found.files[path].size, over)
+        sketch(folder / path, client.file_address(remote.name, path), remote.files[path].size, over)
     outline = checkpoint_files.read_outline(folder, values)
     weights.check_shapes(outline.model, outline.sources, outline.stored)
     return outline

@@ -93,11 +93,11 @@ def open_folder(folder: Path) -> str:
     return name
 
 
-def free_name(wanted: str) -> str:
+def free_name(name_wished: str) -> str:
     """A name that nothing in the catalogue has yet."""
     taken = {*available_checkpoints(), *others()}
-    numbers = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
-    return wanted if wanted not in taken else next(name for name in numbers if name not in taken)
+    numbers = (f"{name_wished}-{number}" for number in range(2, len(taken) + 3))
+    return name_wished if name_wished not in taken else next(name for name in numbers if name not in taken)
 
 
 def asked_at_start() -> str:
@@ -105,9 +105,9 @@ def asked_at_start() -> str:
     asked = os.environ.get(OPEN, "")
     if Path(asked).is_absolute():
         return open_folder(Path(asked)) if Path(asked).is_dir() else ""
-    wanted = hub_name_at_start()
-    folder = hub.cached_folder(wanted) if wanted else None
-    return f"{wanted.repo}@{folder.name}" if wanted and folder else ""
+    start_name = hub_name_at_start()
+    folder = hub.cached_folder(start_name) if start_name else None
+    return f"{start_name.repo}@{folder.name}" if start_name and folder else ""
 
 
 def hub_name_at_start() -> hub.HubName | None:

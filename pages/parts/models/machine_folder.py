@@ -24,8 +24,8 @@ REFUSAL = "_folder_refusal"  # in the session
 
 def is_allowed() -> bool:
     """Whether visitors may name folders: only those of this machine can come, and its owner wants it."""
-    wanted = os.environ.get(ALLOWED) == "1" or OPTION in sys.argv[1:]
-    return wanted and st.get_option("server.address") in HERE
+    is_asked_for = os.environ.get(ALLOWED) == "1" or OPTION in sys.argv[1:]
+    return is_asked_for and st.get_option("server.address") in HERE
 
 
 def show_folder() -> None:

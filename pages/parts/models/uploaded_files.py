@@ -98,72 +98,72 @@ def called(file: str, files: Files) -> str:
 
 def unpacked(name: str, content: bytes) -> Files:
     """The known files of a zip. CheckpointError for one that is no zip, or holds what no checkpoint needs."""
-    shown = printable(PurePosixPath(name).name, 40)
-    check_directory(shown, content)
+    label = printable(PurePosixPath(name).name, 40)
+    check_directory(label, content)
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            members = wanted_members(shown, archive.infolist())
-            return {PurePosixPath(member.filename).name: read(archive, member, shown) for member in members}
+            members = members_of_model(label, archive.infolist())
+            return {PurePosixPath(member.filename).name: read(archive, member, label) for member in members}
     except CheckpointError:  # a ValueError too, and said already
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, struct.error):
-        refuse(f"{shown} is damaged or no zip: {REMEDY}.")
+        refuse(f"{label} is damaged or no zip: {REMEDY}.")
 
 
-def check_directory(shown: str, content: bytes) -> None:
+def check_directory(label: str, content: bytes) -> None:
     """Refuse a zip whose list of members is long, before it is read; a zip ends with that list's length."""
     end = content[-END_BYTES:]
     if len(end) < END_BYTES or not end.startswith(END):
-        refuse(f"{shown} is damaged or no plain zip: {REMEDY}.")
+        refuse(f"{label} is damaged or no plain zip: {REMEDY}.")
     members, length = struct.unpack("<H", end[10:12])[0], struct.unpack("<L", end[12:16])[0]
     if content[-END_BYTES - 20 :].startswith(LOCATOR) or members > MOST_MEMBERS or length > LARGEST_DIRECTORY:
-        refuse(f"{shown} has too many members, at most {MOST_MEMBERS} are read: {REMEDY}.")
+        refuse(f"{label} has too many members, at most {MOST_MEMBERS} are read: {REMEDY}.")
 
 
-def wanted_members(shown: str, members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+def members_of_model(label: str, members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     """The known files among the members, once none of all is refused."""
     if len(members) > MOST_MEMBERS:
-        refuse(f"{shown} has {len(members):,} members, and at most {MOST_MEMBERS} are read: {REMEDY}.")
+        refuse(f"{label} has {len(members):,} members, and at most {MOST_MEMBERS} are read: {REMEDY}.")
     own = [member for member in members if not member.filename.startswith(APPLE)]
     for member in own:
-        check_member(shown, member)
+        check_member(label, member)
     files = [member for member in own if not member.is_dir()]
     if len({PurePosixPath(member.filename).parent for member in files}) > 1:
-        refuse(f"{shown} has files in several folders: {REMEDY}, all in one.")
+        refuse(f"{label} has files in several folders: {REMEDY}, all in one.")
     if sum(member.file_size for member in own) > LARGEST_UPLOAD:
-        refuse(f"{shown} unpacks to more than {megabytes(LARGEST_UPLOAD)}: a larger model can be opened from the hub.")
-    wanted = [member for member in files if is_known(PurePosixPath(member.filename).name)]
-    if len({member.filename for member in wanted}) < len(wanted):
-        refuse(f"{shown} has a file twice: {REMEDY}, each once.")
-    return wanted
+        refuse(f"{label} unpacks to more than {megabytes(LARGEST_UPLOAD)}: a larger model can be opened from the hub.")
+    model_files = [member for member in files if is_known(PurePosixPath(member.filename).name)]
+    if len({member.filename for member in model_files}) < len(model_files):
+        refuse(f"{label} has a file twice: {REMEDY}, each once.")
+    return model_files
 
 
-def check_member(shown: str, member: zipfile.ZipInfo) -> None:
+def check_member(label: str, member: zipfile.ZipInfo) -> None:
     """Refuse a member that is no plain file or folder, at the top or in one folder."""
     name, kind = member.orig_filename, stat.S_IFMT(member.external_attr >> 16)
     parts = name.rstrip("/").split("/")
     if name.startswith("/") or {"", ".", ".."} & set(parts) or "\\" in name or ":" in name or "\0" in name:
-        refuse(f"{shown} has a member whose name leads out of its folder: {REMEDY}.")
+        refuse(f"{label} has a member whose name leads out of its folder: {REMEDY}.")
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        refuse(f"{shown} has a link or another member that is no file: {REMEDY}.")
+        refuse(f"{label} has a link or another member that is no file: {REMEDY}.")
     if len(parts) > 2 or (len(parts) == 2 and member.is_dir()):
-        refuse(f"{shown} has folders within folders: {REMEDY}, all at the top or in one folder.")
+        refuse(f"{label} has folders within folders: {REMEDY}, all at the top or in one folder.")
     if name.lower().endswith(".zip"):
-        refuse(f"{shown} has a zip in it: {REMEDY}.")
+        refuse(f"{label} has a zip in it: {REMEDY}.")
     if member.flag_bits & 1:
-        refuse(f"{shown} is encrypted: {REMEDY}, without a password.")
+        refuse(f"{label} is encrypted: {REMEDY}, without a password.")
     if member.compress_type not in METHODS:
-        refuse(f"{shown} is compressed in a way that is not read: {REMEDY}, with the usual compression.")
+        refuse(f"{label} is compressed in a way that is not read: {REMEDY}, with the usual compression.")
 
 
-def read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, shown: str) -> bytes:
+def read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, label: str) -> bytes:
     """A member's content, which may be no longer than it says."""
     content = bytearray()
     with archive.open(member) as opened:
         while part := opened.read(PIECE):
             content += part
             if len(content) > member.file_size:
-                refuse(f"{shown} holds more than it says: {REMEDY}.")
+                refuse(f"{label} holds more than it says: {REMEDY}.")
     return bytes(content)
 
 

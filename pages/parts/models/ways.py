@@ -73,8 +73,8 @@ def show_cached(model: hub.CachedModel, *, is_whole: bool) -> None:
     name, digits = str(model.name), (model.name.revision or "")[:REVISION_DIGITS]
     size = whole_megabytes(model.bytes)
     with st.container(horizontal=True, vertical_alignment="center"):
-        said = f"revision {digits}, {size}" if is_whole else f"revision {digits}, {size} have arrived"
-        st.markdown(f"**{markdown_text(label_of(name))}**, {markdown_text(said)}", width="content")
+        facts = f"revision {digits}, {size}" if is_whole else f"revision {digits}, {size} have arrived"
+        st.markdown(f"**{markdown_text(label_of(name))}**, {markdown_text(facts)}", width="content")
         if is_whole:
             page_link("Open in Explore", "explore", HERE_HELP, checkpoint=name, get="")
         else:
