@@ -122,7 +122,7 @@ def show_guesses(asked: Asked, path: Path) -> None:
 
 
 def offer_share(asked: Asked, path: Path, selection: Selection) -> None:
-    """The picture to share: before the guess the question alone, then the answer, with its numbers as bars if there are.
+    """The picture to share: before the guess the question alone, then the answer with its numbers as bars.
 
     A question that reads no text of the visitor's stands without one.
     """

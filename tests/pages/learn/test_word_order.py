@@ -85,7 +85,7 @@ def test_two_neighbours_are_swapped():
 def test_a_knob_that_fits_nothing_is_as_if_untouched(number, knob):
     app = at(number, guess="a", knob=knob)
     assert not app.exception
-    assert app.title[0].value == title(number)
+    assert app.title[0].value.replace("\\", "") == title(number)
 
 
 def test_the_answer_does_not_stand_on_the_page_before_the_guess():
