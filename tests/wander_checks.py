@@ -38,6 +38,7 @@ PLAIN = {
 PLAIN_VIEW = {"words": False, "special": "shown", "segments": "all"}
 # Lists whose choice is not in the address by design: they name what a button beside them takes, or the machine.
 UNADDRESSED = ("Another token", "Device")
+HUB_FIELD = "Hugging Face id"
 PYTHON = re.compile(
     r"Traceback|File \"|<class |NoneType|\b[A-Z]\w+(?:Error|Exception|Warning)\b|encountered an error|\b\w+ object\b"
 )
@@ -278,7 +279,9 @@ def proper_refusal(error: str, values: Mapping[str, Any]) -> bool:
     typed = [value for key, value in values.items() if key.startswith("text field")]
     numbers = [value for key, value in values.items() if key.startswith("number") and value != ""]
     named = [f"“{text}”" for text in typed] + [f" {number:,} " for number in numbers]
-    return not PYTHON.search(error) and (any(map(refusable, typed)) or any(value in error for value in named))
+    asked = any(value for key, value in values.items() if HUB_FIELD in key)  # nothing that is typed at random is there
+    refused = asked or any(map(refusable, typed)) or any(value in error for value in named)
+    return not PYTHON.search(error) and refused
 
 
 def refusable(text: str) -> bool:

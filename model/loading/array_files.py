@@ -69,7 +69,9 @@ def npz_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.ndarray]
             members = {name: info for name, info in named_members(archive).items() if name in wanted}
             check_unpacked(sum(info.file_size for info in members.values()))
             return {name: npy_array(name, unpacked(archive, info)) for name, info in members.items()}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, NotImplementedError, UnicodeDecodeError):
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, NotImplementedError, ValueError):
         refuse(f"The file is damaged: its archive cannot be unpacked; {SAVE} again")
 
 

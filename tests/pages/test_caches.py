@@ -1,29 +1,20 @@
 """What is kept for all visitors: made once, within its bytes, and nobody waits for what another visitor has made."""
 
-import gc
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
 from pages.parts.lru_cache import LRUCache
 from pages.parts.models import loaded_models
 from pages.parts.models.loaded_models import RESERVE, ModelMemory, Visitors
+from pages.parts.state.session_ends import SessionEnds
 
 SECONDS = 20
 
 
 def size(_: object) -> int:
     return 4
-
-
-def until(is_so: Callable[[], bool]) -> bool:
-    """Whether it came to be within a while."""
-    end = time.monotonic() + SECONDS
-    while not is_so() and time.monotonic() < end:
-        time.sleep(0.01)
-    return is_so()
 
 
 def test_a_value_is_made_once_and_the_rest_stay_within_their_bytes():
@@ -103,16 +94,34 @@ def test_the_models_before_leave_where_the_memory_that_is_free_does_not_do(monke
     assert ("b",) in memory
 
 
-def test_a_model_is_dropped_once_the_last_visitor_who_has_it_open_is_gone():
+def test_a_model_is_dropped_once_nobody_has_it_open():
     dropped: list[str] = []
     visitors = Visitors(dropped.append)
-    first, second = visitors.enter("gpt2"), visitors.enter("gpt2")
-    other = visitors.enter("bert")
-    del first
-    gc.collect()
-    assert until(lambda: visitors.counts["gpt2"] == 1)
-    assert not dropped
-    del second
-    gc.collect()
-    assert until(lambda: dropped == ["gpt2"])
-    assert other.name == "bert"
+    visitors.open("one", "gpt2")
+    visitors.open("other", "gpt2")
+    visitors.open("one", "bert")
+    assert dropped == []
+    visitors.open("other", None)
+    assert dropped == ["gpt2"]
+    visitors.open("one", "gpt2")
+    assert dropped == ["gpt2", "bert"]
+    visitors.open("nobody", None)
+    assert visitors.names == {"one": "gpt2"}
+
+
+def test_what_waits_for_the_end_of_a_session_is_called_once_it_stays_away():
+    connected, calls = {"one", "other"}, list[str]()
+    ends = SessionEnds(lambda session: session in connected, patience=0.05)
+    ends.when_over("one", "model", lambda: calls.append("replaced"))
+    ends.when_over("one", "model", lambda: calls.append("model"))
+    ends.when_over("one", "upload", lambda: calls.append("upload"))
+    ends.when_over("other", "model", lambda: calls.append("other"))
+    ends.look()
+    connected.remove("one")
+    ends.look()
+    assert calls == [], "it may come back"
+    time.sleep(0.06)
+    ends.look()
+    ends.look()
+    assert calls == ["model", "upload"]
+    assert list(ends.calls) == ["other"]

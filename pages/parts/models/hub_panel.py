@@ -12,11 +12,11 @@ from model.loading import hub
 from model.loading.hub.disk import present_bytes
 from model.loading.memory import gigabytes
 from pages.parts.models.hub_jobs import Job, hub_jobs
+from pages.parts.models.loaded_models import VISITOR
 from pages.parts.state.session import run_again
 from viz.text import card_tables as cards
 from viz.tokens import markdown_text
 
-VISITOR = "_visitor"  # in the session: digits that tell visitors apart
 POLL = 0.5  # seconds
 REVISION_DIGITS = 7
 DOWNLOAD_HELP = (

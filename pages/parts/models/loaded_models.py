@@ -3,11 +3,9 @@
 They have memory of their own: no model that comes with the app leaves for them, or waits while one is loaded.
 """
 
-import weakref
-from collections import Counter
 from collections.abc import Callable
-from queue import SimpleQueue
-from threading import Lock, Thread
+from secrets import token_hex
+from threading import Lock
 
 import streamlit as st
 
@@ -17,10 +15,11 @@ from model.loading.memory import free_memory, gigabytes, memory_needed
 from model.loading.weights import MAPPED_FROM
 from pages.parts.lru_cache import LRUCache
 from pages.parts.models.catalogue import folder_of, label_of
+from pages.parts.state.session_ends import when_over
 
 SMALL_BYTES = 64_000_000  # of the small ones that are kept
 RESERVE = 200_000_000  # bytes that stay free for the pages of all visitors
-IN_USE = "_model_in_use"  # in the session: its ``Use``
+VISITOR = "_visitor"  # in the session: digits that tell visitors apart
 
 
 class ModelMemory(LRUCache):
@@ -34,39 +33,23 @@ class ModelMemory(LRUCache):
         return free_memory() >= needed + RESERVE
 
 
-class Use:
-    """That one visitor has a model open. Its end, with the visitor's session, is noted in ``left``."""
-
-    def __init__(self, name: str, left: SimpleQueue[str]) -> None:
-        self.name = name
-        weakref.finalize(self, left.put, name).atexit = False  # a queue, for garbage is collected under any lock
-
-
 class Visitors:
-    """How many have each model open; ``on_last`` is called with the name of one that nobody has open any longer."""
+    """Which model each visitor has open; ``on_last`` is called with the name of one that nobody has open any longer."""
 
-    def __init__(self, on_last: Callable[[str], None]) -> None:
-        self.counts = Counter[str]()
+    def __init__(self, on_last: Callable[[str], object]) -> None:
+        self.names: dict[str, str] = {}
         self.lock = Lock()
-        self.left: SimpleQueue[str] = SimpleQueue()
         self.on_last = on_last
-        Thread(target=self.follow, daemon=True).start()
 
-    def enter(self, name: str) -> Use:
-        """Somebody opens it."""
+    def open(self, visitor: str, name: str | None) -> None:
+        """This visitor has the model open now, and no longer the one before; None: has left."""
         with self.lock:
-            self.counts[name] += 1
-        return Use(name, self.left)
-
-    def follow(self) -> None:
-        """For ever: count those who leave."""
-        while True:
-            name = self.left.get()
-            with self.lock:
-                self.counts[name] -= 1
-                is_last = self.counts[name] <= 0
-            if is_last:
-                self.on_last(name)
+            before = self.names.pop(visitor, None)
+            if name is not None:
+                self.names[visitor] = name
+            is_last = before is not None and before not in self.names.values()
+        if before is not None and is_last:
+            self.on_last(before)
 
 
 @st.cache_resource(show_spinner=False)
@@ -95,9 +78,11 @@ def visitors() -> Visitors:
 
 def note_use(name: str) -> None:
     """This visitor has the model open now, and no longer the one before."""
-    use = st.session_state.get(IN_USE)
-    if use is None or use.name != name:
-        st.session_state[IN_USE] = visitors().enter(name)
+    visitor: str = st.session_state.setdefault(VISITOR, token_hex(8))
+    everybody = visitors()
+    if everybody.names.get(visitor) != name:
+        everybody.open(visitor, name)
+        when_over("model", lambda: everybody.open(visitor, None))
 
 
 def loaded(key: tuple[str, object, object], load: Callable[[], Checkpoint], weight_bytes: int) -> Checkpoint:

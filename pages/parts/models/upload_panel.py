@@ -15,6 +15,7 @@ from pages.parts.cache import checkpoint_named
 from pages.parts.models.asked_model import OPENS
 from pages.parts.models.catalogue import UPLOADS
 from pages.parts.models.uploaded_files import Files, checkpoint_files
+from pages.parts.state.session_ends import when_over
 from viz.tokens import markdown_text
 
 FOLDERS, ROUND, REFUSAL = "_upload_folders", "_upload_round", "_upload_refusal"  # in the session
@@ -89,6 +90,7 @@ def registered(name: str, folder: UploadFolder) -> Iterator[None]:
 
 
 def keep(folders: dict[str, UploadFolder]) -> None:
-    """Have these uploads in the session, and no others."""
+    """Have these uploads in the session, and no others; they go with it."""
+    when_over("uploads", lambda: [folder.remove() for folder in folders.values()])
     st.session_state[FOLDERS] = folders
     st.session_state[UPLOADS] = {name: folder.path for name, folder in folders.items()}

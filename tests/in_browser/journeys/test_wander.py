@@ -169,6 +169,9 @@ def test_a_refusal_is_proper_where_a_field_holds_what_it_refuses():
     assert proper_refusal("There is nothing to compute.", {field: " \u200b "})
     assert proper_refusal("The text has 2,080 characters; at most 2,000 are read.", {field: "far too long " * 160})
     assert proper_refusal("The cell holds “x”: type a number.", {field: "good", "text field “Cell”": "x"})
+    assert proper_refusal("A width of 1,024 cannot be shared by 20 heads.", {"number “Heads”": 20})
+    assert proper_refusal("The hub cannot be reached.", {"text field “Another model, by its Hugging Face id”": "good"})
+    assert not proper_refusal("A width of 1,024 cannot be shared by 20 heads.", {"number “Heads”": 8})
     assert not proper_refusal("There is nothing to compute.", {field: "good"})
     assert not proper_refusal("ValueError: nothing", {field: ""})
 

@@ -112,7 +112,7 @@ def test_every_file_of_the_menu_is_made_of_the_visitors_file(browser, address, t
         "All weights (NPZ)": b"PK",
         "This view (CSV)": b"\xef\xbb\xbf# read",
         "This view (JSON)": b"{",
-        "As Python": b'"""Save this',
+        "As Python": b'"""Attention of another program.',
     }
     with visitor(browser) as page:
         open_page(page, address, TITLE)
@@ -161,7 +161,8 @@ def test_on_a_phone_the_menus_stand_within_the_window(browser, address):
 def test_the_field_for_a_file_is_reached_by_the_keyboard(browser, address):
     with visitor(browser, width=LAPTOP[0], height=LAPTOP[1]) as page:
         open_page(page, address, TITLE)
-        field = page.get_by_test_id("stFileUploader").get_by_role("button").first
+        field = page.get_by_test_id("stFileUploader").locator("button")
         field.focus()
+        expect(field).to_be_focused()
         with page.expect_file_chooser():
-            page.keyboard.press("Enter")
+            field.press("Enter")

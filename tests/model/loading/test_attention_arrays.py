@@ -256,6 +256,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "a pickle": (b"\x80\x04K\x01.", "opens no pickled file"),
     "too many bytes": (b"PK\x03\x04" + bytes(LARGEST_FILE), "at most 33,554,432 are read"),
     "cut off": (GOOD[:-30], "may have been cut off"),
+    "a list of members before its beginning": (GOOD[:-4] + b"\x01" + GOOD[-3:], "its archive cannot be unpacked"),
     "a folder": (zipped(**{"archive/data.pkl": b"x"}), "holds “archive/data.pkl”, but an NPZ file holds arrays alone"),
     "climbing": (zipped(**{"../weights.npy": npy(WEIGHTS)}), "holds “../weights.npy”"),
     "another zip": (zipped(**{"weights.npz": GOOD}), "in no folder"),
