@@ -85,7 +85,8 @@ def show_question(number: int, asked: Asked, guess: str, aside: str) -> bool:
     seen = bool(asked.unclear or guess)
     title = asked.answer if guess and not asked.unclear else asked.question
     sentence = asked.unclear or (f"{verdict(asked, guess)} {asked.sentence}" if guess else asked.setting)
-    st.session_state.setdefault(FINDING, {}).update(title=title, sentence=sentence)
+    shared = asked.sentence if title == asked.answer else sentence  # without what this visitor guessed
+    st.session_state.setdefault(FINDING, {}).update(title=title, sentence=shared)
     with st.container(key="finding", gap=None):
         place = f"Question {number} of {len(PATH)}"
         st.caption(place if title == asked.question else f"{place}: {asked.question}")
