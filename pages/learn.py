@@ -7,6 +7,7 @@ from pages.parts.frame.finding import picture, picture_alone
 from pages.parts.learn.around import (
     doubt_of,
     instead,
+    offer_share,
     place_on_path,
     selection_at,
     show_background,
@@ -45,6 +46,7 @@ def show() -> None:
                 if asked.act is not None and path.guess and not asked.unclear:
                     asked.act()
             show_background(stop, asked)
+            offer_share(asked, path, stop_selection)
     if not picture_alone():
         show_way_on(path)
     begin_at_top(path.question)

@@ -8,13 +8,15 @@ from model.measures.learn.mistakes.catalogue import MISTAKES, usable
 from model.measures.learn.mistakes.effect import MOST_TOKENS, Effect
 from model.trace import Trace
 from pages.parts.cache import checkpoint_named
+from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import page_link
 from pages.parts.mistakes.check_yours import show_check_yours
 from pages.parts.mistakes.measured import effect_of, greatest
 from pages.parts.mistakes.picture import show_lines, show_picture
 from pages.parts.mistakes.settings import Mistaken
-from pages.parts.passes import trace_of
+from pages.parts.passes import provenance_of, trace_of
+from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, selected
 from pages.parts.widgets.binding import select
 from viz.text.learn import mistakes as words
@@ -43,7 +45,7 @@ def show() -> None:
         checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
         name = selection.of(Mistaken).mistake or greatest(checkpoint, trace)
         if name in usable(checkpoint.config):
-            show_mistake(name, effect_of(name, checkpoint, trace), checkpoint, trace)
+            show_mistake(name, effect_of(name, checkpoint, trace), selection, checkpoint, trace)
         else:
             show_unfit(name, checkpoint)
         if not picture_alone():
@@ -53,7 +55,7 @@ def show() -> None:
         page_link(LEARN, "learn", LEARN_HELP)
 
 
-def show_mistake(name: str, effect: Effect, checkpoint: Checkpoint, trace: Trace) -> None:
+def show_mistake(name: str, effect: Effect, selection: Selection, checkpoint: Checkpoint, trace: Trace) -> None:
     """What it does to the text, and its picture."""
     labels = [markdown_text(label) for label in checkpoint.config.labels]
     title = words.title(words.WORDS[name], effect, labels)
@@ -67,6 +69,8 @@ def show_mistake(name: str, effect: Effect, checkpoint: Checkpoint, trace: Trace
     with picture():
         show_picture(name, effect, checkpoint, trace)
     address_notice()
+    if not picture_alone():
+        share_bars("mistakes", (), "", provenance_of(selection, checkpoint, Edits()))
 
 
 def show_unfit(name: str, checkpoint: Checkpoint) -> None:

@@ -9,9 +9,10 @@ import streamlit as st
 
 from model import Edits
 from pages.parts.cache import checkpoint_named, config_of
+from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import FINDING, show_title
 from pages.parts.frame.page_links import page_link
-from pages.parts.learn.settings import OPTIONS, Path
+from pages.parts.learn.settings import OPTIONS, WHATEVER, Path
 from pages.parts.learn.stop import Asked, Stop
 from pages.parts.learn.stops import PATH
 from pages.parts.models.catalogue import checkpoint_names
@@ -19,8 +20,10 @@ from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choices, choose, take_back
 from pages.parts.widgets.binding import select
+from viz.export.provenance import Provenance
+from viz.export.share_picture import Bar
 from viz.text.learn.answers import accuracy_of, doubt
-from viz.tokens import markdown_text
+from viz.tokens import markdown_text, percent
 from viz.walkthrough.source_excerpts import excerpt
 
 GO_ON = "Go on with this question ({} of {})"
@@ -82,7 +85,8 @@ def show_question(number: int, asked: Asked, guess: str, aside: str) -> bool:
     seen = bool(asked.unclear or guess)
     title = asked.answer if guess and not asked.unclear else asked.question
     sentence = asked.unclear or (f"{verdict(asked, guess)} {asked.sentence}" if guess else asked.setting)
-    st.session_state.setdefault(FINDING, {}).update(title=title, sentence=sentence)
+    shared = asked.sentence if title == asked.answer else sentence  # without what this visitor guessed
+    st.session_state.setdefault(FINDING, {}).update(title=title, sentence=shared)
     with st.container(key="finding", gap=None):
         place = f"Question {number} of {len(PATH)}"
         st.caption(place if title == asked.question else f"{place}: {asked.question}")
@@ -116,6 +120,19 @@ def show_guesses(asked: Asked, path: Path) -> None:
                 on_click=choose,
                 kwargs={"guesses": path.with_guess(option)},
             )
+
+
+def offer_share(asked: Asked, path: Path, selection: Selection) -> None:
+    """The picture to share: before the guess the question alone, then the answer with its numbers as bars.
+
+    A question that reads no text of the visitor's stands without one.
+    """
+    of_text = "text" not in WHATEVER.get(path.question, frozenset())
+    asked_of = {"checkpoint": selection.checkpoint, "text": selection.text} | dict(asked.door.changes)
+    shares = {name: share for name, share in asked.bars.items() if share is not None and path.guess}
+    bars = [Bar(name=name, length=share, label=percent(share, 1)) for name, share in shares.items()]
+    text = asked_of["text"] if of_text else ""
+    share_bars("learn", bars, "", Provenance(checkpoint=asked_of["checkpoint"], text=text))
 
 
 def show_background(stop: Stop, asked: Asked) -> None:

@@ -28,6 +28,7 @@ class Asked:
     answer: a title of one line, with a number of this text. sentence: one, with the numbers behind it.
     picture: draws the picture; called with whether the answer may be seen. It uses the width.
     act: draws the one thing to do, once the answer is seen; None where there is none.
+    bars: the numbers of the answer for the picture to share, by their names, from 0 to 1; None is not told yet.
     unclear: why this text gives no clear answer; "" where it does. The page then offers the stop's own text.
     door: the page that shows more of it.
     """
@@ -41,6 +42,7 @@ class Asked:
     picture: Callable[[bool], None]
     door: Door
     act: Callable[[], None] | None = None
+    bars: Mapping[str, float | None] = field(default_factory=dict)
     unclear: str = ""
 
 

@@ -1,9 +1,12 @@
 """The question on writing as without a browser: what it says on texts of many kinds, and what its controls do."""
 
+from functools import partial
+
 import pytest
 
 from pages.parts.learn.stops import NAMES, PATH, one_word_at_a_time
-from tests.pages.test_every_page import opened
+from tests.pages.learn import rounds
+from tests.pages.learn.rounds import options
 from viz.text.learn.stops import one_word_at_a_time as words
 
 STOP = PATH.index(one_word_at_a_time.STOP) + 1
@@ -19,18 +22,7 @@ TEXTS = [
 ]
 
 
-def at(number: int, *, guess: str = "", **address: str):
-    question = f"{STOP}" if number == 1 else f"{STOP}.{number}"
-    guesses = {"guesses": question + guess} if guess else {}
-    return opened("learn.py", stop=str(STOP), round=str(number), **guesses, **address)
-
-
-def options(app) -> list[str]:
-    return [each.label for each in app.button if each.key and each.key.startswith("guess_")]
-
-
-def title(number: int, **address: str) -> str:
-    return at(number, guess="a", **address).title[0].value.replace("\\", "")
+at, title = partial(rounds.at, STOP), partial(rounds.title, STOP)
 
 
 def sentences(app) -> str:
@@ -67,7 +59,7 @@ def test_every_round_bears_any_text(number, text):
         app = at(number, guess=guess, text=text)
         assert not app.exception
         assert not app.error
-        assert options(app) or [each for each in app.button if each.key == "clear_text"]
+        assert options(app) or "clear_text" in [each.key for each in app.button]
 
 
 def test_a_long_text_says_how_long_it_may_be():

@@ -122,6 +122,25 @@ def test_bars_hold_every_share_and_those_of_one_model_alone_before_the_guess():
     assert {row["model"] for row in values(compared_bars(["a", "b"], shares, "share", drawn=["two"]))} == {"two"}
 
 
+def test_bars_begin_at_nothing_and_long_names_stand_aslant():
+    narrow, wide = (
+        compared_bars(names, {"one": [0.9] * 4, "two": [0.8] * 4}, "share").to_dict()["layer"][0]["encoding"]
+        for names in (["a", "b", "c", "d"], ["1–128", "129–256", "257–512", "513–2,314"])
+    )
+    assert wide["y"]["scale"]["domain"] == [0, 1]
+    assert [each["x"]["axis"]["labelAngle"] for each in (narrow, wide)] == [0, -45]
+
+
+def test_whole_numbers_on_an_even_axis_are_not_written_as_powers():
+    """Vega gives a format of type g as many digits as tell the ticks apart: one, of 0 and 500."""
+    lines = [ModelLine(name="a", colour="accent", values={1: 2.0, 2: 500.0})]
+    even, log = (
+        compared_lines(lines, Axis(title="x"), Axis(title="y", log=log)).to_dict()["layer"][0]["encoding"]["y"]["axis"]
+        for log in (False, True)
+    )
+    assert (even["format"], log["format"]) == (",~f", ",~g")
+
+
 def test_bars_refuse_groups_of_one_name_and_missing_shares():
     with pytest.raises(ValueError, match="one name"):
         compared_bars(["a", "a"], {"one": [0.1, 0.2], "two": [0.1, 0.2]}, "")

@@ -177,7 +177,7 @@ def ask_about_words(selection: Selection) -> Asked:
         options=[words.count_name(group, count) for group in groups],
         right=frozenset({next(at for at, group in enumerate(groups) if active in group)}),
         answer=words.WORDS_ANSWER.format(**names),
-        sentence=(words.FEW_WORDS if active in groups[0] else words.WORDS_SENTENCE).format(**names),
+        sentence=words.WORDS_SENTENCE.format(**names),
         picture=lambda seen: show_units(units, seen=True, with_words=seen),
         act=lambda: show_choices(units),
         door=Door(page="inside", label=words.DOOR, explained=words.DOOR_EXPLAINED),

@@ -119,6 +119,7 @@ def ask_about_muting(selection: Selection) -> Asked:
         sentence=words.MUTE_SENTENCE.format(**looked.names),
         picture=lambda seen: show_picture(looked, bars_of_muting(looked, seen=seen)),
         act=lambda: show_heads(looked),
+        bars=bars_of_muting(looked, seen=True),
         door=Door(
             page="explore",
             label=words.MUTE_DOOR,
@@ -143,6 +144,7 @@ def ask_about_forbidding(selection: Selection) -> Asked:
         sentence=words.forbid_sentence(looked.word, looked.names, looked.muted[0]),
         picture=lambda seen: show_picture(looked, bars_of_forbidding(looked, seen=seen)),
         act=lambda: show_other_words(looked),
+        bars=bars_of_forbidding(looked, seen=True),
         door=Door(
             page="break",
             label=words.FORBID_DOOR,

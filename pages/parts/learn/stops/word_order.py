@@ -128,6 +128,7 @@ def ask_about_order(selection: Selection) -> Asked:
         + word_order.other_wrong(plain, orders.other.text, orders.checkpoint.config.labels),
         picture=lambda seen: show_bars(orders, bars_of_order(orders, seen=seen)),
         act=lambda: choose_neighbours(orders),
+        bars=bars_of_order(orders, seen=True),
         door=Door(
             page="positions",
             label=word_order.ORDER_DOOR,
@@ -194,6 +195,7 @@ def ask_about_positions(selection: Selection) -> Asked:
         sentence=word_order.bare_sentence(bare, same_tokens=alike).format(**names),
         picture=lambda seen: show_both(orders, seen=seen),
         act=lambda: move_positions(orders),
+        bars=bars_of_positions(orders, orders.shift, seen=True),
         door=Door(
             page="break",
             label=word_order.BREAK_DOOR,

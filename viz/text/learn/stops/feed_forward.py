@@ -33,11 +33,8 @@ WORDS_SETTING = (
 )
 WORDS_ANSWER = "{active} of {count} words, {share}, make it active."
 WORDS_SENTENCE = (
-    "It has its largest values for {first}. Few units stand for one word or one meaning: a meaning is spread over many "
-    "units, and a unit is part of many meanings."
-)
-FEW_WORDS = (
-    "It has its largest values for {first}. Few words make this unit active; most units are made active by many."
+    "It has its largest values for {first}. Judge for yourself whether these have one meaning in common: nothing in "
+    "training asks that a unit stand for one word or one meaning."
 )
 NO_WORDS = "This model’s vocabulary has no words that can be read alone, or none of its units is active here."
 UNIT_NAME = "unit {unit}: {value}"
