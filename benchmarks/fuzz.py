@@ -108,7 +108,7 @@ def spoilt_tokenizer(sound: bytes, chance: random.Random) -> bytes:
         target = chance.choice([place for place in places if place] or [values])
         names = list(target) if isinstance(target, dict) else list(range(len(target)))
         name, other = chance.choice(names), chance.choice(places)
-        change = chance.choice([*NASTY, 2**31, 2**32 - 1, "a" * 5000, json.loads(json.dumps(other))])
+        change = json.loads(json.dumps(chance.choice([*NASTY, 2**31, 2**32 - 1, "a" * 5000, other])))  # its own copy
         if chance.random() < 0.2:
             del target[name]
         else:
