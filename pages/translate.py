@@ -1,6 +1,5 @@
 """Translate: which words does it look at while it produces text?"""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +14,7 @@ from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
-from pages.parts.models.catalogue import checkpoint_names, label_of
+from pages.parts.models.catalogue import checkpoint_names, label_of, loaded_from
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
@@ -105,7 +104,13 @@ def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPas
     options = selection.of(Options)
     target = candidate_target(selection, options, produced)
     source = Provenance(checkpoint=selection.checkpoint, text=selection.text, target=target.text, target_by=target.by)
-    return Snapshot(trace=forced_pass.trace, view=selection.view, provenance=source, for_script={"target": target})
+    return Snapshot(
+        trace=forced_pass.trace,
+        view=selection.view,
+        provenance=source,
+        loads=loaded_from(selection.checkpoint),
+        for_script={"target": target},
+    )
 
 
 def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
@@ -159,21 +164,21 @@ def show_all(
     st.markdown(EXPLORER_SAID)
     with files():
         any_head = bool(selection.view.heads_on(pictures.kind.heads))
-        take = partial(snapshot_of, selection, produced, forced_pass)
-        downloads("translate", take, any_head=any_head, with_share=False)
+        snapshot = snapshot_of(selection, produced, forced_pass)
+        downloads("translate", lambda: snapshot, any_head=any_head, with_share=False)
         if options.place():  # the mean of all layers is no layer's picture
-            share("translate", partial(snapshot_of_heads, take, linked, options))
+            share("translate", partial(snapshot_of_heads, snapshot, linked, options))
     show_explorer(pictures, shown_attention)
     show_neighbours(pictures)
 
 
-def snapshot_of_heads(take: Callable[[], Snapshot], linked: Linked, options: Options) -> Snapshot:
+def snapshot_of_heads(snapshot: Snapshot, linked: Linked, options: Options) -> Snapshot:
     """The heads that the title was read off, for the picture to share."""
     layer, *head = options.place()
     row = linked.row(options.step or 0, options.moment)
     link = None if row is None else most_looked_at(read(linked.weights, options.place())[row])
     key = None if link is None else link[0]
-    return of_heads(take(), "cross", layer, head or None, row, key)
+    return of_heads(snapshot, "cross", layer, head or None, row, key)
 
 
 def show_largest(linked: Linked, options: Options) -> None:

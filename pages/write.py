@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,7 @@ from pages.parts.frame.downloads import button as download
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
-from pages.parts.models.catalogue import label_of
+from pages.parts.models.catalogue import label_of, loaded_from
 from pages.parts.passes import trace_of
 from pages.parts.state import fields
 from pages.parts.state.page_fields import CODEC
@@ -245,13 +246,14 @@ def show_downloads(cursor: GenerationCursor) -> None:
     """Files of the text and of the view. They are made later, where no session is: all that they need goes along."""
     with files():
         name = download_name("write", "py", "text")
-        download("Text as Python", name, partial(script, cursor), SCRIPT_HELP, disabled=not cursor.written)
+        loads = loaded_from(cursor.selection.checkpoint)
+        download("Text as Python", name, partial(script, cursor, loads), SCRIPT_HELP, disabled=not cursor.written)
         any_head = bool(cursor.selection.view.heads_on(cursor.checkpoint.config.heads))
-        downloads("write", partial(step_snapshot, cursor), any_head=any_head)
+        downloads("write", partial(step_snapshot, cursor, loads), any_head=any_head)
 
 
-def step_snapshot(cursor: GenerationCursor) -> Snapshot:
-    """The pass over the text up to this step, as the explorer shows it."""
+def step_snapshot(cursor: GenerationCursor, loads: str | Path) -> Snapshot:
+    """The pass over the text up to this step, as the explorer shows it. loads: the model, for a script."""
     trace = cursor.trace(cursor.read)
     read = cursor.written[: cursor.at]
     source = Provenance(
@@ -261,7 +263,9 @@ def step_snapshot(cursor: GenerationCursor) -> Snapshot:
         target_by=WRITTEN_BY,
         edits=cursor.edits,
     )
-    return Snapshot(trace=trace, view=cursor.selection.view, provenance=source, for_script={"written": read})
+    return Snapshot(
+        trace=trace, view=cursor.selection.view, provenance=source, loads=loads, for_script={"written": read}
+    )
 
 
 def step_on(cursor: GenerationCursor) -> None:
@@ -466,11 +470,9 @@ def show_lens(cursor: GenerationCursor, step: Step) -> None:
         st.dataframe(pd.DataFrame(table), hide_index=True)
 
 
-def script(cursor: GenerationCursor) -> str:
-    selection = cursor.selection
-    return written_script(
-        selection.checkpoint, selection.text, cursor.written, cursor.by_hand(), cursor.options, cursor.edits
-    )
+def script(cursor: GenerationCursor, loads: str | Path) -> str:
+    text = cursor.selection.text
+    return written_script(loads, text, cursor.written, cursor.by_hand(), cursor.options, cursor.edits)
 
 
 pages.frame("write")

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 
 from model import Edits
 from viz.explorer.view import View
+from viz.export.loading_code import loading_code
 from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
@@ -17,7 +19,7 @@ SCRIPT = '''\
 from model import {names}
 from viz.explorer import View, html_page, show
 
-checkpoint = load_checkpoint({checkpoint!r})
+{loading}
 {trace}
 view = View({view})
 
@@ -30,7 +32,7 @@ show(trace, view)
 
 
 def snippet(
-    checkpoint: str,
+    checkpoint: str | Path,
     text: str,
     view: View,
     edits: Edits,
@@ -40,15 +42,15 @@ def snippet(
     written: Sequence[int] | None = None,
     provenance: Provenance | None = None,
 ) -> str:
-    """A script that loads the checkpoint of this name, traces the text (and its pair) and shows the view of it.
+    """A script that loads the checkpoint, traces the text (and its pair) and shows the view of it.
 
-    target, written: what the decoder read besides, as in ``trace_code``.
+    checkpoint: as in ``loading_code``. target, written: what the decoder read besides, as in ``trace_code``.
     """
     changed = edits != Edits()
     names = [*(edits.class_names() if changed else []), "load_checkpoint"]
     return SCRIPT.format(
         names=", ".join(names),
-        checkpoint=checkpoint,
+        loading=loading_code(checkpoint),
         facts=comment(provenance),
         check=package_check("model", "viz"),
         trace=trace_code(text, f", edits={edits!r}" if changed else "", pair=pair, target=target, written=written),

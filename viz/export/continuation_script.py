@@ -1,17 +1,19 @@
 """A continued text as the few lines of Python that write it again."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from model import Edits
+from viz.export.loading_code import loading_code, loading_import
 from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 
 SCRIPT = '''\
 """A text that Headlight continued, written again."""
 
-{facts}{check}from model import {names}
+{facts}{check}{path}from model import {names}
 
-checkpoint = load_checkpoint({checkpoint!r})
+{loading}
 text = {text!r}
 options = {options!r}{edits}
 chosen = {chosen!r}  # by hand, or by other settings: the place among the written tokens, from 0, and the token
@@ -32,7 +34,7 @@ print(written)
 
 
 def written_script(
-    checkpoint: str,
+    checkpoint: str | Path,
     text: str,
     written: Sequence[int],
     chosen: Mapping[int, int],
@@ -43,6 +45,7 @@ def written_script(
 ) -> str:
     """A script that prints the continued text and the ids of what was written.
 
+    checkpoint: as in ``loading_code``.
     chosen: the tokens that the options would not have taken, by their place. options: of ``Checkpoint.generate``.
     """
     changed = edits != Edits()
@@ -50,7 +53,8 @@ def written_script(
         names=", ".join([*(edits.class_names() if changed else []), "load_checkpoint"]),
         facts=comment(provenance),
         check=package_check("model"),
-        checkpoint=checkpoint,
+        path=loading_import(checkpoint),
+        loading=loading_code(checkpoint),
         text=text,
         options=dict(options),
         edits=f'\noptions["edits"] = {edits!r}' if changed else "",

@@ -1,6 +1,9 @@
 """An edited run beside the original as the few lines of Python that make both again."""
 
+from pathlib import Path
+
 from model import Edits
+from viz.export.loading_code import loading_code, loading_import
 from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
@@ -8,10 +11,10 @@ from viz.export.trace_code import Target, trace_code
 SCRIPT = '''\
 """An edited run of Headlight beside the original."""
 
-{facts}{check}from model import {names}
+{facts}{check}{path}from model import {names}
 from model.measures.comparison import stream_distances
 
-checkpoint = load_checkpoint({checkpoint!r})
+{loading}
 edits = {edits}
 {before}
 {after}
@@ -33,7 +36,7 @@ for trace in (before, after):
 
 
 def edited_script(
-    checkpoint: str,
+    checkpoint: str | Path,
     text: str,
     edits: Edits,
     target: Target | None = None,
@@ -46,6 +49,7 @@ def edited_script(
 ) -> str:
     """A script that traces the text twice and prints how far every layer's stream moved.
 
+    checkpoint: as in ``loading_code``.
     writes: the model is an encoder–decoder, whose decoder reads what the original run wrote. labels: it has classes,
     whose probabilities are printed too. target: what such a decoder reads where it is not the greedy text.
     """
@@ -54,7 +58,8 @@ def edited_script(
         after = SAME_TARGET.format(did="wrote" if target is None else "read")
     return SCRIPT.format(
         names=", ".join([*edits.class_names(), "load_checkpoint"]),
-        checkpoint=checkpoint,
+        path=loading_import(checkpoint),
+        loading=loading_code(checkpoint),
         edits=repr(edits),
         facts=comment(provenance),
         check=package_check("model"),

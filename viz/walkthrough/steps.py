@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from model.edits import NO_EDITS, Edits, HeadSite, HiddenKey
 from model.measures.one_weight import Quantities, Quantity, WeightPath
 from model.measures.score_parts import ScoreParts
+from viz.export.loading_code import loading_code, loading_import
 from viz.export.package_check import package_check
 from viz.export.provenance import Provenance, comment
 from viz.export.trace_code import Target, trace_code
@@ -465,14 +467,14 @@ def symbols(path: WeightPath, step: str) -> str:
 SCRIPT = '''\
 """Compute one attention weight in two ways and assert that both agree."""
 
-{facts}{check}import numpy as np
+{facts}{check}{path}import numpy as np
 
 from model import {names}
 from model.edits import NO_EDITS, Edits
 from model.measures.one_weight import WeightSite, path_of
 from model.measures.numpy_reference import recheck
 
-checkpoint = load_checkpoint({checkpoint!r})
+{loading}
 edits = {edits}
 {trace}
 site = {site!r}  # all counted from 0
@@ -512,21 +514,23 @@ assert abs(by_hand - shown) < 1e-4
 def script(
     path: WeightPath,
     *,
-    checkpoint: str,
+    checkpoint: str | Path,
     text: str,
     pair: str,
     target: Target | None = None,
     written: Sequence[int] | None = None,
     provenance: Provenance | None = None,
 ) -> str:
-    """Python that computes the weight from the checkpoint of this name and asserts that it is the one shown.
+    """Python that computes the weight from the checkpoint and asserts that it is the one shown.
 
+    checkpoint: as in ``loading_code``.
     What is computed by hand is the softmax; it is left out where an edit sets the weights instead. target, written:
     what the decoder read besides, as in ``trace_code``.
     """
     return SCRIPT.format(
         names=", ".join([*path.edits.class_names(), "load_checkpoint"]),
-        checkpoint=checkpoint,
+        path=loading_import(checkpoint),
+        loading=loading_code(checkpoint),
         edits=repr(path.edits),
         by_hand="" if path.replaced else BY_HAND,
         compared="" if path.replaced else COMPARED,

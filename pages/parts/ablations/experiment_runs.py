@@ -18,7 +18,7 @@ from pages.parts.ablations.subjects import short_name
 from pages.parts.cache import bytes_of, reads_pairs, traces
 from pages.parts.frame.downloads import button, download_name, files
 from pages.parts.frame.theme import theme
-from pages.parts.models.catalogue import checkpoint_names
+from pages.parts.models.catalogue import checkpoint_names, loaded_from
 from pages.parts.passes import provenance_of, target_of, target_with_origin, trace_key, trace_of, with_text
 from pages.parts.prediction import prediction_of
 from pages.parts.state.selection import Selection
@@ -354,7 +354,8 @@ def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) 
     facts = {"writes": config.is_encoder_decoder, "labels": bool(config.labels)}
     target, source = target_with_origin(selection, checkpoint, NO), provenance_of(selection, checkpoint, NO)
     source = replace(source, edits=edits)
-    script = partial(edited_script, selection.checkpoint, selection.text, edits, target, source, pair=pair, **facts)
+    loads = loaded_from(selection.checkpoint)
+    script = partial(edited_script, loads, selection.text, edits, target, source, pair=pair, **facts)
     name = download_name("break", "py", selection.of(Broken).experiment)
     with files():
         button("As Python", name, script, PYTHON_HELP)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
@@ -13,6 +14,7 @@ from model import Trace
 from pages.parts.cache import checkpoint_named
 from pages.parts.frame.finding import FINDING
 from pages.parts.frame.theme import theme
+from pages.parts.models.catalogue import loaded_from
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_of, current, of_file
@@ -47,11 +49,15 @@ FONTS_HELP = " A box stands for a letter that the server's fonts lack; the SVG f
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """What the files are made of: a pass, the view of it, where both come from, and what more a script needs."""
+    """What the files are made of: a pass, the view of it, where both come from, and what more a script needs.
+
+    loads: the model as a script loads it, see ``loading_code``.
+    """
 
     trace: Trace
     view: View
     provenance: Provenance
+    loads: str | Path
     for_script: Mapping[str, Any]  # of ``snippet``: the target, or the ids that were written
 
     @property
@@ -66,7 +72,7 @@ class Snapshot:
         """The lines that compute the pass."""
         source = self.provenance
         texts = {"pair": source.pair, "provenance": source, **self.for_script}
-        return snippet(source.checkpoint, source.text, self.view, source.edits, **texts)
+        return snippet(self.loads, source.text, self.view, source.edits, **texts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,10 +130,12 @@ def selected_pass(selection: Selection) -> Callable[[], Snapshot]:
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
     trace, source = trace_later(selection, edits), provenance_of(selection, checkpoint, edits)
-    target = target_with_origin(selection, checkpoint, edits)
+    target, loads = target_with_origin(selection, checkpoint, edits), loaded_from(selection.checkpoint)
 
     def take() -> Snapshot:
-        return Snapshot(trace=trace(), view=selection.view, provenance=source, for_script={"target": target})
+        return Snapshot(
+            trace=trace(), view=selection.view, provenance=source, loads=loads, for_script={"target": target}
+        )
 
     return take
 

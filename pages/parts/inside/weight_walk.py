@@ -17,6 +17,7 @@ from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
 from pages.parts.inside.opening_weight import take_place
 from pages.parts.inside.settings import VIEWS, WHOLE, Walk
+from pages.parts.models.catalogue import loaded_from
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
@@ -254,11 +255,12 @@ def python(selection: Selection) -> Callable[[], str]:
     checkpoint = checkpoint_named(selection.checkpoint)
     path, edits = path_later(selection, checkpoint), edits_of(selection, checkpoint)
     target, source = target_with_origin(selection, checkpoint, edits), provenance_of(selection, checkpoint, edits)
+    loads = loaded_from(selection.checkpoint)
 
     def make() -> str:
         return script(
             path(),
-            checkpoint=source.checkpoint,
+            checkpoint=loads,
             text=source.text,
             pair=source.pair,
             target=target,

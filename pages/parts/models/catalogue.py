@@ -77,6 +77,14 @@ def folder_of(name: str) -> Path:
     return {**opened(), **uploads()}.get(name, checkpoint.CHECKPOINTS / name)
 
 
+def loaded_from(name: str) -> str | Path:
+    """What a script loads in its place, see ``loading_code``: its name, its folder, or for an upload one of its name.
+
+    Nobody else has what was uploaded, and its folder here goes with the visit.
+    """
+    return Path(name) if name in uploads() else opened().get(name, name)
+
+
 def label_of(name: str) -> str:
     """What a checkpoint is called on the screen: a model of the hub without its commit."""
     return name.partition("@")[0] if is_hub_name(name) else name
