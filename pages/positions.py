@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 import pages
-from model import Checkpoint, InputError
+from model import Checkpoint
 from model.edits import NO_EDITS
 from model.measures.positions import schemes as measures
 from model.measures.positions.swapped_order import TwoOrders, two_orders
@@ -228,11 +228,19 @@ def fitted_selection() -> tuple[Selection, Checkpoint, str]:
     checkpoint = checkpoint_named(selection.checkpoint)
     settings = selection.of(Positioning)
     stacks = [name for name in STACKS if getattr(checkpoint.model, name) is not None]
-    width = checkpoint.config.width if settings.table == OWN else settings.width
-    settings = fitting_settings(settings, stacks=stacks, width=width)
+    tables = tables_of(checkpoint)
+    is_own = settings.table == OWN and OWN in tables
+    width = checkpoint.config.width if is_own else settings.width
+    settings = fitting_settings(settings, stacks=stacks, tables=tables, width=width)
     selection = changed(selection, **vars(settings))
     remember(selection)
     return selection, checkpoint, settings.stack or stacks[0]
+
+
+def tables_of(checkpoint: Checkpoint) -> Sequence[str]:
+    """Whose position vectors can be shown: a checkpoint that adds none has no table of its own."""
+    adds = checkpoint.config.positions in position_sentences.ADDS
+    return [name for name in TABLES if adds or name != OWN]
 
 
 def fit_settings() -> None:
@@ -418,7 +426,7 @@ def choose_table() -> None:
     settings = selection.of(Positioning)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         looks = {"format_func": TABLE_NAMES.__getitem__, "help": TABLE_HELP}
-        radio("Vectors of", TABLES, settings.table, partial(take_setting, "table"), key="table", **looks)
+        radio("Vectors of", tables_of(checkpoint), settings.table, partial(take_setting, "table"), key="table", **looks)
         own = settings.table == OWN
         length = setting("length", settings.length)
         width = setting("width", checkpoint.config.width if own else settings.width)
@@ -427,15 +435,14 @@ def choose_table() -> None:
 
 
 def chosen_table() -> tuple[np.ndarray, str]:
-    """The table that the controls ask for, and whose it is. InputError for a checkpoint that has none."""
+    """The table that the controls ask for, and whose it is."""
     selection, checkpoint, name = fitted_selection()
     settings = selection.of(Positioning)
     if settings.table != OWN:
         return measures.sinusoidal_table(settings.length, settings.width), TABLE_NAMES[settings.table]
     length = min(settings.length, checkpoint.config.max_length)
     table = measures.own_table(stack_of(checkpoint, name), checkpoint.config, length)
-    if table is None:
-        raise InputError(f"The checkpoint {checkpoint.label} has no position vectors; choose those of the formula.")
+    assert table is not None
     return table, f"the checkpoint {checkpoint.label}"
 
 

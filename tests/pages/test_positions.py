@@ -393,12 +393,20 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
     assert ("the vector that is added for its position, and the sum" in words(app)) == added
     headings = [heading.value for heading in app.subheader]
     assert ("Token vector plus position vector" in headings) == added
-    app.radio(key="table").set_value("own").run()
+    assert (len(app.radio(key="table").options) == 2) == added
     if added:
+        app.radio(key="table").set_value("own").run()
         heatmap = array(figure(app, "heatmap")["data"][0]["z"])
         assert np.array_equal(heatmap[: len(stack.ids)], embedding.position.numpy())
-    else:
-        assert "has no position vectors; choose those of the formula" in refusal(app)
+
+
+def test_a_table_that_a_checkpoint_lacks_is_put_back(folders, monkeypatch):
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+    app = opened(PAGE, sections="0.1.2.3.4.5", checkpoint="llama", text="the dog bit the man .", table="own")
+    assert not app.exception
+    assert not app.error
+    assert app.radio(key="table").value == "formula"
+    assert "The address gives no usable value for table; the default is shown." in [info.value for info in app.info]
 
 
 def test_a_table_that_training_found_is_called_no_wave():

@@ -68,17 +68,23 @@ STATE = PageState(settings=Positioning, opening={"text": EXAMPLE})
 
 
 def fitting_settings(
-    chosen: Positioning, *, stacks: Sequence[str], width: int, tokens: int = MOST_TOKENS
+    chosen: Positioning,
+    *,
+    stacks: Sequence[str],
+    tables: Sequence[str] = TABLES,
+    width: int,
+    tokens: int = MOST_TOKENS,
 ) -> Positioning:
     """The settings, where what they name is not there as they are at first, or as near to that as can be.
 
-    stacks: of the model; width: of the table that is shown; tokens: of the text.
+    stacks: of the model; tables: those that there are; width: of the table that is shown; tokens: of the text.
     """
     plain, pairs = Positioning(), width // 2
     there = tuple(dimension for dimension in chosen.dimensions if dimension < width)
     return replace(
         chosen,
         stack=chosen.stack if chosen.stack in stacks else plain.stack,
+        table=chosen.table if chosen.table in tables else plain.table,
         token=chosen.token if chosen.token < tokens else plain.token,
         dimensions=there or ((0,) if chosen.dimensions else ()),
         pair_of=chosen.pair_of if chosen.pair_of < pairs else max(min(plain.pair_of, pairs - 1), 0),

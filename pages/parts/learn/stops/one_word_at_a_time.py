@@ -209,11 +209,12 @@ def kept_hidden(key: Key, text: str, place: int, _links: Links) -> tuple[float, 
     """
     keys = (at for at, word in enumerate(_links.linked.keys) if word == place)
     edits = Edits(hidden=frozenset(HiddenKey("decoder", at, "cross") for at in keys))
-    logits = checkpoint_named(key[0]).trace(text, target="", edits=edits).logits
+    first = _links.written.ids[0]
+    logits = checkpoint_named(key[0]).trace(text, target=(first,), edits=edits).logits
     assert logits is not None
     shares = logits[0].softmax(dim=-1)
     likeliest = int(shares.argmax())
-    return float(shares[_links.written.ids[0]]), likeliest, float(shares[likeliest])
+    return float(shares[first]), likeliest, float(shares[likeliest])
 
 
 def say_click() -> None:
