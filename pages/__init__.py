@@ -16,13 +16,25 @@ from pages.parts.cache import purpose_of, reads_pairs
 from pages.parts.frame.bar import BarState, Takers, bar
 from pages.parts.frame.examples import examples_for
 from pages.parts.frame.finding import FINDING, picture_alone, show_finding
+from pages.parts.frame.page_links import page_link
 from pages.parts.frame.sidebar import configure, sidebar
 from pages.parts.models.asked_model import OPENS, id_in
 from pages.parts.models.catalogue import checkpoint_names, label_of, labels_of
 from pages.parts.models.linked_model import ask_for_model
-from pages.parts.state.page_fields import FIRST
+from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
-from pages.parts.state.session import address_notice, address_of, choices, choose, finish, remember, selected, take_back
+from pages.parts.state.session import (
+    address_notice,
+    address_of,
+    cannot,
+    choices,
+    choose,
+    finish,
+    needed,
+    remember,
+    selected,
+    take_back,
+)
 from pages.parts.widgets.pressed_link import press_link
 from viz.tokens import markdown_text
 
@@ -52,6 +64,8 @@ MENU = (
     ("Trust", "arrays", "Your arrays"),
 )
 MEND_HELP = "Removes all kept edits, here and on the page Break the formula."
+MODELS_HELP = "Lists models that can be had with one click, and opens any other by its id."
+EXPLORE_HELP = "Shows every layer and head of this model on your text."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
 
 
@@ -176,6 +190,18 @@ def offer(name: str) -> None:
     A button and not a link: a link to the page one is on leaves the browser's address as it was.
     """
     st.button(f"Open {markdown_text(label_of(name))}", key="offer", on_click=choose, kwargs={"checkpoint": name})
+
+
+def say_unfit(page: str, name: str) -> None:
+    """What a page cannot show of a model, and the ways on: a model that it can show, and what can be seen of this."""
+    label, fitting = label_of(name), checkpoint_names(CODEC.pages[page].architecture)
+    lack = "" if fitting else ", and none is here"
+    st.info(markdown_text(f"{label} {cannot(page)}. This page needs {needed(page)}{lack}."))
+    if fitting:
+        offer(CODEC.opening(page)["checkpoint"])
+    else:
+        page_link(f"{MODELS_TITLE}: get one", MODELS, MODELS_HELP)
+    page_link(f"Explore: the attention of {markdown_text(label)}", FIRST, EXPLORE_HELP)
 
 
 def say_kept(selection: Selection) -> None:

@@ -14,7 +14,7 @@ from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
-from pages.parts.models.catalogue import checkpoint_names, label_of, loaded_from
+from pages.parts.models.catalogue import checkpoint_names, loaded_from
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
@@ -38,11 +38,10 @@ from pages.parts.translate.picture import (
     step_of,
 )
 from pages.parts.translate.productions import Produced, candidate_of, candidate_target, production_key, productions
-from pages.parts.translate.settings import CHECKPOINT, Options
+from pages.parts.translate.settings import Options
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.provenance import Provenance
 from viz.text.translation_finding import how_chosen
-from viz.tokens import markdown_text
 
 INSIDE_HELP = "Shows every step from the words to this weight, with its numbers."
 
@@ -57,19 +56,11 @@ def show() -> None:
         show_finding(QUESTION)
         pages.say_kept(selection)
         address_notice()
-        offer_translator(selection, translators)
+        pages.say_unfit("translate", selection.checkpoint)
         return
     with pages.plain_refusals(), pages.question_above(QUESTION):
         produce(selection, checkpoint_named(selection.checkpoint), selection.of(Options))
         show_translation()
-
-
-def offer_translator(selection: Selection, translators: list[str]) -> None:
-    """Why there is nothing to see, and what to open instead."""
-    name = markdown_text(label_of(selection.checkpoint))
-    st.info(f"{name} does not translate. This page needs a checkpoint with an encoder and a decoder.")
-    if translators:
-        pages.offer(CHECKPOINT if CHECKPOINT in translators else translators[0])
 
 
 @st.fragment

@@ -20,11 +20,10 @@ from pages.parts.frame.downloads import button as download
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
-from pages.parts.models.catalogue import label_of, loaded_from
+from pages.parts.models.catalogue import loaded_from
 from pages.parts.passes import trace_of
 from pages.parts.state import fields
 from pages.parts.state.page_fields import CODEC
-from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
     address_notice,
     changed,
@@ -49,7 +48,6 @@ from pages.parts.write.generation_cursor import (
     move,
     take_token,
 )
-from pages.parts.write.settings import CHECKPOINT
 from viz.charts.logit_lens import lens_chart, lens_table
 from viz.charts.next_token import CHOSEN, drawn_tokens, stage_chart, titles_of
 from viz.explorer.attention_kinds import kinds_of
@@ -115,10 +113,6 @@ MUTE_HELP = (
     "Runs the model with the heads that are off in the explorer muted: the context of each, the weighted sum of its "
     "values, is set to zero. The text and every probability here then belong to that run."
 )
-NONE = (
-    "No checkpoint here continues a text: the folder checkpoints contains no decoder-only model. Put one there, for "
-    "example GPT-2, or train one with `python -m model.training.language`."
-)
 
 
 def show() -> None:
@@ -129,7 +123,8 @@ def show() -> None:
     if selection.checkpoint not in names:
         show_finding(QUESTION)
         pages.say_kept(selection)
-        show_other(selection, names)
+        address_notice()
+        pages.say_unfit("write", selection.checkpoint)
         return
     running = st.session_state.pop("_running", False)
     with pages.plain_refusals():
@@ -159,17 +154,6 @@ def show_parts(cursor: GenerationCursor) -> None:
     show_attention()
     show_lens(cursor, step)
     next_page_link("write")
-
-
-def show_other(selection: Selection, names: list[str]) -> None:
-    """What to open instead, where the checkpoint writes no text of its own."""
-    if not names:
-        st.info(NONE)
-        return
-    address_notice()
-    name = markdown_text(label_of(selection.checkpoint))
-    st.info(f"{name} does not continue texts. This page needs a decoder-only model.")
-    pages.offer(CHECKPOINT if CHECKPOINT in names else names[0])
 
 
 def show_next_token(cursor: GenerationCursor, step: Step) -> None:

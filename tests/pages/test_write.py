@@ -14,7 +14,7 @@ from model import Edits, load_checkpoint
 from model.loading import checkpoint_files
 from pages.parts.write.settings import EXAMPLE
 from tests import tiny
-from tests.pages.test_every_page import bar, component, one_refusal, opened, picture, typed
+from tests.pages.test_every_page import bar, component, link, one_refusal, opened, picture, typed
 from tests.pages.test_families import TEXT, app_folders, folders
 from tests.running import ROOT
 from viz.export.continuation_script import written_script
@@ -283,7 +283,8 @@ def test_without_any_decoder_the_page_says_so(tmp_path, monkeypatch):
     )
     app = opened("write.py")
     assert not app.exception
-    assert "No checkpoint here continues a text" in app.info[0].value
+    assert app.info[0].value.endswith("This page needs a decoder\\-only model\\, and none is here\\.")
+    assert link(app, "Models: get one").page.endswith("checkpoints.py")
 
 
 def test_the_first_visit_opens_on_an_example_and_a_decoder(tmp_path, monkeypatch):

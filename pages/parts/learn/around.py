@@ -15,7 +15,7 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.learn.settings import OPTIONS, WHATEVER, Path
 from pages.parts.learn.stop import Asked, Stop
 from pages.parts.learn.stops import PATH
-from pages.parts.models.catalogue import checkpoint_names
+from pages.parts.models.catalogue import checkpoint_names, label_of
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed, choices, choose, take_back
@@ -61,7 +61,8 @@ def instead(stop: Stop) -> str:
     """What the stop shows in place of what a visitor chose, and why; "" where nothing was put aside."""
     chosen, sentences = choices(), []
     if "checkpoint" in chosen and chosen["checkpoint"] not in usable_by(stop):
-        sentences.append(f"{chosen['checkpoint']} cannot answer this question, so {stop.checkpoint} does.")
+        name, other = label_of(chosen["checkpoint"]), label_of(stop.checkpoint)
+        sentences.append(f"{name} cannot answer this question, which needs {stop.needs}, so {other} does.")
     if stop.own_text and "text" in chosen:
         sentences.append("This question reads sentences of its own; yours comes back at the next.")
     return " ".join(sentences)

@@ -51,7 +51,8 @@ class Stop:
     """One stop. rounds: of its questions; the second is asked once the first is answered.
 
     name: a few words, for lists. checkpoint, text: those it opens with, on which every round has a clear answer.
-    can_use: whether it can ask a model of this config. code: functions that computed the answer, whose lines are
+    can_use: whether it can ask a model of this config. needs: what model that is; "": any.
+    code: functions that computed the answer, whose lines are
     shown. paper: where the paper says so, Markdown. own_text: whether it reads its own texts, whatever was typed.
     leans_on_verdict: whether it speaks of what a model that judges texts says of the text, which may be wrong.
     """
@@ -63,5 +64,6 @@ class Stop:
     rounds: Sequence[Callable[[Selection], Asked]]
     code: Sequence[Callable[..., Any]]
     paper: str
+    needs: str = ""
     own_text: bool = False
     leans_on_verdict: bool = False

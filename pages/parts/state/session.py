@@ -14,6 +14,7 @@ from viz.explorer.attention_kinds import Kind
 Chosen = dict[str, Any]
 VIEW = "view"  # in an address: how much of a page is shown; no part of what is selected
 CANNOT = {"encoder-decoder": "does not translate", "decoder": "does not continue texts"}  # a model of another
+NEEDS = {"encoder-decoder": "a model with an encoder and a decoder", "decoder": "a decoder-only model"}
 ALWAYS_KEPT = ("text", "pair", "checkpoint")  # as chosen, even where the page would show the same
 
 
@@ -337,6 +338,11 @@ def model_notice() -> str:
 def cannot(page: str) -> str:
     """What a model that a page cannot use does not do."""
     return CANNOT[CODEC.pages[page].architecture or ""]
+
+
+def needed(page: str) -> str:
+    """The kind of model that a page can use."""
+    return NEEDS[CODEC.pages[page].architecture or ""]
 
 
 def unusable(name: str) -> None:

@@ -215,6 +215,7 @@ STOP = Stop(
     checkpoint="stories",
     text="Once upon a time there was a little girl who lived with her mother in a small house.",
     can_use=can_use,
+    needs="a decoder-only model",
     rounds=(ask_loss, ask_text, ask_trained),
     code=(causal_mask, lookahead),
     paper=(

@@ -159,6 +159,7 @@ STOP = Stop(
     checkpoint="sentiment",
     text=EXAMPLES[0],
     can_use=can_answer,
+    needs="a model that judges texts or continues them",
     rounds=(ask_how_many, ask_about_cut),
     code=(head_effects, split),
     paper=words.PAPER,

@@ -243,6 +243,7 @@ STOP = Stop(
     checkpoint="sentiment",
     text=EXAMPLES[0],
     can_use=lambda config: bool(config.labels),
+    needs="a model that judges texts",
     rounds=(ask_about_muting, ask_about_forbidding),
     code=(zero_ablate, mask_after),
     paper=words.PAPER,

@@ -331,6 +331,7 @@ STOP = Stop(
     checkpoint="translate-en-fr",
     text=TEXT,
     can_use=lambda config: config.is_encoder_decoder,
+    needs="a model with an encoder and a decoder",
     rounds=(ask_about_letter, ask_about_look, ask_about_force),
     code=(write,),
     paper=words.PAPER,

@@ -221,6 +221,7 @@ STOP = Stop(
         "for boredom was waiting. I left in tears."
     ),
     can_use=can_use,
+    needs="a small model of one stack",
     rounds=(ask_gradient, ask_cost, ask_trained),
     code=(lstm_norms, norms, cost, RecurrentClassifier.forward),
     paper=(

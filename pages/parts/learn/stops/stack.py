@@ -214,6 +214,7 @@ STOP = Stop(
     checkpoint="sentiment",
     text=EXAMPLES[0],
     can_use=lambda config: bool(config.labels),
+    needs="a model that judges texts",
     rounds=(ask_about_verdicts, ask_about_tokens, ask_about_norm),
     code=(PreNorm.forward, PreNorm.add),
     paper=words.PAPER,

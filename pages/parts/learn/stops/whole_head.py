@@ -173,6 +173,7 @@ STOP = Stop(
     checkpoint="sentiment",
     text=EXAMPLES[0],
     can_use=can_use,
+    needs="a model that judges texts or continues them",
     rounds=(ask, ask_untrained),
     code=(scaled_dot_product_attention, masked_scores),
     paper=PAPER,

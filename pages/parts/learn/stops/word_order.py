@@ -381,6 +381,7 @@ STOP = Stop(
     checkpoint="sentiment",
     text=EXAMPLES[0],
     can_use=lambda config: bool(config.labels),
+    needs="a model that judges texts",
     rounds=(ask_about_order, ask_about_positions, ask_about_french),
     code=(computed_sinusoids, Stack.embed),
     paper=word_order.PAPER,
