@@ -139,7 +139,8 @@ class Family:
     stands for itself alone. None: the names are ours.
     prefixes: what may stand before every name. ignored: patterns of names that need not be used. copies: patterns of
     names that need not either, but hold the token table again. renamed: old spellings of a part of a name.
-    translates: whether every checkpoint of it is a translator, which no config says.
+    translates: whether every checkpoint of it is a translator, which no config says. prompt: what its checkpoints
+    learned to read before a text, so that they translate it from English; "": nothing.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Family:
     copies: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     translates: bool = False
+    prompt: str = ""
 
     def bare(self, stored: str) -> str:
         """A stored tensor's name as the table has it."""

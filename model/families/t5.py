@@ -121,4 +121,5 @@ FAMILY = Family(
     prefixes=("transformer.",),
     ignored=(r"decoder\.block\.0\.layer\.1\.EncDecAttention\.relative_attention_bias\.weight",),
     copies=(r"(encoder|decoder)\.embed_tokens\.weight",),
+    prompt="translate English to German: ",  # one of its tasks (Raffel et al. 2020, appendix D)
 )

@@ -14,6 +14,7 @@ from model import (
     InputError,
     available_checkpoints,
     available_devices,
+    families,
     load_checkpoint,
 )
 from model.loading import checkpoint_files
@@ -99,6 +100,14 @@ def purpose_in(folder: str, times: tuple[int, ...]) -> str:
         return purpose(config, checkpoint_files.read_card(Path(folder)), family)
     except CheckpointError:
         return "cannot be used"
+
+
+def prompt_of(name: str) -> str:
+    """What a checkpoint learned to read before a text, so that it translates it from English; "" for nothing."""
+    config = config_of(name)
+    if config is None or not config.is_encoder_decoder:
+        return ""
+    return families.family_of(checkpoint_files.read_config(folder_of(name))).prompt
 
 
 def config_of(name: str) -> Config | None:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from model import CheckpointError, InputError
 from model.tokenizer import MASKS
-from pages.parts.cache import checkpoint_named, purpose_of
+from pages.parts.cache import checkpoint_named, prompt_of, purpose_of
+from pages.parts.models.catalogue import label_of
 from pages.parts.state.selection import EXAMPLES
 from pages.parts.translate.settings import SENTENCES
+from pages.parts.translate.sources import sentences_for
 from pages.parts.write.settings import BEGINNINGS
 
-BY_PURPOSE = {"continues texts": BEGINNINGS, "translates": SENTENCES}
-FILLS = "fills in masked words"
+CONTINUES, TRANSLATES, FILLS = "continues texts", "translates", "fills in masked words"
 WITH_A_GAP = (  # the mask token stands in the gap
     "The capital of France is {}.",
     "She poured the {} into her cup.",
@@ -20,13 +21,19 @@ WITH_A_GAP = (  # the mask token stands in the gap
 
 
 def examples_for(checkpoint: str) -> Sequence[str]:
-    """Beginnings for a model that writes on, everyday sentences for a translator, gaps for one that fills them.
+    """Beginnings for a model that writes on, sentences of its language for a translator, gaps for one that fills them.
 
-    Opinions for any other.
+    Tasks for a model that learned to be told them; opinions for any other.
     """
     purpose = purpose_of(checkpoint)
+    if purpose == CONTINUES:
+        return BEGINNINGS
+    if purpose == TRANSLATES:
+        return sentences_for(label_of(checkpoint))
+    if prompt := prompt_of(checkpoint):
+        return [prompt + text for text in SENTENCES]
     mask = mask_token(checkpoint) if purpose == FILLS else ""
-    return [text.format(mask) for text in WITH_A_GAP] if mask else BY_PURPOSE.get(purpose, EXAMPLES)
+    return [text.format(mask) for text in WITH_A_GAP] if mask else EXAMPLES
 
 
 def mask_token(checkpoint: str) -> str:
