@@ -15,6 +15,7 @@ from pages.parts.learn.around import (
     show_question,
     show_way_on,
     the_act,
+    unknown_of,
     usable_by,
 )
 from pages.parts.learn.page_top import begin_at_top
@@ -35,7 +36,8 @@ def show() -> None:
     with pages.plain_refusals(), pages.question_above(stop.name):
         with st.spinner("Computing the answer"):
             asked = ask(stop_selection)
-            aside = " ".join(filter(None, (instead(stop), "" if asked.unclear else doubt_of(stop, stop_selection))))
+            doubt = "" if asked.unclear else doubt_of(stop, stop_selection)
+            aside = " ".join(filter(None, (instead(stop), unknown_of(stop, stop_selection), doubt)))
         seen = show_question(path.stop, asked, path.guess, aside)
         address_notice()
         show_guesses(asked, path)

@@ -23,6 +23,7 @@ from pages.parts.write.settings import BEGINNINGS
 from tests.pages.test_every_page import ALL_PAGES, APP, BARELESS, bar, link
 from tests.pages.test_every_page import opened as opened_page
 from tests.pages.test_families import TEXT, app_folders, folders
+from tests.running import ROOT
 from tests.scripts import run_script
 
 __all__ = ["app_folders", "folders"]  # fixtures
@@ -64,10 +65,17 @@ def test_a_page_shows_a_model_of_any_kind_or_says_what_it_lacks(page, kind, app_
     assert parse_qs(explore.query_string)["checkpoint"] == [kind]
 
 
+@pytest.fixture(scope="module")
+def with_bundled(folders):
+    """The models that the stops of Learn open with, beside those of every kind."""
+    for name in ("sentiment", "stories", "translate-en-fr"):
+        (folders / name).symlink_to(ROOT / "checkpoints" / name, target_is_directory=True)
+
+
+@pytest.mark.usefixtures("with_bundled", "app_folders")
 @pytest.mark.parametrize("kind", NO_ANSWER)
 @pytest.mark.parametrize("stop", range(1, len(PATH) + 1))
-def test_a_stop_of_learn_asks_a_model_of_any_kind_or_says_what_it_needs(stop, kind, app_folders):
-    shutil.copytree("checkpoints/sentiment", app_folders / "sentiment", dirs_exist_ok=True)
+def test_a_stop_of_learn_asks_a_model_of_any_kind_or_says_what_it_needs(stop, kind):
     app = opened_page("learn.py", checkpoint=kind, text=TEXT, stop=str(stop), guesses=f"{stop}a")
     assert not app.exception
     assert not app.error
@@ -75,6 +83,14 @@ def test_a_stop_of_learn_asks_a_model_of_any_kind_or_says_what_it_needs(stop, ki
     told = [text for text in captions if f"{kind} cannot answer this question, which needs a" in text]
     assert len(told) == (stop in NO_ANSWER[kind])
     assert (bar(app)["model"] == kind) == (stop not in NO_ANSWER[kind])
+
+
+@pytest.mark.parametrize("page", ["explore.py", "inside.py", "positions.py", "break.py", "mistakes.py", "learn.py"])
+def test_a_foreign_text_is_said_to_be_unknown(page, app_folders):
+    app = opened_page(page, checkpoint="bert", text="the dog 日本 bit")
+    assert not app.exception
+    captions = [plain(caption.value) for caption in app.main.caption]
+    assert sum("of 5 tokens are unknown to the model" in text for text in captions) == 1, captions
 
 
 def test_the_examples_suit_the_kind(app_folders):
@@ -110,7 +126,7 @@ def files(monkeypatch) -> dict[str, Callable[[], bytes | str]]:
 
 @pytest.fixture
 def brought(folders, tmp_path, monkeypatch) -> Iterator[Callable[[str, str], tuple[str, dict[str, Path]]]]:
-    """Brings one of the tiny models, from the hub, as a folder or uploaded: its name, and what of it is in the session."""
+    """Brings a tiny model, from the hub, as a folder or uploaded: its name, and what of it is in the session."""
     monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
 
     def bring(kind: str, way: str) -> tuple[str, dict[str, Path]]:

@@ -22,6 +22,7 @@ from pages.parts.state.session import changed, choices, choose, take_back
 from pages.parts.widgets.binding import select
 from viz.export.provenance import Provenance
 from viz.export.share_picture import Bar
+from viz.text.caveats import unknown_tokens
 from viz.text.learn.answers import accuracy_of, doubt
 from viz.tokens import markdown_text, percent
 from viz.walkthrough.source_excerpts import excerpt
@@ -76,6 +77,14 @@ def doubt_of(stop: Stop, selection: Selection) -> str:
     probabilities = checkpoint.probabilities(trace_of(selection, Edits()))
     answer = max(probabilities, key=probabilities.__getitem__)
     return doubt(selection.text, answer, accuracy_of(checkpoint.card))
+
+
+def unknown_of(stop: Stop, selection: Selection) -> str:
+    """How many tokens of the visitor's text the model does not know; "" where the stop reads its own."""
+    if stop.own_text:
+        return ""
+    tokenizer = checkpoint_named(selection.checkpoint).tokenizer
+    return unknown_tokens(trace_of(selection, Edits()).text_stack, tokenizer.unknown_id)
 
 
 def show_question(number: int, asked: Asked, guess: str, aside: str) -> bool:
