@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from pages.parts.cache import file_states, file_times
 from pages.parts.lru_cache import LRUCache
 from pages.parts.models import loaded_models
 from pages.parts.models.loaded_models import RESERVE, ModelMemory, Visitors
@@ -125,3 +126,15 @@ def test_what_waits_for_the_end_of_a_session_is_called_once_it_stays_away():
     ends.look()
     assert calls == ["model", "upload"]
     assert list(ends.calls) == ["other"]
+
+
+def test_a_link_to_nowhere_and_a_file_that_is_deleted_meanwhile_are_no_files_of_a_folder(tmp_path):
+    (tmp_path / "config.json").write_bytes(b"{}")
+    (tmp_path / "notes").symlink_to("nowhere")
+    assert file_times(tmp_path) == [(tmp_path / "config.json").stat().st_mtime_ns]
+    (tmp_path / "later").write_bytes(b"12345")
+    states = file_states(tmp_path)
+    sizes = [next(states).st_size]
+    for file in list(tmp_path.iterdir()):
+        file.unlink()
+    assert [*sizes, *(state.st_size for state in states)] in ([2], [5])
