@@ -17,6 +17,7 @@ from model.errors import CheckpointError, printable
 from model.loading import checkpoint_files, weights
 from model.loading.bounded_files import LARGEST_JSON, strict_json
 from model.loading.checkpoint_files import CONFIG, LARGEST_TOKENIZER, TOKENIZER, Outline
+from model.loading.foreign_tokenizers import MARIAN_FILES
 from model.loading.headers import INDEX, LARGEST_HEADER, LARGEST_WEIGHTS, WEIGHTS, weight_files
 from model.loading.hub import client, disk
 from model.loading.hub.background import never, watched
@@ -25,7 +26,7 @@ from model.loading.hub.repositories import HubFile, Repository, conversions, rep
 from model.loading.memory import free_memory, gigabytes, memory_needed
 
 LONGEST_LOOK = 120.0  # seconds
-MARIAN, MARIAN_TOKENIZER = "marian", ("source.spm", "target.spm", "vocab.json")
+MARIAN = "marian"
 FIRST_READ = 64 << 10  # bytes of a file of weights: most headers are shorter
 SPARE_DISK = 64 << 20  # bytes that stay free
 LONGEST_SENTENCE = 300
@@ -132,7 +133,7 @@ def without_safetensors(name: HubName, values: dict[str, Any], over: Event, rese
 
 def tokenizer_files(remote: Repository, values: dict[str, Any]) -> list[str]:
     """The files that a repository's tokenizer is in; of Marian the three of sentencepiece, if they are there."""
-    kinds = [MARIAN_TOKENIZER, (TOKENIZER,)] if values.get("model_type") == MARIAN else [(TOKENIZER,)]
+    kinds = [MARIAN_FILES, (TOKENIZER,)] if values.get("model_type") == MARIAN else [(TOKENIZER,)]
     paths = next((paths for paths in kinds if remote.files.keys() >= set(paths)), ())
     repo = printable(remote.name.repo)
     if not paths:
