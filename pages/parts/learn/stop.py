@@ -54,6 +54,7 @@ class Stop:
     can_use: whether it can ask a model of this config. code: functions that computed the answer, whose lines are
     shown. paper: where the paper says so, Markdown. own_text: whether it reads its own texts, whatever was typed.
     leans_on_verdict: whether it speaks of what a model that judges texts says of the text, which may be wrong.
+    kept_knob: what of its knob holds for its other rounds as well.
     """
 
     name: str
@@ -65,3 +66,4 @@ class Stop:
     paper: str
     own_text: bool = False
     leans_on_verdict: bool = False
+    kept_knob: Callable[[str], str] = field(default=lambda knob: "")
