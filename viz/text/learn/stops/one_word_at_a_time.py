@@ -63,6 +63,7 @@ CLICK = "Click a French word to see what was looked at, and which other tokens c
 NOT_SHOWN = "The links appear with the answer"
 UNWRITTEN = "Not written yet"
 CANDIDATES = "probability of the next token"
+CANDIDATES_WITHOUT = "probability of the next token without “{source}”"
 CANDIDATES_ALT = "A bar for each of the likeliest next tokens."
 
 FORCE_QUESTION = "Token {step} becomes {second} instead of {first}. How many other words change?"
@@ -142,15 +143,15 @@ def letter_rows(texts: Sequence[str], changed: ChangedWords, french: Sequence[st
 
 
 def look_words(
-    written: WrittenSteps, link: tuple[str, float], text: str, without: tuple[float, str, float]
+    written: WrittenSteps, link: tuple[str, float], text: str, without: tuple[float, NextToken]
 ) -> dict[str, str]:
     """Everything that the second round names.
 
     link: source word, weight. without: the first token's probability where that word is hidden, and what is likeliest
-    there, with its own.
+    there.
     """
     source, share = link
-    first, (after, other, other_after) = written.steps[0][0], without
+    first, (after, other) = written.steps[0][0], without
     return {
         "text": shortened(text),
         "source": token_name(source),
@@ -158,8 +159,8 @@ def look_words(
         "first": token_name(first.token),
         "probability": percent(first.probability, 1),
         "after": percent(after, 1),
-        "other": token_name(other),
-        "other_after": percent(other_after, 1),
+        "other": token_name(other.token),
+        "other_after": percent(other.probability, 1),
         "steps": str(len(written.steps)),
     }
 
@@ -200,3 +201,8 @@ def step_name(written: WrittenSteps, step: int) -> str:
 def candidate_names(candidates: Sequence[NextToken]) -> list[str]:
     """ "1 · rouge", plain text."""
     return [position_name(rank, each.token.strip() or each.token) for rank, each in enumerate(candidates)]
+
+
+def candidates_without(source: str) -> str:
+    """What the bars are where no head looks at a source word, plain text."""
+    return CANDIDATES_WITHOUT.format(source=visible(source))
