@@ -25,7 +25,7 @@ EXACTLY_SILENT = "W₂ reads the active units alone: the others are exactly 0."
 SOFTLY_SILENT = "The others are small, not 0: without them the layer’s output for {token} would change by {change}."
 AT_MOST, BETWEEN, AT_LEAST = "{last} or fewer", "{first} to {last}", "{first} or more"
 TOKEN, UNIT = "Token", "Unit"
-LAYER = "Ask the same of layer"
+LAYER = "Ask about layer"
 WORDS_QUESTION = "How many of {count} words make unit {unit} of layer {layer} active, as {token} does?"
 WORDS_SETTING = (
     "Of all active units of {token}, unit {unit} is the one that the other tokens of this text make active least. Each "
