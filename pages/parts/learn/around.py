@@ -165,7 +165,7 @@ def show_way_on(path: Path) -> None:
             label = f"{'Skip to' if goes_on else 'Next'}: {PATH[path.stop].name}"
             st.button(label, key="next_stop", type=look, on_click=go_to, args=(path.stop + 1,))
         numbers = range(1, len(PATH) + 1)
-        select("All questions", numbers, path.stop, go_to, key="all_stops", format_func=name_of, width=320)
+        select("All questions", numbers, path.stop, go_to, key="all_stops", format_func=name_of, width=340)
     if path.stop == len(PATH) and path.guess and not goes_on:
         st.markdown(AFTER_THE_LAST)
 

@@ -75,7 +75,7 @@ AXES = ("after layer", "distance from the mean")
 WORD = "Another word"
 BEFORE, CENTRED, SCALED, RESULT = "before the norm", "mean subtracted", "divided by the deviation", "times γ, plus β"
 SCALED_RMS, RESULT_RMS = "divided by the root mean square", "times γ"
-LONGEST = 44  # characters of a sentence beside its bars
+LONGEST = 56  # characters of a sentence over its bars, for which a phone has room
 
 
 def row_name(text: str) -> str:
