@@ -89,8 +89,11 @@ def test_the_second_candidate_is_taken_at_another_step():
 def test_the_candidates_are_drawn_with_the_word_and_without_it():
     checkpoint = load_checkpoint("translate-en-fr")
     hidden = Edits(hidden=frozenset({HiddenKey("decoder", 0, "cross")}))
-    runs = [checkpoint.trace("The red house is big.", target="", edits=edits).logits[0] for edits in (Edits(), hidden)]
-    expected = [sorted((logits - logits.logsumexp(0)).exp().tolist(), reverse=True)[:5] for logits in runs]
+    expected = []
+    for edits in (Edits(), hidden):
+        logits = checkpoint.trace("The red house is big.", target="", edits=edits).logits
+        assert logits is not None
+        expected.append(sorted((logits[0] - logits[0].logsumexp(0)).exp().tolist(), reverse=True)[:5])
     drawn = [[row["share"] for row in values(at(2, guess="b"), place)] for place in (0, 1)]
     np.testing.assert_allclose(drawn, expected, atol=1e-6)
     assert len(at(2).get("vega_lite_chart")) == 1, "not before the guess"
