@@ -70,7 +70,8 @@ def show_mistake(name: str, effect: Effect, selection: Selection, checkpoint: Ch
         show_picture(name, effect, checkpoint, trace)
     address_notice()
     if not picture_alone():
-        share_bars("mistakes", (), "", provenance_of(selection, checkpoint, Edits()))
+        bars, foot = words.bars(words.WORDS[name], effect, checkpoint.config.labels)
+        share_bars("mistakes", bars, foot, provenance_of(selection, checkpoint, Edits()))
 
 
 def show_unfit(name: str, checkpoint: Checkpoint) -> None:

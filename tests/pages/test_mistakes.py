@@ -4,9 +4,10 @@ import pytest
 
 from model import load_checkpoint
 from model.measures.learn.mistakes.catalogue import MISTAKES, usable
+from model.measures.learn.mistakes.effect import subject_of
 from pages.parts.state.page_fields import CODEC
 from tests.pages.test_every_page import bar, button, link, one_refusal, opened
-from viz.text.learn.mistakes import WORDS
+from viz.text.learn.mistakes import UNMOVED, WORDS, bars, title
 
 OTHER = "The acting is not bad at all."
 
@@ -107,3 +108,18 @@ def test_check_yours_stands_at_the_end_where_the_formula_alone_gives_the_weights
         "Script (Python)",
     ]
     assert "Check yours" in [each.value for each in app.subheader]
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_picture_to_share_has_the_two_answers_of_the_title_as_bars(name):
+    checkpoint = load_checkpoint("sentiment")
+    effect = MISTAKES[name].effect(subject_of(checkpoint.model, checkpoint.tokenizer.encode(OTHER).ids))
+    drawn, foot = bars(WORDS[name], effect, checkpoint.config.labels)
+    if effect.answers is not None:
+        assert [each.length for each in drawn] == list(effect.answers)
+        heading = title(WORDS[name], effect, checkpoint.config.labels)
+        assert drawn[0].label in heading
+        assert effect.moved < UNMOVED or drawn[1].label in heading
+        assert foot == f"probability of “{checkpoint.config.labels[effect.label]}”"
+    assert [each.name for each in drawn] in ([], ["right", "wrong"])
+    assert all(0 <= each.length <= 1 for each in drawn)

@@ -41,6 +41,7 @@ WIDER, BOLDER = 1.25, 1.55
 TITLE_SIZES, SENTENCE_SIZES, TOKEN_SIZES = (44, 38, 32), (25, 22), (28, 25, 22, 19, 16)
 LONGEST = 200  # characters of any line: more has no room
 SMALL, LEADING = 20, 1.25
+THICKEST, BAR_TYPE = 56, 28  # of a bar where there are few, and of the type beside it
 MOST_LINES = 2  # of the title, of the sentence
 BETWEEN_TOKENS = 0.9  # of the type's size
 _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*\*|(?<!\\)[*`]|\[([^\]]*)\]\([^)]*\)")
@@ -78,14 +79,16 @@ def bars_svg(bars: Sequence[Bar], foot: str, words: Words, *, theme: Theme = LIG
 
 
 def bar_chart(bars: Sequence[Bar], height: Length, theme: Theme) -> Panel:
-    """A line for every number, the first above, of as many as there is room for."""
-    size, third = SMALL, ROOM / 3
+    """A line for every number, the first above, of as many as there is room for; few are thick and fill the height."""
+    shown = bars[: int(height / (2 * SMALL))]
+    thick = max(SMALL, min(THICKEST, height / (2 * len(shown)))) if shown else SMALL
+    size, third = min(BAR_TYPE, thick), ROOM / 3
     parts = []
-    for place, bar in enumerate(bars[: int(height / (2 * size))]):
-        y = (2 * place + 1) * size
+    for place, bar in enumerate(shown):
+        y = (2 * place + 1) * thick
         parts += [
             label(fitted(bar.name, third / WIDER, size), third - size, y, size, text_anchor="end", fill=theme.text),
-            box(third, y - size / 2, max(2, third * bar.length), size, fill=theme.accent),
+            box(third, y - thick / 2, max(2, third * bar.length), thick, fill=theme.accent),
             label(fitted(bar.label, third / WIDER, size), third * (1 + bar.length) + size, y, size, fill=theme.text),
         ]
     return Panel("".join(parts), ROOM, height)

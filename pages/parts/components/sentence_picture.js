@@ -355,6 +355,7 @@ function light(held) {
         weight === null
           ? restNumber(held, active, side, place)
           : short(weight, plan[side][place].wide)
+      word.number.setAttribute("x", String(inside(held, plan[side][place].number, word.number)))
       word.number.setAttribute("fill", weight === null || weight < 0.05 ? quiet : text)
       /** @param {At | null} one */
       const same = (one) => one && one.side === side && one.place === place
@@ -390,6 +391,14 @@ function paint(held, { box, text }, strength, special) {
     "fill",
     strength > 0.03 ? (contrast(colour, ink) >= contrast(colour, page) ? ink : page) : plain,
   )
+}
+
+// Where a number stands: what is wider than its word would run off the picture at the first and the last.
+/** @type {(held: Held, at: Spot["number"], number: SVGElement) => number} */
+function inside(held, at, number) {
+  if (at.anchor !== "middle") return at.x
+  const half = textWidth(held, number.textContent ?? "", SMALL) / 2
+  return Math.max(half, Math.min(at.x, held.plan.width - half))
 }
 
 // The weight between the active word and one of the other side; null for a word of its own side, or

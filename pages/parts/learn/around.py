@@ -159,21 +159,23 @@ def show_background(stop: Stop, asked: Asked) -> None:
 
 
 def show_way_on(path: Path) -> None:
-    """The next round of the question, the next question, the one before, and all of them."""
+    """The round before or else the question before, the next round, the next question, and all of them."""
     stop = PATH[path.stop - 1]
     goes_on = path.round < len(stop.rounds) and bool(path.guess)
     with st.container(horizontal=True, key="way_on", vertical_alignment="bottom"):
-        if path.stop > 1:
-            st.button("← Back", key="previous_stop", on_click=go_to, args=(path.stop - 1,))
+        if path.round > 1:
+            st.button("← Back", key="previous_round", on_click=go_to_round, args=(path, path.round - 1))
+        elif path.stop > 1:
+            st.button("← Back", key="previous_stop", on_click=go_to, args=(path.stop - 1, last_guessed(path)))
         if goes_on:
-            label, again = GO_ON.format(path.round + 1, len(stop.rounds)), {"round": path.round + 1}
-            st.button(label, key="next_round", type="primary", on_click=choose, kwargs=again)
+            label, following = GO_ON.format(path.round + 1, len(stop.rounds)), (path, path.round + 1)
+            st.button(label, key="next_round", type="primary", on_click=go_to_round, args=following)
         if path.stop < len(PATH):
             look: Any = "primary" if path.guess and not goes_on else "secondary"
             label = f"{'Skip to' if goes_on else 'Next'}: {PATH[path.stop].name}"
             st.button(label, key="next_stop", type=look, on_click=go_to, args=(path.stop + 1,))
         numbers = range(1, len(PATH) + 1)
-        select("All questions", numbers, path.stop, go_to, key="all_stops", format_func=name_of, width=320)
+        select("All questions", numbers, path.stop, go_to, key="all_stops", format_func=name_of, width=340)
     if path.stop == len(PATH) and path.guess and not goes_on:
         st.markdown(AFTER_THE_LAST)
 
@@ -183,9 +185,21 @@ def name_of(number: int) -> str:
     return f"{number} · {PATH[number - 1].name}"
 
 
-def go_to(stop: int) -> None:
-    """Another question; the first of its rounds."""
-    choose(stop=stop, round=1)
+def go_to(stop: int, number: int = 1) -> None:
+    """Another question. number: of its round."""
+    choose(stop=stop, round=number)
+
+
+def last_guessed(path: Path) -> int:
+    """The last round of the question before in which something was guessed; the first where nothing was."""
+    before = path.stop - 1
+    rounds = range(len(PATH[before - 1].rounds), 1, -1)
+    return next((number for number in rounds if f"{before}.{number}" in path.by_question), 1)
+
+
+def go_to_round(path: Path, number: int) -> None:
+    """Another round of the same question, with what of the knob holds for it as well."""
+    choose(round=number, knob=PATH[path.stop - 1].kept_knob(path.knob))
 
 
 @contextmanager

@@ -55,6 +55,7 @@ class Stop:
     code: functions that computed the answer, whose lines are
     shown. paper: where the paper says so, Markdown. own_text: whether it reads its own texts, whatever was typed.
     leans_on_verdict: whether it speaks of what a model that judges texts says of the text, which may be wrong.
+    kept_knob: what of its knob holds for its other rounds as well.
     """
 
     name: str
@@ -67,3 +68,4 @@ class Stop:
     needs: str = ""
     own_text: bool = False
     leans_on_verdict: bool = False
+    kept_knob: Callable[[str], str] = field(default=lambda knob: "")

@@ -60,6 +60,19 @@ def in_percent(share: float) -> str:
     return ">99" if round(100 * share) == 100 and share < 1 - 1e-6 else f"{100 * share:.0f}"
 
 
+def test_the_number_of_a_short_first_word_is_not_cut_off(browser, address):
+    with visitor(browser, width=1366, height=768) as page:
+        open_page(
+            page, address, "Explore", text="Bad acting, and nobody seems to know at all what this was for, in the end."
+        )
+        first = word(page, "columns", 0).locator(".number")
+        expect(first).to_contain_text("mean")
+        sheet, number = page.locator(".sheet svg").bounding_box(), first.bounding_box()
+        assert sheet is not None
+        assert number is not None
+        assert number["x"] >= sheet["x"]
+
+
 def test_the_curves_have_the_weights_of_the_found_head(browser, address, weights):
     with visitor(browser) as page:
         open_page(page, address, "Explore")

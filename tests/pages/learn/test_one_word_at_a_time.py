@@ -2,11 +2,14 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 
+from model import Edits, HiddenKey, load_checkpoint
 from pages.parts.learn.stops import NAMES, PATH, one_word_at_a_time
 from tests.pages.learn import rounds
 from tests.pages.learn.rounds import options
+from tests.pages.test_break import values
 from viz.text.learn.stops import one_word_at_a_time as words
 
 STOP = PATH.index(one_word_at_a_time.STOP) + 1
@@ -81,6 +84,20 @@ def test_the_second_candidate_is_taken_at_another_step():
     app = at(3, guess="a").selectbox(key="forced_step").set_value(3).run()
     assert not app.exception
     assert app.query_params["knob"] == "3"
+
+
+def test_the_candidates_are_drawn_with_the_word_and_without_it():
+    checkpoint = load_checkpoint("translate-en-fr")
+    hidden = Edits(hidden=frozenset({HiddenKey("decoder", 0, "cross")}))
+    expected = []
+    for edits in (Edits(), hidden):
+        logits = checkpoint.trace("The red house is big.", target="", edits=edits).logits
+        assert logits is not None
+        expected.append(sorted((logits[0] - logits[0].logsumexp(0)).exp().tolist(), reverse=True)[:5])
+    drawn = [[row["share"] for row in values(at(2, guess="b"), place)] for place in (0, 1)]
+    np.testing.assert_allclose(drawn, expected, atol=1e-6)
+    assert len(at(2).get("vega_lite_chart")) == 1, "not before the guess"
+    assert len(at(2, guess="b", knob="1").get("vega_lite_chart")) == 1, "the word is asked about at the first token"
 
 
 @pytest.mark.parametrize("knob", ["999", "x", "-1", "1.5"])

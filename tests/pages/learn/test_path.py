@@ -115,6 +115,18 @@ def test_next_and_back_keep_guesses_and_text():
     assert bar(app)["text"] == OWN
 
 
+def test_back_leads_through_the_rounds():
+    app = opened("learn.py", stop="3", guesses="2b_2.2c")
+    app = button(app, "← Back").click().run()
+    assert (app.query_params["stop"], app.query_params["round"]) == ("2", "2")
+    app = button(app, "← Back").click().run()
+    assert app.query_params["stop"] == "2"
+    assert "round" not in app.query_params
+    app = button(opened("learn.py", stop="3", guesses="2b"), "← Back").click().run()
+    assert app.query_params["stop"] == "2"
+    assert "round" not in app.query_params, "its second round was not reached"
+
+
 def test_another_text_is_guessed_anew():
     app = opened("learn.py", guesses="1a")
     app.session_state["_chosen"] = CODEC.reset(app.session_state["_chosen"], {"text"}) | {"text": OWN}

@@ -199,16 +199,44 @@ def test_gelu_leaves_something_of_the_others():
     assert "would change by" in sentence(app)
 
 
-def test_another_token_and_another_unit_can_be_chosen():
+def test_another_token_is_counted_on_its_own():
+    stack = load_checkpoint("translate-en-fr").trace(feed_forward.STOP.text, target="Oui.").text_stack
     app = at(feed_forward)
     app.selectbox(key="token_of_units").select_index(2).run()
     assert app.query_params["knob"] == "2"
-    assert any("for “was”" in each.value for each in app.main.markdown)
+    count = int(np.count_nonzero(np.asarray(stack.blocks[0].feed_forward.hidden[2])))
+    assert any(each.value.startswith(f"{count} of 1,024 units are active for “was”") for each in app.main.markdown)
+    assert "“loved”" in app.title[0].value, "the question stays"
+
+
+def test_another_unit_can_be_chosen_where_one_is_asked_about():
+    app = opened("learn.py", stop="9", round="2", guesses="9.2a")
+    app.selectbox(key="token_of_units").select_index(2).run()
     app.selectbox(key="unit_of_token").select_index(3).run()
     place, unit = app.query_params["knob"].split(".")
     assert place == "2"
-    assert any(f"Unit {int(unit) + 1} has" in each.value for each in app.main.markdown)
-    assert "“loved”" in app.title[0].value, "the question stays"
+    assert any(f"Unit {int(unit) + 1:,} has" in each.value for each in app.main.markdown)
+    assert "as “loved” does?" in app.caption[0].value, "the question stays"
+
+
+def test_the_count_of_units_tells_nothing_of_the_words_that_are_asked_about_next():
+    app = at(feed_forward)
+    told = " ".join(each.value for each in (*app.main.markdown, *app.caption))
+    next_answer = opened("learn.py", stop="9", round="2", guesses="9.2a").title[0].value
+    share = next_answer.split(", ")[1].removesuffix(" make it active.")
+    assert share.endswith("%")
+    assert share not in told
+    assert not [each for each in app.selectbox if each.key == "unit_of_token"]
+
+
+def test_the_layer_that_was_chosen_stays_in_the_next_round_and_on_the_way_back():
+    app = at(feed_forward, knob="3-2")
+    app.button(key="next_round").click().run()
+    assert "of layer 3" in app.title[0].value
+    assert app.query_params["knob"] == "-2"
+    app.button(key="previous_round").click().run()
+    assert "round" not in app.query_params
+    assert app.selectbox(key="layer_of_units").value == 2
 
 
 @pytest.mark.parametrize("knob", ["99", "0.99999", "king", "2.", ".5", "1.2.3"])

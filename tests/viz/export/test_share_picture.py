@@ -18,6 +18,7 @@ from viz.export.share_picture import (
     HEIGHT,
     MARGIN,
     SMALL,
+    THICKEST,
     WIDTH,
     Bar,
     Words,
@@ -160,13 +161,25 @@ def test_numbers_are_bars_as_long_as_they_are_large_under_the_same_words():
     wide = [
         float(box.attrib["width"])
         for box in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
-        if float(box.attrib["height"]) == SMALL
+        if float(box.attrib["height"]) == THICKEST
     ]
     assert wide == pytest.approx([(WIDTH - 2 * MARGIN) / 3, (WIDTH - 2 * MARGIN) / 12], abs=0.01)
     assert {"with positions", "5.1 %", "without positions", "1 %", "The largest change.", WORDS.title} <= set(
         texts(svg)
     )
     assert Image.open(io.BytesIO(bars_png(bars, "", WORDS))).size == (WIDTH, HEIGHT)
+
+
+def test_many_bars_are_thin_and_stay_above_the_foot():
+    bars = [Bar(name=f"number {place}", length=0.5, label="5 %") for place in range(40)]
+    for count in (1, 2, 5, 40):
+        svg = ElementTree.fromstring(bars_svg(bars[:count], "", WORDS))
+        panel = svg.findall("{http://www.w3.org/2000/svg}g")[1]
+        boxes = [box.attrib for box in panel.iter("{http://www.w3.org/2000/svg}rect")]
+        assert min(count, 8) <= len(boxes) <= count
+        top = float(panel.attrib["transform"].split(",")[-1].split()[-1].rstrip(")"))
+        assert all(SMALL <= float(box["height"]) <= THICKEST for box in boxes)
+        assert top + max(float(box["y"]) + float(box["height"]) for box in boxes) <= HEIGHT - 66 - SMALL / 2
 
 
 @pytest.mark.parametrize(

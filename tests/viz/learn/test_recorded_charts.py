@@ -125,7 +125,7 @@ def test_bars_hold_every_share_and_those_of_one_model_alone_before_the_guess():
 def test_bars_begin_at_nothing_and_long_names_stand_aslant():
     narrow, wide = (
         compared_bars(names, {"one": [0.9] * 4, "two": [0.8] * 4}, "share").to_dict()["layer"][0]["encoding"]
-        for names in (["a", "b", "c", "d"], ["1–128", "129–256", "257–512", "513–2,314"])
+        for names in (["1–128", "129–256", "257–512", "513–2,314"], ["once upon", "a time there", "was", "a girl"])
     )
     assert wide["y"]["scale"]["domain"] == [0, 1]
     assert [each["x"]["axis"]["labelAngle"] for each in (narrow, wide)] == [0, -45]

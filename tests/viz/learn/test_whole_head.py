@@ -38,15 +38,13 @@ def test_the_right_option_and_the_title_say_what_happened(before, after, other, 
     assert words.title(outcome, words.outcome_words(outcome, "it", "that")) == title
 
 
-@pytest.mark.parametrize(
-    ("fresh", "option"), [(4.0, "Far less widely"), (20.0, "About as widely"), (90.0, "Far more widely")]
-)
+@pytest.mark.parametrize(("fresh", "option"), [(4.0, "Far smaller"), (20.0, "About as large"), (90.0, "Far larger")])
 def test_the_spread_beside_that_of_training(fresh, option):
     trained, untrained = sharp(0.55, 0.82, 22.0), sharp(0.26, 0.64, fresh)
     assert words.SPREAD_OPTIONS[words.right_spread(trained, untrained)] == option
     names = words.spread_words(trained, untrained, 16)
-    assert ("although" in names["learned"]) == (option == "Far less widely")
-    assert "√16 = 4 of random vectors" in words.SPREAD_SENTENCE.format(**names)
+    assert ("reaches" in names["learned"]) == (option == "Far smaller")
+    assert "For random vectors the paper expects √16 = 4." in words.SPREAD_SENTENCE.format(**names)
 
 
 def test_a_token_is_named_without_being_read_as_markdown():

@@ -176,5 +176,8 @@ def test_models_that_do_the_same_are_called_by_their_names():
 
 
 def test_a_strip_says_by_what_its_row_is_multiplied():
-    assert words_as_vectors.strip_title(word_row(1.0), 16_000, 2.0) == "row 7 of 16,000: 4 numbers, × √4 = 2.0"
+    assert (
+        words_as_vectors.strip_title(word_row(1.0), 16_000, 2.0)
+        == "row 7 of 16,000: 4 numbers, each multiplied by √4 = 2.0"
+    )
     assert words_as_vectors.strip_title(word_row(1.0), 16_000, 1.0) == "row 7 of 16,000: 4 numbers"

@@ -20,7 +20,7 @@ NO_ANSWER = "The model gives no answer on this text that could change."
 
 CAN_BE_WRONG = "This model gets about {right} of 100 reviews right, so it may be wrong about this text."
 WRONG = "The model is wrong here: this text is {label}."
-OTHER_WRONG = " The model is wrong about the other order: it is {label}, too."
+OTHER_WRONG = " The model is wrong about the other order: that text is {label}, too."
 # What the texts that the app opens with say of their film, as we wrote them: a model may judge otherwise.
 LABELS = {
     "The film was slow, but I loved it.": "positive",

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.measures.learn.mistakes.effect import Curves, Effect, Tables
-from viz.tokens import decimal, markdown_text, percent
+from viz.export.share_picture import Bar
+from viz.tokens import decimal, markdown_text, percent, visible
 
 UNMOVED = 0.0005  # a difference of probabilities below this is not seen in a percentage of one decimal
 FLOAT16 = " In float16 the same line stops: “{error}”."
+SIDES = ("right", "wrong")
+AT_PLACE = "{up}; {across}: {place}"
 NO_CONTIGUOUS = " The transpose without `contiguous` stops at `view`: “{error}”."
 
 
@@ -46,6 +49,32 @@ def title(words: Words, effect: Effect, labels: Sequence[str]) -> str:
 def sentence(words: Words, effect: Effect, labels: Sequence[str]) -> str:
     """The numbers behind the title. labels: escaped."""
     return words.numbers(effect, labels[effect.label] if labels else "")
+
+
+def bars(words: Words, effect: Effect, labels: Sequence[str]) -> tuple[list[Bar], str]:
+    """The number that goes wrong, right and wrong, for the picture to share; and what it is, plain text.
+
+    No bars where the mistake has neither an answer nor a line of numbers that are all 0 or more.
+    """
+    if effect.answers is not None:
+        label = visible(labels[effect.label])
+        numbers = [(share, percent(share, 1)) for share in effect.answers]
+        return [bar(*named) for named in zip(SIDES, numbers, strict=True)], answer_axis(label)
+    if not isinstance(effect.picture, Curves):
+        return [], ""
+    right, wrong = effect.picture.right, effect.picture.wrong
+    place = int(np.abs(wrong - right).argmax())
+    pair = float(right[place]), float(wrong[place])
+    if min(pair) < 0 or max(pair) == 0:
+        return [], ""
+    numbers = [(number / max(pair), decimal(number, ".2f")) for number in pair]
+    foot = AT_PLACE.format(up=words.axes[1], across=words.axes[0], place=effect.picture.places[place])
+    return [bar(*named) for named in zip(SIDES, numbers, strict=True)], foot
+
+
+def bar(name: str, number: tuple[float, str]) -> Bar:
+    """A bar of a length, and its number in words."""
+    return Bar(name=name, length=number[0], label=number[1])
 
 
 def curves(effect: Effect) -> Curves:

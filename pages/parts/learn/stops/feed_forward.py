@@ -123,7 +123,7 @@ def ask(selection: Selection) -> Asked:
         answer=words.ANSWER.format(**names),
         sentence=words.SENTENCE.format(**names),
         picture=lambda seen: show_units(units, seen=seen),
-        act=lambda: show_choices(units),
+        act=lambda: choose_token(units),
         door=Door(page="inside", label=words.DOOR, explained=words.DOOR_EXPLAINED),
     )
 
@@ -178,50 +178,57 @@ def ask_about_words(selection: Selection) -> Asked:
         right=frozenset({next(at for at, group in enumerate(groups) if active in group)}),
         answer=words.WORDS_ANSWER.format(**names),
         sentence=words.WORDS_SENTENCE.format(**names),
-        picture=lambda seen: show_units(units, seen=True, with_words=seen),
-        act=lambda: show_choices(units),
+        picture=lambda seen: show_unit(units, with_words=seen),
+        act=lambda: choose_unit(units),
         door=Door(page="inside", label=words.DOOR, explained=words.DOOR_EXPLAINED),
     )
 
 
-def show_units(units: Units, *, seen: bool, with_words: bool = True) -> None:
-    """The grid of units; once it may be seen, those that are active, and the words that make one of them so."""
-    chosen = chosen_in(units)
-    place = chosen.place if seen else None
-    key = ("learn_units", trace_key(units.selection, Edits()), units.layer, place, chosen.unit)
-    show_chart(key, lambda: grid_of(units, chosen, seen=seen), words.GRID_ALT)
-    of_layer = checkpoint_key(units.selection.checkpoint), units.layer
-    vocabulary = vocabulary_in(*of_layer) if seen and with_words else None
+def show_units(units: Units, *, seen: bool) -> None:
+    """The grid of units; once it may be seen, those that are active. No unit is marked: the next round asks of one."""
+    show_grid(units, chosen_in(units).place if seen else None, None)
+
+
+def show_unit(units: Units, *, with_words: bool) -> None:
+    """The active units with one of them marked; with_words: and the words that make it active."""
+    chosen, of_layer = chosen_in(units), (checkpoint_key(units.selection.checkpoint), units.layer)
+    show_grid(units, chosen.place, chosen.unit)
+    vocabulary = vocabulary_in(*of_layer) if with_words else None
     if vocabulary is not None and chosen.unit is not None:
         words_key = ("learn_waking_words", of_layer, chosen.unit)
         group = group_of(vocabulary, chosen.unit)
         show_chart(words_key, lambda: word_bars([group], words.MEASURE, theme=theme()), words.WAKE_ALT)
 
 
-def grid_of(units: Units, chosen: Chosen, *, seen: bool) -> object:
-    """The units for the chosen token."""
-    values: Float[np.ndarray, " hidden"] = np.asarray(units.of_text.values[chosen.place])
-    return unit_grid(values if seen else None, units.count, marked=chosen.unit if seen else None, theme=theme())
+def show_grid(units: Units, place: int | None, unit: int | None) -> None:
+    """The units for a token, None for none yet; one of them marked."""
+    key = ("learn_units", trace_key(units.selection, Edits()), units.layer, place, unit)
+    values: Float[np.ndarray, " hidden"] | None = None if place is None else np.asarray(units.of_text.values[place])
+    show_chart(key, lambda: unit_grid(values, units.count, marked=unit, theme=theme()), words.GRID_ALT)
 
 
 def group_of(vocabulary: Vocabulary, unit: int) -> BarGroup:
     """The words that give a unit its largest values, as far as these are above 0."""
     strongest, values = vocabulary.waking.of(unit)
-    title = (words.WAKE if values else words.WAKE_NONE).format(unit=unit + 1)
+    title = (words.WAKE if values else words.WAKE_NONE).format(unit=f"{unit + 1:,}")
     return BarGroup(title=title, words=[vocabulary.words[place] for place in strongest], numbers=values)
 
 
-def show_choices(units: Units) -> None:
-    """Another token, or another unit of it; and how many words make that unit active."""
+def choose_token(units: Units) -> None:
+    """Another layer or another token, and how many units that token makes active."""
     chosen = chosen_in(units)
-    names = [position_name(place, token) for place, token in enumerate(units.tokens)]
     with st.container(horizontal=True):
-        layers = range(len(trace_of(units.selection, Edits()).text_stack.blocks))
-        select(words.LAYER, layers, units.layer, take_layer, key="layer_of_units", format_func=counted, width=200)
-        select(
-            words.TOKEN, range(len(names)), chosen.place, partial(take_token, units.layer), key="token_of_units",
-            format_func=names.__getitem__, width=200,
-        )  # fmt: skip
+        select_layer_and_token(units, chosen)
+    if chosen.place != units.place:
+        active = units.of_text.counts[chosen.place]
+        st.markdown(words.active_units(units.tokens[chosen.place], active, units.count))
+
+
+def choose_unit(units: Units) -> None:
+    """Another layer, another token or another unit of it; and how many words make that unit active."""
+    chosen = chosen_in(units)
+    with st.container(horizontal=True):
+        select_layer_and_token(units, chosen)
         if chosen.unit is None:
             return
         labels = words.unit_names(chosen.units, [units.value(chosen.place, unit) for unit in chosen.units])
@@ -237,9 +244,26 @@ def show_choices(units: Units) -> None:
         st.markdown(words.act(units.tokens[chosen.place], chosen.unit, value, (len(vocabulary.words), share)))
 
 
+def select_layer_and_token(units: Units, chosen: Chosen) -> None:
+    """Two lists beside each other."""
+    names = [position_name(place, token) for place, token in enumerate(units.tokens)]
+    layers = range(len(trace_of(units.selection, Edits()).text_stack.blocks))
+    select(words.LAYER, layers, units.layer, take_layer, key="layer_of_units", format_func=counted, width=200)
+    select(
+        words.TOKEN, range(len(names)), chosen.place, partial(take_token, units.layer), key="token_of_units",
+        format_func=names.__getitem__, width=200,
+    )  # fmt: skip
+
+
 def with_layer(knob: str, layer: int) -> str:
     """The knob at a layer; the first is not named."""
     return f"{knob}-{layer}" if layer else knob
+
+
+def layer_alone(knob: str) -> str:
+    """The knob at the same layer, with no token and no unit of it chosen."""
+    _, dash, layer = knob.partition("-")
+    return dash + layer
 
 
 def take_layer(layer: int) -> None:
@@ -266,4 +290,5 @@ STOP = Stop(
     rounds=(ask, ask_about_words),
     code=(FeedForward.forward, waking_words),
     paper=words.PAPER,
+    kept_knob=layer_alone,
 )

@@ -13,7 +13,15 @@ from model import Checkpoint, Edits, HiddenKey
 from model.decoding.steps import write
 from model.measures.cross_attention_links import POINTED, most_looked_at
 from model.measures.learn.order.changed_words import changed_words, counts_to_guess, other_number, others_changed
-from model.measures.learn.order.written_steps import Parting, WrittenSteps, parting, with_second, written_steps
+from model.measures.learn.order.written_steps import (
+    CANDIDATES,
+    NextToken,
+    Parting,
+    WrittenSteps,
+    parting,
+    with_second,
+    written_steps,
+)
 from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.components.linked_words import linked_words, step_clicked
 from pages.parts.frame.finding import picture_alone
@@ -183,10 +191,9 @@ def ask_about_look(selection: Selection) -> Asked:
     if link is None or not is_word(sources)[link[0]]:
         return unclear(words.NAME, selection, words.NO_CHOICE)
     place, share = link
-    after, likeliest, other_after = kept_hidden(checkpoint_key(selection.checkpoint), selection.text, place, links)
-    (other,) = links.checkpoint.tokenizer.pieces([likeliest])
-    names = words.look_words(links.written, (sources.words[place], share), selection.text, (after, other, other_after))
-    outcome = words.look_outcome(links.written, after=after, stays=likeliest == links.written.ids[0])
+    after, hidden = kept_hidden(checkpoint_key(selection.checkpoint), selection.text, place, links)
+    names = words.look_words(links.written, (sources.words[place], share), selection.text, (after, hidden[0]))
+    outcome = words.look_outcome(links.written, after=after, stays=hidden[0].token_id == links.written.ids[0])
     return Asked(
         question=words.LOOK_QUESTION.format(**names),
         setting=words.LOOK_SETTING.format(**names),
@@ -194,7 +201,7 @@ def ask_about_look(selection: Selection) -> Asked:
         right=frozenset({outcome}),
         answer=words.LOOK_ANSWERS[outcome].format(**names),
         sentence=(words.LOOK_GOES if outcome == len(words.LOOK_OPTIONS) - 1 else words.LOOK_STAYS).format(**names),
-        picture=lambda seen: show_look(links, seen=seen),
+        picture=lambda seen: show_look(links, seen=seen, hidden=(sources.words[place], hidden)),
         act=say_click,
         door=door(selection, 0),
         unclear="" if share > POINTED else words.EVEN.format(**names),
@@ -202,19 +209,21 @@ def ask_about_look(selection: Selection) -> Asked:
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def kept_hidden(key: Key, text: str, place: int, _links: Links) -> tuple[float, int, float]:
-    """The first token's probability where no head looks at a source word; the id of the likeliest there, and its own.
+def kept_hidden(key: Key, text: str, place: int, _links: Links) -> tuple[float, tuple[NextToken, ...]]:
+    """The first token's probability where no head looks at a source word, and the likeliest tokens there.
 
     place: of the source word. The key names the checkpoint and its files.
     """
     keys = (at for at, word in enumerate(_links.linked.keys) if word == place)
     edits = Edits(hidden=frozenset(HiddenKey("decoder", at, "cross") for at in keys))
-    first = _links.written.ids[0]
-    logits = checkpoint_named(key[0]).trace(text, target=(first,), edits=edits).logits
+    checkpoint, first = checkpoint_named(key[0]), _links.written.ids[0]
+    logits = checkpoint.trace(text, target=(first,), edits=edits).logits
     assert logits is not None
     shares = logits[0].softmax(dim=-1)
-    likeliest = int(shares.argmax())
-    return float(shares[first]), likeliest, float(shares[likeliest])
+    ids = shares.topk(CANDIDATES).indices.tolist()
+    tokens = zip(ids, checkpoint.tokenizer.pieces(ids), strict=True)
+    candidates = (NextToken(token_id=at, token=token, probability=float(shares[at])) for at, token in tokens)
+    return float(shares[first]), tuple(candidates)
 
 
 def say_click() -> None:
@@ -222,24 +231,38 @@ def say_click() -> None:
     st.markdown(words.CLICK)
 
 
-def show_look(links: Links, *, seen: bool) -> None:
-    """Words above words, at the step of the knob; before the guess the first word alone."""
+def show_look(links: Links, *, seen: bool, hidden: tuple[str, Sequence[NextToken]]) -> None:
+    """Words above words, at the step of the knob; before the guess the first word alone.
+
+    hidden: the source word that is asked about, and the candidates for the first token where no head looks at it.
+    """
     of_step = links.linked.of_step
     step = chosen_step(links.selection, range(len(links.written.steps)), 0) if seen else 0
-    show_links(links, of_step[step], step, until=of_step[-1] if seen else of_step[0])
+    show_links(
+        links,
+        of_step[step],
+        step,
+        until=of_step[-1] if seen else of_step[0],
+        hidden=hidden if seen and step == 0 else None,
+    )
 
 
-def show_links(links: Links, word: int, step: int | None, *, until: int) -> None:
-    """Words above words, and the candidates of the step, which are left out where there is none.
+def show_links(
+    links: Links, word: int, step: int, *, until: int, hidden: tuple[str, Sequence[NextToken]] | None = None
+) -> None:
+    """Words above words, and the candidates of the step.
 
-    until: the last word whose letters and links are there.
+    until: the last word whose letters and links are there. hidden: a source word, and the candidates without it.
     """
     left, right = st.columns([3, 2], gap="large")
     with left:
         linked_words(picture_of(links, word, until), partial(take_word, len(links.written.steps)))
     with right:
-        if step is not None:
-            show_candidates(links, step)
+        show_candidates(("learn_candidates", links.forced_pass.key, step), links.written.steps[step], words.CANDIDATES)
+        if hidden is not None:
+            source, candidates = hidden
+            key = ("learn_candidates_hidden", links.forced_pass.key, source)
+            show_candidates(key, candidates, words.candidates_without(source))
 
 
 def picture_of(links: Links, word: int, until: int) -> dict[str, Any]:
@@ -254,12 +277,10 @@ def picture_of(links: Links, word: int, until: int) -> dict[str, Any]:
     }
 
 
-def show_candidates(links: Links, step: int) -> None:
-    """The likeliest tokens at a step."""
-    candidates = links.written.steps[step]
+def show_candidates(key: tuple[Any, ...], candidates: Sequence[NextToken], title: str) -> None:
+    """The likeliest tokens at a step. title: what the bars are."""
     shares = [each.probability for each in candidates]
-    key = ("learn_candidates", links.forced_pass.key, step)
-    make = partial(share_chart, words.candidate_names(candidates), shares, words.CANDIDATES, theme=theme())
+    make = partial(share_chart, words.candidate_names(candidates), shares, title, theme=theme())
     show_chart(key, make, words.CANDIDATES_ALT)
 
 

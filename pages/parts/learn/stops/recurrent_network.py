@@ -28,7 +28,7 @@ FORGET_BIASES = ("0", "1", "2", "4")
 WIDEST, MOST_LAYERS = 256, 8  # of a model of which another is made with fresh weights
 DOOR = Door(
     page="costs",
-    label="What it costs: parameters, memory and time of a Transformer",
+    label="What it costs: parameters, memory, time",
     explained="Adds up the parameters of this model box by box, and shows what its attention costs by length.",
 )
 

@@ -10,7 +10,7 @@ from viz.theme import FONT_SIZE, LIGHT, Theme
 
 HEIGHT = 320
 NUMBERED = 16  # bars, up to which each has its number over it
-WIDE = 24  # letters of all groups' names, from which on they stand aslant: side by side a phone has no room for them
+WIDE = 44  # letters that a phone has room for side by side; where all groups' names need more, they stand aslant
 
 
 def compared_bars(
@@ -42,7 +42,7 @@ def compared_bars(
     ]
     labels = alt.Axis(
         title=across,
-        labelAngle=-45 if sum(map(len, groups)) >= WIDE else 0,
+        labelAngle=-45 if len(groups) * max(map(len, groups), default=0) > WIDE else 0,
         labelFontSize=FONT_SIZE - 2,
         labelOverlap=False,
     )

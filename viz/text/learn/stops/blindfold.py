@@ -60,9 +60,10 @@ TRAINED_ANSWERS = {
     -1: "Worse: {masked} becomes {unmasked}.",
 }
 TRAINED_SENTENCE = (
-    "These are mean probabilities of the {count} next tokens. Without the mask, {rose} of them get likelier, and "
-    "{right} {are} its first choice. A model that copies would have all {count}; this one has not learned to copy."
+    "These are mean probabilities of the {tokens} after the first. Without the mask, {rose} of them {get} likelier, "
+    "and {right} {are} the model’s first choice. A model that copies would have all {count}{but}."
 )
+NOT_LEARNED = "; this one has not learned to copy"
 ALONE = "This text has a single token, so there is no next one to predict."
 PLACE_LABEL = "What it expected"
 PLACE_SENTENCE = "With the mask: {masked}. Without: {unmasked}."
@@ -124,9 +125,12 @@ def trained(ahead: Lookahead, checkpoint: str) -> dict[str, str]:
         "masked": percent(masked),
         "unmasked": percent(unmasked),
         "count": str(len(ahead.masked)),
+        "tokens": "1 token" if len(ahead.masked) == 1 else f"{len(ahead.masked)} tokens",
         "rose": str(rose),
+        "get": "gets" if rose == 1 else "get",
         "right": str(right),
         "are": "is" if right == 1 else "are",
+        "but": NOT_LEARNED if right < len(ahead.masked) else "",
     }
 
 

@@ -25,7 +25,7 @@ EXACTLY_SILENT = "W₂ reads the active units alone: the others are exactly 0."
 SOFTLY_SILENT = "The others are small, not 0: without them the layer’s output for {token} would change by {change}."
 AT_MOST, BETWEEN, AT_LEAST = "{last} or fewer", "{first} to {last}", "{first} or more"
 TOKEN, UNIT = "Token", "Unit"
-LAYER = "Ask the same of layer"
+LAYER = "Ask about layer"
 WORDS_QUESTION = "How many of {count} words make unit {unit} of layer {layer} active, as {token} does?"
 WORDS_SETTING = (
     "Of all active units of {token}, unit {unit} is the one that the other tokens of this text make active least. Each "
@@ -91,11 +91,21 @@ def asked_words(
     }
 
 
+def active_units(token: str, active: int, units: int) -> str:
+    """How many units are active for a token."""
+    share = percent(active / units, 1)
+    return ANSWER.format(active=f"{active:,}", units=f"{units:,}", token=token_name(token), share=share)
+
+
 def act(token: str, unit: int, value: float, vocabulary: tuple[int, float]) -> str:
     """What a unit is for a token and for the words of the vocabulary. vocabulary: how many words, the active share."""
     count, share = vocabulary
     return ACT.format(
-        unit=unit + 1, value=decimal(value, ".2f"), token=token_name(token), count=f"{count:,}", share=percent(share, 1)
+        unit=f"{unit + 1:,}",
+        value=decimal(value, ".2f"),
+        token=token_name(token),
+        count=f"{count:,}",
+        share=percent(share, 1),
     )
 
 
@@ -135,5 +145,6 @@ def silent(token: str, change: float | None) -> str:
 def unit_names(units: Sequence[int], values: Sequence[float]) -> list[str]:
     """ "unit 241: 4.44"."""
     return [
-        UNIT_NAME.format(unit=unit + 1, value=decimal(value, ".2f")) for unit, value in zip(units, values, strict=True)
+        UNIT_NAME.format(unit=f"{unit + 1:,}", value=decimal(value, ".2f"))
+        for unit, value in zip(units, values, strict=True)
     ]

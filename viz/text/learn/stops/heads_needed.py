@@ -7,15 +7,13 @@ from viz.text.learn.answers import answer_name, heads_in_words, listing, points,
 from viz.tokens import counted, percent, visible
 
 QUESTION = "How many of its {all} heads does the model need for this answer?"
-SETTING = (
-    "{Saying}. Heads are muted one after the other, those that change this least first, until another answer wins."
-)
+SETTING = "{Saying}. We mute one head after the other, first those that change this least, until another answer wins."
 ANSWER = "{needed} of {all}: with the other {spare} muted it still says {answer}, {share}."
 ANSWER_NONE = "None: with all {all} heads muted it still says {answer}, {share}."
 ANSWER_ALL = "All {all}: with the first head muted another answer wins."
 SENTENCE = (
-    "With {next} muted another answer wins: {answer} has {next_share} left. With up to {within} muted, it moves by no "
-    "more than 5 points."
+    "With {next} muted another answer wins: {answer} has {next_share} left. With up to {within} muted, {answer} moves "
+    "by no more than 5 points."
 )
 SENTENCE_NONE = (
     "The words themselves and the feed-forward layers are left. With up to {within} muted, {answer} moves by no more "
@@ -34,7 +32,7 @@ PAPER = (
     "0.9 BLEU worse than eight, and too many heads are worse as well."
 )
 
-CUT_QUESTION = "Code cuts the width into heads without the transpose. How many of {count} tokens does head 1 read?"
+CUT_QUESTION = "Code cuts the queries into heads without the transpose. How many of {count} tokens does head 1 read?"
 CUT_SETTING = (
     "The queries leave their projection as {count} rows of {width} numbers. `q.view({heads}, {count}, {head_width})` "
     "has the right shape, so no error is raised."

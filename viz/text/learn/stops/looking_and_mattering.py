@@ -19,12 +19,12 @@ OPTIONS = (
 )
 MUTE_QUESTION = "What happens to {answer} ({plain}) when the {heads_that_look} hardest at {word} {are} muted?"
 MUTE_SETTING_NEARLY_ALL = (
-    "{Heads} of {all} {give} {word} at least {least} of {their} attention. **Muting** a head sets what it passes on "
-    "to 0."
+    "{Heads} of {all} {give} {word} at least {least} of {their} attention. **Muting** a head replaces its output "
+    "with zeros."
 )
 MUTE_SETTING_HARDEST = (
-    "One head gives {word} {hardest} of its attention, more than any head gives another word. **Muting** it sets what "
-    "it passes on to 0."
+    "One head gives {word} {hardest} of its attention, more than any head gives another word. **Muting** it replaces "
+    "its output with zeros."
 )
 FORBID_QUESTION = "What happens to {answer} ({plain}) when no head may look at {word}?"
 FORBID_SETTING = "The word stays in the text, but all {all} heads have to give their attention to the other words."
@@ -35,7 +35,7 @@ CHANGES = (
     "Almost nothing changes: {answer} goes from {before} to {after}.",
     "{answer} rises from {before} to {after}.",
 )
-MUTE_SENTENCE = "Of all {all} heads, muting head {head} of layer {layer} alone changes it most: to {most}."
+MUTE_SENTENCE = "Of all {all} heads, head {head} of layer {layer} changes it most when it alone is muted: to {most}."
 FORBID_SENTENCE = "It was {after_mute} with {heads} muted. "
 OTHERS = "The other {others} give {word} {mean} of their attention on average."
 OTHER = "The other head gives {word} {mean} of its attention."

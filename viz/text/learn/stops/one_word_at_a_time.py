@@ -22,8 +22,8 @@ DOOR_EXPLAINED = "Shows this translation step by step, with every head, beam sea
 
 LETTER_QUESTION = "“{before}” becomes “{after}”. How many French words change?"
 LETTER_SETTING = (
-    "The model translates “{text}” as “{french}” Now it gets “{other}”: one letter is changed, even where the English "
-    "is then wrong."
+    "The model translates “{text}” as “{french}” Now it gets “{other}” Only one letter has changed, so the English "
+    "may be wrong."
 )
 NO_LETTER = "This text has no word that the model knows both with an “s” at its end and without."
 LETTER_ANSWERS = (
@@ -32,8 +32,9 @@ LETTER_ANSWERS = (
     "{count} of {all} French words change: “{other_french}”",
 )
 PARTED = (
-    "They part at token {step}: {other_token} goes from {other_before} to {other_after}, and {token} from "
-    "{token_before} to {token_after}. The decoder reads the token that it writes there before it chooses the next."
+    "The two translations first differ at token {step}: {other_token} goes from {other_before} to {other_after}, and "
+    "{token} from {token_before} to {token_after}. The decoder reads the token that it writes there before it chooses "
+    "the next."
 )
 NOT_PARTED = "At every step the same token stays the likeliest, though its probability changes."
 STEP = "Step through the new translation"
@@ -41,7 +42,7 @@ STEP = "Step through the new translation"
 LOOK_QUESTION = "What comes in place of {first} when the decoder may not look at {source}?"
 LOOK_SETTING = (
     "“{text}” is being translated. The decoder chooses {first} ({probability}) as its first token. It looks at the "
-    "English words by **cross-attention**, and {source} gets {share} of it."
+    "source words by **cross-attention**, and gives {share} of that to {source}."
 )
 LOOK_OPTIONS = ("Still {first}, as likely or likelier", "Still {first}, but less likely", "Another token")
 LOOK_ANSWERS = (
@@ -63,6 +64,7 @@ CLICK = "Click a French word to see what was looked at, and which other tokens c
 NOT_SHOWN = "The links appear with the answer"
 UNWRITTEN = "Not written yet"
 CANDIDATES = "probability of the next token"
+CANDIDATES_WITHOUT = "probability of the next token without “{source}”"
 CANDIDATES_ALT = "A bar for each of the likeliest next tokens."
 
 FORCE_QUESTION = "Token {step} becomes {second} instead of {first}. How many other words change?"
@@ -77,10 +79,10 @@ FORCE_ANSWERS = (
     "{count} other words change: “{other_french}”",
 )
 FORCE_CHANGED = (
-    "The English is the same, and so is what the encoder made of it. But the decoder also reads the words that it has "
-    "written, and one of them is another."
+    "The source text is the same, and so is what the encoder made of it. But the decoder also reads the words that it "
+    "has written, and one of them is different."
 )
-FORCE_SAME = "The decoder reads another word of its own here, and still finds the same words likeliest after it."
+FORCE_SAME = "The decoder reads a different word of its own here, but the same words stay the likeliest after it."
 FORCE_OTHER = "Take the second candidate at another step"
 FORCED_ROW, OWN_ROW = "with the second candidate at token {step}", "as the model writes it"
 
@@ -142,15 +144,15 @@ def letter_rows(texts: Sequence[str], changed: ChangedWords, french: Sequence[st
 
 
 def look_words(
-    written: WrittenSteps, link: tuple[str, float], text: str, without: tuple[float, str, float]
+    written: WrittenSteps, link: tuple[str, float], text: str, without: tuple[float, NextToken]
 ) -> dict[str, str]:
     """Everything that the second round names.
 
     link: source word, weight. without: the first token's probability where that word is hidden, and what is likeliest
-    there, with its own.
+    there.
     """
     source, share = link
-    first, (after, other, other_after) = written.steps[0][0], without
+    first, (after, other) = written.steps[0][0], without
     return {
         "text": shortened(text),
         "source": token_name(source),
@@ -158,8 +160,8 @@ def look_words(
         "first": token_name(first.token),
         "probability": percent(first.probability, 1),
         "after": percent(after, 1),
-        "other": token_name(other),
-        "other_after": percent(other_after, 1),
+        "other": token_name(other.token),
+        "other_after": percent(other.probability, 1),
         "steps": str(len(written.steps)),
     }
 
@@ -200,3 +202,8 @@ def step_name(written: WrittenSteps, step: int) -> str:
 def candidate_names(candidates: Sequence[NextToken]) -> list[str]:
     """ "1 · rouge", plain text."""
     return [position_name(rank, each.token.strip() or each.token) for rank, each in enumerate(candidates)]
+
+
+def candidates_without(source: str) -> str:
+    """What the bars are where no head looks at a source word, plain text."""
+    return CANDIDATES_WITHOUT.format(source=visible(source))

@@ -15,19 +15,19 @@ DIGITS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 FAR = 32  # tokens back
 BRANCHES = (0.5, 0.01, 1e-6)  # of the gradient at the last token: where one option ends and the next begins
 
-GRADIENT_QUESTION = "How much of an LSTM's gradient reaches the first word of this text?"
+GRADIENT_QUESTION = "How much of an LSTM’s gradient reaches the first word of this text?"
 GRADIENT_SETTING = (
-    "An **LSTM** reads the {count} tokens one after the other; to learn, a gradient goes back from its last state the "
-    "same way. Both models have fresh weights. Beside its gradient at the last token, at the first it is:"
+    "An **LSTM**, a recurrent network, reads the {count} tokens one after the other. In training, a gradient goes back "
+    "the same way. With fresh weights, the gradient at the first token, divided by that at the last, is:"
 )
 GRADIENT_OPTIONS = (
     "More than a half", "Between 1 % and a half", "Between a millionth and 1 %", "Less than a millionth",
 )  # fmt: skip
-GRADIENT_ANSWER = "The first token of {count} gets {first} of the last one's."
+GRADIENT_ANSWER = "The first of {count} tokens gets {first} of the gradient at the last."
 GRADIENT_SENTENCE = (
-    "In the LSTM, {back} tokens back, {middle} of it are left. In the Transformer, attention joins the last token to "
-    "every other in one step: the first gets {transformer_first} of the last one's gradient, the one before the last "
-    "{transformer_next}."
+    "In the LSTM, the token {back} back from the last gets {middle} of it. In the Transformer, attention joins the "
+    "last token to every other in one step: the first gets {transformer_first} of the gradient at the last, the one "
+    "before the last {transformer_next}."
 )
 GRADIENT_ALONE = "This text has a single token, so no gradient has to go back."
 FORGET_LABEL = "Added to the bias of the forget gate"
@@ -39,8 +39,8 @@ ACROSS_GRADIENT, UP_GRADIENT = "tokens back from the last", "gradient, beside th
 
 COST_QUESTION = "On one processor core, from which length is the Transformer faster?"
 COST_SETTING = (
-    "A text of 1,024 tokens is 1,024 steps to the LSTM, each of which waits for the one before; to a layer of "
-    "attention it is 1. Both models have about {parameters} parameters. Forward pass, one text at a time:"
+    "A text of 1,024 tokens is 1,024 steps to the LSTM, each of which waits for the one before. A layer "
+    "of attention takes 1. Both models have about {parameters} parameters. Forward pass, one text at a time:"
 )
 COST_OPTIONS = ("From 16 tokens on", "From 128 tokens on", "From 1,024 tokens on", "At none up to 1,024")
 COST_LENGTHS = (32, 256, 1024)  # up to which a length belongs to an option

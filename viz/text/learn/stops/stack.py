@@ -21,7 +21,7 @@ VERDICT_ANSWERS = (
     "Much closer: all between {after_least} and {after_most}.",
     "Every sentence gets nearly the same verdict: {after_least} to {after_most}.",
 )
-VERDICT_SENTENCE = "Without residual connections, {width} of the range of the {count} verdicts is left."
+VERDICT_SENTENCE = "Without residual connections, the {count} verdicts keep {width} of their range."
 SPREAD_QUESTION = "Without residual connections, how different are the tokens’ vectors after the last layer?"
 SPREAD_SETTING = (
     "With them, the {tokens} vectors of this text differ from their mean by {with_last} of their length after the last "
@@ -37,7 +37,7 @@ SPREAD_ANSWERS = (
     "They differ more: by {without_last} of their length.",
     "They differ nearly as much: by {without_last} of their length.",
     "They differ less: by {without_last} of their length.",
-    "All {tokens} tokens have the same vector, to {without_last} of its length.",
+    "All {tokens} tokens have the same vector: they differ by {without_last} of its length.",
 )
 SPREAD_SENTENCE = (
     "Each attention averages values, so it makes vectors more alike; the residual connection keeps what made them "
@@ -45,14 +45,14 @@ SPREAD_SENTENCE = (
 )
 ONE_TOKEN = "This text has one token, and one vector differs from no other."
 NORM_QUESTION = "A word’s vector is made twice as long. What does the layer’s first norm make of it?"
-NORM_SETTING = "The vector of {word} before the norm has a mean of {mean} and a deviation of {deviation}."
+NORM_SETTING = "Before the norm, the vector of {word} has a mean of {mean} and a standard deviation of {deviation}."
 NORM_OPTIONS = ("A vector twice as long", "A vector half as long", "The same vector as before", "A random vector")
 NORM_SAME = 2  # the place of the option
 NORM_ANSWER = "The same vector: doubling moves the result by {doubled} of its length."
 NORM_MOVES = "A different vector: doubling moves the result by {doubled} of its length."
 NORM_SENTENCE = (
-    "The norm {centres}divides by the {measure}, so the length is gone; then it multiplies by γ{shift}, which training "
-    "chose."
+    "The norm {centres}divides by the {measure}, so the length is gone. Then it multiplies by γ{shift}, as learned in "
+    "training."
 )
 NO_NORM = "This model has no norm before its first attention."
 PAPER = (
@@ -66,16 +66,16 @@ VERDICT_DOOR, VERDICT_DOOR_EXPLAINED = (
 )
 NORM_DOOR, NORM_DOOR_EXPLAINED = "Inside a head: the norm, step by step", "Shows the norm of a query and a key."
 DEPTH = "Which stack"
-OWN, FRESH = "this model", "24 fresh layers"
+OWN, FRESH = "this model", "24 untrained layers"
 ALT_LINES = "Two lines over the layers: how far the tokens' vectors are from their mean, with residuals and without."
 ALT_BARS = "Two bars for each sentence: the probability with residual connections and without."
 ALT_NORM = "Rows of cells: the vector before the norm, and after each of its steps."
 WITH, WITHOUT = "with residuals", "without"
 AXES = ("after layer", "distance from the mean")
 WORD = "Another word"
-BEFORE, CENTRED, SCALED, RESULT = "as it comes", "mean taken off", "divided by the deviation", "times γ, plus β"
+BEFORE, CENTRED, SCALED, RESULT = "before the norm", "mean subtracted", "divided by the deviation", "times γ, plus β"
 SCALED_RMS, RESULT_RMS = "divided by the root mean square", "times γ"
-LONGEST = 44  # characters of a sentence beside its bars
+LONGEST = 56  # characters of a sentence over its bars, for which a phone has room
 
 
 def row_name(text: str) -> str:
@@ -125,8 +125,8 @@ def norm_words(token: str, steps: NormSteps, *, has_shift: bool) -> dict[str, st
         "mean": decimal(float(steps.before.mean()), ".3f"),
         "deviation": decimal(steps.deviation, ".3f"),
         "doubled": share(steps.doubled),
-        "centres": "takes the mean off and " if centres else "",
-        "measure": "deviation" if centres else "root mean square",
+        "centres": "subtracts the mean and " if centres else "",
+        "measure": "standard deviation" if centres else "root mean square",
         "shift": " and adds β" if has_shift else "",
     }
 

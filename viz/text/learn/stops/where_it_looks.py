@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from model.measures.learn.heads.clear_row import ClearRow
 from viz.explorer.attention_kinds import Kind
-from viz.tokens import counted, markdown_text, percent, position_name, visible
+from viz.tokens import counted, markdown_text, percent, visible
 
 QUESTION = "The model reads {query}. Which word does this head look at most?"
 SETTING = (
@@ -12,12 +12,13 @@ SETTING = (
     "its attention."
 )
 BEFORE = " up to it"
+AMONG_EQUALS = " (token {place})"
 ANSWER = "{query} looks at {key}: {share} of its attention."
 SENTENCE = "Next comes {second_key} with {second}. The {count} shares, called **weights**, add up to {total}."
 UNCLEAR = "In this text no word gives half of its attention to one other word, in any head."
 ALONE = "This question needs two whole words, one that looks and one that is looked at."
-CHOOSE = "Choose another word: its row adds up to 1 too"
-CHOSEN = "{query} gives most to {key}: {share}. The {count} weights of its row add up to {total}."
+CHOOSE = "Choose another word: its weights add up to 1 too"
+CHOSEN = "{query} gives most to {key}: {share}. Its {count} weights add up to {total}."
 DOOR = "Inside this weight"
 DOOR_EXPLAINED = "Shows every step from the two words to this weight."
 EXPLORE_EXPLAINED = "Shows where every head of every layer looks."
@@ -25,18 +26,15 @@ ALT = "The words of the text; above each a bar, the weight that the query gives 
 
 
 def name(kind: Kind, place: int) -> str:
-    """ "“loved”", escaped."""
-    token = kind.keys.tokens[place]
-    return f"“{markdown_text(visible(token.strip() or token))}”"
+    """ "“loved”", escaped; of a word that stands in the text twice, "“sat” (token 10)"."""
+    names = [visible(token.strip() or token) for token in kind.keys.tokens]
+    where = AMONG_EQUALS.format(place=counted(place)) if names.count(names[place]) > 1 else ""
+    return f"“{markdown_text(names[place])}”{where}"
 
 
 def option_names(row: ClearRow, kind: Kind, places: Sequence[int]) -> list[str]:
     """What can be guessed: the query by "itself", and equal words by their positions."""
-    names = [f"{name(kind, place)} itself" if place == row.query else name(kind, place) for place in places]
-    return [
-        label if names.count(label) == 1 else markdown_text(position_name(place, kind.keys.tokens[place]))
-        for place, label in zip(places, names, strict=True)
-    ]
+    return [name(kind, place) + (" itself" if place == row.query else "") for place in places]
 
 
 def words(row: ClearRow, kind: Kind) -> dict[str, str]:

@@ -20,29 +20,29 @@ OPTIONS = (
 OTHERWISE = "Without the division, {other} wins with {other_share}; {answer} falls from {before} to {after}."
 MOVES = "Without the division, {answer} {verb} from {before} to {after}."
 SENTENCE = (
-    "Rows become sharper: their largest weight is {all_undivided} on average instead of {all_divided}, in this head "
-    "{undivided} instead of {divided}."
+    "Rows become sharper: over all heads, the largest weight of a row is {all_undivided} on average instead of "
+    "{all_divided}; in this head it is {undivided} instead of {divided}."
 )
 ACT = (
     "Move the scale in the picture: to the left, all words of a row become alike; to the right, one word takes all. "
     "The button “without” leaves the division out.{order}"
 )
 
-ORDER = " The order of a row's weights stays, whatever the scale: all its products are multiplied by one number."
+ORDER = " The order of a row’s weights stays, whatever the scale: all its products are multiplied by one number."
 
-SPREAD_QUESTION = "The products q · k of a trained head spread by {deviation}. How widely do an untrained head's?"
+SPREAD_QUESTION = "The products q · k of trained heads have a spread of {deviation}. How large is it without training?"
 SPREAD_SETTING = (
-    "Spread is the standard deviation of q · k, the mean of all heads. The untrained model has the same sizes and "
-    "random weights; “about as widely” means less than {like} times as wide or as narrow."
+    "The **spread** is the standard deviation of q · k, averaged over all heads. The untrained model has the same "
+    "sizes and random weights. “About as large” means less than {like} times as large or as small."
 )
-SPREAD_OPTIONS = ("Far less widely", "About as widely", "Far more widely")
-SPREAD_ANSWER = "Untrained, the products spread by {fresh}; trained, by {deviation}."
+SPREAD_OPTIONS = ("Far smaller", "About as large", "Far larger")
+SPREAD_ANSWER = "The untrained model has a spread of {fresh}, the trained one {deviation}."
 SPREAD_SENTENCE = (
-    "The paper expects √{width} = {root} of random vectors. Without the division, an untrained row's largest weight is "
-    "{fresh_undivided} on average instead of {fresh_divided}; {learned}."
+    "For random vectors the paper expects √{width} = {root}. In the untrained model, the largest weight of a row is "
+    "{fresh_divided} on average with the division and {fresh_undivided} without it. {learned}"
 )
-LEARNED = "trained rows reach {divided} although they are divided"
-NOT_LEARNED = "that of trained rows, which are divided, is {divided}"
+LEARNED = "The trained model reaches {divided} with the division."
+NOT_LEARNED = "In the trained model it is {divided} with the division."
 SPREAD_ACT = (
     "The picture now shows a head of the untrained model. Compare the buttons “with the division” and “without”."
 )

@@ -63,10 +63,10 @@ SHIFT = "Move all positions on by"
 SHIFTED_TO = "The words now stand at positions {first} to {last}."
 BEYOND = " The longest text that this model reads ends at position {limit}, so it was not trained with these."
 SHIFTED_BARS = ("This order, {by} positions later", "The other order, {by} positions later")
-FRENCH_QUESTION = "Without positions, the words stay the same. How many of the {all} French words get lost?"
+FRENCH_QUESTION = "The encoder reads the words without positions. How many of the {all} French words get lost?"
 FRENCH_SETTING = (
     "This question goes to {model}, because it writes. It translates “{first}” as “{plain_first}” Now its encoder "
-    "reads the same words without positions."
+    "reads the same words, and is not told which one stands where."
 )
 FRENCH_OPTIONS = ("None", "1 word", "2 words", "3 or more")
 FRENCH_ANSWERS = (
@@ -76,13 +76,13 @@ FRENCH_ANSWERS = (
 )
 FRENCH_SAME = "The other order, “{second}”, gets the same sentence: the decoder looks at the same vectors for both."
 FRENCH_TWO = "The other order, “{second}”, gets “{bare_second}”"
-FRENCH_LOST = " Without positions, the model does not know which word belongs to which, so it guesses at the rest."
+FRENCH_LOST = " Without positions, the model does not know the order of the words, so it guesses."
 FRENCH_LONG = (
     "This text has {count} tokens; the question takes texts of up to {most}, because it is translated four times."
 )
 NO_FRENCH = "The model writes no word for this text."
-FRENCH_SHIFT = "Leave the positions in, and move those of the English on by"
-FRENCH_GROUPS = ("With positions", "Without positions", "All English positions {by} later")
+FRENCH_SHIFT = "With positions again: move those of the source words on by"
+FRENCH_GROUPS = ("With positions", "Without positions", "All source positions {by} later")
 PAPER = (
     "Section 3.5, “Positional Encoding”: “Since our model contains no recurrence and no convolution, in order for the "
     "model to make use of the order of the sequence, we must inject some information about the relative or absolute "

@@ -9,20 +9,23 @@ from viz.tokens import decimal, markdown_text, visible
 NAME = "What is a word to a model?"
 QUESTION = "Which words are nearest to {word} for {model}?"
 SETTING = (
-    "Each model learned a **table** with a row of numbers for every token, and rows that point the same way have a "
-    "**cosine** near 1. Each list below is one model’s; one of them belongs to {model}."
+    "Each model learned a **table** with a row of numbers for every token. Two rows that point the same way have a "
+    "**cosine** near 1. Each list below comes from the table of one model; which is that of {model}?"
 )
 ANSWER = "For {model}, {word} is nearest to {first}: cosine {cosine}."
-SENTENCE = "{others}: a table learns what its task needs. Dashed: what random rows reach, {chance}{noise}."
+SENTENCE = (
+    "{others}: a table learns what its task needs. The dashed lines are the largest cosines of random rows: {chance}."
+    "{noise}"
+)
 OTHER = "{model} has {first} ({cosine})"
 NO_NOISE = ""
-NOISE = "; {count} of the {all} words lie no nearer and are noise"
+NOISE = " {count} of the {all} words {lie} no nearer, so {they} noise."
 UNCLEAR = (
     "No word of this text has a row of its own in two of the tables ({tables}): each is cut into pieces, or has no "
     "letters."
 )
 STRIP = "row {token_id} of {count}: {width} numbers{scale}"
-SCALE = ", × √{width} = {factor}"
+SCALE = ", each multiplied by √{width} = {factor}"
 GROUP = "“{word}” in the table of {model}"
 NO_ROW = "“{word}” has no row in the table of {model}: it is cut into pieces"
 MEASURE = "cosine"
@@ -72,8 +75,14 @@ def asked_words(word: str, rows: Mapping[str, WordRow], models: Mapping[str, str
         "cosine": decimal(rows[own].neighbours[0].cosine, ".2f"),
         "others": sentence_case(listing([other_table(rows[name], models[name]) for name in others])),
         "chance": listing([decimal(row.chance, ".2f") for row in rows.values()]),
-        "noise": NOISE.format(count=noise, all=len(all_words)) if noise else NO_NOISE,
+        "noise": noise_words(noise, len(all_words)) if noise else NO_NOISE,
     }
+
+
+def noise_words(count: int, words: int) -> str:
+    """How many words chance explains."""
+    lie, they = ("lies", "it is") if count == 1 else ("lie", "they are")
+    return NOISE.format(count=count, all=words, lie=lie, they=they)
 
 
 def other_table(row: WordRow, model: str) -> str:
@@ -88,7 +97,7 @@ def sentence_case(text: str) -> str:
 
 
 def strip_title(row: WordRow, count: int, factor: float) -> str:
-    """ "row 1,614 of 16,000: 128 numbers, × √128 = 11.3", plain."""
+    """ "row 1,614 of 16,000: 128 numbers, each multiplied by √128 = 11.3", plain."""
     width = len(row.row)
     scale = "" if factor == 1 else SCALE.format(width=width, factor=decimal(factor, ".1f"))
     return STRIP.format(token_id=f"{row.token_id:,}", count=f"{count:,}", width=width, scale=scale)
