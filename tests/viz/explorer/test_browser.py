@@ -852,6 +852,24 @@ def test_a_text_of_one_or_two_tokens_is_drawn(browser, tmp_path, tokens):
         )
 
 
+def test_the_lines_at_rest_are_the_strongest_of_all_heads_and_of_equal_ones_the_first(browser, tmp_path):
+    rng = np.random.default_rng(5)
+    sharpness = np.arange(1, 5)[:, None, None] / 2  # later heads push out what earlier ones had
+    scores = rng.standard_normal((4, 200, 200)) * sharpness
+    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    bytes_sent = np.floor(np.sqrt(weights.astype(np.float32)) * 255 + 0.5).astype(int).ravel()
+    strongest = np.argsort(-bytes_sent, kind="stable")[: layout.MOST_LINES]  # head by head, query by query, key by key
+    assert (bytes_sent == bytes_sent[strongest[-1]]).sum() > (bytes_sent[strongest] == bytes_sent[strongest[-1]]).sum()
+    page_text = html_page(weights[None].astype(np.float32), [f"w{place}" for place in range(200)])
+    with opened_page(browser, page_text, tmp_path) as page:
+        expect(page.locator(".readout .said")).not_to_be_empty()
+        settled(page)
+        lines = "document.querySelector('.headlight').explorer.lines"
+        drawn = page.evaluate(f"() => {lines}.strongest().map(({{ head, cell }}) => head * 40000 + cell)")
+        assert drawn[::-1] == strongest.tolist()
+        assert page.evaluate(f"() => {lines}.more")
+
+
 def test_it_fits_a_phone_and_answers_a_finger(browser, tmp_path):
     with explorer_of(browser, trace_of("encoder-decoder"), tmp_path, View(attention="cross"), width=390) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
