@@ -687,6 +687,40 @@ LEAVING = """(() => {
 })()"""
 
 
+def test_a_layer_that_is_not_there_is_asked_for_once_as_a_press_begins(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        assert explored(page, PRESS_BEGINS) == {"button": [1], "clicked": [1], "tile": [1, 0], "scrolled": []}
+
+
+# Nothing is there but the layer that is seen. A tile is asked for a moment later: a finger may only scroll.
+PRESS_BEGINS = """(async () => {
+  const asked = []
+  const wait = () => new Promise(done => setTimeout(done, 100))
+  explorer.server = { commit() {}, exact() {}, layer: ({ layer }) => asked.push(layer), drawn() {} }
+  explorer.model.has = () => false
+  const happens = (target, name, place) =>
+    target.dispatchEvent(new PointerEvent(name, { bubbles: true, pointerId: 1, ...place }))
+  const other = root.querySelector("[aria-label=Layer] [data-name='1']")
+  happens(other, "pointerdown")
+  const button = [...asked]
+  other.click()
+  const clicked = [...asked]
+  const { host, tile } = explorer.grid
+  const { left, top } = host.getBoundingClientRect()
+  const { x, y } = explorer.grid.corner(0, 0)
+  const corner = { clientX: left + x + tile / 2, clientY: top + y + tile / 2 }
+  happens(host, "pointerdown", corner)
+  await wait()
+  const pressed = [...asked]
+  asked.length = 0
+  explorer.asked = { key: "", at: -Infinity }
+  happens(host, "pointerdown", corner)
+  happens(host, "pointercancel", corner)
+  await wait()
+  return { button, clicked, tile: pressed, scrolled: asked }
+})()"""
+
+
 def test_where_queries_and_keys_are_two_texts_shift_keeps_only_a_key_as_key(browser, tmp_path):
     trace = tiny.checkpoint("encoder-decoder").trace("the dog bit", target="a cat saw the man . the dog bit the man")
     with explorer_of(browser, trace, tmp_path, View(attention="cross")) as page:
