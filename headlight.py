@@ -22,6 +22,7 @@ ARRAYS = (".npz", ".safetensors")
 FILES = (*ARRAYS, ".bin", ".gguf", ".json", ".npy", ".onnx", ".pt", ".pth", ".py", ".zip")  # endings of no model's id
 # As huggingface_hub checks an id: a name, or an owner and a name; no part begins or ends with a hyphen or a dot.
 HUB_ID = re.compile(r"(?!.*(?:--|\.\.))(?:\b[\w.-]+\b/)?\b[\w.-]{1,96}\b", re.ASCII)
+REVISION = re.compile(r"(?!.*\.\.)[\w.+/-]{1,100}", re.ASCII)  # a branch, a tag or a commit; the app looks closer
 LONGEST_NAME = 120  # characters of a name in a refusal
 EXAMPLES = """\
 examples:
@@ -118,7 +119,7 @@ def model_to_open(name: str) -> str:
         raise RefusedError(f"{quoted(name)} is a file: {remedy}.")
     if not is_hub_id(name):
         raise RefusedError(
-            f"There is no folder {quoted(name)}, and a Hugging Face id is written like gpt2 or owner/name."
+            f"There is no folder {quoted(name)}; a Hugging Face id is written gpt2, owner/name or owner/name@revision."
         )
     return name
 
@@ -140,9 +141,10 @@ def is_bundled(name: str) -> bool:
 
 def is_hub_id(name: str) -> bool:
     """Whether it is written like an id, and not like a file or a path from a folder that is here."""
-    owner = name.rpartition("/")[0]
-    is_path = Path(name).suffix in FILES or (owner and kind(Path(owner)) == "folder")
-    return bool(HUB_ID.fullmatch(name)) and not is_path
+    repo, at, revision = name.partition("@")
+    owner = repo.rpartition("/")[0]
+    is_path = Path(repo).suffix in FILES or (owner and kind(Path(owner)) == "folder")
+    return bool(HUB_ID.fullmatch(repo) and (REVISION.fullmatch(revision) or not at)) and not is_path
 
 
 def path_of(name: str) -> Path:

@@ -77,7 +77,7 @@ def flipped(content: bytes, before: int, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
-def fuzz_configs(folders: list[Path], cases: int) -> Outcomes:
+def fuzz_configs(folders: list[Path], cases: range) -> Outcomes:
     """Spoil the configs of these folders in turn; the folders end as they were."""
     outcomes, sound = Outcomes(), {folder: (folder / checkpoint_files.CONFIG).read_bytes() for folder in folders}
     for seed, folder in numbered(folders, cases):
@@ -88,7 +88,7 @@ def fuzz_configs(folders: list[Path], cases: int) -> Outcomes:
     return outcomes
 
 
-def fuzz_headers(folders: list[Path], cases: int) -> Outcomes:
+def fuzz_headers(folders: list[Path], cases: range) -> Outcomes:
     """Change bytes in the headers of these folders' weights in turn; the folders end as they were."""
     outcomes, sound = Outcomes(), {folder: (folder / headers.WEIGHTS).read_bytes() for folder in folders}
     for seed, folder in numbered(folders, cases):
@@ -125,10 +125,10 @@ def containers(value: Any) -> Iterator[Any]:
             yield from containers(inside)
 
 
-def fuzz_tokenizers(sound: list[bytes], cases: int) -> Outcomes:
+def fuzz_tokenizers(sound: list[bytes], cases: range) -> Outcomes:
     """Spoil these tokenizer.json files in turn; those that load cut a text and read ids, too."""
     outcomes = Outcomes()
-    for seed in tqdm(range(cases), unit="case", leave=False, disable=None):
+    for seed in tqdm(cases, unit="case", leave=False, disable=None):
         content = spoilt_tokenizer(sound[seed % len(sound)], random.Random(seed))
         outcomes.add(f"tokenizer, seed {seed}", lambda: use_tokenizer(content))  # noqa: B023 -- called at once
     return outcomes
@@ -147,9 +147,9 @@ def overwrite(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def numbered(folders: list[Path], cases: int) -> Iterator[tuple[int, Path]]:
-    """A seed and a folder for every case."""
-    return ((seed, folders[seed % len(folders)]) for seed in tqdm(range(cases), unit="case", leave=False, disable=None))
+def numbered(folders: list[Path], cases: range) -> Iterator[tuple[int, Path]]:
+    """The seed of every case and its folder."""
+    return ((seed, folders[seed % len(folders)]) for seed in tqdm(cases, unit="case", leave=False, disable=None))
 
 
 def read(folder: Path) -> object:
@@ -178,15 +178,20 @@ def main() -> None:
     parser.add_argument("--configs", type=int, default=100_000, help="spoilt configs (100000)")
     parser.add_argument("--headers", type=int, default=1_000_000, help="spoilt headers (1000000)")
     parser.add_argument("--tokenizers", type=int, default=100_000, help="spoilt tokenizers (100000)")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the first case of each kind (0)")
     options = parser.parse_args()
+
+    def cases(number: int) -> range:
+        return range(options.seed, options.seed + number)
+
     from tests.folders import make_folders  # the tests' own small checkpoints, which need transformers
 
     with tempfile.TemporaryDirectory() as root:
         folders = make_folders(Path(root))
         for name, outcomes in (
-            ("configs", fuzz_configs(folders, options.configs)),
-            ("headers", fuzz_headers(folders, options.headers)),
-            ("tokenizers", fuzz_tokenizers(sound_tokenizers(folders), options.tokenizers)),
+            ("configs", fuzz_configs(folders, cases(options.configs))),
+            ("headers", fuzz_headers(folders, cases(options.headers))),
+            ("tokenizers", fuzz_tokenizers(sound_tokenizers(folders), cases(options.tokenizers))),
         ):
             print(
                 f"{name}: {outcomes.loaded:,} loaded, {outcomes.refused:,} refused, {len(outcomes.escaped)} escaped; "

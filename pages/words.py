@@ -8,7 +8,7 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, selected
-from pages.parts.widgets.binding import bind, take
+from pages.parts.widgets.binding import bind_text, take
 from pages.parts.words.settings import LONGEST_FILTER, Words
 from viz.text.glossary import TERMS, Place, Term, explained, heading, index_rows, matching
 
@@ -39,7 +39,7 @@ def show() -> None:
         return
     st.text_input(
         "Filter",
-        key=bind(FILTER, filter_text),
+        **bind_text(FILTER, filter_text),
         max_chars=LONGEST_FILTER,
         help=FILTER_HELP,
         placeholder="A word, or a part of one",

@@ -128,6 +128,8 @@ def test_the_command_says_what_it_takes(binaries, crowded):
 
 REFUSED = {
     "./nonsense": "no folder",
+    "gpt2@": "no folder",
+    "gpt2@../..": "no folder",
     "nonsense/of/a/path": "no folder",
     "/nonsense": "no folder",
     "nonsense/": "no folder",
@@ -175,7 +177,14 @@ def test_the_app_is_told_what_to_open(tmp_path, monkeypatch):
         assert variables_for(name)["HEADLIGHT_OPEN"] == str(mine)
     for name in ("a.npz", "./a.npz", str(arrays), "~/models/a.npz"):
         assert variables_for(f"--arrays={name}")["HEADLIGHT_ARRAYS"] == str(arrays)
-    for name in ("gpt2", "Helsinki-NLP/opus-mt-en-de", "HuggingFaceTB/SmolLM2-135M", "EleutherAI/pythia-70m.v0"):
+    for name in (
+        "gpt2",
+        "Helsinki-NLP/opus-mt-en-de",
+        "HuggingFaceTB/SmolLM2-135M",
+        "EleutherAI/pythia-70m.v0",
+        "gpt2@main",
+        "o/n@refs/pr/1",
+    ):
         assert variables_for(name)["HEADLIGHT_OPEN"] == name
     assert variables_for("stories")["HEADLIGHT_OPEN"] == str(ROOT / "checkpoints" / "stories")
     assert variables_for() == {"HEADLIGHT_FOLDERS": "1"}

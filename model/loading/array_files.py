@@ -6,6 +6,7 @@ is then read no further than it said. Every refusal is an InputError of one sent
 
 import ast
 import io
+import math
 import re
 import struct
 import zipfile
@@ -32,6 +33,7 @@ TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "BF16": "<u2", "BOOL": "|b1",
          "I16": "<i2", "I32": "<i4", "I64": "<i8", "U16": "<u2", "U32": "<u4", "U64": "<u8"}  # fmt: skip
 FILE = "The file"  # what messages of shared checks call it: its own name may be anything
 SAVE = "save it with numpy.savez"
+DAMAGED = "the file is damaged"
 
 
 def read_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.ndarray]:
@@ -148,12 +150,12 @@ def npy_header(name: str, header: bytes) -> tuple[np.dtype, tuple[int, ...], boo
 
 def laid_out(name: str, content: bytes, kind: np.dtype, shape: tuple[int, ...], order: Any = "C") -> np.ndarray:
     """The array, where its bytes are as many as type and shape need. It shares their memory and cannot be written."""
-    needed = kind.itemsize
-    for axis in shape:
-        needed *= axis
-    if needed != len(content):
-        refuse(f"{name} has {len(content):,} bytes, and its shape {shape} needs {needed:,}: the file is damaged")
-    return np.frombuffer(content, kind).reshape(shape, order=order)
+    if kind.itemsize * math.prod(shape) != len(content):
+        refuse(f"{name} has {len(content):,} bytes, and its shape {printable(shape, 40)} needs others: {DAMAGED}")
+    try:
+        return np.frombuffer(content, kind).reshape(shape, order=order)
+    except ValueError:  # an axis of 0 beside others that no array could have
+        refuse(f"{name} has the shape {printable(shape, 40)}, which no array has: {DAMAGED}")
 
 
 # safetensors: a header of JSON, then all numbers one after the other
@@ -166,6 +168,7 @@ def safetensors_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.
         metadata = header.pop("__metadata__", {})
         entries = {name: entry for name, entry in header.items() if name in wanted}
         shapes = {name: read_entry(FILE, name, entry) for name, entry in entries.items()}
+        check_unpacked(sum(map(memory_of, entries.values())))
         arrays = {name: tensor_of(name, body, entries[name], shape) for name, shape in shapes.items()}
         lists = metadata if isinstance(metadata, dict) else {}
         return arrays | {name: listed(name, str(text)) for name, text in lists.items() if name in wanted}
@@ -184,6 +187,12 @@ def safetensors_header(content: bytes) -> tuple[dict[str, Any], bytes]:
     return header, content[8 + length :]
 
 
+def memory_of(entry: dict[str, Any]) -> int:
+    """The bytes that a tensor takes in memory; several may say that they lie at the same place."""
+    start, end = entry["data_offsets"]
+    return (end - start) * (2 if entry["dtype"] == "BF16" else 1)
+
+
 def tensor_of(name: str, body: bytes, entry: dict[str, Any], shape: tuple[int, ...]) -> np.ndarray:
     """One tensor; bfloat16, which numpy does not have, as float32; bytes in a row as the list that they spell."""
     start, end = entry["data_offsets"]
@@ -192,7 +201,6 @@ def tensor_of(name: str, body: bytes, entry: dict[str, Any], shape: tuple[int, .
         refuse(f"{name} has the type {entry['dtype']}; float16, bfloat16, float32 and float64 are read")
     if end > len(body):
         refuse(f"{name} ends after the file: it may have been cut off")
-    check_unpacked((end - start) * (2 if entry["dtype"] == "BF16" else 1))
     array = laid_out(name, body[start:end], np.dtype(kind), shape)
     if entry["dtype"] == "BF16":
         return (array.astype(np.uint32) << 16).view(np.float32)
@@ -211,4 +219,7 @@ def listed(name: str, text: str) -> np.ndarray:
         texts = None
     if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
         refuse(f"{name} is no list of texts; write json.dumps(list(tokens)) there")
+    check_unpacked(
+        len(texts) * max(map(len, texts), default=0) * np.dtype("U1").itemsize
+    )  # each as long as the longest
     return np.array(texts, np.str_)

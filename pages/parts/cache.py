@@ -2,6 +2,8 @@
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,15 +125,17 @@ def file_times(folder: Path) -> list[int]:
     return sorted(state.st_mtime_ns for state in file_states(folder))
 
 
-def file_states(folder: Path) -> list[os.stat_result]:
-    """What the system says of each file; none of a folder that is not there.
+def file_states(folder: Path) -> Iterator[os.stat_result]:
+    """What the system says of what lies in a folder; nothing of a link to nowhere, or of what is deleted meanwhile.
 
     By os.scandir: a page asks dozens of times in a run, and Path.glob takes longer.
     """
     if not folder.is_dir():
-        return []
-    with os.scandir(folder) as entries:
-        return [entry.stat() for entry in entries]
+        return
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                yield entry.stat()
 
 
 def check_lengths(*texts: str) -> None:

@@ -29,7 +29,8 @@ class LRUCache:
                     self._make_room(expected)
                     value = make()
                     kept = value, size(value)
-                    self._make_room(kept[1])
+                    if kept[1] > expected:
+                        self._make_room(kept[1])
                     with self.lock:
                         self.values[key] = kept
         return kept[0]

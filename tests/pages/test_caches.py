@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from model import CheckpointError
+from pages.parts.cache import file_states, file_times
 from pages.parts.lru_cache import LRUCache
 from pages.parts.models import loaded_models
 from pages.parts.models.loaded_models import RESERVE, ModelMemory, Visitors
@@ -94,6 +96,39 @@ def test_the_models_before_leave_where_the_memory_that_is_free_does_not_do(monke
     assert ("b",) in memory
 
 
+def test_a_model_that_would_not_fit_anyhow_sends_no_other_away(monkeypatch):
+    memory = ModelMemory()
+    monkeypatch.setattr(loaded_models, "model_memory", lambda: memory)
+    monkeypatch.setattr(loaded_models, "free_memory", lambda: 900_000_000 + RESERVE - 500_000_000 * len(memory.values))
+    monkeypatch.setattr(loaded_models, "needed_by", lambda name, weight_bytes: weight_bytes)
+
+    def load(name: str, weight_bytes: int) -> object:
+        return loaded_models.loaded_large((name, "cpu", ()), lambda: name, weight_bytes)  # type: ignore[arg-type,return-value]
+
+    assert load("first", 500_000_000) == "first"
+    with pytest.raises(CheckpointError, match=r"huge needs about 0\.9 GB of memory; this server has 0\.4 GB to spare"):
+        load("huge", 900_000_001)
+    assert ("first", "cpu", ()) in memory
+    assert load("second", 900_000_000) == "second"
+    assert list(memory.values) == [("second", "cpu", ())]
+
+
+def test_who_leaves_while_a_model_is_loading_leaves_it_to_be_dropped(monkeypatch):
+    """The end of the session comes before the model does; it has to be waited for once more."""
+    everybody, session, waiting = Visitors(lambda _: None), dict[str, str](), list[str]()
+    monkeypatch.setattr(loaded_models, "visitors", lambda: everybody)
+    monkeypatch.setattr("streamlit.session_state", session)
+    monkeypatch.setattr(loaded_models, "when_over", lambda name, _: waiting.append(name))
+
+    def load() -> object:
+        everybody.open(session[loaded_models.VISITOR], None)
+        return "model"
+
+    assert loaded_models.loaded(("name of its own", "cpu", ()), load, 1) == "model"  # type: ignore[arg-type,comparison-overlap]
+    assert waiting == ["model", "model"]
+    assert list(everybody.names.values()) == ["name of its own"]
+
+
 def test_a_model_is_dropped_once_nobody_has_it_open():
     dropped: list[str] = []
     visitors = Visitors(dropped.append)
@@ -114,6 +149,7 @@ def test_what_waits_for_the_end_of_a_session_is_called_once_it_stays_away():
     ends = SessionEnds(lambda session: session in connected, patience=0.05)
     ends.when_over("one", "model", lambda: calls.append("replaced"))
     ends.when_over("one", "model", lambda: calls.append("model"))
+    ends.when_over("one", "broken", lambda: 1 // 0)
     ends.when_over("one", "upload", lambda: calls.append("upload"))
     ends.when_over("other", "model", lambda: calls.append("other"))
     ends.look()
@@ -125,3 +161,15 @@ def test_what_waits_for_the_end_of_a_session_is_called_once_it_stays_away():
     ends.look()
     assert calls == ["model", "upload"]
     assert list(ends.calls) == ["other"]
+
+
+def test_a_link_to_nowhere_and_a_file_that_is_deleted_meanwhile_are_no_files_of_a_folder(tmp_path):
+    (tmp_path / "config.json").write_bytes(b"{}")
+    (tmp_path / "notes").symlink_to("nowhere")
+    assert file_times(tmp_path) == [(tmp_path / "config.json").stat().st_mtime_ns]
+    (tmp_path / "later").write_bytes(b"12345")
+    states = file_states(tmp_path)
+    sizes = [next(states).st_size]
+    for file in list(tmp_path.iterdir()):
+        file.unlink()
+    assert [*sizes, *(state.st_size for state in states)] in ([2], [5])

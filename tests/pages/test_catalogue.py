@@ -1,6 +1,10 @@
-"""What checkpoints are called on the screen."""
+"""What checkpoints are called."""
 
-from pages.parts.models.catalogue import label_of, labels_of
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from pages.parts.models import catalogue
+from pages.parts.models.catalogue import label_of, labels_of, open_folder
 
 ONE, OTHER = f"gpt2@{'1' * 40}", f"gpt2@{'2' * 40}"
 
@@ -17,3 +21,17 @@ def test_a_model_of_the_hub_is_called_without_its_commit():
 def test_two_of_one_name_are_told_apart_by_their_commits():
     assert labels_of([ONE, "sentiment"]) == ["gpt2", "sentiment"]
     assert labels_of([ONE, OTHER, "gpt2"]) == ["gpt2 @ 1111111", "gpt2 @ 2222222", "gpt2"]
+
+
+def test_a_folder_that_several_open_at_once_has_one_name(monkeypatch, tmp_path):
+    folders = dict[str, object]()
+    monkeypatch.setattr(catalogue, "opened", lambda: folders)
+
+    def slow_name(name_wished: str) -> str:
+        time.sleep(0.05)
+        return name_wished if name_wished not in folders else f"{name_wished}-{len(folders) + 1}"
+
+    monkeypatch.setattr(catalogue, "free_name", slow_name)
+    with ThreadPoolExecutor(4) as visitors:
+        assert set(visitors.map(open_folder, [tmp_path] * 4)) == {tmp_path.name}
+    assert list(folders) == [tmp_path.name]

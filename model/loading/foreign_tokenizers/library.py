@@ -11,6 +11,7 @@ from model.errors import CheckpointError, InputError, printable
 from model.loading.bounded_files import refuse
 from model.loading.foreign_tokenizers.answers import RawEncoding, a_list, integers, raw_encoding, text, texts
 from model.loading.foreign_tokenizers.processes import ProcessError, Worker
+from model.loading.foreign_tokenizers.vocabulary import Vocabulary
 from model.tokenizer import FAILED, Tokenizer, byte_piece, check_text
 
 LIBRARY_FILE = "tokenizer.json"
@@ -18,7 +19,7 @@ MOST_CHARACTERS = 2_000_000  # of one text
 AT_ONCE = 200_000  # characters of many texts
 
 
-class LibraryBackend:
+class LibraryBackend(Vocabulary):
     """Stands for the library's own object, as far as a ``Tokenizer`` asks: the vocabulary is here, the work there."""
 
     def __init__(self, content: bytes) -> None:
@@ -30,23 +31,11 @@ class LibraryBackend:
             refuse_library_file(failure)
         if len(tokens) != len(ids) or len(set(tokens)) != len(tokens):
             refuse_library_file(ProcessError("its answer makes no sense"))
-        self.id_of, self.token_of = dict(zip(tokens, ids, strict=True)), dict(zip(ids, tokens, strict=True))
+        super().__init__(dict(zip(tokens, ids, strict=True)))
         self.byte_level = facts.get("byte_level") is True
         unknown = facts.get("unknown")
         self.unknown = unknown if isinstance(unknown, str) else None
         self.most_ids = max(ids, default=-1) + 1
-
-    def get_vocab(self) -> dict[str, int]:
-        """The id of every token."""
-        return self.id_of
-
-    def token_to_id(self, token: str) -> int | None:
-        """The id of a token; None where there is none."""
-        return self.id_of.get(token)
-
-    def id_to_token(self, number: int) -> str | None:
-        """The token of an id; None where there is none."""
-        return self.token_of.get(number)
 
     def encode(self, first: str, pair: str | None = None) -> RawEncoding:
         """A text, or two segments. Raises ProcessError."""

@@ -14,6 +14,7 @@ from model.loading.bounded_files import refuse, strict_json
 from model.loading.foreign_tokenizers.answers import a_list, offsets, text, texts
 from model.loading.foreign_tokenizers.library import batches, characters
 from model.loading.foreign_tokenizers.processes import ProcessError, Worker
+from model.loading.foreign_tokenizers.vocabulary import Vocabulary
 from model.tokenizer import FAILED, NOTHING, Encoding, Tokenizer, guarded
 
 SOURCE, TARGET, VOCABULARY = MARIAN_FILES = ("source.spm", "target.spm", "vocab.json")
@@ -24,29 +25,17 @@ SPACE = "▁"  # how a model writes the space before a word
 LANGUAGE = re.compile(r">>.*?<<", re.DOTALL)
 
 
-class MarianBackend:
+class MarianBackend(Vocabulary):
     """The vocabulary here, the pieces in the process."""
 
     def __init__(self, source: bytes, target: bytes, id_of: dict[str, int]) -> None:
-        self.id_of, self.token_of = id_of, {number: piece for piece, number in id_of.items()}
+        super().__init__(id_of)
         self.worker = Worker("marian", (source, target))
         try:
             self.worker.facts()
         except ProcessError as failure:
             why = f"found files that sentencepiece refuses ({printable(failure, 120)})"
             raise CheckpointError(f"{SOURCE} and {TARGET}: {why}.") from None
-
-    def get_vocab(self) -> dict[str, int]:
-        """The id of every piece."""
-        return self.id_of
-
-    def token_to_id(self, token: str) -> int | None:
-        """The id of a piece; None where there is none."""
-        return self.id_of.get(token)
-
-    def id_to_token(self, number: int) -> str | None:
-        """The piece of an id; None where there is none."""
-        return self.token_of.get(number)
 
     def pieces(self, side: str, several: list[str]) -> list[tuple[list[str], list[tuple[int, int]]]]:
         """The pieces of each text by one side, with its characters [start, end). Raises ProcessError."""

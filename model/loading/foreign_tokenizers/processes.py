@@ -9,7 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -126,7 +126,8 @@ class Process:
         if sys.platform == "win32":
             self.popen.kill()
         elif self.running:
-            os.killpg(self.popen.pid, signal.SIGKILL)
+            with suppress(OSError):  # it has ended this very moment
+                os.killpg(self.popen.pid, signal.SIGKILL)
 
     def stop(self) -> None:
         """End it and close its pipes; whether it still runs or not."""

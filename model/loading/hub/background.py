@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from threading import Event
+from concurrent.futures import Future, wait
+from threading import Event, Thread
 from typing import TypeVar
 
 from model.errors import CheckpointError
@@ -34,10 +34,16 @@ def watched(
     tick: called again and again in the caller's own thread. Raises DownloadStopped where ``stop`` says so, and
     CheckpointError where it takes longer than so many seconds; the thread then ends by itself when the network answers.
     """
-    over, end = Event(), time.monotonic() + seconds
-    executor = ThreadPoolExecutor(1, thread_name_prefix="hub")
-    future = executor.submit(work, over)
-    executor.shutdown(wait=False)
+    over, future, end = Event(), Future[Result](), time.monotonic() + seconds
+
+    def run() -> None:
+        try:
+            future.set_result(work(over))
+        except BaseException as error:  # noqa: BLE001 -- it is raised again in the caller's thread
+            future.set_exception(error)
+
+    # A program that ends waits for the threads of an executor; for a download that would be minutes.
+    Thread(target=run, daemon=True, name="hub").start()
     try:
         while not wait({future}, timeout=TICK).done:
             tick()

@@ -17,6 +17,7 @@ from model.errors import CheckpointError, printable
 from model.loading import checkpoint_files, weights
 from model.loading.bounded_files import LARGEST_JSON, strict_json
 from model.loading.checkpoint_files import CONFIG, LARGEST_TOKENIZER, TOKENIZER, Outline
+from model.loading.foreign_tokenizers import MARIAN_FILES
 from model.loading.headers import INDEX, LARGEST_HEADER, LARGEST_WEIGHTS, WEIGHTS, weight_files
 from model.loading.hub import client, disk
 from model.loading.hub.background import never, watched
@@ -25,7 +26,7 @@ from model.loading.hub.repositories import HubFile, Repository, conversions, rep
 from model.loading.memory import free_memory, gigabytes, memory_needed
 
 LONGEST_LOOK = 120.0  # seconds
-MARIAN, MARIAN_TOKENIZER = "marian", ("source.spm", "target.spm", "vocab.json")
+MARIAN = "marian"
 FIRST_READ = 64 << 10  # bytes of a file of weights: most headers are shorter
 SPARE_DISK = 64 << 20  # bytes that stay free
 LONGEST_SENTENCE = 300
@@ -62,28 +63,28 @@ class NoSafetensors(CheckpointError):  # noqa: N818 -- it says what is missing
         self.offer = offer
 
 
-def listing(name: HubName, *, stop: Callable[[], bool] = never, reclaimable: int = 0) -> Listing:
+def listing(name: HubName, *, stop: Callable[[], bool] = never, reserve: int = 0) -> Listing:
     """What a download would bring now.
 
-    reclaimable: bytes of memory that the caller would free for it. Raises CheckpointError, one sentence, where the
+    reserve: bytes of memory that have to stay free beside the model. Raises CheckpointError, one sentence, where the
     model is not there, cannot be opened here or is too large for what is free; NoSafetensors where its weights are
     pickled; DownloadStopped.
     """
 
     def look(over: Event) -> Listing:
         with client.explained(name):
-            return inspect(name, over, reclaimable)
+            return inspect(name, over, reserve)
 
     return watched(look, stop=stop, seconds=LONGEST_LOOK)
 
 
-def inspect(name: HubName, over: Event, reclaimable: int) -> Listing:
+def inspect(name: HubName, over: Event, reserve: int) -> Listing:
     """The listing of a name at its own revision, or the refusal."""
     remote = repository(name, over)
     values = strict_json(read_small(remote, CONFIG, over), CONFIG)
     family = families.family_of(values)
     if not {WEIGHTS, INDEX} & remote.files.keys():
-        raise without_safetensors(name, values, over, reclaimable)
+        raise without_safetensors(name, values, over, reserve)
     tokenizer = tokenizer_files(remote, values)
     with TemporaryDirectory() as temporary:
         outline = sketched(remote, values, Path(temporary), over)
@@ -92,7 +93,7 @@ def inspect(name: HubName, over: Event, reclaimable: int) -> Listing:
         copied = is_copied(outline)
     index = [INDEX] if shards != [WEIGHTS] else []
     files = tuple(remote.files[path] for path in [CONFIG, *index, *shards, *tokenizer])
-    check_memory(name, memory_needed(outline.model.config, memory), reclaimable)
+    check_memory(name, memory_needed(outline.model.config, memory), reserve)
     check_disk(remote.name, files, sum(remote.files[path].size for path in shards) if copied else 0)
     parameters = sum(parameter.numel() for parameter in outline.model.parameters())
     return Listing(remote.name, files, memory, parameters, family.name, asked=name.revision or MAIN)
@@ -114,12 +115,12 @@ def read_small(remote: Repository, path: str, over: Event) -> bytes:
     return client.read(client.file_address(remote.name, path), LARGEST_JSON, over)
 
 
-def without_safetensors(name: HubName, values: dict[str, Any], over: Event, reclaimable: int) -> NoSafetensors:
+def without_safetensors(name: HubName, values: dict[str, Any], over: Event, reserve: int) -> NoSafetensors:
     """The refusal of pickled weights, with what the hub's own conversion would bring."""
     repo = printable(name.repo)
     for revision in conversions(name.repo, over) if name.revision in (None, MAIN) else []:
         try:
-            converted = inspect(HubName(name.repo, revision), over, reclaimable)
+            converted = inspect(HubName(name.repo, revision), over, reserve)
         except NoSafetensors:
             continue
         why = f"{repo} has no safetensors on its main branch; the hub's own conversion of it is {repo}@{revision}."
@@ -132,7 +133,7 @@ def without_safetensors(name: HubName, values: dict[str, Any], over: Event, recl
 
 def tokenizer_files(remote: Repository, values: dict[str, Any]) -> list[str]:
     """The files that a repository's tokenizer is in; of Marian the three of sentencepiece, if they are there."""
-    kinds = [MARIAN_TOKENIZER, (TOKENIZER,)] if values.get("model_type") == MARIAN else [(TOKENIZER,)]
+    kinds = [MARIAN_FILES, (TOKENIZER,)] if values.get("model_type") == MARIAN else [(TOKENIZER,)]
     paths = next((paths for paths in kinds if remote.files.keys() >= set(paths)), ())
     repo = printable(remote.name.repo)
     if not paths:
@@ -178,9 +179,9 @@ def sketch(path: Path, url: str, size: int, over: Event) -> None:
         file.truncate(size)
 
 
-def check_memory(name: HubName, needed: int, reclaimable: int) -> None:
+def check_memory(name: HubName, needed: int, reserve: int) -> None:
     """Refuse a model that does not fit the memory that is free."""
-    if needed > (free := free_memory() + reclaimable):
+    if needed > (free := max(0, free_memory() - reserve)):
         raise CheckpointError(
             f"{printable(name.repo)} needs about {gigabytes(needed)} of memory, and {gigabytes(free)} are free: choose "
             "a smaller model, or close what else takes memory."

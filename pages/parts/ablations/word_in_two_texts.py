@@ -19,7 +19,7 @@ from pages.parts.frame.theme import theme
 from pages.parts.passes import with_text
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
 from pages.parts.state.session import choose, unusable
-from pages.parts.widgets.binding import bind, select
+from pages.parts.widgets.binding import bind_text, select
 from pages.parts.widgets.charts import explain, show_chart, show_measured
 from viz.charts.lines import line_chart
 from viz.tokens import counted
@@ -95,8 +95,8 @@ def ask(two: Two, shared: list[str], word: str) -> None:
     """The two texts and the word."""
     with st.form("two_texts", border=False):
         left, right = st.columns(2)
-        left.text_input("First text", key=bind("first_text", two.first), max_chars=LONGEST)
-        right.text_input("Second text", key=bind("second_text", two.second), max_chars=LONGEST)
+        left.text_input("First text", **bind_text("first_text", two.first), max_chars=LONGEST)
+        right.text_input("Second text", **bind_text("second_text", two.second), max_chars=LONGEST)
         st.form_submit_button("Compare", on_click=take_texts)
     if shared:
         select("Word in both", shared, word, take_word, key="shared_word", width=260)

@@ -11,7 +11,7 @@ from pages.parts.models.hub_panel import short, show_hub_model
 from pages.parts.models.settings import LONGEST_ID, Asked
 from pages.parts.state.selection import typable
 from pages.parts.state.session import address_of, choose, current
-from pages.parts.widgets.binding import bind
+from pages.parts.widgets.binding import bind_text
 from pages.parts.widgets.pressed_link import press_link
 from viz.tokens import markdown_text, visible
 
@@ -32,7 +32,7 @@ def show_field() -> None:
     asked = current().of(Asked).get
     st.text_input(
         FIELD,
-        key=bind("get", asked),
+        **bind_text("get", asked),
         max_chars=LONGEST_ID,
         placeholder=HINT,
         label_visibility="collapsed",

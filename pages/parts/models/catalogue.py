@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from model.checkpoint import architecture_of
 from model.loading import hub
 
 UPLOADS = "_uploads"  # in the session: the folders of what this visitor uploaded, by name
+OPENING = Lock()
 OPEN = "HEADLIGHT_OPEN"  # in the environment: a folder or an id of the hub that the app was started for
 
 
@@ -85,12 +87,13 @@ def label_of(name: str) -> str:
 def open_folder(folder: Path) -> str:
     """Have a folder of this machine among the models; its last name, with a number where that is taken."""
     folder = folder.resolve()
-    for name, known in opened().items():
-        if known == folder:
-            return name
-    name = free_name(folder.name or "folder")
-    opened()[name] = folder
-    return name
+    with OPENING:  # all who come as the server starts have it open the same folder
+        for name, known in opened().items():
+            if known == folder:
+                return name
+        name = free_name(folder.name or "folder")
+        opened()[name] = folder
+        return name
 
 
 def free_name(name_wished: str) -> str:

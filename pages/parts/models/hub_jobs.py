@@ -13,6 +13,7 @@ import streamlit as st
 
 from model import CheckpointError
 from model.loading import hub
+from pages.parts.models.loaded_models import RESERVE
 
 MOST_LOOKS, MOST_DOWNLOADS = 4, 2  # at a time, of all visitors together
 MOST_KEPT = 64  # ended jobs whose outcome is kept
@@ -48,7 +49,7 @@ class Job:
 
     def may_be_stopped_by(self, visitor: str) -> bool:
         """Whether it is this visitor's: who began it, or whoever still looks at it once that one has left."""
-        owner = next(iter(self.watchers), visitor)
+        owner = [*self.watchers, visitor][0]  # in one step, for others may begin to look meanwhile
         return visitor == owner or time.monotonic() - self.watchers[owner] > GONE
 
     def stop(self) -> None:
@@ -77,12 +78,12 @@ class HubJobs:
         self.looks: dict[str, Job] = {}
         self.downloads: dict[str, Job] = {}
 
-    def look(self, name: hub.HubName, reclaimable: int = 0) -> Job:
+    def look(self, name: hub.HubName) -> Job:
         """What a download of this model would bring: the job that finds it out, or has found it out lately."""
         with self.lock:
             job = self.looks.get(str(name))
             if job is None or (job.is_over and time.monotonic() - job.ended > FRESH):
-                job = self.begin(self.looks, name, MOST_LOOKS, lambda _: hub.listing(name, reclaimable=reclaimable))
+                job = self.begin(self.looks, name, MOST_LOOKS, lambda _: hub.listing(name, reserve=RESERVE))
             return job
 
     def look_again(self, name: hub.HubName) -> None:

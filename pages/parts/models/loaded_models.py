@@ -32,6 +32,12 @@ class ModelMemory(LRUCache):
         """Whether a model that takes so many bytes can be loaded beside those that are there."""
         return free_memory() >= needed + RESERVE
 
+    def can_have_room(self, needed: int) -> bool:
+        """Whether it could be loaded if all those that are there left."""
+        with self.lock:
+            freed = sum(size for _, size in self.values.values())
+        return self.has_room(needed - freed)
+
 
 class Visitors:
     """Which model each visitor has open; ``on_last`` is called with the name of one that nobody has open any longer."""
@@ -91,16 +97,26 @@ def loaded(key: tuple[str, object, object], load: Callable[[], Checkpoint], weig
     checkpoint: Checkpoint
     if weight_bytes < MAPPED_FROM:
         checkpoint = small_models().get(key, load, lambda _: weight_bytes, expected=weight_bytes)
-        return checkpoint
+    else:
+        checkpoint = loaded_large(key, load, weight_bytes)
+    note_use(key[0])  # again: who left while it was loading would leave it here for ever
+    return checkpoint
+
+
+def loaded_large(key: tuple[str, object, object], load: Callable[[], Checkpoint], weight_bytes: int) -> Checkpoint:
+    """The same for one that may have to wait until others have left; where that would not help, they stay."""
     memory = model_memory()
-    needed = 0 if key in memory else needed_by(key[0], weight_bytes)
+    is_here = key in memory
+    needed = 0 if is_here else needed_by(key[0], weight_bytes)
+    if not is_here and not memory.can_have_room(needed):
+        raise CheckpointError(too_large(key[0], needed))
 
     def load_if_it_fits() -> Checkpoint:
         if not memory.has_room(needed):
             raise CheckpointError(too_large(key[0], needed))
         return load()
 
-    checkpoint = memory.get(key, load_if_it_fits, lambda _: 0, expected=needed)
+    checkpoint: Checkpoint = memory.get(key, load_if_it_fits, lambda _: weight_bytes, expected=needed)
     return checkpoint
 
 

@@ -20,7 +20,7 @@ from viz.tokens import markdown_text
 
 FOLDERS, ROUND, REFUSAL = "_upload_folders", "_upload_round", "_upload_refusal"  # in the session
 MOST_UPLOADS = 3  # of one visitor; the oldest goes
-TYPES = ["json", "safetensors", "spm", "model", "zip"]
+TYPES = ["json", "safetensors", "spm", "zip"]
 LABEL = "Your own files, 32 MB in all"
 EXPLAINED = (
     "config.json, model.safetensors and tokenizer.json, as save_pretrained writes them, or one zip of them; for Marian "

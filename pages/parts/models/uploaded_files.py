@@ -18,14 +18,14 @@ from typing import NoReturn
 from model import CheckpointError
 from model.errors import printable
 from model.loading.checkpoint_files import CARD, CONFIG, TOKENIZER
+from model.loading.foreign_tokenizers import MARIAN_FILES
 from model.loading.headers import INDEX, WEIGHTS
 
 LARGEST_UPLOAD = 32_000_000  # bytes, of all files together
 MOST_MEMBERS = 20  # of a zip, folders among them
 LARGEST_DIRECTORY = 1 << 14  # bytes of a zip's own list of its members
 MOST_FILES = 20
-PIECES = ("source.spm", "target.spm", "vocab.json", "spiece.model")
-KNOWN = (CONFIG, WEIGHTS, INDEX, TOKENIZER, CARD, *PIECES)
+KNOWN = (CONFIG, WEIGHTS, INDEX, TOKENIZER, CARD, *MARIAN_FILES)
 SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors", re.ASCII)
 APPLE = "__MACOSX/"  # what one maker of zips adds beside the files
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock, Thread
 
 import streamlit as st
@@ -42,7 +43,8 @@ class SessionEnds:
                     due += self.calls.pop(session).values()
                     del self.last_seen[session]
         for call in due:
-            call()
+            with suppress(Exception):  # whatever happened to it, the others are due, and whoever leaves later
+                call()
 
 
 @st.cache_resource(show_spinner=False)

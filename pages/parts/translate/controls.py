@@ -21,7 +21,7 @@ from pages.parts.translate.settings import (
     WIDEST,
     Options,
 )
-from pages.parts.widgets.binding import bind, radio
+from pages.parts.widgets.binding import bind, bind_text, radio
 from viz.charts.beam_tree import number
 from viz.text import weight_sentences
 from viz.tokens import markdown_text
@@ -193,8 +193,8 @@ def show_n_best(produced: Produced, options: Options) -> None:
 def show_field(selection: Selection, text: str) -> None:
     """Where another translation can be typed."""
     with st.form("typed", border=False):
-        key = bind("target", typable(selection.target) or text)
-        st.text_area("Type the translation yourself", key=key, height=76, help=TYPE_HELP)
+        field = bind_text("target", typable(selection.target) or text)
+        st.text_area("Type the translation yourself", height=76, help=TYPE_HELP, **field)
         st.form_submit_button("Read this", on_click=take_target)
     if selection.target.strip():
         st.button("Back to the model's own translation", key="own", on_click=take_own)

@@ -34,6 +34,15 @@ def bind(name: str, value: object, *, told: bool = False) -> str:
     return name
 
 
+def bind_text(name: str, value: str) -> dict[str, Any]:
+    """The key of a field for a text, as ``bind`` gives it, and what the field begins with: the arguments for Streamlit.
+
+    What is selected is its beginning at every run as well: a browser that the next run overtakes before it has mounted
+    the field mounts what that run sends, and would otherwise stay empty.
+    """
+    return {"key": bind(name, value), "value": value}
+
+
 def take(name: str) -> None:
     """Put the value of the control of that name into the selection, unless no address may hold it."""
     with suppress(ValueError):  # a browser can send anything

@@ -248,6 +248,19 @@ def test_arrays_that_cannot_be_shown_are_refused_with_what_is_wrong(name):
     assert expected in refusal(npz(**arrays))
 
 
+def stored_as(*, overlapping: bool = False, **tensors: tuple[str, tuple[int, ...], bytes] | bytes) -> bytes:
+    """A safetensors file as no library writes it: any shape, and all tensors at the beginning where they overlap."""
+    header, body = {}, b""
+    for name, tensor in tensors.items():
+        kind, shape, content = tensor if isinstance(tensor, tuple) else ("U8", (len(tensor),), tensor)
+        start = 0 if overlapping else len(body)
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [start, start + len(content)]}
+        body = content if overlapping else body + content
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + body
+
+
+LONG_AXIS = b"{'descr': '<f4', 'fortran_order': False, 'shape': (%s,)}" % (b"9" * 900)
 GOOD = npz(weights=WEIGHTS, tokens=np.array(TOKENS))
 FILES: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "neither NPZ nor safetensors"),
@@ -278,6 +291,13 @@ FILES: dict[str, tuple[bytes, str]] = {
     "a negative axis": (
         zipped(**{"weights.npy": npy(WEIGHTS).replace(b"(2, 3, 5, 5)", b"(2, 3, -5,5)")}), "which no array has",
     ),
+    "an axis of a thousand digits": (
+        zipped(**{"weights.npy": b"\x93NUMPY\x01\x00" + struct.pack("<H", len(LONG_AXIS)) + LONG_AXIS}),
+        "the file is damaged",
+    ),
+    "axes that no array has": (
+        stored_as(weights=("F32", (1 << 47, 1 << 47, 0, 1), b""), tokens=b'["a"]'), "which no array has",
+    ),
     "a long safetensors header": (struct.pack("<Q", 1 << 40) + b"{}", "header that is longer than the file"),
     "no JSON": (struct.pack("<Q", 5) + b"{abcd", "expected valid JSON"),
     "tensors beyond the end": (save_numpy({"weights": WEIGHTS})[:-4], "ends after the file"),
@@ -302,6 +322,21 @@ def test_a_bomb_of_zeros_is_refused_by_what_it_says_that_it_unpacks_to(monkeypat
     assert len(bomb) < 1 << 20
     monkeypatch.setattr(array_files, "unpacked", lambda *_: pytest.fail("it was unpacked"))
     assert "take 100 MiB unpacked, and at most 64 are read" in refusal(bomb)
+
+
+def test_one_long_text_among_many_is_refused_before_each_takes_as_much_memory(monkeypatch):
+    bomb = stored_as(
+        weights=("F32", (1, 1, 1, 1), bytes(4)), tokens=json.dumps(["a" * 50_000, *[""] * 20_000]).encode()
+    )
+    assert len(bomb) < 200_000
+    monkeypatch.setattr(np, "array", lambda *_: pytest.fail("the array was made"))
+    assert "take 3,815 MiB unpacked, and at most 64 are read" in refusal(bomb)
+
+
+def test_tensors_that_share_their_bytes_are_counted_each(monkeypatch):
+    masks = dict.fromkeys(("mask", "encoder_mask", "cross_mask"), ("BOOL", (25 << 20,), bytes(25 << 20)))
+    monkeypatch.setattr(array_files, "tensor_of", lambda *_: pytest.fail("a tensor was read"))
+    assert "take 75 MiB unpacked" in refusal(stored_as(overlapping=True, **masks))
 
 
 def test_a_bomb_that_lies_about_its_size_is_unpacked_no_further_than_it_says():

@@ -233,7 +233,7 @@ def test_a_word_that_takes_for_ever_is_given_up_while_another_tokenizer_answers(
 
 
 def test_spoilt_tokenizers_are_used_or_refused_in_one_line():
-    outcomes = fuzz_tokenizers([trained(kind).to_str().encode() for kind in KINDS], 150)
+    outcomes = fuzz_tokenizers([trained(kind).to_str().encode() for kind in KINDS], range(150))
     assert not outcomes.escaped, outcomes.escaped[:3]
     assert outcomes.loaded >= 5
     assert outcomes.refused >= 20

@@ -53,6 +53,7 @@ def test_a_process_has_its_pipes_and_can_open_nothing():
     assert memory[0] == memory[1] < 256 << 20
     assert resource.prlimit(number, resource.RLIMIT_CPU)[0] <= 4
     assert os.getsid(number) == number != os.getsid(0)
+    assert Path(f"/proc/{number}/oom_score_adj").read_text() == "1000\n", "where memory is full it ends, not the server"
 
 
 @on_linux
@@ -137,6 +138,18 @@ def test_a_process_that_says_nothing_is_stopped_after_its_time(monkeypatch):
         one.backend.worker.ask("decode", {"ids": [1]}, 1)
     assert time.monotonic() - start < 10
     assert not is_running(number)
+
+
+@on_linux
+def test_a_process_that_ends_just_before_it_is_stopped_is_stopped_all_the_same(monkeypatch):
+    one = tokenizer(6)
+    number, process, before = process_id(one), one.backend.worker.process, one.encode("the dog")
+    os.kill(number, signal.SIGKILL)
+    process.popen.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr(processes.Process, "running", True)  # as it was a moment ago
+        process.stop()
+    assert one.encode("the dog") == before
 
 
 @pytest.mark.parametrize("answer", [b"", b"[1]", b"{", b"\xff", b"[" * 100_000, b'"text"', b"1e999"])

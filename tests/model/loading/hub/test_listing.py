@@ -311,7 +311,10 @@ def test_a_model_that_the_memory_does_not_hold(server, monkeypatch):
     monkeypatch.setattr("model.loading.hub.listings.free_memory", lambda: 100_000)
     sentence = refusal("gpt2")
     assert sentence.startswith("gpt2 needs about 1 MB of memory, and 1 MB are free")
-    assert listed("gpt2", reclaimable=1 << 24).family == "GPT-2"
+    monkeypatch.setattr("model.loading.hub.listings.free_memory", lambda: 1 << 24)
+    assert listed("gpt2").family == "GPT-2"
+    with pytest.raises(CheckpointError, match="and 1 MB are free"):
+        listed("gpt2", reserve=1 << 24)
 
 
 def test_a_model_that_the_disk_does_not_hold(server, monkeypatch):
