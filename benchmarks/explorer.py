@@ -45,9 +45,10 @@ LOADS = 7
 SESSIONS = 10
 FAR = "a layer further away, fetched"
 POINTED = 100  # ms that a pointer is over a button before it presses
+TAPPED = 80  # ms that a finger lies on a button before it is lifted, which is the press
 PAUSE = 700  # ms between two layers that are fetched, so that the server has told all about the one before
 MEASURE = """
-async ([name, times, pause, pointed = 0]) => {
+async ([name, times, pause, pointed = 0, event = "pointerover"]) => {
   const { explorer } = document.querySelector(".headlight")
   const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
   const wait = milliseconds => new Promise(done => setTimeout(done, milliseconds))
@@ -72,7 +73,7 @@ async ([name, times, pause, pointed = 0]) => {
   const taken = []
   for (let turn = 0; turn < times; turn++) {
     if (pointed) {
-      button(far(turn)).dispatchEvent(new PointerEvent("pointerover", { bubbles: true }))
+      button(far(turn)).dispatchEvent(new PointerEvent(event, { bubbles: true }))
       await wait(pointed)
     }
     const before = explorer.painted
@@ -239,15 +240,17 @@ def fetched_layers(browser: Browser, address: str) -> None:
         .replace("const root = explorer.root\n", "")
     )
     ways = [
-        ("layer", 12, 0, "the next layer of 500 tokens, sent ahead"),
-        ("jump", 4, POINTED, f"{FAR}, pointed at before"),
+        ("layer", 12, 0, "", "the next layer of 500 tokens, sent ahead"),
+        ("jump", 4, POINTED, "pointerover", f"{FAR}, pointed at before"),
+        ("jump", 4, TAPPED, "pointerdown", f"{FAR}, tapped by a finger, from when it is lifted"),
+        ("jump", 4, 0, "", f"{FAR}, pressed by a script"),
     ]
-    for start, (act, times, pointed, description) in enumerate([*ways, ("jump", 4, 0, f"{FAR}, pressed by a script")]):
+    for start, (act, times, before, event, description) in enumerate(ways):
         with visitor(browser, first=True) as page:
             open_text(page, address, 500, start)
             picture_shown(page)
             idle(page)
-            taken = page.locator(".headlight").evaluate(script, [act, times, PAUSE, pointed])
+            taken = page.locator(".headlight").evaluate(script, [act, times, PAUSE, before, event])
         print(f"{description}: {spread(taken if act == 'layer' else taken[:1] * 3 + taken)} (goal 150)")
 
 

@@ -15,6 +15,9 @@ from pages.parts.widgets.head_switches import muted_heads
 from viz.export.provenance import Provenance
 from viz.export.trace_code import Target
 
+# Checkpoint, text, second text, target, edits.
+PassKey = tuple[tuple[str, str, tuple[int, ...]], str, str | None, str | tuple[int, ...] | None, Edits]
+
 
 def trace_of(selection: Selection, edits: Edits) -> Trace:
     """The forward pass of the selection's text. InputError where the text cannot be read."""
@@ -25,8 +28,8 @@ def trace_later(selection: Selection, edits: Edits) -> Callable[[], Trace]:
     """The same for whoever asks later, as for a file: Streamlit makes files where there is no session to look into."""
     check_lengths(selection.text, selection.pair, selection.target)
     checkpoint = checkpoint_named(selection.checkpoint)
-    pair, target = pair_of(selection), target_of(selection, checkpoint, edits)
-    key = trace_key(selection, edits)
+    key = key_of(selection, checkpoint, edits)
+    _, _, pair, target, _ = key
 
     def run() -> Trace:
         return checkpoint.trace(selection.text, pair=pair, target=target, edits=edits)
@@ -41,8 +44,19 @@ def trace_later(selection: Selection, edits: Edits) -> Callable[[], Trace]:
 
 def trace_key(selection: Selection, edits: Edits) -> tuple[object, ...]:
     """What decides all numbers of a pass."""
-    target = target_of(selection, checkpoint_named(selection.checkpoint), edits)
-    return checkpoint_key(selection.checkpoint), selection.text, pair_of(selection), target, edits
+    return key_of(selection, checkpoint_named(selection.checkpoint), edits)
+
+
+def key_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) -> PassKey:
+    """The same where the checkpoint is at hand: to find it is to look at its files."""
+    pair = (selection.pair if checkpoint.config.segments > 1 else "") or None
+    return (
+        checkpoint_key(selection.checkpoint),
+        selection.text,
+        pair,
+        target_of(selection, checkpoint, edits),
+        edits,
+    )
 
 
 def pair_of(selection: Selection) -> str | None:

@@ -16,6 +16,7 @@ from tests.running import (
     explored,
     fits,
     has_text,
+    idle,
     open_page,
     picture_shown,
     press,
@@ -228,6 +229,24 @@ def test_what_is_chosen_in_the_explorer_is_told_again_where_it_was_lost(browser,
         page.locator(".headlight").evaluate(LOSE_ONE)
         page.locator(".headlight .words button").first.press("4")
         expect(page).to_have_url(re.compile("show=matrix"), timeout=20_000)
+
+
+def test_a_layer_further_away_comes_while_a_finger_presses_and_is_asked_for_once(browser, address):
+    with visitor(browser) as page:
+        messages: list[str] = []
+        page.on("websocket", lambda socket: note_messages(socket, messages))
+        open_page(page, address, "Explore", text="the film was slow but I liked it a lot and " * 44)
+        picture_shown(page)
+        idle(page)
+        explorer = page.locator(".headlight")
+        assert explorer.evaluate("root => !root.explorer.model.has(root.explorer.kind, 2)"), "it is sent unasked"
+        messages.clear()
+        layer = explorer.get_by_role("button", name="Layer 3", exact=True)
+        layer.dispatch_event("pointerdown")
+        comes_true(page, lambda: bool(explorer.evaluate("({ explorer }) => explorer.model.has(explorer.kind, 2)")))
+        layer.dispatch_event("click")
+        comes_true(page, lambda: explorer.evaluate("({ explorer }) => explorer.scene.view.layer") == 2)
+        assert messages.count("asked") == 1
 
 
 def note_messages(socket: WebSocket, messages: list[str]) -> None:

@@ -687,6 +687,40 @@ LEAVING = """(() => {
 })()"""
 
 
+def test_a_layer_that_is_not_there_is_asked_for_once_as_a_press_begins(browser, tmp_path):
+    with explorer_of(browser, trace_of("encoder"), tmp_path) as page:
+        assert explored(page, PRESS_BEGINS) == {"button": [1], "clicked": [1], "tile": [1, 0], "scrolled": []}
+
+
+# Nothing is there but the layer that is seen. A tile is asked for a moment later: a finger may only scroll.
+PRESS_BEGINS = """(async () => {
+  const asked = []
+  const wait = () => new Promise(done => setTimeout(done, 100))
+  explorer.server = { commit() {}, exact() {}, layer: ({ layer }) => asked.push(layer), drawn() {} }
+  explorer.model.has = () => false
+  const happens = (target, name, place) =>
+    target.dispatchEvent(new PointerEvent(name, { bubbles: true, pointerId: 1, ...place }))
+  const other = root.querySelector("[aria-label=Layer] [data-name='1']")
+  happens(other, "pointerdown")
+  const button = [...asked]
+  other.click()
+  const clicked = [...asked]
+  const { host, tile } = explorer.grid
+  const { left, top } = host.getBoundingClientRect()
+  const { x, y } = explorer.grid.corner(0, 0)
+  const corner = { clientX: left + x + tile / 2, clientY: top + y + tile / 2 }
+  happens(host, "pointerdown", corner)
+  await wait()
+  const pressed = [...asked]
+  asked.length = 0
+  explorer.asked = { key: "", at: -Infinity }
+  happens(host, "pointerdown", corner)
+  happens(host, "pointercancel", corner)
+  await wait()
+  return { button, clicked, tile: pressed, scrolled: asked }
+})()"""
+
+
 def test_where_queries_and_keys_are_two_texts_shift_keeps_only_a_key_as_key(browser, tmp_path):
     trace = tiny.checkpoint("encoder-decoder").trace("the dog bit", target="a cat saw the man . the dog bit the man")
     with explorer_of(browser, trace, tmp_path, View(attention="cross")) as page:
@@ -850,6 +884,24 @@ def test_a_text_of_one_or_two_tokens_is_drawn(browser, tmp_path, tokens):
         assert f"attends to key {tokens} · " in point(
             page, "matrix", inner["left"] + inner["width"] - 3, inner["top"] + 3
         )
+
+
+def test_the_lines_at_rest_are_the_strongest_of_all_heads_and_of_equal_ones_the_first(browser, tmp_path):
+    rng = np.random.default_rng(5)
+    sharpness = np.arange(1, 5)[:, None, None] / 2  # later heads push out what earlier ones had
+    scores = rng.standard_normal((4, 200, 200)) * sharpness
+    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    bytes_sent = np.floor(np.sqrt(weights.astype(np.float32)) * 255 + 0.5).astype(int).ravel()
+    strongest = np.argsort(-bytes_sent, kind="stable")[: layout.MOST_LINES]  # head by head, query by query, key by key
+    assert (bytes_sent == bytes_sent[strongest[-1]]).sum() > (bytes_sent[strongest] == bytes_sent[strongest[-1]]).sum()
+    page_text = html_page(weights[None].astype(np.float32), [f"w{place}" for place in range(200)])
+    with opened_page(browser, page_text, tmp_path) as page:
+        expect(page.locator(".readout .said")).not_to_be_empty()
+        settled(page)
+        lines = "document.querySelector('.headlight').explorer.lines"
+        drawn = page.evaluate(f"() => {lines}.strongest().map(({{ head, cell }}) => head * 40000 + cell)")
+        assert drawn[::-1] == strongest.tolist()
+        assert page.evaluate(f"() => {lines}.more")
 
 
 def test_it_fits_a_phone_and_answers_a_finger(browser, tmp_path):

@@ -67,8 +67,20 @@ export function shade(shades, strength) {
 // which one always can.
 /** @type {(theme: Theme, shades: Shades, strength: number) => string} */
 export function inkOn(theme, shades, strength) {
-  const start = Math.round(strength * (SHADES - 1)) * 3
-  const ground = brightness(shades.subarray(start, start + 3))
+  const number = Math.round(strength * (SHADES - 1))
+  const inks = inksOn.get(shades) ?? []
+  inksOn.set(shades, inks)
+  inks[number] ??= readableInk(theme, shades.subarray(number * 3, number * 3 + 3))
+  return inks[number]
+}
+
+// Of the scales of one theme, whose colours do not change: a long text asks for every token.
+/** @type {WeakMap<Shades, string[]>} */
+const inksOn = new WeakMap()
+
+/** @type {(theme: Theme, colour: Shades) => string} */
+function readableInk(theme, colour) {
+  const ground = brightness(colour)
   const inks = [theme.text, theme.background, "#ffffff", "#000000"]
   return inks.find((ink) => contrast(brightness(rgb(ink)), ground) >= READABLE) ?? theme.text
 }

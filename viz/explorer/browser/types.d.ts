@@ -200,11 +200,12 @@ export interface Active extends Pointed {
   column: number
 }
 
-// What the controls tell the explorer; `near` without a layer: none is pointed at.
+// What the controls tell the explorer; `near` without a layer: none is pointed at. `pressed`: a
+// press has begun.
 export interface Choices {
   change: (changes: Partial<View>) => void
   kind: (name: string) => void
-  near: (layer?: number) => void
+  near: (layer?: number, pressed?: boolean) => void
   toggle: (head: number) => void
   heads: (name: string) => void
   zoom: (name: Zooming) => void
@@ -216,6 +217,7 @@ export type Zooming = "zoomIn" | "zoomOut" | "zoomReset"
 export interface Actions {
   hover: (place: Pointed | null) => void
   redraw: () => void
+  press?: (place: Pointed | null) => void
   choose: (place: Pointed | null, event: MouseEvent) => void
   chooseKey?: (key: number) => void
   open?: (place: Pointed | null) => void

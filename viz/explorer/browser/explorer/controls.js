@@ -61,9 +61,12 @@ export class Controls {
     this.layers = el("div", { className: "choices", role: "group", "aria-label": "Layer" })
     this.heads = el("div", { className: "choices", role: "group", "aria-label": "Heads" })
     this.kindRow = row("Attention", this.kinds)
-    for (const reached of ["pointerover", "focusin"])
-      this.layers.addEventListener(reached, ({ target }) =>
-        this.actions.near(Number(/** @type {HTMLElement} */ (target).dataset.name)),
+    for (const reached of ["pointerover", "focusin", "pointerdown"])
+      this.layers.addEventListener(reached, ({ target, type }) =>
+        this.actions.near(
+          Number(/** @type {HTMLElement} */ (target).dataset.name),
+          type === "pointerdown",
+        ),
       )
     this.layers.onpointerleave = () => this.actions.near()
     this.top = el(

@@ -20,6 +20,7 @@ import { Table, Words } from "../panels/words.js"
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
 const NEAR = 30 // milliseconds over what opens a layer before it is asked for: less is passing by
+const COMES = 1000 // milliseconds in which a layer that was asked for is awaited
 const SHOWN = /** @type {Record<string, string[]>} */ (PANELS_OF)
 
 export class Explorer {
@@ -46,6 +47,7 @@ export class Explorer {
     this.hovered = null
     /** @type {number | null} */
     this.waiting = null // the layer that is on its way
+    this.asked = { key: "", at: -Infinity } // the layer that was asked for last, and when
     this.dirty = false
     this.painted = 0
     this.frameRequest = 0
@@ -78,7 +80,7 @@ export class Explorer {
     return {
       change: (changes) => this.change(changes),
       kind: (name) => this.changeKind(name),
-      near: (layer) => this.near(layer),
+      near: (layer, pressed) => this.near(layer, pressed),
       toggle: (head) => this.toggle(this.view.layer, head),
       heads: (name) => this.chooseHeads(name),
       zoom: (name) => this.zoom(name),
@@ -91,6 +93,7 @@ export class Explorer {
     return {
       hover: (place) => this.hover(place),
       redraw: () => this.schedule(),
+      press: (place) => this.near(place?.layer),
       choose: (place, event) => this.chooseTile(place, event),
       open: (place) => this.openTile(place),
     }
@@ -206,9 +209,7 @@ export class Explorer {
     // Told before what follows from it is asked for: Streamlit would put the two into one.
     if (this.server) this.commitTimer = setTimeout(() => this.commit(), REST)
     this.speak()
-    if (!this.server) return
-    const { attention, layer } = this.view
-    if (!this.model?.has(this.kind, layer)) this.server.layer({ attention, layer })
+    if (this.model && !this.model.has(this.kind, this.view.layer)) this.askLayer(this.view.layer)
   }
 
   /** @param {string} attention */
@@ -295,15 +296,26 @@ export class Explorer {
   // ---- what is told and asked
 
   // Whoever points at a layer may open it: its numbers come while the pointer is on its way to
-  // press.
-  /** @param {number} [layer] */
-  near(layer) {
+  // press, and while a finger is, which nothing announces, until it is lifted.
+  /** @type {(layer?: number, pressed?: boolean) => void} */
+  near(layer, pressed = false) {
     clearTimeout(this.nearTimer)
     const { model, server } = this
     if (!server || !model || layer === undefined) return
     const { kind } = this
     if (!(layer < kind.layers) || model.has(kind, layer)) return
-    this.nearTimer = setTimeout(() => server.layer({ attention: kind.name, layer }), NEAR)
+    if (pressed) this.askLayer(layer)
+    else this.nearTimer = setTimeout(() => this.askLayer(layer), NEAR)
+  }
+
+  // What was just asked for is on its way: a second question would have the server begin again.
+  /** @param {number} layer */
+  askLayer(layer) {
+    clearTimeout(this.nearTimer)
+    const [key, now] = [`${this.requests.name} ${this.kind.name} ${layer}`, performance.now()]
+    if (this.asked.key === key && now - this.asked.at < COMES) return
+    this.asked = { key, at: now }
+    this.server?.layer({ attention: this.kind.name, layer })
   }
 
   // Tell the server at once what it has not been told yet.

@@ -35,6 +35,8 @@ import { Stack } from "./stack.js"
 
 /** @typedef {"left" | "right"} Side */
 
+const ROOM = 64 // times as many weights as there are lines are collected before the least of them go
+
 export class Lines extends Stack {
   /** @param {Actions} actions */
   constructor(actions) {
@@ -74,21 +76,20 @@ export class Lines extends Stack {
     context.fillText("to key", width - this.inner.left + LINES_EDGE, LINES_HEADING)
   }
 
-  // The strongest lines of all heads that are on; each head remembers its own, so that toggling one
-  // sorts little.
+  // The strongest lines of all heads that are on.
   /** @type {() => Edge[]} */
   strongest() {
-    const { heads, numbers, full } = this.scene
-    const edges = heads.flatMap((head) =>
-      strongestOf(numbers.get(head) ?? new Float32Array()).map(([cell, weight]) => ({
-        head,
-        cell,
-        weight,
-        full: full(head),
-      })),
+    const { numbers, full } = this.scene
+    const strongest = new Strongest()
+    for (const [head, weights] of numbers) strongest.add(head, weights)
+    strongest.reduce()
+    this.more = strongest.more
+    return strongestLast(
+      strongest.lines().map(([head, cell]) => {
+        const weight = numbers.get(head)?.[cell] ?? 0
+        return { head, cell, weight, full: full(head) }
+      }),
     )
-    this.more = edges.length > MOST_LINES
-    return strongestLast(edges).slice(-MOST_LINES)
   }
 
   /** @type {(context: Context, edge: Edge) => void} */
@@ -276,30 +277,56 @@ export class Lines extends Stack {
 /** @type {(edges: Edge[]) => Edge[]} */
 const strongestLast = (edges) => edges.sort((left, right) => right.weight - left.weight).reverse()
 
-/** @type {WeakMap<Float32Array, [cell: number, weight: number][]>} */
-const remembered = new WeakMap()
-
-// One more of a head than are drawn, to know whether there are more.
-/** @type {(weights: Float32Array) => [cell: number, weight: number][]} */
-function strongestOf(weights) {
-  const before = remembered.get(weights)
-  if (before) return before
-  const bits = new Uint32Array(weights.buffer, weights.byteOffset, weights.length)
-  let [least, room] = leastOf(bits, MOST_LINES + 1)
-  /** @type {[cell: number, weight: number][]} */
-  const cells = []
-  for (let cell = 0; cell < bits.length; cell++) {
-    if (bits[cell] > 0 && (bits[cell] > least || (bits[cell] === least && room-- > 0)))
-      cells.push([cell, weights[cell]])
+// Of the weights of several heads the strongest MOST_LINES. A weight that comes when so many are at
+// least as large is passed over by one comparison, for the heads of a long text have millions. The
+// bits of floats that are not negative stand in the order of the floats.
+class Strongest {
+  constructor() {
+    this.bits = new Uint32Array(ROOM * MOST_LINES)
+    this.heads = new Uint32Array(ROOM * MOST_LINES)
+    this.cells = new Uint32Array(ROOM * MOST_LINES)
+    this.count = 0
+    this.least = 0 // only what is larger may still be among them
+    this.more = false // there are more than so many
   }
-  cells.sort((left, right) => right[1] - left[1])
-  remembered.set(weights, cells)
-  return cells
+
+  /** @type {(head: number, weights: Float32Array) => void} */
+  add(head, weights) {
+    const bits = new Uint32Array(weights.buffer, weights.byteOffset, weights.length)
+    let { least } = this
+    for (let cell = 0; cell < bits.length; cell++) {
+      if (bits[cell] <= least) continue
+      this.bits[this.count] = bits[cell]
+      this.heads[this.count] = head
+      this.cells[this.count++] = cell
+      if (this.count < this.bits.length) continue
+      this.reduce()
+      least = this.least
+    }
+  }
+
+  // Leaves the strongest; of equal ones what came first.
+  reduce() {
+    if (this.count <= MOST_LINES) return
+    let [least, room] = leastOf(this.bits.subarray(0, this.count), MOST_LINES)
+    let kept = 0
+    for (let at = 0; at < this.count; at++) {
+      if (this.bits[at] < least || (this.bits[at] === least && room-- <= 0)) continue
+      this.bits[kept] = this.bits[at]
+      this.heads[kept] = this.heads[at]
+      this.cells[kept++] = this.cells[at]
+    }
+    Object.assign(this, { count: kept, least, more: true })
+  }
+
+  /** @type {() => [head: number, cell: number][]} */
+  lines() {
+    return Array.from(this.cells.subarray(0, this.count), (cell, at) => [this.heads[at], cell])
+  }
 }
 
 // The least of so many largest numbers, and how many of its equals are among them. Found by
-// counting their upper and then their lower halves, for a quarter of a million take long to sort.
-// The bits of floats that are not negative stand in the order of the floats.
+// counting their upper and then their lower halves, for so many take long to sort.
 /** @type {(bits: Uint32Array, many: number) => [least: number, room: number]} */
 function leastOf(bits, many) {
   let [least, room] = [0, many]

@@ -10,7 +10,7 @@ const PAN_STEP = 0.25 // of what is seen, of one press of an arrow key
 const TOUCH_SLIP = 8 // pixels that a finger may move in a tap
 
 export class Stack {
-  // `actions` has hover(place or null), choose(place, event), open(place).
+  // `actions` has hover(place or null), choose(place, event), press(place), open(place).
   /**
    * @param {string} name
    * @param {string} label
@@ -55,8 +55,10 @@ export class Stack {
         shiftY: this.shift.y,
       }
       if (this.zoom > 1) this.host.setPointerCapture(event.pointerId)
+      this.actions.press?.(this.place(event))
     }
-    this.host.onpointerup = this.host.onpointercancel = () => {
+    this.host.onpointerup = this.host.onpointercancel = ({ type }) => {
+      if (type === "pointercancel") this.actions.press?.(null) // a finger that scrolls
       this.slipped = Boolean(this.held?.slipped)
       this.held = null
     }

@@ -117,9 +117,9 @@ export class Words {
     const [rows, columns] = [frame.rows.length, frame.columns.length]
     if (row >= 0) return (place) => drawnMean[row * columns + place] ?? 0
     const sums = new Float64Array(columns)
-    for (let cell = 0; cell < drawnMean.length; cell++)
-      sums[cell % columns] += drawnMean[cell] / rows
-    return (place) => sums[place] ?? 0
+    for (let start = 0; start < drawnMean.length; start += columns)
+      for (let key = 0; key < columns; key++) sums[key] += drawnMean[start + key]
+    return (place) => sums[place] / rows || 0
   }
 
   /**
