@@ -16,6 +16,7 @@ from pages.parts.widgets.pressed_link import press_link
 from viz.tokens import markdown_text, visible
 
 OPENS = "_opens"  # in the session: the model that this visitor opens as soon as it is here
+TYPED = "_typed_id"  # in the session: the id that the browser itself sent from the field last
 FIELD = "Another model, by its Hugging Face id"
 HINT = "Another model: gpt2, owner/name or owner/name@revision, then Enter"
 FIELD_HELP = (
@@ -24,15 +25,23 @@ FIELD_HELP = (
 )
 NO_ID = "“{text}” is no id of a model: write it as gpt2, owner/name or owner/name@revision."
 HERE_HELP = "Opens the selected text with this model."
-WEB_ADDRESS = re.compile(r"\s*(?:https?:)?//huggingface\.co/|\s+|/$")  # as people paste it
+WEB_ADDRESS = re.compile(  # as people paste it: of a model's page, of its files, of one of them
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repo>[^/?#]+(?:/[^/?#]+)?)"
+    r"(?:/(?:tree|blob|resolve)/(?P<revision>[^/?#]+))?(?:[/?#].*)?"
+)
 
 
 def show_field() -> None:
-    """The field, and under it the model that was asked for."""
+    """The field, and under it the model that was asked for.
+
+    What an address asked for is told at every run until somebody types: a browser that the second run overtakes before
+    it has mounted the field would begin it empty, and report that as typed with the next press of anything.
+    """
     asked = current().of(Asked).get
+    is_typed = st.session_state.get(TYPED) == asked
     st.text_input(
         FIELD,
-        key=bind("get", asked),
+        key=bind("get", asked, told=bool(asked) and not is_typed),
         max_chars=LONGEST_ID,
         placeholder=HINT,
         label_visibility="collapsed",
@@ -46,7 +55,9 @@ def show_field() -> None:
 
 def take_field() -> None:
     """What was typed; nothing of a text that no address may hold."""
-    ask_for(str(st.session_state["get"]))
+    typed = str(st.session_state["get"])
+    st.session_state[TYPED] = id_in(typed)
+    ask_for(typed)
 
 
 def ask_for(text: str) -> None:
@@ -56,7 +67,11 @@ def ask_for(text: str) -> None:
 
 def id_in(typed: str) -> str:
     """The id in what was typed or pasted, a web address perhaps."""
-    return typable(WEB_ADDRESS.sub("", typed)[:LONGEST_ID])
+    text = typed.strip()
+    if address := WEB_ADDRESS.fullmatch(text):
+        repo, revision = address["repo"], address["revision"]
+        text = repo if revision in (None, hub.MAIN) else f"{repo}@{revision}"
+    return typable(text[:LONGEST_ID])
 
 
 def show_asked(text: str) -> None:

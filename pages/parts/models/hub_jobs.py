@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from model import CheckpointError
+from model.errors import UnsupportedTypeError
 from model.loading import hub
 
 MOST_LOOKS, MOST_DOWNLOADS = 4, 2  # at a time, of all visitors together
@@ -27,13 +28,14 @@ Offer = hub.Listing | None
 class Job:
     """One thing that is asked of the hub. All is written by its thread, and read by those who look at it.
 
-    refusal: why there is no result, one sentence. offer: what can be had in its place. watchers: when each visitor
-    looked at it last; the first of them is whose job it is.
+    refusal: why there is no result, one sentence. is_unsupported: because its kind is none of ours. offer: what can be
+    had in its place. watchers: when each visitor looked at it last; the first of them is whose job it is.
     """
 
     name: hub.HubName
     result: Any = None
     refusal: str = ""
+    is_unsupported: bool = False
     offer: Offer = None
     arrived: int = 0
     total: int = 0
@@ -63,6 +65,7 @@ class Job:
             self.is_stopped = True
         except CheckpointError as refusal:
             self.refusal, self.offer = str(refusal), getattr(refusal, "offer", None)
+            self.is_unsupported = isinstance(refusal, UnsupportedTypeError)
         finally:
             if self.result is None and not self.is_stopped and not self.refusal:
                 self.refusal = FAILED.format(name=self.name.repo)
@@ -77,12 +80,12 @@ class HubJobs:
         self.looks: dict[str, Job] = {}
         self.downloads: dict[str, Job] = {}
 
-    def look(self, name: hub.HubName, reclaimable: int = 0) -> Job:
+    def look(self, name: hub.HubName) -> Job:
         """What a download of this model would bring: the job that finds it out, or has found it out lately."""
         with self.lock:
             job = self.looks.get(str(name))
             if job is None or (job.is_over and time.monotonic() - job.ended > FRESH):
-                job = self.begin(self.looks, name, MOST_LOOKS, lambda _: hub.listing(name, reclaimable=reclaimable))
+                job = self.begin(self.looks, name, MOST_LOOKS, lambda _: hub.listing(name))
             return job
 
     def look_again(self, name: hub.HubName) -> None:
