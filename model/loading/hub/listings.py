@@ -62,28 +62,27 @@ class NoSafetensors(CheckpointError):  # noqa: N818 -- it says what is missing
         self.offer = offer
 
 
-def listing(name: HubName, *, stop: Callable[[], bool] = never, reclaimable: int = 0) -> Listing:
+def listing(name: HubName, *, stop: Callable[[], bool] = never) -> Listing:
     """What a download would bring now.
 
-    reclaimable: bytes of memory that the caller would free for it. Raises CheckpointError, one sentence, where the
-    model is not there, cannot be opened here or is too large for what is free; NoSafetensors where its weights are
-    pickled; DownloadStopped.
+    Raises CheckpointError, one sentence, where the model is not there, cannot be opened here or is too large for what
+    is free; NoSafetensors where its weights are pickled; DownloadStopped.
     """
 
     def look(over: Event) -> Listing:
         with client.explained(name):
-            return inspect(name, over, reclaimable)
+            return inspect(name, over)
 
     return watched(look, stop=stop, seconds=LONGEST_LOOK)
 
 
-def inspect(name: HubName, over: Event, reclaimable: int) -> Listing:
+def inspect(name: HubName, over: Event) -> Listing:
     """The listing of a name at its own revision, or the refusal."""
     remote = repository(name, over)
     values = strict_json(read_small(remote, CONFIG, over), CONFIG)
     family = families.family_of(values)
     if not {WEIGHTS, INDEX} & remote.files.keys():
-        raise without_safetensors(name, values, over, reclaimable)
+        raise without_safetensors(name, values, over)
     tokenizer = tokenizer_files(remote, values)
     with TemporaryDirectory() as temporary:
         outline = sketched(remote, values, Path(temporary), over)
@@ -92,7 +91,7 @@ def inspect(name: HubName, over: Event, reclaimable: int) -> Listing:
         copied = is_copied(outline)
     index = [INDEX] if shards != [WEIGHTS] else []
     files = tuple(remote.files[path] for path in [CONFIG, *index, *shards, *tokenizer])
-    check_memory(name, memory_needed(outline.model.config, memory), reclaimable)
+    check_memory(name, memory_needed(outline.model.config, memory))
     check_disk(remote.name, files, sum(remote.files[path].size for path in shards) if copied else 0)
     parameters = sum(parameter.numel() for parameter in outline.model.parameters())
     return Listing(remote.name, files, memory, parameters, family.name, asked=name.revision or MAIN)
@@ -114,12 +113,12 @@ def read_small(remote: Repository, path: str, over: Event) -> bytes:
     return client.read(client.file_address(remote.name, path), LARGEST_JSON, over)
 
 
-def without_safetensors(name: HubName, values: dict[str, Any], over: Event, reclaimable: int) -> NoSafetensors:
+def without_safetensors(name: HubName, values: dict[str, Any], over: Event) -> NoSafetensors:
     """The refusal of pickled weights, with what the hub's own conversion would bring."""
     repo = printable(name.repo)
     for revision in conversions(name.repo, over) if name.revision in (None, MAIN) else []:
         try:
-            converted = inspect(HubName(name.repo, revision), over, reclaimable)
+            converted = inspect(HubName(name.repo, revision), over)
         except NoSafetensors:
             continue
         why = f"{repo} has no safetensors on its main branch; the hub's own conversion of it is {repo}@{revision}."
@@ -178,9 +177,9 @@ def sketch(path: Path, url: str, size: int, over: Event) -> None:
         file.truncate(size)
 
 
-def check_memory(name: HubName, needed: int, reclaimable: int) -> None:
+def check_memory(name: HubName, needed: int) -> None:
     """Refuse a model that does not fit the memory that is free."""
-    if needed > (free := free_memory() + reclaimable):
+    if needed > (free := free_memory()):
         raise CheckpointError(
             f"{printable(name.repo)} needs about {gigabytes(needed)} of memory, and {gigabytes(free)} are free: choose "
             "a smaller model, or close what else takes memory."
