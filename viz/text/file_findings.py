@@ -13,7 +13,7 @@ HELP = (
     "punctuation and the first token come last. For repeated words, punctuation and the first token, the weight that a "
     "token gives to itself is not counted."
 )
-NOTHING = "No head does anything here that one as sharp would not do by chance."
+NOTHING = "No head shows a pattern here beyond what an equally sharp head would show by chance."
 BY_CHANCE = "A head that is as sharp would do as much by chance."
 SIDES = {"cross": "decoder → encoder"}  # as the explorer calls it
 SAVED_ELSEWHERE = "The numbers are those of the file; no model is run."
