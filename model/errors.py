@@ -5,6 +5,10 @@ class CheckpointError(ValueError):
     """A checkpoint that cannot be used: which file, which field, what was found and what was expected."""
 
 
+class UnsupportedTypeError(CheckpointError):
+    """A checkpoint of a kind that this code does not compute."""
+
+
 class InputError(ValueError):
     """A text, a list of ids or an edit that cannot be used, and what to do about it."""
 

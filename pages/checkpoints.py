@@ -8,6 +8,7 @@ import streamlit as st
 
 import pages
 from model import CheckpointError, Config, InputError, available_checkpoints
+from model.edits.checks import sizes_of
 from pages.parts.cache import checkpoint_named, file_bytes
 from pages.parts.costs.settings import OWN
 from pages.parts.frame.finding import picture, picture_alone, show_finding
@@ -35,7 +36,7 @@ EVIDENCE_HELP = "Compares every number that the app shows of these models with a
 PARAMETERS_HELP = "The numbers that training adjusts: embeddings, projections and norms together."
 SHAPE_HELP = (
     "Layers work one after the other; the heads of a layer work side by side. The width is how many numbers the "
-    "vector of a token has."
+    "vector of a token has. Of an encoder-decoder, the encoder comes first."
 )
 VOCABULARY_HELP = (
     "The number of different tokens that the model knows. Text outside the vocabulary becomes the unknown token."
@@ -124,7 +125,8 @@ def show_sizes(name: str, model: cards.Model) -> None:
         st.metric(
             "Parameters", cards.size(parameters), help=f"{PARAMETERS_HELP} Exactly {parameters:,}.", width="content"
         )
-        shape = f"{config.layers} × {config.heads} × {config.width}"
+        stacks = [sizes for stack in config.stacks if (sizes := sizes_of(config, stack)) is not None]
+        shape = " + ".join(f"{one.layers} × {one.heads} × {config.width}" for one in stacks)
         st.metric("Layers × heads × width", shape, help=SHAPE_HELP, width="content")
         st.metric("Vocabulary", f"{config.vocabulary:,}", help=VOCABULARY_HELP, width="content")
         st.metric("Longest text", f"{config.max_length:,} tokens", help=LENGTH_HELP, width="content")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.config import Config
-from model.errors import CheckpointError, printable
+from model.errors import UnsupportedTypeError, printable
 from model.families import bart, bert, distilbert, gemma, gpt2, gpt_neo, gpt_neox, llama, roberta, t5
 from model.families.family import Family, Fields, Source
 
@@ -27,11 +27,13 @@ def is_foreign(values: dict[str, Any]) -> bool:
 
 
 def family_of(values: dict[str, Any]) -> Family:
-    """The family that a config.json belongs to; CheckpointError where it names one that is not supported."""
+    """The family that a config.json belongs to; UnsupportedTypeError where it names one that is not supported."""
     if not is_foreign(values):
         return OWN
     for family in FOREIGN:
         if values["model_type"] in family.model_types:
             return family
     kind = printable(values["model_type"])
-    raise CheckpointError(f"config.json: model_type: found {kind}, expected one of {', '.join(supported())}.")
+    raise UnsupportedTypeError(
+        f"config.json: model_type: models of type {kind} cannot be opened; these can: {', '.join(supported())}."
+    )

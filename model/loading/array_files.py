@@ -27,6 +27,7 @@ LARGEST_NPY_HEADER = 1024  # characters; numpy's own take some hundred
 MOST_AXES = 8
 NPY, ZIP, PICKLE = b"\x93NUMPY", b"PK\x03\x04", b"\x80"
 DIRECTORY_ENDS, LARGE_DIRECTORY = b"PK\x05\x06", b"PK\x06\x07"
+TORCH, LONGEST_START = b"/data.pkl", 300  # the first member of what torch.save writes, behind the name of the file
 MEMBER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.npy", re.ASCII)
 PLAIN_TYPE = re.compile(r"[<>|=]?(f[248]|b1|[iu][1248]|U[1-9][0-9]{0,6})", re.ASCII)
 TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "BF16": "<u2", "BOOL": "|b1", "U8": "|u1", "I8": "|i1",
@@ -65,6 +66,8 @@ def refuse(sentence: str) -> NoReturn:
 
 def npz_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.ndarray]:
     """Those of an NPZ file, once all that they say they unpack to is within the limit."""
+    if TORCH in content[:LONGEST_START]:
+        refuse(f"The file is one of torch.save, which can run code when it is loaded; {SAVE}")
     check_directory(content)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

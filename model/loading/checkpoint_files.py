@@ -66,6 +66,11 @@ def read_tokenizer(folder: Path, config: Config, *, foreign: bool = False) -> To
     return tokenizer
 
 
+def has_tokenizer(folder: Path) -> bool:
+    """Whether there are files that ``read_tokenizer`` reads, whatever is in them."""
+    return (folder / TOKENIZER).exists() or (folder / MARIAN_FILES[0]).exists()
+
+
 def is_bundled(folder: Path) -> bool:
     """Whether it is one of the three folders that came with this program; others may have been put beside them."""
     return folder.resolve() in {BUNDLED / name for name in BUNDLED_NAMES}

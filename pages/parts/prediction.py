@@ -40,7 +40,9 @@ def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: boo
         return weight_sentences.change(checkpoint.probabilities(before), checkpoint.probabilities(after))
     if before.encoder is not None and before.decoder is not None:
         old, new = output_of(checkpoint, before), output_of(checkpoint, after)
-        return "The output stays the same" if old == new else f"“{old}” → “{new}”"
+        if old == new:
+            return "The output stays the same"
+        return " → ".join(f"“{text}”" for text in weight_sentences.where_they_differ(old, new))
     old_said, new_said = prediction_of(checkpoint, before), prediction_of(checkpoint, after)
     if old_said is None or new_said is None:
         return NO_VERDICT
@@ -63,7 +65,7 @@ def verdict_of(checkpoint: Checkpoint, trace: Trace, *, typed: bool = False) -> 
     typed: whether the text of the decoder beside an encoder is one that somebody typed.
     """
     if trace.encoder is not None and trace.decoder is not None:
-        return f"{'Target' if typed else 'Output'}: “{output_of(checkpoint, trace)}”"
+        return f"{'Target' if typed else 'Output'}: “{weight_sentences.shortened(output_of(checkpoint, trace))}”"
     prediction = prediction_of(checkpoint, trace)
     if prediction is None:
         return ""

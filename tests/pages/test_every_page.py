@@ -578,6 +578,8 @@ def test_the_checkpoints_page_shows_every_checkpoint_with_its_size(checkpoint):
     assert [header.value for header in app.header] == names
     parameters = sum(weights.numel() for weights in checkpoint.model.parameters())
     assert f"{parameters:,}" in app.metric[0].help
+    shapes = [metric.value for metric in app.metric if metric.label == "Layers × heads × width"]
+    assert shapes == ["4 × 8 × 128", "6 × 8 × 256", "3 × 8 × 256 + 3 × 8 × 256"]
     words = "\n".join(text.value for text in app.markdown)
     assert words.count("steps of several training runs") == words.count("- steps of the last run: 1\\,400") == 1
 

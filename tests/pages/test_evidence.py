@@ -143,6 +143,13 @@ def test_a_model_that_a_visitor_chose_waits_where_another_is_followed_and_where_
     assert shown_in_bar(app) == (SENTENCE, "sentiment")
 
 
+def test_the_notice_names_the_model_that_waits_and_not_the_one_that_stood_in_for_it():
+    app = by_link(opened("explore.py", checkpoint="sentiment", text=SENTENCE), "write.py")
+    assert "sentiment does not translate, so this page shows translate-en-fr." in plain(
+        " ".join(caption.value for caption in by_link(app, "translate.py").caption)
+    )
+
+
 def test_a_model_with_two_stacks_is_checked_in_all_attentions():
     table_rows = rows(opened(PAGE, checkpoint="translate-en-fr", text="A dog saw it.", attention="cross"))
     assert {row["Result"] for row in table_rows} == {"✓ agrees", "does not apply"}

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-name, text, *target = sys.argv[1:]  # a third argument: what the decoder of an encoder-decoder reads
+name, text, *target = sys.argv[1:]
 tokenizer = AutoTokenizer.from_pretrained(name)
 model = AutoModel.from_pretrained(name, attn_implementation="eager").eval()
 inputs, tokens = tokenizer(text, return_tensors="pt"), tokenizer.convert_ids_to_tokens
@@ -27,6 +27,7 @@ def stack(attentions):  # one (1, head, query, key) a layer; of one sentence, so
 
 with torch.no_grad():
     if model.config.is_encoder_decoder:
+        assert target, "This model has a decoder: add the text that it reads as a third argument."
         start = torch.tensor([[model.config.decoder_start_token_id]])
         ids = torch.cat([start, tokenizer(text_target=target[0], return_tensors="pt").input_ids], dim=1)[:, :-1]
         out = model(input_ids=inputs.input_ids, decoder_input_ids=ids, output_attentions=True)

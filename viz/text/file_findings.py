@@ -13,8 +13,9 @@ HELP = (
     "punctuation and the first token come last. For repeated words, punctuation and the first token, the weight that a "
     "token gives to itself is not counted."
 )
-NOTHING = "No head does anything here that one as sharp would not do by chance."
+NOTHING = "No head shows a pattern here beyond what an equally sharp head would show by chance."
 BY_CHANCE = "A head that is as sharp would do as much by chance."
+SIDES = {"cross": "decoder → encoder"}  # as the explorer calls it
 SAVED_ELSEWHERE = "The numbers are those of the file; no model is run."
 
 
@@ -29,12 +30,20 @@ def against(finding: Finding) -> str:
 
 
 def size(kinds: Sequence[Kind]) -> str:
-    """ "4 layers with 8 heads each, 11 tokens"."""
-    kind = kinds[0]
+    """ "4 layers with 8 heads each, 11 tokens"; of several kinds of attention, each by its name."""
+    if len(kinds) == 1:
+        return size_of(kinds[0])
+    return "; ".join(f"{SIDES.get(kind.name, kind.name)}: {size_of(kind)}" for kind in kinds)
+
+
+def size_of(kind: Kind) -> str:
+    """The same of one kind of attention."""
     queries, keys = kind.weights[0].shape[1:]
-    tokens = f"{queries:,} tokens" if kind.queries is kind.keys else f"{queries:,} tokens and {keys:,} keys"
-    layers = "1 layer" if kind.layers == 1 else f"{kind.layers} layers"
-    heads = "1 head" if kind.heads == 1 else f"{kind.heads} heads"
-    others = f", and {len(kinds) - 1} other kinds of attention" if len(kinds) > 2 else ""
-    other = ", and another kind of attention" if len(kinds) == 2 else ""
-    return f"{layers} with {heads} each, {tokens}{others}{other}"
+    side = counted(queries, "token") if kind.queries is kind.keys else f"{counted(queries, 'token')} and {keys:,} keys"
+    each = " each" if kind.layers > 1 else ""
+    return f"{counted(kind.layers, 'layer')} with {counted(kind.heads, 'head')}{each}, {side}"
+
+
+def counted(number: int, thing: str) -> str:
+    """ "1 token", "11 tokens"."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

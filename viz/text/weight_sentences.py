@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from jaxtyping import Float
@@ -13,6 +14,7 @@ HELP = (
     "token, the last token, or the token that receives most. The sentence names the largest of these sums, as a "
     "share of all weight. Tokens that the picture hides are not counted; tokens that it merges count as one."
 )
+LONGEST_OUTPUT, KEPT_BEFORE = 80, 20  # characters of a model's own text in a sentence; before two of them part
 NOTABLY = 0.25  # of all weight: below, a head "spreads" its attention
 
 
@@ -116,6 +118,23 @@ def change(before: Mapping[str, float], after: Mapping[str, float]) -> str:
 def text_line(text: str) -> str:
     """A model's own text in one line; "(nothing)" where it is empty."""
     return " ".join(text.split()) or "(nothing)"
+
+
+def shortened(text: str) -> str:
+    """A text of which a sentence or a button's outcome has no room for more than the beginning."""
+    if len(text) <= LONGEST_OUTPUT:
+        return text
+    return f"{text[:LONGEST_OUTPUT].rpartition(' ')[0] or text[:LONGEST_OUTPUT]} …"
+
+
+def where_they_differ(old: str, new: str) -> tuple[str, str]:
+    """Two texts; where one is too long for a line, both from a few words before they part."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+    parting = sum(1 for _ in same)
+    start = old.rfind(" ", 0, max(0, parting - KEPT_BEFORE)) + 1
+    if max(len(old), len(new)) <= LONGEST_OUTPUT or not start:
+        return shortened(old), shortened(new)
+    return f"… {shortened(old[start:])}", f"… {shortened(new[start:])}"
 
 
 def outcome(probabilities: Mapping[str, float]) -> str:

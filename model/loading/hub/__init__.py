@@ -5,11 +5,12 @@ from model.loading.hub.cache import CachedModel, cached, cached_folder, cached_f
 from model.loading.hub.client import NotOnHub, Offline
 from model.loading.hub.downloads import download
 from model.loading.hub.listings import Listing, NoSafetensors, listing
-from model.loading.hub.names import HubName, parse_hub_name
+from model.loading.hub.names import MAIN, HubName, parse_hub_name
 from model.loading.hub.repositories import HubFile
 from model.loading.hub.terminal import obtained
 
 __all__ = [
+    "MAIN",
     "CachedModel",
     "DownloadStopped",
     "HubFile",

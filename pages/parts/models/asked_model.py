@@ -24,7 +24,10 @@ FIELD_HELP = (
 )
 NO_ID = "“{text}” is no id of a model: write it as gpt2, owner/name or owner/name@revision."
 HERE_HELP = "Opens the selected text with this model."
-WEB_ADDRESS = re.compile(r"\s*(?:https?:)?//huggingface\.co/|\s+|/$")  # as people paste it
+WEB_ADDRESS = re.compile(  # as people paste it: of a model's page, of its files, of one of them
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repo>[^/?#]+(?:/[^/?#]+)?)"
+    r"(?:/(?:tree|blob|resolve)/(?P<revision>[^/?#]+))?(?:[/?#].*)?"
+)
 
 
 def show_field() -> None:
@@ -56,7 +59,11 @@ def ask_for(text: str) -> None:
 
 def id_in(typed: str) -> str:
     """The id in what was typed or pasted, a web address perhaps."""
-    return typable(WEB_ADDRESS.sub("", typed)[:LONGEST_ID])
+    text = typed.strip()
+    if address := WEB_ADDRESS.fullmatch(text):
+        repo, revision = address["repo"], address["revision"]
+        text = repo if revision in (None, hub.MAIN) else f"{repo}@{revision}"
+    return typable(text[:LONGEST_ID])
 
 
 def show_asked(text: str) -> None:

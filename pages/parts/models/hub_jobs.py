@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from model import CheckpointError
+from model.errors import UnsupportedTypeError
 from model.loading import hub
 from pages.parts.models.loaded_models import RESERVE
 
@@ -28,13 +29,14 @@ Offer = hub.Listing | None
 class Job:
     """One thing that is asked of the hub. All is written by its thread, and read by those who look at it.
 
-    refusal: why there is no result, one sentence. offer: what can be had in its place. watchers: when each visitor
-    looked at it last; the first of them is whose job it is.
+    refusal: why there is no result, one sentence. is_unsupported: because its kind is none of ours. offer: what can be
+    had in its place. watchers: when each visitor looked at it last; the first of them is whose job it is.
     """
 
     name: hub.HubName
     result: Any = None
     refusal: str = ""
+    is_unsupported: bool = False
     offer: Offer = None
     arrived: int = 0
     total: int = 0
@@ -64,6 +66,7 @@ class Job:
             self.is_stopped = True
         except CheckpointError as refusal:
             self.refusal, self.offer = str(refusal), getattr(refusal, "offer", None)
+            self.is_unsupported = isinstance(refusal, UnsupportedTypeError)
         finally:
             if self.result is None and not self.is_stopped and not self.refusal:
                 self.refusal = FAILED.format(name=self.name.repo)

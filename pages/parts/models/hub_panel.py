@@ -11,6 +11,7 @@ import streamlit as st
 from model.loading import hub
 from model.loading.hub.disk import present_bytes
 from model.loading.memory import gigabytes
+from pages.parts.frame.page_links import page_link
 from pages.parts.models.hub_jobs import Job, hub_jobs
 from pages.parts.models.loaded_models import VISITOR
 from pages.parts.state.session import run_again
@@ -24,6 +25,7 @@ DOWNLOAD_HELP = (
     "each file against its hash."
 )
 STOP_HELP = "What has arrived is kept: the download goes on from there when it is asked for again."
+ARRAYS_HELP = "Shows the attention weights that a script of yours saved from this model."
 OTHERS = "Another visitor started this download."
 
 
@@ -60,7 +62,9 @@ def show_hub_model(name: hub.HubName, on_download: Callable[[hub.Listing], objec
 def show_refusal(look: Job) -> None:
     """Why it cannot be had, in the hub's or our own words."""
     st.error(markdown_text(look.refusal))
-    if look.offer is None:
+    if look.is_unsupported:
+        page_link("Your arrays: attention of any model, from a file", "arrays", ARRAYS_HELP)
+    elif look.offer is None:
         st.button("Ask again", key="ask_again", on_click=hub_jobs().look_again, args=(look.name,))
 
 

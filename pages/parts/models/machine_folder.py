@@ -10,6 +10,7 @@ from model import CheckpointError
 from model.loading.checkpoint_files import CONFIG
 from pages.parts.models.asked_model import OPENS
 from pages.parts.models.catalogue import open_folder
+from pages.parts.models.outlines import check_usable
 from viz.tokens import markdown_text
 
 ALLOWED = "HEADLIGHT_FOLDERS"  # in the environment, set by the command headlight
@@ -40,7 +41,9 @@ def take_folder() -> None:
     if not is_allowed():
         return
     try:
-        st.session_state[OPENS] = open_folder(folder_at(str(st.session_state["folder"])))
+        folder = folder_at(str(st.session_state["folder"]))
+        check_usable(folder)
+        st.session_state[OPENS] = open_folder(folder)
     except CheckpointError as refusal:
         st.session_state[REFUSAL] = str(refusal)
     else:

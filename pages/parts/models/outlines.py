@@ -4,12 +4,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from model import available_checkpoints
+from model import CheckpointError, available_checkpoints
 from model.loading import checkpoint_files, weights
 from pages.parts.cache import checkpoint_key, checkpoint_named, checkpoints, file_times
 from pages.parts.models.catalogue import folder_of
 from pages.parts.models.loaded_models import model_memory, small_models
 from viz.text.card_tables import Model
+
+NO_TOKENIZER = (
+    f"There is no {checkpoint_files.TOKENIZER}, so no text can be read: save the tokenizer beside the weights, with "
+    "tokenizer.save_pretrained."
+)
 
 
 def outline_of(name: str) -> Model:
@@ -29,6 +34,13 @@ def outline_in(folder: str, times: tuple[int, ...]) -> Model:
     weights.check_shapes(outline.model, outline.sources, outline.stored)
     card = checkpoint_files.read_card(Path(folder))
     return Model(outline.model.config, card, outline.family, outline.model.parameter_count())
+
+
+def check_usable(folder: Path) -> None:
+    """CheckpointError where config, headers or missing files tell that no page can show a text with this checkpoint."""
+    outline_in(str(folder), tuple(file_times(folder)))
+    if not checkpoint_files.has_tokenizer(folder):
+        raise CheckpointError(NO_TOKENIZER)
 
 
 def is_loaded(name: str) -> bool:

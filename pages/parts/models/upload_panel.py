@@ -14,6 +14,7 @@ from model import CheckpointError
 from pages.parts.cache import checkpoint_named
 from pages.parts.models.asked_model import OPENS
 from pages.parts.models.catalogue import UPLOADS
+from pages.parts.models.outlines import check_usable
 from pages.parts.models.uploaded_files import Files, checkpoint_files
 from pages.parts.state.session_ends import when_over
 from viz.tokens import markdown_text
@@ -65,7 +66,9 @@ def take(given: Sequence[st.runtime.uploaded_file_manager.UploadedFile]) -> None
     try:
         with parsing():
             name, files = checkpoint_files((file.name, file.getvalue()) for file in given)
-            with registered(name, UploadFolder(files)):
+            folder = UploadFolder(files)
+            with registered(name, folder):
+                check_usable(folder.path)
                 checkpoint_named(name)
     except (CheckpointError, OSError, MemoryError) as refusal:
         st.session_state[REFUSAL] = str(refusal) if isinstance(refusal, CheckpointError) else NO_ROOM

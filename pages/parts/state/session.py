@@ -98,7 +98,10 @@ def arrive(page: str) -> None:
     state["_chosen"] = without_followed()
     chosen = following(page, before, with_usable_model(page))
     after = CODEC.values(CODEC.resolve(chosen, page))
-    state["_model_before"] = before["checkpoint"] if before["checkpoint"] != after["checkpoint"] else ""
+    model_before = state.get(
+        "_waiting", before["checkpoint"]
+    )  # the chosen one, though the page before could not use it
+    state["_model_before"] = model_before if model_before != after["checkpoint"] else ""
     changed = {name for name in (*ALWAYS_KEPT, "attention") if before[name] != after[name]}
     state["_chosen"], state["_page"] = CODEC.reset(chosen, changed), page
     state["_unusable"], state["_named"] = [], set()  # they were of the address of the page before

@@ -54,6 +54,12 @@ def npy(array: np.ndarray) -> bytes:
     return file.getvalue()
 
 
+def torch_saved(weights: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    torch.save({"weights": torch.from_numpy(weights)}, file)
+    return file.getvalue()
+
+
 def refusal(content: bytes) -> str:
     """The one sentence."""
     with pytest.raises(InputError) as caught:
@@ -270,7 +276,8 @@ FILES: dict[str, tuple[bytes, str]] = {
     "too many bytes": (b"PK\x03\x04" + bytes(LARGEST_FILE), "at most 33,554,432 are read"),
     "cut off": (GOOD[:-30], "may have been cut off"),
     "a list of members before its beginning": (GOOD[:-4] + b"\x01" + GOOD[-3:], "its archive cannot be unpacked"),
-    "a folder": (zipped(**{"archive/data.pkl": b"x"}), "holds “archive/data.pkl”, but an NPZ file holds arrays alone"),
+    "a folder": (zipped(**{"archive/data.bin": b"x"}), "holds “archive/data.bin”, but an NPZ file holds arrays alone"),
+    "of torch.save": (torch_saved(WEIGHTS), "The file is one of torch.save, which can run code when it is loaded"),
     "climbing": (zipped(**{"../weights.npy": npy(WEIGHTS)}), "holds “../weights.npy”"),
     "another zip": (zipped(**{"weights.npz": GOOD}), "in no folder"),
     "an empty zip": (zipped(), "no array called weights"),

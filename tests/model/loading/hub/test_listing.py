@@ -277,7 +277,9 @@ def test_weights_that_are_none(spoilt, content):
 def test_another_kind_of_model_is_refused_before_anything_else(spoilt):
     change_config(spoilt, model_type="mamba")
     (spoilt / headers.WEIGHTS).unlink()
-    assert refusal("gpt2").startswith("config.json: model_type: found mamba, expected one of")
+    assert refusal("gpt2").startswith(
+        "config.json: model_type: models of type mamba cannot be opened; these can: bart, bert, "
+    )
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json"])

@@ -1,0 +1,188 @@
+"""The page Models: another model by its id from a hub on this machine, by files, by a folder, and every refusal."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jaxtyping
+import pytest
+
+from pages.parts.models import catalogue, machine_folder
+from pages.parts.models.asked_model import id_in
+from pages.parts.models.hub_jobs import hub_jobs
+from tests import reference, tiny
+from tests.hub_server import Switches, commit_of, hub_server
+from tests.kinds import BERT, GPT2
+from tests.pages.test_every_page import opened, picture
+
+PAGE = "checkpoints.py"
+ID = "get"
+FILES = ("config.json", "model.safetensors", "tokenizer.json")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Models as ``transformers`` saves them; one of a kind that is not computed here, one without a tokenizer."""
+    root = tmp_path_factory.mktemp("models")
+    kinds = {"org/writer": ("GPT2LMHeadModel", GPT2), "org/reader": ("BertModel", BERT)}
+    for name, (kind, fields) in kinds.items():
+        reference.make(kind, root / name, **fields)
+        tiny.tokenizer().save(root / name / "tokenizer.json")
+    reference.make("GPT2LMHeadModel", root / "org/mute", **GPT2)
+    (root / "org/picture").mkdir()
+    for file in FILES:
+        (root / "org/picture" / file).write_bytes((root / "org/writer" / file).read_bytes())
+    (root / "org/picture/config.json").write_text('{"model_type": "vit"}', encoding="utf-8")
+    return {name: root / name for name in (*kinds, "org/mute", "org/picture")}
+
+
+@pytest.fixture
+def switches() -> Switches:
+    return Switches()
+
+
+@pytest.fixture(autouse=True)
+def hub(folders, switches, tmp_path, monkeypatch) -> Iterator[None]:
+    """A hub with these, an empty cache, and a server of its owner alone."""
+    for kept in (hub_jobs, catalogue.opened):
+        kept.clear()
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+    monkeypatch.setenv("HEADLIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr(machine_folder, "is_allowed", lambda: True)
+    monkeypatch.setattr("pages.parts.models.ways.is_allowed", lambda: True)
+    with hub_server(folders, switches) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        yield
+    catalogue.opened.clear()
+
+
+def field(app: Any, label: str) -> Any:
+    return next(each for each in app.text_input if each.label == label or each.key == label)
+
+
+def texts(app: Any) -> str:
+    parts = (*app.title, *app.caption, *app.markdown, *app.error)
+    return "\n".join(part.value for part in parts).replace("\\", "")
+
+
+def until(app: Any, seen: Callable[[Any], bool]) -> Any:
+    """The page once it shows this: it looks again, as the browser has it do."""
+    end = time.monotonic() + 60
+    while not seen(app.run()):
+        assert not app.exception
+        assert time.monotonic() < end, texts(app)
+        time.sleep(0.2)
+    return app
+
+
+def labels(app: Any) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def refusals(app: Any) -> list[str]:
+    assert not app.exception
+    return [error.value.replace("\\", "") for error in app.error]
+
+
+def ask(text: str) -> Any:
+    """The page after this was typed into the field, once the hub has answered."""
+    app = opened(PAGE)
+    field(app, ID).set_value(text).run()
+    return until(app, lambda app: "Asking Hugging Face" not in texts(app))
+
+
+def test_the_id_is_told_to_a_field_that_the_browser_has_not_mounted_yet(switches):
+    switches.silent = 1.0
+    app = opened(PAGE, get="org/writer")
+    until(app, lambda app: "25,416 parameters" in texts(app))
+    assert field(app, ID).proto.default == "org/writer", "else it begins empty, and reports that"
+
+
+def test_an_id_that_was_typed_is_not_told_again():
+    app = ask("org/writer")
+    assert not field(app, ID).proto.set_value, "what is being typed would be lost"
+
+
+def test_a_model_is_downloaded_and_opens_in_explore(folders):
+    app = ask("org/writer")
+    assert "org/writer** at revision" in texts(app)
+    next(button for button in app.button if button.label.startswith("Download ")).click().run()
+    name = f"org/writer@{commit_of(folders['org/writer'])}"
+    until(app, lambda app: "Downloaded to this server" in "\n".join(each.value for each in app.subheader))
+    assert f"checkpoint={name}".replace("/", "%2F").replace("@", "%40") in "\n".join(
+        link.proto.query_string for link in app.get("page_link")
+    )
+    assert picture(opened(checkpoint=name)) is not None
+
+
+def test_a_model_of_another_kind_is_refused_with_a_way_to_show_its_attention():
+    app = ask("org/picture")
+    (sentence,) = refusals(app)
+    assert sentence.startswith("config.json: model_type: models of type vit cannot be opened; these can: bart, bert,")
+    assert "Ask again" not in labels(app)
+    assert any(link.proto.label.startswith("Your arrays: attention of any") for link in app.get("page_link"))
+
+
+@pytest.mark.parametrize("text", ["a b", "a/b/c", "../x", "<b>x</b>", "x" * 150, "~"])
+def test_what_is_no_id_is_named_as_typed(text):
+    (sentence,) = refusals(ask(text))
+    assert f"“{text[:59]}" in sentence
+    assert sentence.endswith("is no id of a model: write it as gpt2, owner/name or owner/name@revision.")
+
+
+def test_a_model_that_is_not_there_can_be_asked_for_again():
+    app = ask("org/nothing")
+    assert refusals(app)[0].startswith("The hub has no model org/nothing")
+    assert "Ask again" in labels(app)
+
+
+PASTED = {
+    " gpt2\n": "gpt2",
+    "https://huggingface.co/org/name": "org/name",
+    "https://huggingface.co/gpt2/": "gpt2",
+    "huggingface.co/org/name?library=transformers": "org/name",
+    "https://huggingface.co/org/name/tree/main": "org/name",
+    "https://huggingface.co/org/name/tree/v1.0": "org/name@v1.0",
+    "https://hf.co/org/name/blob/main/config.json#L3": "org/name",
+    "https://www.huggingface.co/org/name/discussions/4": "org/name",
+    "https://example.org/org/name": "https://example.org/org/name",
+}
+
+
+@pytest.mark.parametrize("typed", PASTED)
+def test_an_address_of_the_hub_is_pasted_for_an_id(typed):
+    assert id_in(typed) == PASTED[typed]
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [("org/picture", "models of type vit cannot be opened"), ("org/mute", "There is no tokenizer.json")],
+)
+def test_a_folder_that_no_page_can_show_is_refused_and_does_not_join_the_models(name, refusal, folders):
+    app = opened(PAGE)
+    before = [header.value for header in app.header]
+    field(app, "A folder on this machine").set_value(str(folders[name])).run()
+    (sentence,) = refusals(app)
+    assert refusal in sentence
+    assert str(folders[name]) not in sentence
+    assert [header.value for header in opened(PAGE).header] == before
+
+
+def test_a_folder_joins_the_models(folders):
+    app = opened(PAGE)
+    field(app, "A folder on this machine").set_value(str(folders["org/reader"])).run()
+    assert not refusals(app)
+    assert "reader" in [header.value for header in opened(PAGE).header]
+
+
+@pytest.mark.parametrize(("name", "refusal"), [("org/mute", "There is no tokenizer.json"), ("org/writer", "")])
+def test_files_are_opened_or_refused_without_naming_where_they_lie(name, refusal, folders):
+    files = [folders[name] / file for file in FILES if (folders[name] / file).exists()]
+    app = opened(PAGE)
+    app.file_uploader[0].set_value([(file.name, file.read_bytes(), "application/octet-stream") for file in files]).run()
+    sentences = refusals(app)
+    assert [refusal in sentence for sentence in sentences] == ([True] if refusal else [])
+    assert "headlight-upload" not in "".join(sentences)
+    assert any(header.value.startswith("upload") for header in app.header) == (not refusal)
