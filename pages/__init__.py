@@ -29,7 +29,7 @@ from viz.tokens import markdown_text
 FOLDER = Path(__file__).parent
 
 MODELS, MODELS_TITLE = "checkpoints", "Models"  # the page where models are had
-WANTED = "_wanted"  # in the session: an id that was typed into the bar
+ASKED_MODEL = "_asked_model"  # in the session: an id that was typed into the bar
 
 # Group, file and title, in the order of the menu. A page appears once its file exists.
 MENU = (
@@ -129,8 +129,8 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     )
     with st.container(key="bar_frame"):
         bar(state, TAKERS)
-    if wanted := st.session_state.pop(WANTED, ""):
-        press_link(MODELS, address_of(MODELS, get=wanted))
+    if hub_id := st.session_state.pop(ASKED_MODEL, ""):
+        press_link(MODELS, address_of(MODELS, get=hub_id))
 
 
 def show_menus() -> None:
@@ -159,7 +159,7 @@ def take_model(name: str) -> None:
 
 def take_other(typed: str) -> None:
     """A model by its id, which the page Models looks for."""
-    st.session_state[WANTED] = id_in(typed)
+    st.session_state[ASKED_MODEL] = id_in(typed)
 
 
 def take_device(name: str) -> None:

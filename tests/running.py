@@ -222,7 +222,9 @@ def show_example(page: Page, text: str) -> None:
 def open_menu(page: Page, name: str) -> None:
     """Open a menu of the bar, unless it is open; on a phone it stands in another."""
     more, menu = page.get_by_role("button", name="More", exact=True), page.locator(f".bar .menu.{name.lower()}")
-    expect(more.or_(menu.locator("summary")).filter(visible=True).first).to_be_visible()  # the bar may yet be on its way
+    expect(
+        more.or_(menu.locator("summary")).filter(visible=True).first
+    ).to_be_visible()  # the bar may yet be on its way
     if more.is_visible() and more.get_attribute("aria-expanded") == "false":
         more.click()
     if menu.get_attribute("open") is None:

@@ -32,10 +32,10 @@ class Counts:
         return 1 - (self.found_sure + self.found_possible) / every if every else float("nan")
 
 
-def counts(found: Links, sure: Links, possible: Links) -> Counts:
+def counts(links: Links, sure: Links, possible: Links) -> Counts:
     """One sentence's; every sure link is possible too, whether ``possible`` repeats it or not."""
-    allowed = len(found & (sure | possible))
-    return Counts(found=len(found), sure=len(sure), found_sure=len(found & sure), found_possible=allowed)
+    allowed = len(links & (sure | possible))
+    return Counts(found=len(links), sure=len(sure), found_sure=len(links & sure), found_possible=allowed)
 
 
 def read(weights: Float[np.ndarray, "layer head query key"], reading: Reading) -> Float[np.ndarray, "query key"]:

@@ -53,8 +53,8 @@ def answer_of(config: Config, trace: Trace, stack: str, query: int, tokenizer: T
 def masked_answer(trace: Trace, query: int, tokenizer: Tokenizer | None) -> Answer:
     """The answer at the query if it is a mask, else at the first mask, else at the query all the same."""
     ids = trace.text_stack.ids.tolist()
-    for position, found in ((query, ids[query : query + 1]), (None, ids)):
-        place = None if tokenizer is None else tokenizer.first_masked(found)
+    for position, candidates in ((query, ids[query : query + 1]), (None, ids)):
+        place = None if tokenizer is None else tokenizer.first_masked(candidates)
         if place is not None:
             return Answer(kind="masked", position=place if position is None else position)
     return Answer(kind="placed", position=query)

@@ -370,7 +370,7 @@ def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monk
 @pytest.mark.parametrize("text", [EXAMPLES[0], EXAMPLES[1]])
 def test_the_way_on_leads_to_the_weight_that_was_found(text, checkpoint):
     app = opened(text=text)
-    finding_key = figure(app)["found"]
+    finding_key = figure(app)["finding_key"]
     assert finding_key is not None
     at = follow(app, "Next: inside this head").query_params
     layer, head, query, key = (int(at[name]) for name in ("layer", "head", "query", "key"))

@@ -62,8 +62,8 @@ def whole(app: Any) -> Any:
 
 
 def list_of_steps(app: Any) -> Any:
-    (found,) = [each for each in app.selectbox if each.label == "Step"]
-    return found
+    (step_list,) = [each for each in app.selectbox if each.label == "Step"]
+    return step_list
 
 
 def whole_head(app: Any) -> Any:

@@ -55,7 +55,7 @@ def cell(row: str, column: str, number: float, form: str) -> dict[str, object]:
     exact = repr(number) if finite else "−∞"
     return {
         "number": number if finite else None,
-        "shown": decimal(number, form) if finite else "−∞",
+        "text": decimal(number, form) if finite else "−∞",
         "exact": f"{row}, {column}: {exact}",
     }
 

@@ -40,7 +40,7 @@ def sentence_figure(
         "columns": words(kind.keys, columns),
         "weights": [[round(float(weight), DIGITS) for weight in row] for row in drawn],
         "marked": [np.flatnonzero(row).tolist() for row in marks],
-        "found": None if key is None else key - columns.start,
+        "finding_key": None if key is None else key - columns.start,
         "note": "" if key is None else gets(weights, marked, key),
         "mean": key is not None and bool(marked[:, key].sum() > 1),
         "head": head_called(layer, head),

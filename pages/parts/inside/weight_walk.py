@@ -135,12 +135,12 @@ def choose_step(chosen: str) -> None:
         arrow_keys(go)
 
 
-def take_step(shown: str, step: str) -> None:
+def take_step(listed_step: str, step: str) -> None:
     """Another step than the list shows, unless the page has gone on from that one.
 
     With quick presses of keys, a browser sends along what it still shows, the step before, and nobody has chosen that.
     """
-    if st.session_state["_selection"].of(Walk).step == shown != step:
+    if st.session_state["_selection"].of(Walk).step == listed_step != step:
         choose(step=step)
 
 

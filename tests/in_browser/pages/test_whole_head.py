@@ -62,13 +62,13 @@ def point(whole: Locator, part: str, row: int, column: int) -> None:
     whole.locator(".over").hover(position=whole.evaluate(CELL, [part, row, column]))
 
 
-def said(whole: Locator) -> str:
+def readout(whole: Locator) -> str:
     return whole.locator(".said").inner_text()
 
 
 def said_numbers(whole: Locator) -> list[float]:
     """q·k, the scaled product and the weight, as they are said."""
-    return [float(number.replace("−", "-")) for number in re.findall(r"= (−?[\d.]+(?:e[+−]\d+)?)", said(whole))]
+    return [float(number.replace("−", "-")) for number in re.findall(r"= (−?[\d.]+(?:e[+−]\d+)?)", readout(whole))]
 
 
 def test_a_weight_that_is_pointed_at_says_the_numbers_of_the_trace(browser, address, head):
@@ -78,8 +78,8 @@ def test_a_weight_that_is_pointed_at_says_the_numbers_of_the_trace(browser, addr
             point(whole, "weights", row, column)
             numbers = head.products[row, column], head.scores[row, column], head.weights[row, column]
             assert said_numbers(whole) == pytest.approx([float(number) for number in numbers], rel=1e-3)
-            assert said(whole).startswith(f"Query {row + 1} · ")
-            assert f"key {column + 1} · " in said(whole)
+            assert readout(whole).startswith(f"Query {row + 1} · ")
+            assert f"key {column + 1} · " in readout(whole)
         page.mouse.move(5, 5)
         expect(whole.locator(".said")).to_contain_text("Query 3 · ")
 

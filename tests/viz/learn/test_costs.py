@@ -82,11 +82,11 @@ def test_growth_is_said_of_the_two_longest_texts():
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
+    ("count", "amount"),
     [(999, "999"), (12_288, "12,288"), (63_082_496, "63.1 million"), (74_200_000_000, "74.2 billion")],
 )
-def test_numbers_are_said_in_words(count, said):
-    assert words.amount(count) == said
+def test_numbers_are_said_in_words(count, amount):
+    assert words.amount(count) == amount
 
 
 def test_memory_is_said_in_powers_of_a_thousand():

@@ -108,10 +108,10 @@ def test_neighbours_are_words_that_stand_side_by_side():
 
 
 @pytest.mark.parametrize(
-    ("second", "said"), [(0.9, "less than 0.1 points"), (0.896, "0.4 points"), (0.1406, "76 points")]
+    ("second", "name"), [(0.9, "less than 0.1 points"), (0.896, "0.4 points"), (0.1406, "76 points")]
 )
-def test_a_difference_is_told_as_finely_as_it_is_large(second, said):
-    assert word_order.apart_name(TwoVerdicts(answer="a", first=0.9, second=second, same_answer=True)) == said
+def test_a_difference_is_told_as_finely_as_it_is_large(second, name):
+    assert word_order.apart_name(TwoVerdicts(answer="a", first=0.9, second=second, same_answer=True)) == name
 
 
 @pytest.mark.parametrize(("second", "option"), [(0.9, 3), (0.905, 2), (0.95, 1), (0.2, 0)])

@@ -32,9 +32,9 @@ def origins(
     return np.array([[places[block.tobytes()] for block in row] for row in blocks])
 
 
-def tokens_read(found: Int[np.ndarray, "head position 2"], head: int = 0) -> list[int]:
+def tokens_read(sources: Int[np.ndarray, "head position 2"], head: int = 0) -> list[int]:
     """The tokens whose numbers one head holds, in the order of the text."""
-    return sorted(set(found[head, :, 1].tolist()))
+    return sorted(set(sources[head, :, 1].tolist()))
 
 
 def counts_to_guess(tokens: int, read: int, heads: int) -> list[int]:

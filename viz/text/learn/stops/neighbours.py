@@ -91,6 +91,6 @@ def act(word: str, senses: SortedSenses, *, chosen_from_twenty: bool) -> str:
     return f"{chosen(word, senses)} {HOW_CHOSEN.format(word=word)}{of_bank}"
 
 
-def no_word(known: Sequence[str]) -> str:
+def no_word(words: Sequence[str]) -> str:
     """That the text has none of the words."""
-    return NO_WORD.format(words=markdown_text(", ".join(f"“{visible(word)}”" for word in known)))
+    return NO_WORD.format(words=markdown_text(", ".join(f"“{visible(word)}”" for word in words)))
