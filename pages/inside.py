@@ -13,7 +13,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import links_of_weight, next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import opening_selection
-from pages.parts.inside.settings import DEPTHS, WHOLE, Walk
+from pages.parts.inside.settings import DEPTHS, WHOLE, WalkSettings
 from pages.parts.inside.weight_walk import (
     choose_step,
     choose_weight,
@@ -105,7 +105,7 @@ def show_walk() -> None:
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = trace_and_kinds(selection, checkpoint)
         selection = fit(selection, kinds)
-        opened, step = opening_selection(selection, kinds), selection.of(Walk).step
+        opened, step = opening_selection(selection, kinds), selection.of(WalkSettings).step
         path = chosen_path(opened, checkpoint)
         show_finding(QUESTION, steps.title(path), steps.answer(path), explained=steps.in_full(path))
         show_caveats(checkpoint, trace)
@@ -156,7 +156,7 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
     radio(
         "Depth",
         DEPTHS,
-        selection.of(Walk).depth,
+        selection.of(WalkSettings).depth,
         lambda depth: choose(depth=depth),
         key="depth",
         format_func=DEPTH_NAMES.__getitem__,
@@ -168,7 +168,7 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
 
 def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """What stands below the picture: how it is read, and what else is known of the weight."""
-    walk = selection.of(Walk)
+    walk = selection.of(WalkSettings)
     if walk.step != WHOLE:
         show_formula(path, walk.step)
     show_place(selection, checkpoint, path)
@@ -198,7 +198,7 @@ def show_parts(path: WeightPath) -> None:
 
 def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The number from the trace beside the same computed along another path."""
-    to_the_answer = selection.of(Walk).step in STEPS_TO_ANSWER
+    to_the_answer = selection.of(WalkSettings).step in STEPS_TO_ANSWER
     what = "this weight and the answer" if to_the_answer else "this weight"
     if st.button(f"Recheck {what}", key="recheck", help=RECHECK_HELP):
         with st.spinner(f"Computing {what} again from the stored weights"):
@@ -233,7 +233,7 @@ def show_every_number(path: WeightPath, step: str) -> None:
 
 def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The map of the whole model, the boxes of the present step marked."""
-    step = selection.of(Walk).step
+    step = selection.of(WalkSettings).step
     st.subheader(f"Where this {'head' if step == WHOLE else 'step'} stands in the model", anchor=False)
     trace, _ = trace_and_kinds(selection, checkpoint)
     show_map(checkpoint, trace, boxes_of_step(path.site.attention, step), small=True)

@@ -14,7 +14,7 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.mistakes.check_yours import show_check_yours
 from pages.parts.mistakes.measured import effect_of, greatest
 from pages.parts.mistakes.picture import show_lines, show_picture
-from pages.parts.mistakes.settings import Mistaken
+from pages.parts.mistakes.settings import MistakesSettings
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, selected
@@ -43,7 +43,7 @@ def show() -> None:
         st.spinner("Running the wrong lines and the right ones"),
     ):
         checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
-        name = selection.of(Mistaken).mistake or greatest(checkpoint, trace)
+        name = selection.of(MistakesSettings).mistake or greatest(checkpoint, trace)
         if name in usable(checkpoint.config):
             show_mistake(name, effect_of(name, checkpoint, trace), selection, checkpoint, trace)
         else:

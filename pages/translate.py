@@ -30,7 +30,7 @@ from pages.parts.translate.details import (
 )
 from pages.parts.translate.picture import (
     QUESTION,
-    Linked,
+    WordLinks,
     linked_of,
     opening_options,
     show_link,
@@ -38,7 +38,7 @@ from pages.parts.translate.picture import (
     show_words,
     step_of,
 )
-from pages.parts.translate.productions import Produced, candidate_of, candidate_target, production_key, productions
+from pages.parts.translate.productions import Production, candidate_of, candidate_target, production_key, productions
 from pages.parts.translate.settings import CHECKPOINT, Options
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.provenance import Provenance
@@ -86,7 +86,7 @@ def show_translation() -> None:
     remember(selection)
 
 
-def production_and_pass(selection: Selection) -> tuple[Produced, ForcedPass]:
+def production_and_pass(selection: Selection) -> tuple[Production, ForcedPass]:
     """What decoding came to, and the pass over the one translation that is looked at."""
     checkpoint, options = checkpoint_named(selection.checkpoint), selection.of(Options)
     produced = produce(selection, checkpoint, options)
@@ -100,7 +100,7 @@ def shown_attention() -> ShownAttention:
     return ShownAttention(fit(current(), kinds), kinds, name_under(forced_pass.key))
 
 
-def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> Snapshot:
+def snapshot_of(selection: Selection, produced: Production, forced_pass: ForcedPass) -> Snapshot:
     """What files of the translation on the screen are made of."""
     options = selection.of(Options)
     target = candidate_target(selection, options, produced)
@@ -108,7 +108,7 @@ def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPas
     return Snapshot(trace=forced_pass.trace, view=selection.view, provenance=source, for_script={"target": target})
 
 
-def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
+def show_parts(selection: Selection, produced: Production, forced_pass: ForcedPass) -> None:
     """What was found, the picture, and what goes to another step; then everything else."""
     checkpoint = checkpoint_named(selection.checkpoint)
     linked = linked_of(checkpoint, forced_pass)
@@ -132,7 +132,7 @@ def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass
 
 
 def show_below(
-    selection: Selection, produced: Produced, forced_pass: ForcedPass, linked: Linked, options: Options
+    selection: Selection, produced: Production, forced_pass: ForcedPass, linked: WordLinks, options: Options
 ) -> None:
     """The translation, one step of it, the explorer, probabilities, alignment, tree."""
     checkpoint = checkpoint_named(selection.checkpoint)
@@ -151,7 +151,7 @@ def show_below(
 
 
 def show_all(
-    selection: Selection, produced: Produced, forced_pass: ForcedPass, linked: Linked, options: Options
+    selection: Selection, produced: Production, forced_pass: ForcedPass, linked: WordLinks, options: Options
 ) -> None:
     """Every head of the three attentions, and the files."""
     pictures = ShownAttention(selection, kinds_of(forced_pass.trace), name_under(forced_pass.key))
@@ -167,7 +167,7 @@ def show_all(
     show_neighbours(pictures)
 
 
-def snapshot_of_heads(take: Callable[[], Snapshot], linked: Linked, options: Options) -> Snapshot:
+def snapshot_of_heads(take: Callable[[], Snapshot], linked: WordLinks, options: Options) -> Snapshot:
     """The heads that the title was read off, for the picture to share."""
     layer, *head = options.place()
     row = linked.row(options.step or 0, options.moment)
@@ -176,7 +176,7 @@ def snapshot_of_heads(take: Callable[[], Snapshot], linked: Linked, options: Opt
     return of_heads(take(), "cross", layer, head or None, row, key)
 
 
-def show_largest(linked: Linked, options: Options) -> None:
+def show_largest(linked: WordLinks, options: Options) -> None:
     """Where the largest weight of this step comes from, on the page of one head."""
     row = linked.row(options.step or 0, options.moment)
     if row is None:

@@ -9,8 +9,8 @@ from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, selected
 from pages.parts.widgets.binding import bind, take
-from pages.parts.words.settings import LONGEST_FILTER, Words
-from viz.text.glossary import TERMS, Place, Term, explained, heading, index_rows, matching
+from pages.parts.words.settings import LONGEST_FILTER, WordsSettings
+from viz.text.glossary import TERMS, Term, TermPage, explained, heading, index_rows, matching
 
 QUESTION = "What does this word mean?"
 TITLE = f"{len(TERMS)} words, each with the place where it happens."
@@ -27,8 +27,8 @@ def show() -> None:
     selection = selected()
     show_finding(QUESTION, TITLE, SENTENCE)
     address_notice()
-    named = TERMS.get(selection.of(Words).term)
-    filter_text = "" if picture_alone() else selection.of(Words).filter
+    named = TERMS.get(selection.of(WordsSettings).term)
+    filter_text = "" if picture_alone() else selection.of(WordsSettings).filter
     groups = matching(filter_text)
     with picture():
         if named is not None:
@@ -61,7 +61,7 @@ def show_term(term: Term, selection: Selection, where: str = "") -> None:
         page_link(term.place.label, term.place.page, PLACE_HELP, **usable(term.place, selection.checkpoint))
 
 
-def usable(place: Place, checkpoint: str) -> dict[str, object]:
+def usable(place: TermPage, checkpoint: str) -> dict[str, object]:
     """What leads to a place, with a checkpoint that shows it where the present one does not."""
     names = [name for needed in place.needs for name in checkpoint_names(needed)]
     other = {"checkpoint": names[0]} if names and checkpoint not in names else {}

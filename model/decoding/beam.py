@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.decoding.steps import Chosen, Decoder, Node
+from model.decoding.steps import ChosenToken, Decoder, Node
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,11 +73,11 @@ class Beams:
         rows = self.rows(beam, text)[: int(self.lengths[text, beam])]
         return [logits[text, row].cpu() for logits, row in zip(level_logits, rows, strict=False) if logits is not None]
 
-    def chosen(self, beam: int, started: tuple[int, ...], text: int = 0) -> list[Chosen]:
+    def chosen(self, beam: int, started: tuple[int, ...], text: int = 0) -> list[ChosenToken]:
         """The tokens that were added after ``started``; of beams that were recorded."""
         ids, path = self.ids(beam, text), self.path(beam, text)
         read = (started + ids[:count] for count in range(len(ids)))
-        return [Chosen(*one) for one in zip(ids, path, read, strict=True)]
+        return [ChosenToken(*one) for one in zip(ids, path, read, strict=True)]
 
     def rows(self, beam: int, text: int = 0) -> list[int]:
         """Which of the beams it was before each token, one that it is filled up with among them, and which it is."""

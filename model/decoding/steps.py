@@ -113,7 +113,7 @@ class Generation:
         return self.to_trace()
 
 
-class Chosen(NamedTuple):
+class ChosenToken(NamedTuple):
     """A token, and what it was chosen by."""
 
     token_id: int
@@ -185,7 +185,7 @@ def write(
     longest: int,
     take: Callable[[Logits], int],
     logits_processors: LogitsProcessors,
-) -> Iterator[Chosen]:
+) -> Iterator[ChosenToken]:
     """One token after the other, until the end token or ``longest`` ids in all; the end token is included.
 
     ``take`` chooses by the processed logits. A memory is without rows. Whoever asks for no further token has those that
@@ -196,7 +196,7 @@ def write(
         logits, cache = decoder.read(torch.tensor(written, device=device), cache)
         next_logits = logits.cpu()
         chosen = take(logits_processors.applied(next_logits, written))
-        yield Chosen(chosen, next_logits, tuple(written))
+        yield ChosenToken(chosen, next_logits, tuple(written))
         written.append(chosen)
         if chosen == decoder.model.config.end_id:
             return

@@ -21,7 +21,7 @@ from model.measures.head_kinds import (
     CELLS,
     ERRORS,
     LEAST_EXCESS,
-    Measured,
+    KindScores,
     Scores,
     Sides,
     Weights,
@@ -48,7 +48,7 @@ def sides_of_stored(stored: StoredAttention) -> Sides:
     )
 
 
-def measure_alone(weights: Weights, sides: Sides) -> Measured:
+def measure_alone(weights: Weights, sides: Sides) -> KindScores:
     """Every kind's score and null, as ``head_kinds.measure`` gives them with shuffles of the text.
 
     errors: what ``exceeding`` takes three of: of ``points_at`` and the kinds about cells, the standard deviation of the
@@ -62,7 +62,7 @@ def measure_alone(weights: Weights, sides: Sides) -> Measured:
     chance["points_at"] = drawn["points_at"].mean(axis=0), drawn["points_at"].std(axis=0, ddof=1)
     stricter = furthest(drawn, chance) / ERRORS
     even = np.broadcast_to(random_spread(sides), pointing.shape)
-    return Measured(
+    return KindScores(
         sides=sides,
         scores=scores,
         nulls={kind: mean for kind, (mean, _) in chance.items()} | {"spreads": even},

@@ -46,7 +46,7 @@ Places = dict[tuple[str, Reading], Counts]  # by moment and reading
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aligned:
+class AlignedPair:
     """A sentence, its translation, and the links between their words."""
 
     source: tuple[str, ...]
@@ -55,7 +55,7 @@ class Aligned:
     possible: Links
 
 
-def read_aligned(path: Path) -> Iterator[Aligned]:
+def read_aligned(path: Path) -> Iterator[AlignedPair]:
     """The sentences of a file. Raises InputError naming the file and the line."""
     for number, line in enumerate(lines(path), start=1):
         try:
@@ -66,7 +66,7 @@ def read_aligned(path: Path) -> Iterator[Aligned]:
             }
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{path.name}: line {number} holds no aligned sentence.") from None
-        yield Aligned(**words, **links)  # type: ignore[arg-type]
+        yield AlignedPair(**words, **links)  # type: ignore[arg-type]
 
 
 def joined(words: tuple[str, ...]) -> tuple[str, list[tuple[int, int]]]:
@@ -92,7 +92,7 @@ def covering(piece: tuple[int, int], spans: list[tuple[int, int]]) -> int | None
     return best if best is not None and shared[best] > 0 else None
 
 
-def found_links(checkpoint: Checkpoint, pair: Aligned) -> dict[tuple[str, Reading], Links]:
+def found_links(checkpoint: Checkpoint, pair: AlignedPair) -> dict[tuple[str, Reading], Links]:
     """The alignment that every moment and every reading gives."""
     (source, sources), (target, targets) = joined(pair.source), joined(pair.target)
     trace = checkpoint.trace(source, target=target, logits=False)
@@ -109,7 +109,7 @@ def found_links(checkpoint: Checkpoint, pair: Aligned) -> dict[tuple[str, Readin
     return links
 
 
-def measured(checkpoint: Checkpoint, pairs: list[Aligned]) -> Places:
+def measured(checkpoint: Checkpoint, pairs: list[AlignedPair]) -> Places:
     """What the error rates of all readings come from."""
     totals: Places = defaultdict(Counts)
     for pair in tqdm(pairs, desc="aligning", leave=False):
@@ -118,7 +118,7 @@ def measured(checkpoint: Checkpoint, pairs: list[Aligned]) -> Places:
     return totals
 
 
-def figures(checkpoint: Checkpoint, pairs: list[Aligned], name: str) -> Iterator[dict[str, Any]]:
+def figures(checkpoint: Checkpoint, pairs: list[AlignedPair], name: str) -> Iterator[dict[str, Any]]:
     """Every figure as it stands in a card, but for the command."""
     chosen_by, judged = measured(checkpoint, pairs[0::2]), pairs[1::2]
     totals = measured(checkpoint, judged)
@@ -142,7 +142,7 @@ def reading_name(reading: Reading) -> str:
     return f"mean of layer {reading[0] + 1}" if reading else "mean of all heads"
 
 
-def figure(what: str, total: Counts, judged: list[Aligned]) -> dict[str, Any]:
+def figure(what: str, total: Counts, judged: list[AlignedPair]) -> dict[str, Any]:
     value = round(100 * total.error_rate, 2)
     return {"what": f"alignment error rate, {what}", "value": value, "unit": "%", "examples": len(judged)}
 

@@ -34,7 +34,7 @@ OPENED = "**/?*checkpoint=*"  # Explore, with a model of its own
 
 
 @dataclass
-class Server:
+class HubAndApp:
     """The app, and a hub that has these repositories."""
 
     address: str
@@ -48,7 +48,7 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubAndApp]:
     root = tmp_path_factory.mktemp("models")
     folders = {repo: root / repo for repo in (*REPOSITORIES, "org/large")}
     for place, (repo, folder) in enumerate(folders.items()):
@@ -60,7 +60,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         hub_server(folders, switches) as endpoint,
         running_app(variables={"HF_ENDPOINT": endpoint, **cache}) as (address, _),
     ):
-        yield Server(address, folders, switches, root)
+        yield HubAndApp(address, folders, switches, root)
 
 
 def ask_for(page: Page, text: str) -> None:

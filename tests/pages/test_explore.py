@@ -12,7 +12,7 @@ from pages.parts.frame import downloads
 from pages.parts.state.selection import EXAMPLES
 from tests.pages.test_every_page import SENTENCE, asked, button, component, follow, opened, taken
 from viz.explorer.attention_kinds import kinds_of
-from viz.export.share_picture import Words, share_svg
+from viz.export.share_picture import ShareWords, share_svg
 from viz.text.swapped_halves import swapped_halves
 
 QUESTION = "Which words does each head look at?"
@@ -276,7 +276,7 @@ def test_the_picture_to_share_is_of_the_head_that_the_title_is_about(address, mo
     head = figure(opened(**address))["head"]
     (take,) = given
     kind, view = kinds_of(take().trace)["encoder"], take().view
-    svg = share_svg(kind, view, Words(text="", title="", sentence="", address=""))
+    svg = share_svg(kind, view, ShareWords(text="", title="", sentence="", address=""))
     assert f"{head}: words above attend" in svg
     if not address:
         assert (head, view.key) == ("Layer 4, head 4", LOVED)

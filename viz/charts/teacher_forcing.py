@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from model.measures.teacher_forcing import Forced
+from model.measures.teacher_forcing import ForcedToken
 from viz.charts.chart_data import data_of
 from viz.charts.lines import configured
 from viz.charts.share_bars import AROUND, LINE, ROOM
@@ -15,7 +15,7 @@ MOST_DRAWN = 40
 Pieces = Sequence[tuple[str, str]]  # of every token itself, and of the likeliest in its place
 
 
-def forced_chart(tokens: Sequence[Forced], pieces: Pieces, *, theme: Theme = LIGHT) -> alt.LayerChart:
+def forced_chart(tokens: Sequence[ForcedToken], pieces: Pieces, *, theme: Theme = LIGHT) -> alt.LayerChart:
     """A bar a token, in the second colour and with the preferred token where another was likelier; 40 at most.
 
     ValueError where tokens and pieces do not fit together.
@@ -45,14 +45,14 @@ def forced_chart(tokens: Sequence[Forced], pieces: Pieces, *, theme: Theme = LIG
     )
 
 
-def forced_table(tokens: Sequence[Forced], pieces: Pieces) -> dict[str, list[object]]:
+def forced_table(tokens: Sequence[ForcedToken], pieces: Pieces) -> dict[str, list[object]]:
     """The same of all tokens, as columns."""
     rows = _rows(tokens, pieces)
     names = ("token", "probability", "log-probability", "rank", "likeliest", "of the likeliest")
     return {name: [row[name] for row in rows] for name in names}
 
 
-def _rows(tokens: Sequence[Forced], pieces: Pieces) -> list[dict[str, object]]:
+def _rows(tokens: Sequence[ForcedToken], pieces: Pieces) -> list[dict[str, object]]:
     if len(tokens) != len(pieces):
         raise ValueError(f"{len(tokens)} tokens came with {len(pieces)} pieces, wanted one for each")
     return [
@@ -69,6 +69,6 @@ def _rows(tokens: Sequence[Forced], pieces: Pieces) -> list[dict[str, object]]:
     ]
 
 
-def _said(token: Forced, best: str) -> str:
+def _said(token: ForcedToken, best: str) -> str:
     rather = "" if not token.rank else f" · likelier: {visible(best)} {percent(token.likeliest[0][1])}"
     return percent(token.probability, 1) + rather

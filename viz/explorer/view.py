@@ -108,7 +108,7 @@ def check_values(values: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Group:
+class TokenGroup:
     """The tokens from ``first`` to ``last`` that make one row or column, and how it is called."""
 
     first: int
@@ -126,8 +126,8 @@ class Group:
 class ShownNumbers:
     """What a view shows of one layer: the matrix of every head that is on, and their mean."""
 
-    queries: tuple[Group, ...]
-    keys: tuple[Group, ...]
+    queries: tuple[TokenGroup, ...]
+    keys: tuple[TokenGroup, ...]
     heads: tuple[int, ...]
     weights: Float[np.ndarray, "head query key"]
 
@@ -172,17 +172,17 @@ def renormalised(weights: Float[np.ndarray, "head query key"]) -> Float[np.ndarr
     return np.divide(weights, sums, out=np.zeros(weights.shape), where=sums > 0).astype(np.float32)
 
 
-def groups_of(text: Text, *, words: bool, positions: Sequence[int] | None = None) -> list[Group]:
+def groups_of(text: Text, *, words: bool, positions: Sequence[int] | None = None) -> list[TokenGroup]:
     """The rows or columns that positions make: each its own, or the pieces of a word together."""
-    groups: list[Group] = []
+    groups: list[TokenGroup] = []
     for position in range(len(text.tokens)) if positions is None else positions:
         piece = text.tokens[position]
         if words and groups and same_word(text, groups[-1].last, position):
             last = groups.pop()
-            groups.append(Group(last.first, position, last.label + piece.removeprefix("##")))
+            groups.append(TokenGroup(last.first, position, last.label + piece.removeprefix("##")))
         else:
-            groups.append(Group(position, position, piece))
-    return [Group(group.first, group.last, visible(group.label)) for group in groups]
+            groups.append(TokenGroup(position, position, piece))
+    return [TokenGroup(group.first, group.last, visible(group.label)) for group in groups]
 
 
 def same_word(text: Text, left: int, right: int) -> bool:
@@ -195,8 +195,8 @@ def same_word(text: Text, left: int, right: int) -> bool:
 
 def merged(
     weights: Float[np.ndarray, "head query key"],
-    rows: Sequence[Group],
-    columns: Sequence[Group],
+    rows: Sequence[TokenGroup],
+    columns: Sequence[TokenGroup],
     queries: Sequence[int],
     keys: Sequence[int],
 ) -> Float[np.ndarray, "head row column"]:

@@ -17,7 +17,7 @@ NOTABLY = 0.25  # of all weight: below, a head "spreads" its attention
 
 
 @dataclass(frozen=True)
-class Look:
+class MostAttended:
     """What most weight goes to, and the share of all weight that goes there."""
 
     target: str
@@ -35,7 +35,7 @@ def mean_of_heads(weights: Float[np.ndarray, "head query key"], heads: Sequence[
 
 def where_it_looks(
     weights: Float[np.ndarray, "query key"], keys: Sequence[str], *, one_text: bool = True, unit: str = "token"
-) -> Look:
+) -> MostAttended:
     """The relation between query and key that takes the most weight, summed over all queries.
 
     Candidates: the token itself and its neighbours (where queries and keys are one text), the first and the last
@@ -59,7 +59,7 @@ def where_it_looks(
         f"{unit} {keys[favourite]}": column_sums[favourite],
     }
     target = max(shares, key=lambda name: float(shares[name]))
-    return Look(target, float(shares[target]) / len(weights))
+    return MostAttended(target, float(shares[target]) / len(weights))
 
 
 def sentence(

@@ -11,7 +11,7 @@ from torch import Tensor
 from model.edits import Shift
 from model.edits.checks import room
 from model.measures.answer_reference import logits_of
-from model.measures.evidence.agreement import Compared, Skipped
+from model.measures.evidence.agreement import Comparison, Skipped
 from model.measures.evidence.checked_pass import Pass, attentions_of, named_tensors
 from model.measures.evidence.numpy_pass import placed_by_distance, without_head
 from model.trace import StackTrace, Trace
@@ -30,7 +30,7 @@ BEYOND_CAUSAL = "What is switched off or changed here lets a token depend on lat
 ONE_TOKEN = "One token has no later one."
 ABSOLUTE_PLACES = "This model is told at which place a token stands, not only how far apart two are."
 MOVED = "The positions are switched off, shuffled or shifted here already."
-Results = Iterator[Compared | Skipped]
+Results = Iterator[Comparison | Skipped]
 
 
 def rows(one: Pass) -> Results:
@@ -42,12 +42,12 @@ def rows(one: Pass) -> Results:
     for place, trace in one.attentions():
         seeing = trace.mask.any(dim=-1).double()
         sums = trace.weights.double().sum(dim=-1)
-        yield Compared(check="rows", ours=sums, expected=seeing.expand_as(sums), place=place, axes=("head", "query"))
+        yield Comparison(check="rows", ours=sums, expected=seeing.expand_as(sums), place=place, axes=("head", "query"))
         hidden = trace.weights[:, ~trace.mask]
         if hidden.numel():
             nothing = torch.zeros_like(hidden)
             axes = ("head", "masked cell")
-            yield Compared(check="forbidden", ours=hidden, expected=nothing, place=place, axes=axes)
+            yield Comparison(check="forbidden", ours=hidden, expected=nothing, place=place, axes=axes)
 
 
 def sums(one: Pass) -> Results:
@@ -57,7 +57,7 @@ def sums(one: Pass) -> Results:
         parts = [part for part in (embedding.token, embedding.position, embedding.segment) if part is not None]
         total = sum(part.double().numpy() for part in parts)
         total = one.numbers.normed_embedding(name, np.asarray(total))
-        yield Compared(
+        yield Comparison(
             check="sum", ours=embedding.total, expected=total, place={"stack": name}, axes=("position", "coordinate")
         )
     order = one.checkpoint.config.norm_order
@@ -77,7 +77,7 @@ def added(name: str, stack: StackTrace) -> Results:
         total = sum(part.double().numpy() for part in parts if part is not None)
         place: dict[str, str | int] = {"stack": name, "layer": layer}
         axes = ("position", "coordinate")
-        yield Compared(check="residual", ours=block.stream_out, expected=np.asarray(total), place=place, axes=axes)
+        yield Comparison(check="residual", ours=block.stream_out, expected=np.asarray(total), place=place, axes=axes)
 
 
 def same_bits(one: Pass) -> Results:
@@ -90,7 +90,7 @@ def same_bits(one: Pass) -> Results:
     for name, tensor in named_tensors(one.trace):
         if tensor.numel():
             ours, other = tensor.numpy(), expected[name].numpy()
-            yield Compared(
+            yield Comparison(
                 check="again", ours=ours.ravel(), expected=other.ravel(), place={"field": name}, axes=("entry",)
             )
 
@@ -149,12 +149,14 @@ def overlapping(
             attentions_of(name, stack), attentions_of(name, theirs), strict=True
         ):
             pair = shared(trace.weights, other_trace.weights[row])
-            yield Compared(check=check, **pair, place=place, axes=("head", "query", "key"))
+            yield Comparison(check=check, **pair, place=place, axes=("head", "query", "key"))
         pair = shared(stack.final, theirs.final[row])
-        yield Compared(check=check, **pair, place={"stack": name}, axes=("position", "coordinate"))
+        yield Comparison(check=check, **pair, place={"stack": name}, axes=("position", "coordinate"))
     if one.trace.logits is not None and other.logits is not None:
         axes = ("label",) if one.trace.logits.ndim == 1 else ("position", "token id")
-        yield Compared(check=check, **shared(one.trace.logits, other.logits[row]), place={"field": "logits"}, axes=axes)
+        yield Comparison(
+            check=check, **shared(one.trace.logits, other.logits[row]), place={"field": "logits"}, axes=axes
+        )
 
 
 def shared(first: Tensor, second: Tensor) -> dict[str, Any]:
@@ -185,8 +187,8 @@ def muted(one: Pass) -> Results:
         final = memory = numbers.finished(name, x)
     place: dict[str, str | int] = {"stack": one.head.stack, "layer": one.head.layer, "head": one.head.head}
     stack = ours.output_stack
-    yield Compared(check="muted", ours=stack.final, expected=final, place=place, axes=("position", "coordinate"))
+    yield Comparison(check="muted", ours=stack.final, expected=final, place=place, axes=("position", "coordinate"))
     logits = logits_of(numbers, final)
     if logits is not None and ours.logits is not None:
         axes = ("label",) if logits.ndim == 1 else ("position", "token id")
-        yield Compared(check="muted", ours=ours.logits, expected=logits, place=place, axes=axes)
+        yield Comparison(check="muted", ours=ours.logits, expected=logits, place=place, axes=axes)

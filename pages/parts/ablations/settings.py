@@ -9,7 +9,7 @@ from pages.parts.state.selection import LONGEST_TEXT
 
 
 @dataclass(frozen=True, kw_only=True)
-class Broken:
+class AblationSettings:
     """What is taken out or measured; "": the part that matters most in the text, which no address names.
 
     setting: of that alone, as the part that shows it writes it.
@@ -19,4 +19,4 @@ class Broken:
     setting: str = declared("", bounded(LONGEST_TEXT), reset_by={"experiment"})
 
 
-STATE = PageState(settings=Broken)
+STATE = PageState(settings=AblationSettings)

@@ -4,7 +4,7 @@ from threading import Lock
 
 import streamlit as st
 
-from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE, SECONDS_LIVE, Timed, timed
+from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE, SECONDS_LIVE, TimedLength, timed
 from pages.parts.state.session import choose, run_again
 
 POINTS, RUNNING = "_costs_live", "_costs_measuring"
@@ -22,9 +22,9 @@ def measuring() -> Lock:
     return Lock()
 
 
-def live_points() -> tuple[Timed, ...]:
+def live_points() -> tuple[TimedLength, ...]:
     """What was measured for this visitor."""
-    points: tuple[Timed, ...] = st.session_state.get(POINTS, ())
+    points: tuple[TimedLength, ...] = st.session_state.get(POINTS, ())
     return points
 
 

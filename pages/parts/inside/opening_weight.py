@@ -12,7 +12,7 @@ from model.measures.one_weight import WeightSite, strongest_giver
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_of
 from pages.parts.explore.heads_worth_a_look import notable_heads
-from pages.parts.inside.settings import Walk
+from pages.parts.inside.settings import WalkSettings
 from pages.parts.passes import edits_of
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
@@ -30,7 +30,7 @@ def is_found() -> bool:
     """
     chosen = choices()
     places = {name: chosen[name] for name in PLACE & chosen.keys()}
-    return all(place == CODEC.defaults[name] for name, place in places.items()) and current().of(Walk).opening
+    return all(place == CODEC.defaults[name] for name, place in places.items()) and current().of(WalkSettings).opening
 
 
 def is_small(checkpoint: Checkpoint) -> bool:

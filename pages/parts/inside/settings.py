@@ -13,7 +13,7 @@ DEPTHS = ("idea", "numbers")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Walk:
+class WalkSettings:
     """The whole head or one step of the way to a weight, and whether it is shown as an idea or in all numbers.
 
     opening: whether, as long as no place is chosen, the weight is that of the head that does most with the text; else
@@ -31,4 +31,4 @@ def of_older_address(address: Mapping[str, str]) -> Mapping[str, str]:
     return {**address, "opening": "0"} if places == {"0"} and "opening" not in address else address
 
 
-STATE = PageState(settings=Walk, older=of_older_address)
+STATE = PageState(settings=WalkSettings, older=of_older_address)

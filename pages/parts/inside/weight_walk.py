@@ -16,7 +16,7 @@ from pages.parts.components.arrow_keys import arrow_keys
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
 from pages.parts.inside.opening_weight import take_place
-from pages.parts.inside.settings import VIEWS, WHOLE, Walk
+from pages.parts.inside.settings import VIEWS, WHOLE, WalkSettings
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
@@ -140,7 +140,7 @@ def take_step(listed_step: str, step: str) -> None:
 
     With quick presses of keys, a browser sends along what it still shows, the step before, and nobody has chosen that.
     """
-    if st.session_state["_selection"].of(Walk).step == listed_step != step:
+    if st.session_state["_selection"].of(WalkSettings).step == listed_step != step:
         choose(step=step)
 
 
@@ -158,7 +158,7 @@ def step_name(step: str) -> str:
 
 def go(steps: int) -> None:
     """Some steps on, or back; not beyond the ends."""
-    place = VIEWS.index(current().of(Walk).step) + steps
+    place = VIEWS.index(current().of(WalkSettings).step) + steps
     choose(step=VIEWS[min(max(place, 0), len(VIEWS) - 1)])
 
 
@@ -175,7 +175,7 @@ def recheck_end(path: WeightPath) -> RecheckedAnswer:
 
 def offer_files(selection: Selection) -> None:
     with files():
-        step = selection.of(Walk).step
+        step = selection.of(WalkSettings).step
         if step == WHOLE:
             button("This head (NPZ)", download_name("inside", "npz", step), head_npz(selection), HEAD_FILE_HELP)
         else:

@@ -8,10 +8,10 @@ from pages.parts.state.fields import declared, one_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mistaken:
+class MistakesSettings:
     """mistake: by its name in the catalogue; "": the one that changes the answer most, which no address names."""
 
     mistake: str = declared("", one_of(("", *MISTAKES)))
 
 
-STATE = PageState(settings=Mistaken, follows=True)
+STATE = PageState(settings=MistakesSettings, follows=True)

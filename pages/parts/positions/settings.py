@@ -25,7 +25,7 @@ LONGEST, WIDEST, LONGEST_SHIFT, LONGEST_SCHEME, MOST_TOKENS = 5000, 1024, 1000, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Positioning:
+class PositionsSettings:
     """Every field is a plain value; the names are those of an address. Places count from 0.
 
     stack: whose tokens are looked at, where there are two; "": those of the first.
@@ -56,7 +56,7 @@ class Positioning:
         """Whether a section is open."""
         if self.sections is not None:
             return list(SECTIONS).index(section) in self.sections
-        plain = Positioning()
+        plain = PositionsSettings()
         return any(getattr(self, name) != getattr(plain, name) for name in SECTIONS[section])
 
     def with_fold(self, section: str) -> tuple[int, ...]:
@@ -64,17 +64,17 @@ class Positioning:
         return tuple(place for place, name in enumerate(SECTIONS) if self.unfolded(name) != (name == section))
 
 
-STATE = PageState(settings=Positioning, opening={"text": EXAMPLE})
+STATE = PageState(settings=PositionsSettings, opening={"text": EXAMPLE})
 
 
 def fitting_settings(
-    chosen: Positioning, *, stacks: Sequence[str], width: int, tokens: int = MOST_TOKENS
-) -> Positioning:
+    chosen: PositionsSettings, *, stacks: Sequence[str], width: int, tokens: int = MOST_TOKENS
+) -> PositionsSettings:
     """The settings, where what they name is not there as they are at first, or as near to that as can be.
 
     stacks: of the model; width: of the table that is shown; tokens: of the text.
     """
-    plain, pairs = Positioning(), width // 2
+    plain, pairs = PositionsSettings(), width // 2
     there = tuple(dimension for dimension in chosen.dimensions if dimension < width)
     return replace(
         chosen,
@@ -86,7 +86,7 @@ def fitting_settings(
     )
 
 
-def misfits(chosen: Positioning, fitting: Positioning) -> list[str]:
+def misfits(chosen: PositionsSettings, fitting: PositionsSettings) -> list[str]:
     """The names of settings that did not fit, but for those that nobody chose."""
-    before, after, plain = vars(chosen), vars(fitting), vars(Positioning())
+    before, after, plain = vars(chosen), vars(fitting), vars(PositionsSettings())
     return [name for name in before if before[name] != after[name] and before[name] != plain[name]]

@@ -16,7 +16,7 @@ from pages.parts.frame.theme import theme
 from pages.parts.state.selection import Selection
 from pages.parts.translate.candidate_pass import ForcedPass
 from pages.parts.translate.picture import MOMENT_NAMES, names_of
-from pages.parts.translate.productions import Produced, candidate_of
+from pages.parts.translate.productions import Production, candidate_of
 from pages.parts.translate.settings import MOMENTS, Options
 from pages.parts.widgets.charts import show_chart
 from viz.charts.alignment import MOST_DRAWN as MOST_WORDS
@@ -76,7 +76,7 @@ TREE_HELP = (
 def show_step(
     selection: Selection,
     checkpoint: Checkpoint,
-    produced: Produced,
+    produced: Production,
     forced_pass: ForcedPass,
     options: Options,
     row: int | None,
@@ -126,7 +126,7 @@ def probability_sentence(name: str, forced_pass: ForcedPass, step: int) -> str:
     return f" The model gave **{markdown_text(name)}** a probability of {probability}."
 
 
-def chance_sentence(selection: Selection, produced: Produced, options: Options, step: int) -> str:
+def chance_sentence(selection: Selection, produced: Production, options: Options, step: int) -> str:
     """With what chance a token was drawn."""
     chances = candidate_of(produced, options).chances
     if options.method != "sample" or selection.target.strip() or step >= len(chances):
@@ -244,7 +244,7 @@ def show_error_rates(checkpoint: Checkpoint) -> None:
         st.dataframe(pd.DataFrame(table), hide_index=True, key=f"error_rates_{place}")
 
 
-def show_tree(produced: Produced, options: Options) -> None:
+def show_tree(produced: Production, options: Options) -> None:
     """All hypotheses that the search followed."""
     st.subheader("Hypotheses that the search followed or dropped", anchor=False, help=TREE_HELP)
     runs = runs_of(produced.tree, [one.ids for one in produced.candidates])

@@ -10,7 +10,7 @@ LONGEST_FILTER = 60  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class WordsSettings:
     """term: the key of a term, which then stands above all others; "": none does.
 
     filter: what the words that are listed contain.
@@ -20,4 +20,4 @@ class Words:
     filter: str = declared("", bounded(LONGEST_FILTER))
 
 
-STATE = PageState(settings=Words, follows=True)
+STATE = PageState(settings=WordsSettings, follows=True)

@@ -19,7 +19,7 @@ from model.measures.alignment import (
     word_weights,
 )
 from model.training import alignment
-from model.training.alignment import Aligned, covering, figures, found_links, joined, read_aligned
+from model.training.alignment import AlignedPair, covering, figures, found_links, joined, read_aligned
 
 ROW = {"src": ["The", "dog", "sleeps", "."], "tgt": ["Le", "chien", "dort", "."]}
 LINKS = {"sure": [[0, 0], [1, 1], [3, 3]], "possible": [[2, 2]]}
@@ -30,9 +30,9 @@ def checkpoint():
     return load_checkpoint("translate-en-fr", device="cpu")
 
 
-def pair(source: str, target: str, sure=((0, 0),)) -> Aligned:
+def pair(source: str, target: str, sure=((0, 0),)) -> AlignedPair:
     both = {"source": tuple(source.split()), "target": tuple(target.split())}
-    return Aligned(**both, sure=frozenset(sure), possible=frozenset())
+    return AlignedPair(**both, sure=frozenset(sure), possible=frozenset())
 
 
 def test_the_error_rate_of_a_case_worked_by_hand():

@@ -17,7 +17,7 @@ from model.measures.head_kinds import (
     KINDS,
     OF_POSITIONS,
     Finding,
-    Measured,
+    KindScores,
     Sides,
     best_of_heads,
     cards,
@@ -87,7 +87,7 @@ def orders(tokens=WORDS, count=8) -> list[tuple[str, ...]]:
     return [tuple(tokens[place] for place in order) for order in places]
 
 
-def measured_heads(make, tokens=WORDS, **facts) -> Measured:
+def measured_heads(make, tokens=WORDS, **facts) -> KindScores:
     """What is measured of heads that ``make`` builds from the tokens in any order."""
     shuffles = (layer_of(*make(order)) for order in orders(tokens))
     return measure(layer_of(*make(tokens)), sides(tokens, **facts), shuffles)

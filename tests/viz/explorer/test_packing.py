@@ -14,7 +14,7 @@ from viz.explorer.attention_kinds import Kind, Text, kinds_of
 from viz.explorer.layout import THUMB_SIDE
 from viz.explorer.packing import is_whole, opened, pack, pack_layer, pooled, quantised, unpack, unpack_layer
 from viz.explorer.view import (
-    Group,
+    TokenGroup,
     drawn,
     exact_row,
     groups_of,
@@ -177,7 +177,7 @@ def test_word_pieces_merge_by_the_sum_over_keys_and_the_mean_over_queries():
     weights = np.array([[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.25, 0.25, 0.5]]], np.float32)
     kind = Kind(name="encoder", queries=text, keys=text, weights=(weights,), causal=False)
     numbers = shown_numbers(kind, View(words=True))
-    assert numbers.queries == (Group(0, 1, "unlikely"), Group(2, 2, "film"))
+    assert numbers.queries == (TokenGroup(0, 1, "unlikely"), TokenGroup(2, 2, "film"))
     assert np.allclose(numbers.weights[0], [[(0.8 + 0.2) / 2, (0.2 + 0.8) / 2], [0.5, 0.5]])
 
 

@@ -21,7 +21,7 @@ from model.measures.whole_head import WholeHead, whole_head
 from model.scores import masked_scores
 from pages.parts.cache import checkpoint_named
 from pages.parts.inside.head_matrices import head_matrices
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
 from viz.explorer.attention_kinds import Text, text_of
@@ -35,7 +35,7 @@ PAPER = (
 )
 
 
-class Measured(NamedTuple):
+class ScaleMeasurement(NamedTuple):
     """The head whose rows change most without the division, and what all heads do, trained and untrained."""
 
     layer: int
@@ -52,13 +52,13 @@ def can_use(config: Config) -> bool:
 
 
 @st.cache_data(show_spinner=False, max_entries=128)
-def measured(key: object, _selection: Selection) -> Measured:
+def measured(key: object, _selection: Selection) -> ScaleMeasurement:
     """All numbers of the stop; the key decides them."""
     checkpoint, before = checkpoint_named(_selection.checkpoint), trace_of(_selection, Edits())
     sharp = sharpness_by_head(before.text_stack)
     fresh = untrained(checkpoint.config, before.text_stack.ids.tolist())
     layer, head = most_changed(sharp)
-    return Measured(
+    return ScaleMeasurement(
         layer=layer,
         head=head,
         sharp=sharp[layer][head],
@@ -68,7 +68,7 @@ def measured(key: object, _selection: Selection) -> Measured:
     )
 
 
-def trained_head(selection: Selection, here: Measured) -> WholeHead:
+def trained_head(selection: Selection, here: ScaleMeasurement) -> WholeHead:
     """The head as the checkpoint has it."""
     return whole_head(trace_of(selection, Edits()).text_stack.blocks[here.layer].self_attention, here.head)
 
@@ -87,7 +87,7 @@ def text_read(selection: Selection) -> Text:
     return text_of("decoder" if trace.encoder is None else "encoder", trace.text_stack)
 
 
-def ask(selection: Selection) -> Asked:
+def ask(selection: Selection) -> StopQuestion:
     """What happens to the answer without the division."""
     text, here = text_read(selection), measured(trace_key(selection, Edits()), selection)
     checkpoint, result, head = checkpoint_named(selection.checkpoint), here.result, trained_head(selection, here)
@@ -98,7 +98,7 @@ def ask(selection: Selection) -> Asked:
         **words.outcome_words(result, answer, other),
         **words.sharp_words(here.sharp, here.everywhere, head.query.shape[1], biased=head.bias is not None),
     }
-    return Asked(
+    return StopQuestion(
         question=words.QUESTION.format(**names),
         setting=words.SETTING.format(**names),
         options=words.OPTIONS,
@@ -112,7 +112,7 @@ def ask(selection: Selection) -> Asked:
     )
 
 
-def ask_untrained(selection: Selection) -> Asked:
+def ask_untrained(selection: Selection) -> StopQuestion:
     """How widely the products of an untrained head spread."""
     key, text = trace_key(selection, Edits()), text_read(selection)
     here = measured(key, selection)
@@ -128,7 +128,7 @@ def ask_untrained(selection: Selection) -> Asked:
         else:
             show_head(trained_head(selection, here), text, words.TRAINED.format(**names), knob=False)
 
-    return Asked(
+    return StopQuestion(
         question=words.SPREAD_QUESTION.format(**names),
         setting=words.SPREAD_SETTING.format(**names),
         options=words.SPREAD_OPTIONS,
@@ -158,7 +158,7 @@ def named(checkpoint: Checkpoint, result: WithoutDivision, answer: int) -> str:
     return words.answer_name(kind, name)
 
 
-def door(here: Measured) -> Door:
+def door(here: ScaleMeasurement) -> Door:
     """The same head on the page Inside a head."""
     return Door(
         page="inside",

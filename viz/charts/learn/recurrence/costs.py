@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from model.measures.learn.sizes.costs import Timed
+from model.measures.learn.sizes.costs import TimedLength
 from viz.charts.chart_data import data_of
 from viz.charts.lines import Line, configured, line_chart
 from viz.theme import FONT_SIZE, LIGHT, Theme
@@ -51,7 +51,9 @@ def parameter_bars(
     return configured(chart.properties(width="container", height=ROW * len(rows)), theme, framed=False)
 
 
-def time_lines(recorded: Sequence[Timed], live: Sequence[Timed] = (), *, theme: Theme = LIGHT) -> alt.LayerChart:
+def time_lines(
+    recorded: Sequence[TimedLength], live: Sequence[TimedLength] = (), *, theme: Theme = LIGHT
+) -> alt.LayerChart:
     """Milliseconds over tokens, both in powers of two: a forward pass and a training step, recorded and live."""
     places = [point.tokens for point in recorded]
     lines: dict[str, Line] = {}
