@@ -22,7 +22,16 @@ from pages.parts.models.catalogue import checkpoint_names, label_of, labels_of
 from pages.parts.models.linked_model import ask_for_model
 from pages.parts.state.page_fields import FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
-from pages.parts.state.session import address_notice, address_of, choices, choose, finish, remember, selected, take_back
+from pages.parts.state.session import (
+    address_notice,
+    address_of,
+    choices,
+    choose,
+    current_selection,
+    finish,
+    remember,
+    take_back,
+)
 from pages.parts.widgets.pressed_link import press_link
 from viz.tokens import markdown_text
 
@@ -90,7 +99,7 @@ def frame(page: str) -> None:
         st.rerun()
     st.session_state["_at"] = page
     st.session_state[FINDING] = {}
-    remember(selected())
+    remember(current_selection())
     if page == MODELS:
         return
     st.session_state.pop(OPENS, None)  # whoever has gone on does not want to be fetched

@@ -33,10 +33,10 @@ from pages.parts.state.session import (
     address_notice,
     choices,
     current,
+    current_selection,
     fit,
     keep_choices,
     remember,
-    selected,
     show_instead,
     steer,
 )
@@ -84,7 +84,7 @@ JSON in a uint8 array. A file has at most 32 MB, 512 tokens and 16 million weigh
 
 def show() -> None:
     """The page, from top to bottom."""
-    selected()
+    current_selection()
     show_top()
     with pages.plain_refusals():
         show_attention()

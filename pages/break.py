@@ -31,13 +31,13 @@ from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
     address_notice,
-    changed,
+    changed_selection,
     choices,
     current,
+    current_selection,
     fit,
     remember,
     run_again,
-    selected,
     take_back,
 )
 from pages.parts.widgets.binding import radio
@@ -71,7 +71,7 @@ SUBJECT_VIEWS = {
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     top, board = st.container(), None
     with pages.plain_refusals(), st.spinner("Taking out every part"):
@@ -122,7 +122,7 @@ def measured_board(selection: Selection) -> tuple[Selection, Board]:
         selection, checkpoint, before, place_of(selection, kinds), at_most=None if longest(before) <= AT_ONCE else 1
     )
     if not selection.of(AblationSettings).experiment and not board.pending:
-        selection = changed(selection, experiment=board.most() or next(iter(EXPERIMENTS)))
+        selection = changed_selection(selection, experiment=board.most() or next(iter(EXPERIMENTS)))
     return selection, board
 
 

@@ -20,7 +20,7 @@ from pages.parts.frame.theme import theme
 from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, address_of, current, fit, remember, selected
+from pages.parts.state.session import address_notice, address_of, current, current_selection, fit, remember
 from pages.parts.widgets.charts import show_chart
 from viz.charts.evidence_agreement import share_chart
 from viz.export.data_files import SITES
@@ -67,7 +67,7 @@ def findings_cache() -> LRUCache:
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     place, title_and_sentence, caveats = st.container(), ("", ""), None
     with pages.plain_refusals():

@@ -42,7 +42,7 @@ from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.prediction import prediction_of, verdict_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, current, forget, remember, run_again, selected
+from pages.parts.state.session import address_notice, choose, current, current_selection, forget, remember, run_again
 from pages.parts.widgets.binding import bind, select, take
 from pages.parts.widgets.switch import switch
 from pages.parts.widgets.term_links import term_link
@@ -114,7 +114,7 @@ def show() -> None:
     A visitor's first sight of it is the text and the pictures alone: a browser that has to start all its controls,
     charts and tables first draws the picture a third later. They come as soon as it says that it has drawn it.
     """
-    selection, whole, read = selected(), "_picture_sent" in st.session_state, False
+    selection, whole, read = current_selection(), "_picture_sent" in st.session_state, False
     pages.show_bar(selection)
     above = st.container()
     pages.say_kept(selection)

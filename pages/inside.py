@@ -7,11 +7,11 @@ from model import Checkpoint
 from model.measures.one_weight import STEPS, Quantities, WeightPath
 from model.measures.score_parts import score_parts, why_not
 from pages.parts.cache import checkpoint_named
-from pages.parts.components.arrow_keys import arrow_keys
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import links_of_weight, next_page_link
 from pages.parts.frame.theme import theme
+from pages.parts.inside.arrow_keys import arrow_keys
 from pages.parts.inside.opening_weight import opening_selection
 from pages.parts.inside.settings import DEPTHS, WHOLE, WalkSettings
 from pages.parts.inside.weight_walk import (
@@ -26,7 +26,7 @@ from pages.parts.inside.weight_walk import (
 )
 from pages.parts.inside.whole_view import show_row, show_whole, show_whole_code
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
+from pages.parts.state.session import address_notice, choose, current, current_selection, fit, remember
 from pages.parts.widgets.architecture_map import show_map
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
@@ -85,7 +85,7 @@ MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     above = st.container()
     with pages.plain_refusals(), st.spinner("Computing every step"):

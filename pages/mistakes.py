@@ -17,7 +17,7 @@ from pages.parts.mistakes.picture import show_lines, show_picture
 from pages.parts.mistakes.settings import MistakesSettings
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, selected
+from pages.parts.state.session import address_notice, choose, current_selection
 from pages.parts.widgets.binding import select
 from viz.text.learn import mistakes as words
 from viz.tokens import markdown_text
@@ -35,7 +35,7 @@ LEARN_HELP = "Asks what each part is for, one question at a time, and answers on
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     with (
         pages.plain_refusals(),

@@ -40,7 +40,15 @@ from pages.parts.positions.settings import (
 from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, changed, choose, current, remember, selected, unusable
+from pages.parts.state.session import (
+    address_notice,
+    changed_selection,
+    choose,
+    current,
+    current_selection,
+    remember,
+    unusable,
+)
 from pages.parts.widgets.binding import bind, radio, select
 from pages.parts.widgets.switch import switch
 from viz.charts import position_charts as figures
@@ -133,7 +141,7 @@ SHOWN_HELP = "The token whose numbers the table lists, with all digits."
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     above, refused = st.container(), True
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
@@ -230,7 +238,7 @@ def fitted_selection() -> tuple[Selection, Checkpoint, str]:
     stacks = [name for name in STACKS if getattr(checkpoint.model, name) is not None]
     width = checkpoint.config.width if settings.table == OWN else settings.width
     settings = fitting_settings(settings, stacks=stacks, width=width)
-    selection = changed(selection, **vars(settings))
+    selection = changed_selection(selection, **vars(settings))
     remember(selection)
     return selection, checkpoint, settings.stack or stacks[0]
 
@@ -242,7 +250,7 @@ def fit_settings() -> None:
     settings = selection.of(PositionsSettings)
     if settings.token >= len(getattr(trace_of(selection, NO_EDITS), stack).ids):
         settings = replace(settings, token=0)
-        remember(changed(selection, token=0))
+        remember(changed_selection(selection, token=0))
     for name in misfits(before, settings):
         unusable(name)
 
@@ -327,7 +335,7 @@ def order_sentences(stack: StackTrace, scheme: str, *, answered: bool) -> Iterat
     """How this checkpoint knows the order, unless it is answered, and what becomes of a token that stands twice."""
     if not answered:
         yield position_sentences.answer(scheme)
-    parts, twice = measures.parts(stack.embedding), measures.repeated(stack.ids)
+    parts, twice = measures.parts(stack.embedding), measures.repeated_token(stack.ids)
     if parts.position is not None and twice and stack.tokens:
         before, after = (measures.apart(vectors, *twice) for vectors in (parts.token, parts.placed))
         yield position_sentences.twice(stack.tokens[twice[0]], *twice, before, after)
@@ -388,7 +396,7 @@ def show_table() -> None:
         show_curves()
         st.markdown(
             f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {markdown_text(source)}."
-            + figures.skipped(*table.shape)
+            + figures.skipped_note(*table.shape)
         )
         draw(figures.position_heatmap(table, theme=theme()), "heatmap")
         offer_table(table, source)
@@ -515,7 +523,7 @@ def show_shift() -> None:
         if without:
             st.info("One dimension has no pair to rotate: choose at least 2.")
             return
-        shifted = measures.shifted(width, pair, position, shift)
+        shifted = measures.rotation_shift(width, pair, position, shift)
         words, picture = st.columns(2, gap="large")
         with words:
             st.markdown(position_sentences.shift_words(pair, position, shift, shifted.angle))

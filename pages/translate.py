@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 import pages
-from model.measures.alignment import read
+from model.measures.alignment import mean_of_reading
 from model.measures.cross_attention_links import largest_of, most_looked_at
 from model.measures.one_weight import STEPS
 from pages.parts.cache import checkpoint_named
@@ -17,7 +17,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.models.catalogue import checkpoint_names, label_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
+from pages.parts.state.session import address_notice, current, current_selection, fit, remember, run_again
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
 from pages.parts.translate.controls import fitting_selection, show_outcome
 from pages.parts.translate.details import (
@@ -50,7 +50,7 @@ INSIDE_HELP = "Shows every step from the words to this weight, with its numbers.
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     translators = checkpoint_names("encoder-decoder")
     pages.show_bar(selection, translators)
     remember(selection)
@@ -171,7 +171,7 @@ def snapshot_of_heads(take: Callable[[], Snapshot], linked: WordLinks, options: 
     """The heads that the title was read off, for the picture to share."""
     layer, *head = options.place()
     row = linked.row(options.step or 0, options.moment)
-    link = None if row is None else most_looked_at(read(linked.weights, options.place())[row])
+    link = None if row is None else most_looked_at(mean_of_reading(linked.weights, options.place())[row])
     key = None if link is None else link[0]
     return of_heads(take(), "cross", layer, head or None, row, key)
 

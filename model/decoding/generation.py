@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from model.decoding.beam import Beams, ranked, search, tree
+from model.decoding.beam import Beams, length_normalised, search, tree
 from model.decoding.logits_processors import NO_PROCESSORS, LogitsProcessors
-from model.decoding.steps import ChosenToken, Decoder, Generation, Settings, Step, taking, write
+from model.decoding.steps import ChosenToken, Decoder, Generation, Settings, Step, token_taker, write
 from model.errors import InputError, printable
 from model.tokenizer import Tokenizer
 from model.trace import Trace
@@ -77,7 +77,7 @@ class Writer:
 
     def taken(self) -> Iterator[Generation]:
         """Greedy decoding or sampling."""
-        take = taking(self.settings, self.earlier)
+        take = token_taker(self.settings, self.earlier)
         written = list[ChosenToken]()
         for chosen in write(self.decoder, self.started, self.longest, take, self.settings.logits_processors):
             written.append(chosen)
@@ -94,7 +94,7 @@ class Writer:
             yield Generation(**vars(best) | {"alternatives": tuple(others), "tree": nodes})
 
     def beam(self, beams: Beams, beam: int) -> Generation:
-        score = ranked(beams.scores[0, beam], beams.lengths[0, beam], self.settings.length_penalty)
+        score = length_normalised(beams.scores[0, beam], beams.lengths[0, beam], self.settings.length_penalty)
         return self.generation(beams.chosen(beam, self.started), float(score), beams.rows(beam))
 
     def generation(

@@ -7,7 +7,7 @@ from model.errors import CheckpointError, printable
 from model.families import bart, bert, distilbert, gemma, gpt2, gpt_neo, gpt_neox, llama, roberta, t5
 from model.families.family import Family, Fields, Source
 
-__all__ = ["OWN", "Family", "Fields", "Source", "family_of", "is_foreign", "supported"]
+__all__ = ["OWN", "Family", "Fields", "Source", "family_of", "is_foreign", "supported_types"]
 
 OWN = Family(name="", model_types=(), config=lambda fields, stored: Config.from_json(dict(fields.values)), table=None)
 FOREIGN = (
@@ -16,7 +16,7 @@ FOREIGN = (
 )  # fmt: skip
 
 
-def supported() -> list[str]:
+def supported_types() -> list[str]:
     """Every ``model_type`` that can be read."""
     return sorted(name for family in FOREIGN for name in family.model_types)
 
@@ -34,4 +34,4 @@ def family_of(values: dict[str, Any]) -> Family:
         if values["model_type"] in family.model_types:
             return family
     kind = printable(values["model_type"])
-    raise CheckpointError(f"config.json: model_type: found {kind}, expected one of {', '.join(supported())}.")
+    raise CheckpointError(f"config.json: model_type: found {kind}, expected one of {', '.join(supported_types())}.")

@@ -288,11 +288,11 @@ def measure(weights: Weights, sides: Sides, shuffles: Iterable[Weights]) -> Kind
 
     Without any, no kind about words exceeds its null. ValueError for weights of other shapes.
     """
-    pointing, keys = points_at(checked(weights, sides), sides)
+    pointing, keys = points_at(checked_weights(weights, sides), sides)
     scores = scores_at(weights, sides, keys) | {"points_at": pointing}
-    again = (checked(each, sides, weights.shape[:2]) for each in shuffles)
+    again = (checked_weights(each, sides, weights.shape[:2]) for each in shuffles)
     shuffled, errors = mean_and_error([scores_at(each, sides, keys) for each in again] or [scores])
-    of_positions = {kind: permuted(weights, sides, kind) for kind in OF_POSITIONS}
+    of_positions = {kind: permutation_null(weights, sides, kind) for kind in OF_POSITIONS}
     even = np.broadcast_to(random_spread(sides), scores["spreads"].shape)
     return KindScores(
         sides=sides,
@@ -307,7 +307,7 @@ def measure(weights: Weights, sides: Sides, shuffles: Iterable[Weights]) -> Kind
     )
 
 
-def checked(weights: Weights, sides: Sides, heads: tuple[int, ...] | None = None) -> Weights:
+def checked_weights(weights: Weights, sides: Sides, heads: tuple[int, ...] | None = None) -> Weights:
     """The weights. ValueError where they are not of these queries and keys, or not of (layer, head) as the text's."""
     expected = (*(heads or weights.shape[:2]), *sides.counted.shape)
     if weights.shape != expected or 0 in expected:
@@ -330,7 +330,7 @@ def mean_and_error(shuffles: Sequence[dict[str, Scores]]) -> tuple[dict[str, Sco
     return means, {kind: values.std(axis=0) / np.sqrt(rest) for kind, values in stacked.items()}
 
 
-def permuted(weights: Weights, sides: Sides, kind: str) -> tuple[Scores, Scores]:
+def permutation_null(weights: Weights, sides: Sides, kind: str) -> tuple[Scores, Scores]:
     """Mean and standard deviation of a score when the weights of every query change places among the keys it sees.
 
     Exact, without permuting anything: those of one cell are those of its row. They are taken over the keys that count;
@@ -391,7 +391,7 @@ def finding(measured: KindScores) -> Finding | None:
     the first token; then punctuation; an attention sink last, for it says nothing of the text. Of equals the first
     kind, layer and head.
     """
-    candidates = exceeding(measured)
+    candidates = findings_above_null(measured)
     if not candidates:
         return None
     return max(candidates, key=lambda each: (rank(each, measured), each.excess))  # of equals the first
@@ -405,7 +405,7 @@ def cards(measured: KindScores, opening: Finding | None, most: int = CARDS) -> t
     """
     chosen: list[Finding] = []
     taken = [] if opening is None else [opening]
-    for each in sorted(exceeding(measured), key=lambda each: -each.excess):  # stable: of equals the first
+    for each in sorted(findings_above_null(measured), key=lambda each: -each.excess):  # stable: of equals the first
         new = all(each.kind != one.kind and (each.layer, each.head) != (one.layer, one.head) for one in taken)
         if new and (each.kind != "points_at" or rank(each, measured) > 1):
             chosen.append(each)
@@ -416,7 +416,7 @@ def cards(measured: KindScores, opening: Finding | None, most: int = CARDS) -> t
 def best_of_heads(measured: KindScores) -> dict[tuple[int, int], Finding]:
     """What every head does most notably, by (layer, head), in the order of ``finding``; the others do nothing such."""
     best: dict[tuple[int, int], Finding] = {}
-    for each in sorted(exceeding(measured), key=lambda each: (rank(each, measured), each.excess)):
+    for each in sorted(findings_above_null(measured), key=lambda each: (rank(each, measured), each.excess)):
         best[each.layer, each.head] = each
     return best
 
@@ -439,7 +439,7 @@ def rank(candidate: Finding, measured: KindScores) -> int:
     return 3 if candidate.kind == "points_at" and candidate.excess >= NOTABLE else 2
 
 
-def exceeding(measured: KindScores) -> list[Finding]:
+def findings_above_null(measured: KindScores) -> list[Finding]:
     """Every kind and head whose score exceeds its null: by 0.05, and by three of the null's standard errors."""
     findings = []
     for kind in KINDS:

@@ -23,7 +23,7 @@ class ForcedToken:
     likeliest: tuple[tuple[int, float], ...]  # ids and probabilities, the likeliest first
 
 
-def forced(logits: Float[Tensor, "position vocabulary"], ids: Sequence[int]) -> tuple[ForcedToken, ...]:
+def forced_tokens(logits: Float[Tensor, "position vocabulary"], ids: Sequence[int]) -> tuple[ForcedToken, ...]:
     """Every id by the logits of the position that comes before it, in float64.
 
     ValueError unless there is one for each position.

@@ -44,7 +44,9 @@ def answer_of(config: Config, trace: Trace, stack: str, query: int, tokenizer: T
     if config.labels:
         return Answer(kind="label")
     if config.is_encoder_decoder:
-        return Answer(kind="written", position=query if stack == "decoder" else int(reading(trace, query).argmax()))
+        return Answer(
+            kind="written", position=query if stack == "decoder" else int(mean_cross_attention(trace, query).argmax())
+        )
     if config.has_decoder:
         return Answer(kind="next", position=query)
     return masked_answer(trace, query, tokenizer) if config.word_head else Answer(kind="none")
@@ -60,7 +62,7 @@ def masked_answer(trace: Trace, query: int, tokenizer: Tokenizer | None) -> Answ
     return Answer(kind="placed", position=query)
 
 
-def reading(trace: Trace, key: int) -> Float[Tensor, " query"]:
+def mean_cross_attention(trace: Trace, key: int) -> Float[Tensor, " query"]:
     """What each query of the decoder gives a position of the encoder, averaged over all layers and heads."""
     assert trace.decoder is not None
     attentions = [block.cross_attention for block in trace.decoder.blocks if block.cross_attention is not None]

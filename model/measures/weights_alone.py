@@ -25,9 +25,9 @@ from model.measures.head_kinds import (
     Scores,
     Sides,
     Weights,
-    checked,
+    checked_weights,
     leads_of,
-    permuted,
+    permutation_null,
     points_at,
     random_spread,
     scores_at,
@@ -55,10 +55,10 @@ def measure_alone(weights: Weights, sides: Sides) -> KindScores:
     score of such a head, or more of it, where by accident some head of the file lies further out than three. ValueError
     for weights of other shapes than the sides.
     """
-    pointing, keys = points_at(checked(weights, sides), sides)
+    pointing, keys = points_at(checked_weights(weights, sides), sides)
     scores = scores_at(weights, sides, keys) | {"points_at": pointing}
     drawn = scores_by_chance(weights, sides)
-    chance = {kind: permuted(weights, sides, kind) for kind in CELLS}
+    chance = {kind: permutation_null(weights, sides, kind) for kind in CELLS}
     chance["points_at"] = drawn["points_at"].mean(axis=0), drawn["points_at"].std(axis=0, ddof=1)
     stricter = furthest(drawn, chance) / ERRORS
     even = np.broadcast_to(random_spread(sides), pointing.shape)

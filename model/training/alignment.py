@@ -26,12 +26,12 @@ from model.measures.alignment import (
     Counts,
     Links,
     Reading,
-    aligned,
     counts,
     diagonal,
-    producing,
-    read,
+    mean_of_reading,
+    produced_words,
     readings,
+    strongest_links,
     word_weights,
 )
 from model.trace import StackTrace
@@ -69,7 +69,7 @@ def read_aligned(path: Path) -> Iterator[AlignedPair]:
         yield AlignedPair(**words, **links)  # type: ignore[arg-type]
 
 
-def joined(words: tuple[str, ...]) -> tuple[str, list[tuple[int, int]]]:
+def joined_words(words: tuple[str, ...]) -> tuple[str, list[tuple[int, int]]]:
     """Words as a text, with the characters of each: as the model is used to read it, "didn't." and not "didn 't ."."""
     text, spans = "", list[tuple[int, int]]()
     for word in words:
@@ -82,10 +82,10 @@ def joined(words: tuple[str, ...]) -> tuple[str, list[tuple[int, int]]]:
 
 def words_of(stack: StackTrace, spans: list[tuple[int, int]]) -> list[int | None]:
     """For every position the word that most of its characters are of; None for what was added."""
-    return [None if span is None else covering(span, spans) for span in stack.spans or ()]
+    return [None if span is None else covering_word(span, spans) for span in stack.spans or ()]
 
 
-def covering(piece: tuple[int, int], spans: list[tuple[int, int]]) -> int | None:
+def covering_word(piece: tuple[int, int], spans: list[tuple[int, int]]) -> int | None:
     """The word that has most of a piece's characters."""
     shared = [min(piece[1], end) - max(piece[0], start) for start, end in spans]
     best = max(range(len(shared)), key=shared.__getitem__, default=None)
@@ -94,7 +94,7 @@ def covering(piece: tuple[int, int], spans: list[tuple[int, int]]) -> int | None
 
 def found_links(checkpoint: Checkpoint, pair: AlignedPair) -> dict[tuple[str, Reading], Links]:
     """The alignment that every moment and every reading gives."""
-    (source, sources), (target, targets) = joined(pair.source), joined(pair.target)
+    (source, sources), (target, targets) = joined_words(pair.source), joined_words(pair.target)
     trace = checkpoint.trace(source, target=target, logits=False)
     assert trace.encoder is not None
     assert trace.decoder is not None
@@ -102,14 +102,14 @@ def found_links(checkpoint: Checkpoint, pair: AlignedPair) -> dict[tuple[str, Re
     weights = trace.decoder.cross_weights().numpy()
     sizes = len(pair.target), len(pair.source)
     links = {}
-    for moment, words in {"produced": producing(queries), "read": queries}.items():
+    for moment, words in {"produced": produced_words(queries), "read": queries}.items():
         of_words = word_weights(weights, words, keys, sizes).astype(np.float32)
         for reading in readings(*weights.shape[:2]):
-            links[moment, reading] = aligned(read(of_words, reading))
+            links[moment, reading] = strongest_links(mean_of_reading(of_words, reading))
     return links
 
 
-def measured(checkpoint: Checkpoint, pairs: list[AlignedPair]) -> Places:
+def reading_counts(checkpoint: Checkpoint, pairs: list[AlignedPair]) -> Places:
     """What the error rates of all readings come from."""
     totals: Places = defaultdict(Counts)
     for pair in tqdm(pairs, desc="aligning", leave=False):
@@ -120,8 +120,8 @@ def measured(checkpoint: Checkpoint, pairs: list[AlignedPair]) -> Places:
 
 def figures(checkpoint: Checkpoint, pairs: list[AlignedPair], name: str) -> Iterator[dict[str, Any]]:
     """Every figure as it stands in a card, but for the command."""
-    chosen_by, judged = measured(checkpoint, pairs[0::2]), pairs[1::2]
-    totals = measured(checkpoint, judged)
+    chosen_by, judged = reading_counts(checkpoint, pairs[0::2]), pairs[1::2]
+    totals = reading_counts(checkpoint, judged)
     guess = sum((counts(diagonal(len(p.target), len(p.source)), p.sure, p.possible) for p in judged), Counts())
     yield figure(f"{name}, the diagonal", guess, judged)
     for moment in MOMENTS:
@@ -149,7 +149,9 @@ def figure(what: str, total: Counts, judged: list[AlignedPair]) -> dict[str, Any
 
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
-    checkpoint = command_line.evaluated(options, lambda config: config.is_encoder_decoder, "has no cross-attention")
+    checkpoint = command_line.checkpoint_to_evaluate(
+        options, lambda config: config.is_encoder_decoder, "has no cross-attention"
+    )
     files = sorted(options.data.glob(FILES)) if options.data.is_dir() else [options.data]
     if not files:
         raise InputError(f"{options.data.name}: found no file {FILES}.")

@@ -95,7 +95,7 @@ def predictions(windows: Windows, edits: Edits) -> Predict:
 
 
 @torch.inference_mode()
-def written(model: Transformer, characters: Characters, edits: Edits, count: int) -> str:
+def continuation_of(model: Transformer, characters: Characters, edits: Edits, count: int) -> str:
     """The prompt's continuation, the likeliest character each time; what comes next is not there to be seen."""
     ids = characters.encode(PROMPT).tolist()
     begun = len(ids)
@@ -151,7 +151,7 @@ def keep_text(
     """Write down what a model writes after so many steps, and its loss where it cannot look ahead."""
     assert isinstance(model, Transformer)
     model.eval()
-    text, loss = written(model, characters, edits, count), prefix_loss(model, held_out, edits)
+    text, loss = continuation_of(model, characters, edits, count), prefix_loss(model, held_out, edits)
     values = {"step": run.steps, "prefix_loss": round(loss, 5), "text": text, "seconds": round(run.seconds)}
     records.write(folder / f"written-{run.steps}.json", values)
 

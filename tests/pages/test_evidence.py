@@ -208,7 +208,7 @@ def test_every_place_on_the_screen_that_is_named_is_there():
 
 
 def test_places_on_the_screen_lead_to_their_pages_with_the_selection():
-    assert evidence_tables.linked("Explore: matrix; every page", "text=a+%28b%29") == (
+    assert evidence_tables.page_links_text("Explore: matrix; every page", "text=a+%28b%29") == (
         "[Explore\\:\u00a0matrix](explore?text=a+%28b%29); every\u00a0page"
     )
     assert {place.split(":")[0] for check in CHECKS for place in check.screen.split("; ")} == {

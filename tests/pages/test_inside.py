@@ -10,8 +10,8 @@ import pytest
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import STEPS
-from pages.parts.components.arrow_keys import steps_between
 from pages.parts.inside import head_matrices, weight_walk
+from pages.parts.inside.arrow_keys import steps_between
 from pages.parts.inside.settings import WHOLE, WalkSettings
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection

@@ -9,7 +9,7 @@ import altair as alt
 
 from model.measures.evidence import CheckResult
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.text.evidence_tables import GROUPS
 from viz.theme import LIGHT, Theme
 
@@ -56,7 +56,9 @@ def share_chart(findings: Sequence[CheckResult], *, theme: Theme = LIGHT) -> alt
     names = base.transform_filter("datum.label !== ''").mark_text(align="right", dx=-8, color=theme.text, fontSize=12)
     limit = alt.Chart(data_of([{"place": 1}])).mark_rule(strokeDash=[4, 3], color=theme.quiet).encode(x=across)
     chart = alt.LayerChart(layer=[limit, marks, names.encode(text="label:N")])
-    return configured(chart.properties(width="container", height=ROW * len(groups)), theme, framed=False, labels=13)
+    return with_page_style(
+        chart.properties(width="container", height=ROW * len(groups)), theme, framed=False, labels=13
+    )
 
 
 def dots(findings: Sequence[CheckResult]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import altair as alt
 
 from model.measures.teacher_forcing import ForcedToken
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.charts.share_bars import AROUND, LINE, ROOM
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent, position_name, quoted, visible
@@ -40,7 +40,7 @@ def forced_chart(tokens: Sequence[ForcedToken], pieces: Pieces, *, theme: Theme 
     colour = alt.condition("datum.rank == 1", alt.value(theme.accent), alt.value(theme.second))
     bars = base.mark_bar(height=13).encode(color=colour)
     words = base.mark_text(align="left", dx=5, fontSize=FONT_SIZE - 2, color=theme.text).encode(text="said:N")
-    return configured(
+    return with_page_style(
         alt.LayerChart(layer=[bars, words]).properties(width="container", height=AROUND + LINE * len(rows)), theme
     )
 

@@ -150,7 +150,7 @@ def shown_numbers(kind: Kind, view: View) -> ShownNumbers:
     rows = groups_of(kind.queries, words=view.words, positions=queries)
     columns = groups_of(kind.keys, words=view.words, positions=keys)
     if view.words:
-        weights = merged(weights, rows, columns, queries, keys)
+        weights = merged_words(weights, rows, columns, queries, keys)
     return ShownNumbers(tuple(rows), tuple(columns), heads, weights)
 
 
@@ -193,7 +193,7 @@ def same_word(text: Text, left: int, right: int) -> bool:
     return text.words[left] == text.words[right] and one_segment
 
 
-def merged(
+def merged_words(
     weights: Float[np.ndarray, "head query key"],
     rows: Sequence[TokenGroup],
     columns: Sequence[TokenGroup],
@@ -210,7 +210,7 @@ def merged(
     return (onto @ weights.astype(np.float64) @ into.T).astype(np.float32)
 
 
-def drawn(shown_weights: Float[np.ndarray, "... key"], view: View) -> Float[np.ndarray, "... key"]:
+def drawn_weights(shown_weights: Float[np.ndarray, "... key"], view: View) -> Float[np.ndarray, "... key"]:
     """The weights that are drawn: below the threshold, or beyond the largest so many of a query, they are 0.
 
     Of equal weights at the limit the earlier keys are kept.

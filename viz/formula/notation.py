@@ -82,15 +82,15 @@ def plain(*notations: str) -> tuple[FormulaTerm, ...]:
     return tuple(FormulaTerm(notation=notation) for notation in notations)
 
 
-def normed(config: Config, *inside: FormulaTerm, step: str = "") -> tuple[FormulaTerm, ...]:
+def norm_notation(config: Config, *inside: FormulaTerm, step: str = "") -> tuple[FormulaTerm, ...]:
     """The norm of what stands inside, by the name that its kind has."""
     name = FormulaTerm(notation=NORMS[config.norm], name="norms", part="norm", steps=(step,) if step else ())
     return (name, *plain("("), *inside, *plain(")"))
 
 
-def read(config: Config, x: str, step: str = "") -> tuple[FormulaTerm, ...]:
+def sublayer_input(config: Config, x: str, step: str = "") -> tuple[FormulaTerm, ...]:
     """What a sublayer reads of the stream: itself where norms stand after the sublayers."""
-    return plain(x) if config.norm_order == "post" else normed(config, *plain(x), step=step)
+    return plain(x) if config.norm_order == "post" else norm_notation(config, *plain(x), step=step)
 
 
 def entry(config: Config, x: str) -> Line:
@@ -101,7 +101,7 @@ def entry(config: Config, x: str) -> Line:
         terms.append(FormulaTerm(notation="+ P", name="positions", part="positions", steps=("position",)))
     if config.segments:
         terms.append(FormulaTerm(notation="+ S", name="segment"))
-    whole = normed(config, *terms, step="position") if config.embedding_norm else tuple(terms)
+    whole = norm_notation(config, *terms, step="position") if config.embedding_norm else tuple(terms)
     return Line(words="each token is a vector", terms=(*plain(f"{x} ="), *whole))
 
 
@@ -114,8 +114,8 @@ def block(config: Config, stack: str, x: str, site: Site) -> Iterator[Line]:
         return
     if stack == "decoder" and config.is_encoder_decoder:
         yield from attention(sizes, stack, "cross", x, "x", site)
-    update = (*plain("FFN("), *read(config, x), *plain(")"))
-    terms = summed(config, x, plain(f"{x} +"), update, "feed-forward")
+    update = (*plain("FFN("), *sublayer_input(config, x), *plain(")"))
+    terms = sum_notation(config, x, plain(f"{x} +"), update, "feed-forward")
     yield Line(words="each token on its own", terms=of_step(terms, "feed-forward", "layers"))
 
 
@@ -137,11 +137,11 @@ def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: 
         kept = replace(kept, name=f"residual, layer {counted(site.layer)}", part="residual")
     update = tuple(heads(config, site if here else None))
     if config.norm_order == "parallel":
-        fed = of_step((*plain("+ FFN("), *read(config, x), *plain(")")), "feed-forward", "layers")
+        fed = of_step((*plain("+ FFN("), *sublayer_input(config, x), *plain(")")), "feed-forward", "layers")
         update = (*update, *fed)
         terms, words = (*plain(f"{x} ←"), kept, *update), "the result is added, and each token on its own"
     else:
-        terms, words = summed(config, x, (kept,), update, "residual"), "the result is added"
+        terms, words = sum_notation(config, x, (kept,), update, "residual"), "the result is added"
     yield Line(words=words, terms=terms, attention=name)
 
 
@@ -150,21 +150,21 @@ def of_step(terms: tuple[FormulaTerm, ...], *steps: str) -> tuple[FormulaTerm, .
     return tuple(replace(term, steps=steps) for term in terms)
 
 
-def summed(
+def sum_notation(
     config: Config, x: str, kept: tuple[FormulaTerm, ...], update: tuple[FormulaTerm, ...], step: str
 ) -> tuple[FormulaTerm, ...]:
     """The stream with an update, normed where the config has it."""
     if config.norm_order == "post":
-        return (*plain(f"{x} ←"), *normed(config, *kept, *update, step=step))
-    update = normed(config, *update, step=step) if config.norm_order == "both" else update
+        return (*plain(f"{x} ←"), *norm_notation(config, *kept, *update, step=step))
+    update = norm_notation(config, *update, step=step) if config.norm_order == "both" else update
     return (*plain(f"{x} ←"), *kept, *update)
 
 
 def projections(config: Config, x: str, memory: str) -> Iterator[FormulaTerm]:
     """Query, key and value of every head."""
     final = config.norm_order != "post" and memory != x  # the memory has been through its stack's last norm
-    of_memory = normed(config, *plain(memory)) if final else plain(memory)
-    letters = {"Q": read(config, x, "norm"), "K": of_memory, "V": of_memory}
+    of_memory = norm_notation(config, *plain(memory)) if final else plain(memory)
+    letters = {"Q": sublayer_input(config, x, "norm"), "K": of_memory, "V": of_memory}
     if x == memory:
         z = "z" if config.norm_order != "post" else x
         if z != x:
@@ -245,12 +245,12 @@ def heads(config: Config, site: Site | None) -> Iterator[FormulaTerm]:
 def answer(config: Config, x: str) -> Line | None:
     """What the head reads and says; None where there is none."""
     final, softmax, close = (
-        read(config, x, "last-norm"),
+        sublayer_input(config, x, "last-norm"),
         FormulaTerm(notation="softmax(", steps=("answer",)),
         plain(")"),
     )
     if config.labels:
-        before, after = (pooled(notation) for notation in POOLED.get(config.pooling, ("", "_1")))
+        before, after = (pooling_notation(notation) for notation in POOLED.get(config.pooling, ("", "_1")))
         matrix = FormulaTerm(notation="W", steps=("logits",))
         terms = (*plain("verdict ="), softmax, *before, *final, *after, matrix, *close)
         return Line(words=f"one of {len(config.labels)} labels", terms=terms)
@@ -258,11 +258,11 @@ def answer(config: Config, x: str) -> Line | None:
     if config.has_decoder:
         return Line(words="one of all tokens", terms=(*plain("next token ="), softmax, *final, table, *close))
     if config.word_head:
-        words = (*pooled("H("), *final, *pooled(")"))
+        words = (*pooling_notation("H("), *final, *pooling_notation(")"))
         return Line(words="one of all tokens", terms=(*plain("masked word ="), softmax, *words, table, *close))
     return None
 
 
-def pooled(notation: str) -> tuple[FormulaTerm, ...]:
+def pooling_notation(notation: str) -> tuple[FormulaTerm, ...]:
     """What makes the vector that the head reads; nothing where the notation is empty."""
     return (FormulaTerm(notation=notation, steps=("pooling",)),) if notation else ()

@@ -133,7 +133,7 @@ def table(findings: Sequence[CheckResult], address: str = "") -> dict[str, list[
     rows = [row(finding) for finding in findings]
     columns = {name: [unbroken(markdown_text(one[name]), NARROWEST.get(name, 0)) for one in rows] for name in rows[0]}
     columns["At"] = [place_lines(one["At"]) for one in rows]
-    return columns | {"On the screen": [linked(finding.check.screen, address) for finding in findings]}
+    return columns | {"On the screen": [page_links_text(finding.check.screen, address) for finding in findings]}
 
 
 def place_lines(place: str) -> str:
@@ -142,7 +142,7 @@ def place_lines(place: str) -> str:
     return unbroken(", ".join(parts), SHORTEST_PLACE)
 
 
-def linked(screen: str, address: str) -> str:
+def page_links_text(screen: str, address: str) -> str:
     """The places on the screen, each leading to its page."""
     places = []
     for place in screen.split("; "):

@@ -349,17 +349,17 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
 TERMS: dict[str, Term] = {term.key: term for terms in GLOSSARY.values() for term in terms}
 
 
-def matching(words: str) -> dict[str, tuple[Term, ...]]:
+def matching_terms(words: str) -> dict[str, tuple[Term, ...]]:
     """The terms in which all of some words occur, in their name, other names or sentence, whatever the case."""
     filter_words = words.casefold().split()
     by_group = {
-        group: tuple(term for term in terms if all(word in searched(term) for word in filter_words))
+        group: tuple(term for term in terms if all(word in search_text(term) for word in filter_words))
         for group, terms in GLOSSARY.items()
     }
     return {group: terms for group, terms in by_group.items() if terms}
 
 
-def searched(term: Term) -> str:
+def search_text(term: Term) -> str:
     """All that is said of a term, in small letters."""
     return "\n".join((term.name, *term.others, term.sentence)).casefold()
 
@@ -383,7 +383,7 @@ def heading(term: Term) -> str:
     return markdown_text(term.name) + (f" $\\; {term.symbol}$" if term.symbol else "")
 
 
-def explained(term: Term) -> str:
+def explanation(term: Term) -> str:
     """The sentence, and the other names, as Markdown."""
     names = f" *Also called {markdown_text(', '.join(term.others))}.*" if term.others else ""
     return markdown_text(term.sentence) + names

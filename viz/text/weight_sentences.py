@@ -92,7 +92,7 @@ def sentence(
     return f"{who} {spreads} {its} attention; the largest part, {share}, goes to {target}."
 
 
-def kept(tokens: int, dropped: int) -> str:
+def kept_tokens(tokens: int, dropped: int) -> str:
     """What of the text the model did not read; nothing where it read everything."""
     return (
         f" Kept {tokens} of {tokens + dropped} tokens: the text is longer than the model can read." if dropped else ""

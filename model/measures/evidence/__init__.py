@@ -16,15 +16,15 @@ __all__ = ["CHECKS", "STAGES", "Check", "CheckResult", "Comparison", "Skipped", 
 # What is computed, in the words of a line that says so, and by what.
 STAGES: dict[str, Callable[[Pass], Iterator[Comparison | Skipped]]] = {
     "every step again in NumPy, from the stored weights": from_stored_weights,
-    "torch's fused attention on the same queries, keys and values": torch_kernels.fused,
+    "torch's fused attention on the same queries, keys and values": torch_kernels.fused_attention,
     "torch's own layers with the same weights": torch_kernels.layers,
     "the sums of all rows": laws.rows,
     "the sums of the stream": laws.sums,
     "the same pass once more": laws.same_bits,
     "the text in a padded batch": laws.batch,
     "half of the text": laws.causal,
-    "the text at other positions": laws.shifted,
-    "the chosen head muted in two ways": laws.muted,
+    "the text at other positions": laws.shifted_positions,
+    "the chosen head muted in two ways": laws.muted_head,
     "sines and cosines": plain_loops.sinusoids,
     "the statistics of heads in plain loops": plain_loops.statistics,
 }

@@ -86,7 +86,7 @@ def gather(checks: Sequence[Check], results: Iterable[Comparison | Skipped]) -> 
     for one in results:
         check, before = by_name[one.check], findings.get(one.check)
         if isinstance(one, Comparison):
-            findings[one.check] = worse(before, judged(check, one))
+            findings[one.check] = worse(before, result_of(check, one))
         elif before is None:
             findings[one.check] = CheckResult(check=check, passed=None, reason=one.reason)
     silent = "Nothing was compared."
@@ -102,7 +102,7 @@ def worse(before: CheckResult | None, now: CheckResult) -> CheckResult:
     return replace(chosen, count=before.count + now.count, parts=parts)
 
 
-def judged(check: Check, one: Comparison) -> CheckResult:
+def result_of(check: Check, one: Comparison) -> CheckResult:
     """What one pair of arrays says. NaN, and an infinity that is not in both, differ by infinity."""
     ours, expected = np.asarray(one.ours, np.float64), np.asarray(one.expected, np.float64)
     place = tuple(one.place.items())

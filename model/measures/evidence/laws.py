@@ -66,10 +66,10 @@ def sums(one: Pass) -> Results:
         yield Skipped(check="residual", reason=reason)
         return
     for name, stack in one.stacks.items():
-        yield from added(name, stack)
+        yield from stream_additions(name, stack)
 
 
-def added(name: str, stack: StackTrace) -> Results:
+def stream_additions(name: str, stack: StackTrace) -> Results:
     """The stream after each layer against the stream before it and what the sublayers said."""
     for layer, block in enumerate(stack.blocks):
         cross = None if block.cross_attention is None else block.cross_attention.output
@@ -107,17 +107,17 @@ def batch(one: Pass) -> Results:
     given: dict[str, Tensor] = {}
     for name, ids in inputs.items():
         filling = 0 if name == "segments" else config.pad_id
-        given[name] = torch.stack([torch.cat([ids, ids.new_full((count,), filling)]), repeated(ids, count)])
+        given[name] = torch.stack([torch.cat([ids, ids.new_full((count,), filling)]), longer_ids(ids, count)])
         if name != "segments":
             mask_name = {"ids": "padding_mask", "target_ids": "target_padding_mask"}[name]
             given[mask_name] = torch.stack(
                 [torch.arange(len(ids) + count) < len(ids), torch.ones(len(ids) + count) > 0]
             )
     given = {name: tensor.to(one.checkpoint.device) for name, tensor in given.items()}
-    yield from overlapping("batch", one, one.run(one.edits, **given), row=(0,))
+    yield from common_positions("batch", one, one.run(one.edits, **given), row=(0,))
 
 
-def repeated(ids: Tensor, count: int) -> Tensor:
+def longer_ids(ids: Tensor, count: int) -> Tensor:
     """Another text that is longer by ``count``: this one from its end to its beginning, again and again."""
     return ids.flip(0).repeat(1 + count // len(ids) + 1)[: len(ids) + count]
 
@@ -134,10 +134,10 @@ def causal(one: Pass) -> Results:
         name = "ids" if one.trace.encoder is None else "target_ids"
         ids = one.ids()[name]
         half = one.run(one.edits, **{name: ids[: len(ids) // 2]})
-        yield from overlapping("causal", one, half, stacks=("decoder",))
+        yield from common_positions("causal", one, half, stacks=("decoder",))
 
 
-def overlapping(
+def common_positions(
     check: str, one: Pass, other: Trace, row: tuple[int, ...] = (), stacks: tuple[str, ...] = ("encoder", "decoder")
 ) -> Results:
     """Weights, streams and answers of both passes at the positions that both have."""
@@ -148,24 +148,24 @@ def overlapping(
         for (place, trace), (_, other_trace) in zip(
             attentions_of(name, stack), attentions_of(name, theirs), strict=True
         ):
-            pair = shared(trace.weights, other_trace.weights[row])
+            pair = common_part(trace.weights, other_trace.weights[row])
             yield Comparison(check=check, **pair, place=place, axes=("head", "query", "key"))
-        pair = shared(stack.final, theirs.final[row])
+        pair = common_part(stack.final, theirs.final[row])
         yield Comparison(check=check, **pair, place={"stack": name}, axes=("position", "coordinate"))
     if one.trace.logits is not None and other.logits is not None:
         axes = ("label",) if one.trace.logits.ndim == 1 else ("position", "token id")
         yield Comparison(
-            check=check, **shared(one.trace.logits, other.logits[row]), place={"field": "logits"}, axes=axes
+            check=check, **common_part(one.trace.logits, other.logits[row]), place={"field": "logits"}, axes=axes
         )
 
 
-def shared(first: Tensor, second: Tensor) -> dict[str, Any]:
+def common_part(first: Tensor, second: Tensor) -> dict[str, Any]:
     """The part of two tensors that both have: from the first entry of every axis on."""
     part = tuple(slice(min(sizes)) for sizes in zip(first.shape, second.shape, strict=True))
     return {"ours": first[part], "expected": second[part]}
 
 
-def shifted(one: Pass) -> Results:
+def shifted_positions(one: Pass) -> Results:
     """All positions moved by as much: where only distances count, nothing changes."""
     if not placed_by_distance(one):
         yield Skipped(check="shifted", reason=ABSOLUTE_PLACES)
@@ -173,10 +173,10 @@ def shifted(one: Pass) -> Results:
         yield Skipped(check="shifted", reason=MOVED)
     else:
         moved = replace(one.edits, shifted=frozenset(Shift(name, SHIFT) for name in one.stacks))
-        yield from overlapping("shifted", one, one.run(moved))
+        yield from common_positions("shifted", one, one.run(moved))
 
 
-def muted(one: Pass) -> Results:
+def muted_head(one: Pass) -> Results:
     """The chosen head muted by an edit, against NumPy with its columns of the output projection set to 0."""
     edits = replace(one.edits, muted=one.edits.muted | {one.head})
     ours, numbers, memory, final = one.run(edits), without_head(one.numbers, one), None, np.zeros(0)

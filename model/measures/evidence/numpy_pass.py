@@ -42,17 +42,17 @@ def from_stored_weights(one: Pass) -> Results:
     """All stacks layer by layer, then what the model says; only one layer of the other path is kept at a time."""
     numbers, memory, final = one.numbers, None, np.zeros(0)
     for name, stack in one.stacks.items():
-        yield from embedded(numbers, name, stack)
+        yield from embedding_pairs(numbers, name, stack)
         x = numbers.entering(name, one.trace)
         for layer, reference in enumerate(numbers.layers(name, x, memory)):
             yield from of_layer({"stack": name, "layer": layer}, stack.blocks[layer], reference)
             x = reference.stream_out
         final = memory = numbers.finished(name, x)
         yield Comparison(check="final", ours=stack.final, expected=final, place={"stack": name}, axes=POSITION)
-    yield from predicted(one, numbers, final)
+    yield from head_pairs(one, numbers, final)
 
 
-def embedded(numbers: Numbers, name: str, stack: StackTrace) -> Results:
+def embedding_pairs(numbers: Numbers, name: str, stack: StackTrace) -> Results:
     """What enters the first layer, and what it is the sum of."""
     ids, ours, place = stack.ids.numpy(), stack.embedding, {"stack": name}
     tokens = numbers.token_vectors(name, ids)
@@ -93,7 +93,7 @@ def of_attention(place: dict[str, str | int], ours: AttentionTrace, expected: Re
     yield Comparison(check="bias", ours=first, expected=second, place=place, axes=OF_ATTENTION["scores"])
 
 
-def predicted(one: Pass, numbers: Numbers, final: Vectors) -> Results:
+def head_pairs(one: Pass, numbers: Numbers, final: Vectors) -> Results:
     """What the head reads and says, as logits and as probabilities."""
     pooled = pooled_of(numbers, final)
     if one.trace.pooled is None or pooled is None:

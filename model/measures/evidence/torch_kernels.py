@@ -19,7 +19,7 @@ CHANGED = "What is switched off or changed here acts inside attention, where tor
 EDITED = "Parts of the formula are switched off or changed here; torch's layer has all of them."
 
 
-def fused(one: Pass) -> Iterator[Comparison | Skipped]:
+def fused_attention(one: Pass) -> Iterator[Comparison | Skipped]:
     """Every head's context against the kernel, given the same queries, keys and values."""
     if one.checkpoint.config.score_cap is not None:
         yield Skipped(check="fused", reason=CAPPED)

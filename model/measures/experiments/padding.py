@@ -23,7 +23,7 @@ class PaddedPasses:
     logits: tuple[Tensor | None, Tensor | None, Tensor | None]  # of the three, where the model has a classifier
 
 
-def padded(model: Transformer, ids: Sequence[int], count: int) -> PaddedPasses:
+def padded_passes(model: Transformer, ids: Sequence[int], count: int) -> PaddedPasses:
     """The three passes, through the encoder where there is one; ``count`` padding tokens are added at the end.
 
     ValueError where text and padding are more than the model's positions.

@@ -118,7 +118,7 @@ class RotationShift(NamedTuple):
         return float(np.abs(self.rotated - self.after).max())
 
 
-def shifted(width: int, pair: int, position: int, shift: int) -> RotationShift:
+def rotation_shift(width: int, pair: int, position: int, shift: int) -> RotationShift:
     """Rotate a pair of the formula's table, and look up where it should have come to; then all pairs likewise."""
     positions = max(position + 1, LEAST_CHECKED)
     table = sinusoidal_table(positions + shift, width)
@@ -198,7 +198,7 @@ def vectors(parts: Parts) -> dict[str, Table]:
     return {name: part.astype(np.float32) for name, part in parts._asdict().items() if part is not None}
 
 
-def repeated(ids: Int[torch.Tensor, "position"]) -> tuple[int, int] | None:
+def repeated_token(ids: Int[torch.Tensor, "position"]) -> tuple[int, int] | None:
     """The first two positions that hold one token; None where all tokens differ."""
     seen: dict[int, int] = {}
     for position, token in enumerate(ids.tolist()):

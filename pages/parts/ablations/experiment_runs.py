@@ -26,7 +26,7 @@ from pages.parts.state.session import choose, current, unusable
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import explain, show_chart, show_measured
 from pages.parts.widgets.head_switches import one_head_on
-from viz.charts.comparison import MOST_DRAWN, compared, distance_chart
+from viz.charts.comparison import MOST_DRAWN, comparison_data, distance_chart
 from viz.explorer import View
 from viz.explorer.attention_kinds import TITLES, Kind, kinds_of
 from viz.explorer.component import comparison
@@ -287,7 +287,7 @@ def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
         first, second = means(view, (kind, other), layer)
         st.markdown(f"{same}, {name_drawn(view, kind, layer)}.")
     caption = f"attention of layer {counted(layer)}, {name_drawn(view, kind, layer)}, query by key"
-    comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, caption), key="comparison")
+    comparison(comparison_data(first, second, kind.queries.tokens, kind.keys.tokens, caption), key="comparison")
     if np.array_equal(first, second):
         st.markdown(UNCHANGED.format(name_drawn(view, kind, layer)))
     show_notes(kind, max(len(kind.queries.tokens), len(kind.keys.tokens)))

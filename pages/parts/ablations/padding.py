@@ -10,7 +10,7 @@ from model.measures.experiments.padding import (
     PaddedPasses,
     label_probabilities,
     largest_leak,
-    padded,
+    padded_passes,
     weight_on_padding,
 )
 from model.trace import Trace
@@ -55,7 +55,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
         key = bind("padding_count", count, told=True)
         st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
     key_of_runs = ("padding", count, *trace_key(selection, NO))
-    passes: PaddedPasses = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
+    passes: PaddedPasses = traces().get(key_of_runs, lambda: padded_passes(checkpoint.model, ids, count), bytes_of)
     lines = {
         "without the mask": weight_on_padding(passes.unmasked, passes.length),
         "with the mask": weight_on_padding(passes.masked, passes.length),

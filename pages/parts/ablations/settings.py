@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pages.parts.ablations.subjects import ALL
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import bounded, declared, one_of
+from pages.parts.state.fields import address_field, one_of, text_up_to
 from pages.parts.state.selection import LONGEST_TEXT
 
 
@@ -15,8 +15,8 @@ class AblationSettings:
     setting: of that alone, as the part that shows it writes it.
     """
 
-    experiment: str = declared("", one_of(ALL))
-    setting: str = declared("", bounded(LONGEST_TEXT), reset_by={"experiment"})
+    experiment: str = address_field("", one_of(ALL))
+    setting: str = address_field("", text_up_to(LONGEST_TEXT), reset_by={"experiment"})
 
 
 STATE = PageState(settings=AblationSettings)

@@ -10,7 +10,7 @@ import streamlit as st
 from model.measures.head_kinds import CARDS, Finding, Sides, best_of_heads, cards, cells_of, finding, measure, sides_of
 from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.cache import checkpoint_named
-from pages.parts.components.cards import cards as card_row
+from pages.parts.explore.cards import cards as card_row
 from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, trace_of
@@ -107,7 +107,7 @@ def sentence_of(attention: ShownAttention, opening: OpeningHead) -> str:
     return (
         look_of(attention.kind, opening)
         if chosen_place(attention)
-        else markdown_text(head_findings.nothing(attention.kind))
+        else markdown_text(head_findings.no_finding_sentence(attention.kind))
     )
 
 

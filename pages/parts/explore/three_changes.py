@@ -16,7 +16,7 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
 from pages.parts.prediction import change_of, verdict_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choose, current, selection_after
+from pages.parts.state.session import changed_selection, choose, current, selection_after
 from pages.parts.widgets.head_switches import muted_heads, with_mute
 from viz.text import head_findings
 from viz.text.swapped_halves import swapped_halves, word_span
@@ -63,7 +63,7 @@ def show_mute(attention: ShownAttention, opening: OpeningHead, checkpoint: Check
     changes = with_mute(selection, site, attention.kind.heads, muted=not is_muted)
     label = "Unmute this head" if is_muted else "Mute this head"
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
-    after = changed(selection, **changes)
+    after = changed_selection(selection, **changes)
     say_result(attention, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
     st.caption("Do large weights mean that the head matters?")
 
@@ -123,7 +123,7 @@ def show_forbid(attention: ShownAttention, opening: OpeningHead, checkpoint: Che
     page_link(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
     stack, sublayer = ATTENTIONS[kind.name]
     hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
-    plain = changed(selection, muted=frozenset(), mute=False)
+    plain = changed_selection(selection, muted=frozenset(), mute=False)
     say_result(attention, lambda: change(plain, checkpoint, plain, hidden))
     where = f"No head of {attention_name}" if both else "No head"
     muted = " Measured with no head muted." if edits_of(selection, checkpoint).muted else ""

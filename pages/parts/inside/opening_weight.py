@@ -16,7 +16,7 @@ from pages.parts.inside.settings import WalkSettings
 from pages.parts.passes import edits_of
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choices, choose, current
+from pages.parts.state.session import changed_selection, choices, choose, current
 from viz.explorer.attention_kinds import Kind
 
 PLACE = frozenset({"attention", "layer", "head", "off", "query", "key"})
@@ -48,7 +48,7 @@ def opening_selection(selection: Selection, kinds: Mapping[str, Kind]) -> Select
     if first is None:
         return selection
     query, key = pair_of(first, attention.kind)
-    return changed(selection, layer=first.layer, head=first.head, query=query, key=key)
+    return changed_selection(selection, layer=first.layer, head=first.head, query=query, key=key)
 
 
 def pair_of(finding: Finding, kind: Kind) -> tuple[int | None, int | None]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import OF_CHECKPOINT, declared, one_of, switch
+from pages.parts.state.fields import OF_CHECKPOINT, address_field, one_of, switch
 from viz.walkthrough.steps import TITLES as STEPS
 
 WHOLE = "whole"  # the head as matrices, before the first step
@@ -20,9 +20,9 @@ class WalkSettings:
     it is that of the first head.
     """
 
-    step: str = declared(WHOLE, one_of(VIEWS))
-    depth: str = declared(DEPTHS[0], one_of(DEPTHS))
-    opening: bool = declared(True, switch, reset_by=OF_CHECKPOINT)
+    step: str = address_field(WHOLE, one_of(VIEWS))
+    depth: str = address_field(DEPTHS[0], one_of(DEPTHS))
+    opening: bool = address_field(True, switch, reset_by=OF_CHECKPOINT)
 
 
 def of_older_address(address: Mapping[str, str]) -> Mapping[str, str]:

@@ -12,9 +12,9 @@ from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from model.measures.whole_head import whole_head
 from pages.parts.cache import checkpoint_named
-from pages.parts.components.arrow_keys import arrow_keys
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
+from pages.parts.inside.arrow_keys import arrow_keys
 from pages.parts.inside.opening_weight import take_place
 from pages.parts.inside.settings import VIEWS, WHOLE, WalkSettings
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later

@@ -18,7 +18,7 @@ from pages.parts.learn.stops import PATH
 from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choices, choose, take_back
+from pages.parts.state.session import changed_selection, choices, choose, take_back
 from pages.parts.widgets.binding import select
 from viz.export.provenance import Provenance
 from viz.export.share_picture import Bar
@@ -54,7 +54,7 @@ def selection_at(stop: Stop, selection: Selection) -> Selection:
     own_model = chosen.get("checkpoint") not in usable_by(stop)
     own_text = stop.own_text or "text" not in chosen
     changes = {"checkpoint": stop.checkpoint} if own_model else {}
-    return changed(selection, **changes, **({"text": stop.text, "pair": ""} if own_text else {}))
+    return changed_selection(selection, **changes, **({"text": stop.text, "pair": ""} if own_text else {}))
 
 
 def instead(stop: Stop) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from model.measures.positions.schemes import HEADS
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import OF_CHECKPOINT, OF_TEXT, declared, one_of, switch, whole, whole_numbers
+from pages.parts.state.fields import OF_CHECKPOINT, OF_TEXT, address_field, one_of, switch, whole, whole_numbers
 from viz.theme import MOST_CURVES
 
 EXAMPLE = "The dog bit the man"
@@ -37,20 +37,20 @@ class PositionsSettings:
     sections: places in SECTIONS of those that are unfolded; None: those with a setting that is not as at first.
     """
 
-    stack: str = declared("", one_of(("", *STACKS)), reset_by=OF_CHECKPOINT)
-    token: int = declared(0, whole(0, MOST_TOKENS - 1), reset_by=OF_TEXT)
-    table: str = declared(TABLES[0], one_of(TABLES))
-    length: int = declared(100, whole(1, LONGEST))
-    width: int = declared(128, whole(1, WIDEST))
-    dimensions: tuple[int, ...] = declared((4, 5, 6, 7), whole_numbers(MOST_CURVES, WIDEST - 1, once=True))
-    pair_of: int = declared(2, whole(0, WIDEST // 2 - 1))
-    position: int = declared(3, whole(0, LONGEST_SHIFT))
-    shift: int = declared(5, whole(0, LONGEST_SHIFT))
-    compared: int = declared(32, whole(2, LONGEST_SCHEME))
-    of_query: int = declared(20, whole(0, LONGEST_SCHEME - 1))
-    of_head: int = declared(0, whole(0, HEADS - 1))
-    causal: bool | None = declared(None, switch)
-    sections: tuple[int, ...] | None = declared(None, whole_numbers(len(SECTIONS), len(SECTIONS) - 1, once=True))
+    stack: str = address_field("", one_of(("", *STACKS)), reset_by=OF_CHECKPOINT)
+    token: int = address_field(0, whole(0, MOST_TOKENS - 1), reset_by=OF_TEXT)
+    table: str = address_field(TABLES[0], one_of(TABLES))
+    length: int = address_field(100, whole(1, LONGEST))
+    width: int = address_field(128, whole(1, WIDEST))
+    dimensions: tuple[int, ...] = address_field((4, 5, 6, 7), whole_numbers(MOST_CURVES, WIDEST - 1, once=True))
+    pair_of: int = address_field(2, whole(0, WIDEST // 2 - 1))
+    position: int = address_field(3, whole(0, LONGEST_SHIFT))
+    shift: int = address_field(5, whole(0, LONGEST_SHIFT))
+    compared: int = address_field(32, whole(2, LONGEST_SCHEME))
+    of_query: int = address_field(20, whole(0, LONGEST_SCHEME - 1))
+    of_head: int = address_field(0, whole(0, HEADS - 1))
+    causal: bool | None = address_field(None, switch)
+    sections: tuple[int, ...] | None = address_field(None, whole_numbers(len(SECTIONS), len(SECTIONS) - 1, once=True))
 
     def unfolded(self, section: str) -> bool:
         """Whether a section is open."""

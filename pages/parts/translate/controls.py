@@ -8,7 +8,7 @@ import streamlit as st
 from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection, typable
-from pages.parts.state.session import changed, choose, current, unusable
+from pages.parts.state.session import changed_selection, choose, current, unusable
 from pages.parts.translate.candidate_pass import ForcedPass, go_on
 from pages.parts.translate.productions import Production, production_key
 from pages.parts.translate.settings import (
@@ -132,7 +132,7 @@ def fitting_selection(selection: Selection, forced_pass: ForcedPass, produced: P
     names = [name for name, is_wrong in wrong.items() if is_wrong]
     for name in names:
         unusable(name)
-    return changed(selection, **{f"translation.{name}": getattr(Options(), name) for name in names})
+    return changed_selection(selection, **{f"translation.{name}": getattr(Options(), name) for name in names})
 
 
 def show_outcome(selection: Selection, produced: Production, forced_pass: ForcedPass) -> None:
@@ -158,7 +158,7 @@ def truncation(forced_pass: ForcedPass) -> str:
     encoder, decoder = forced_pass.trace.encoder, forced_pass.trace.decoder
     assert encoder is not None
     assert decoder is not None
-    return weight_sentences.kept(len(encoder.ids), encoder.dropped) + weight_sentences.kept(
+    return weight_sentences.kept_tokens(len(encoder.ids), encoder.dropped) + weight_sentences.kept_tokens(
         len(decoder.ids), decoder.dropped
     )
 

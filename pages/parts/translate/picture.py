@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from model import Checkpoint
-from model.measures.alignment import Reading, Words, read, readings, word_weights
+from model.measures.alignment import Reading, Words, mean_of_reading, readings, word_weights
 from model.measures.cross_attention_links import (
     measured_reading,
     most_looked_at,
@@ -67,7 +67,7 @@ class WordLinks:
 
     def of_words(self, reading: Reading, moment: str) -> Float[np.ndarray, "target source"]:
         """What every target word gives to every source word."""
-        return word_weights(read(self.weights, reading), self.queries(moment), self.keys, self.counted)
+        return word_weights(mean_of_reading(self.weights, reading), self.queries(moment), self.keys, self.counted)
 
     @property
     def counted(self) -> tuple[int, int]:

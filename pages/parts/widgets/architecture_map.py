@@ -62,7 +62,7 @@ def show_lengths(
     targets = list(dict.fromkeys(addresses.values()))
     pages = {name: targets.index(target) for name, target in addresses.items()}
     links = {
-        name: Link(label=opening.label, target=written(addresses[name]) if name in addresses else "")
+        name: Link(label=opening.label, target=as_address(addresses[name]) if name in addresses else "")
         for name, opening in openings.items()
     }
     svg = draw_map(model_map, lit=lit or (), links=links, small=small, theme=theme())
@@ -80,7 +80,7 @@ def target_of(checkpoint: Checkpoint | MapSource, opening: BoxLink) -> Target:
     return opening.page, tuple(address.items())
 
 
-def written(target: Target) -> str:
+def as_address(target: Target) -> str:
     """The same as an address that a browser opens in another tab."""
     page, address = target
     query = urlencode(address)

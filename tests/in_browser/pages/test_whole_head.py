@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from model import load_checkpoint
 from model.measures.comparison import mean_largest
-from model.measures.learn.heads.score_scale import undivided
+from model.measures.learn.heads.score_scale import without_scale
 from model.measures.whole_head import whole_head
 from tests.running import HEAR_THE_SERVER, answered, asks, fits, idle, visitor
 from tests.viz.explorer.test_browser import serious
@@ -171,12 +171,12 @@ def test_the_knob_of_learn_draws_the_head_at_another_scale(browser, address):
     with visitor(browser) as page:
         page.goto(f"{address}/learn?{urlencode({'stop': stop_number(), 'guesses': f'{stop_number()}a'})}")
         whole = page.locator(".whole")
-        shares = [f"{100 * mean_largest(each.weights[None]):.0f}" for each in (head, undivided(head))]
+        shares = [f"{100 * mean_largest(each.weights[None]):.0f}" for each in (head, without_scale(head))]
         expect(whole.locator(".scaled")).to_contain_text(f"{shares[0]}\u00a0% on average.".replace("\u00a0", " "))
         whole.get_by_role("button", name="without: × 1").click()
         expect(whole.locator(".scaled")).to_contain_text(f"{shares[1]} % on average")
         point(whole, "weights", 3, 5)
-        assert said_numbers(whole)[2] == pytest.approx(float(undivided(head).weights[3, 5]), rel=1e-3)
+        assert said_numbers(whole)[2] == pytest.approx(float(without_scale(head).weights[3, 5]), rel=1e-3)
         slider = whole.get_by_role("slider")
         slider.focus()
         page.keyboard.press("Home")

@@ -84,7 +84,7 @@ class PartingStep(NamedTuple):
     after: tuple[float, float]
 
 
-def parting(
+def parting_step(
     checkpoint: Checkpoint, texts: tuple[str, str], written: tuple[WrittenSteps, WrittenSteps]
 ) -> PartingStep | None:
     """Where the translations of two texts part; None where they are the same."""

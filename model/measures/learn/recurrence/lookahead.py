@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model.edits import Edits
-from model.measures.teacher_forcing import ForcedToken, forced
+from model.measures.teacher_forcing import ForcedToken, forced_tokens
 from model.trace import Trace
 
 UNMASKED = Edits(unmasked=frozenset({"decoder"}))
@@ -38,13 +38,17 @@ def mean_probability(tokens: Sequence[ForcedToken]) -> float:
 
 def lookahead(masked: Trace, unmasked: Trace) -> Lookahead | None:
     """Of one text, traced as it is and with ``UNMASKED``; None where it has no second token."""
-    return None if len(ids_of(masked)) < 2 else Lookahead(masked=predicted(masked), unmasked=predicted(unmasked))
+    return (
+        None
+        if len(ids_of(masked)) < 2
+        else Lookahead(masked=predicted_tokens(masked), unmasked=predicted_tokens(unmasked))
+    )
 
 
-def predicted(trace: Trace) -> tuple[ForcedToken, ...]:
+def predicted_tokens(trace: Trace) -> tuple[ForcedToken, ...]:
     """Every token but the first, by the logits of the position before it."""
     assert trace.logits is not None
-    return forced(trace.logits[:-1], ids_of(trace)[1:])
+    return forced_tokens(trace.logits[:-1], ids_of(trace)[1:])
 
 
 def ids_of(trace: Trace) -> list[int]:

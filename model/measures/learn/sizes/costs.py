@@ -142,7 +142,7 @@ class TimedModel:
         self.optimiser.step()
 
 
-def timed(
+def time_lengths(
     lengths: Sequence[int], *, limit: float | None = None, clock: Clock = time.perf_counter, config: Config = MEASURED
 ) -> Iterator[TimedLength]:
     """One text of each length through a fresh model, on the CPU; the median of several rounds, after one that warms up.

@@ -25,7 +25,7 @@ from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
-from pages.parts.state.session import changed, choose, current
+from pages.parts.state.session import changed_selection, choose, current
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.unit_grid import unit_grid
@@ -77,7 +77,7 @@ class Vocabulary:
 
 def units_of(selection: Selection) -> Units:
     """The units over the selected text. A target spares a decoder beside the encoder its translation: none is shown."""
-    read = changed(selection, target=selection.target or ".")
+    read = changed_selection(selection, target=selection.target or ".")
     stack = trace_of(read, Edits()).text_stack
     layer = chosen_layer(selection, len(stack.blocks))
     of_text = kept_units((trace_key(read, Edits()), layer), read, layer)

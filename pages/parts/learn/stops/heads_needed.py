@@ -7,7 +7,14 @@ import streamlit as st
 
 from model import Config, Edits
 from model.attention import split
-from model.measures.learn.heads.head_cut import counts_to_guess, cut, joined, origins, tokens_read, viewed
+from model.measures.learn.heads.head_cut import (
+    counts_to_guess,
+    cut_into_heads,
+    joined_queries,
+    origins,
+    tokens_read,
+    viewed_as_heads,
+)
 from model.measures.learn.heads.head_effects import HeadEffects, head_effects, shares_of_heads
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import answer_of, effects_of, unclear, why_no_effects
@@ -103,7 +110,7 @@ def ask_about_cut(selection: Selection) -> StopQuestion:
     heads, count, head_width = query.shape
     if count == 1 or heads == 1:
         return unclear(NAME, selection, words.ONE_TOKEN if count == 1 else words.ONE_HEAD)
-    wrong = origins(viewed(joined(query), heads), query)
+    wrong = origins(viewed_as_heads(joined_queries(query), heads), query)
     read, tokens = tokens_read(wrong), stack.names()
     names = words.cut_words(tokens, read, tuple(wrong[1, 0].tolist()), (heads, head_width))
     guesses = counts_to_guess(count, len(read), heads)
@@ -127,7 +134,7 @@ def chosen_code(selection: Selection) -> int:
 
 def show_cut(selection: Selection, query: np.ndarray, tokens: tuple[str, ...], code: int) -> None:
     """Whose numbers each head holds at each position."""
-    blocks = (viewed, cut)[code](joined(query), len(query))
+    blocks = (viewed_as_heads, cut_into_heads)[code](joined_queries(query), len(query))
     show_chart(
         ("learn_cut", trace_key(selection, Edits()), code),
         lambda: head_cut_chart(origins(blocks, query), tokens, theme=theme()),

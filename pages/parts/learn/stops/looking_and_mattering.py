@@ -14,7 +14,7 @@ from model.edits.interventions import mask_after, zero_ablate
 from model.measures.head_kinds import sides_of
 from model.measures.learn.heads.attention_to_word import AttentionToWord, attention_to_word, change_of
 from model.measures.learn.heads.clear_row import whole_words
-from model.measures.learn.heads.head_effects import HeadEffects, muting
+from model.measures.learn.heads.head_effects import HeadEffects, muting_edits
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import answer_of, effects_of, even_chance, outcome_under, unclear, why_no_effects
 from pages.parts.learn.settings import Path
@@ -69,7 +69,7 @@ class WordLookedAt:
     @cached_property
     def muted(self) -> tuple[float, bool]:
         """The answer's probability with these heads muted, and whether it is still the likeliest."""
-        return self.under(muting(self.heads))
+        return self.under(muting_edits(self.heads))
 
     @cached_property
     def forbidden(self) -> tuple[float, bool]:
@@ -207,7 +207,7 @@ def show_heads(looked: WordLookedAt) -> None:
 
 def chosen_head(looked: WordLookedAt) -> int:
     """The place of the head that the knob names; else of the one that changes the answer most."""
-    return chosen(looked.knob, list(range(len(looked.effects.sites))), looked.effects.most)
+    return chosen_place(looked.knob, list(range(len(looked.effects.sites))), looked.effects.most)
 
 
 def show_other_words(looked: WordLookedAt) -> None:
@@ -219,7 +219,7 @@ def show_other_words(looked: WordLookedAt) -> None:
 
 def chosen_word(looked: WordLookedAt) -> int:
     """The word that the knob names; else the one that was asked about."""
-    return chosen(looked.knob, forbiddable(looked), looked.word.key)
+    return chosen_place(looked.knob, forbiddable(looked), looked.word.key)
 
 
 def forbiddable(looked: WordLookedAt) -> list[int]:
@@ -228,7 +228,7 @@ def forbiddable(looked: WordLookedAt) -> list[int]:
     return sorted({*whole_words(keys.tokens, keys.words, keys.special), looked.word.key})
 
 
-def chosen(knob: str, places: Sequence[int], opening: int) -> int:
+def chosen_place(knob: str, places: Sequence[int], opening: int) -> int:
     """The place that a knob names; the opening one where it names none of these."""
     return next((place for place in places if str(place) == knob), opening)
 

@@ -13,7 +13,7 @@ from model import Checkpoint, Edits, HiddenKey
 from model.decoding.steps import write
 from model.measures.cross_attention_links import POINTED, most_looked_at
 from model.measures.learn.order.changed_words import changed_words, counts_to_guess, other_number, others_changed
-from model.measures.learn.order.written_steps import PartingStep, WrittenSteps, parting, with_second, written_steps
+from model.measures.learn.order.written_steps import PartingStep, WrittenSteps, parting_step, with_second, written_steps
 from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.components.linked_words import linked_words, step_clicked
 from pages.parts.frame.finding import picture_alone
@@ -57,7 +57,7 @@ def kept_writing(key: Key, text: str) -> WrittenSteps:
 def kept_parting(key: Key, texts: tuple[str, str]) -> PartingStep | None:
     """Where the translations of two texts part."""
     one, other = (kept_writing(key, text) for text in texts)
-    return parting(checkpoint_named(key[0]), texts, (one, other))
+    return parting_step(checkpoint_named(key[0]), texts, (one, other))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -282,7 +282,7 @@ def ask_about_force(selection: Selection) -> StopQuestion:
         return unclear(words.NAME, selection, words.NO_FORCE)
     other = kept_second(checkpoint_key(selection.checkpoint), selection.text, step)
     changed = changed_words(written.text, other.text)
-    count, counts = others_changed(changed, beginning(selection, other)), counts_to_guess(len(changed.first))
+    count, counts = others_changed(changed, given_text(selection, other)), counts_to_guess(len(changed.first))
     names = words.force_words(written, step, other.text, count)
     return StopQuestion(
         question=words.FORCE_QUESTION.format(**names),
@@ -297,7 +297,7 @@ def ask_about_force(selection: Selection) -> StopQuestion:
     )
 
 
-def beginning(selection: Selection, other: WrittenSteps) -> str:
+def given_text(selection: Selection, other: WrittenSteps) -> str:
     """The text of the tokens that the decoder was given."""
     return checkpoint_named(selection.checkpoint).tokenizer.decode(other.ids[: other.forced])
 

@@ -14,7 +14,7 @@ from model.measures.learn.heads.score_scale import (
     mean_sharpness,
     most_changed,
     sharpness_by_head,
-    untrained,
+    untrained_stack,
     without_division,
 )
 from model.measures.whole_head import WholeHead, whole_head
@@ -52,11 +52,11 @@ def can_use(config: Config) -> bool:
 
 
 @st.cache_data(show_spinner=False, max_entries=128)
-def measured(key: object, _selection: Selection) -> ScaleMeasurement:
+def scale_measurement(key: object, _selection: Selection) -> ScaleMeasurement:
     """All numbers of the stop; the key decides them."""
     checkpoint, before = checkpoint_named(_selection.checkpoint), trace_of(_selection, Edits())
     sharp = sharpness_by_head(before.text_stack)
-    fresh = untrained(checkpoint.config, before.text_stack.ids.tolist())
+    fresh = untrained_stack(checkpoint.config, before.text_stack.ids.tolist())
     layer, head = most_changed(sharp)
     return ScaleMeasurement(
         layer=layer,
@@ -77,7 +77,7 @@ def trained_head(selection: Selection, here: ScaleMeasurement) -> WholeHead:
 def untrained_head(key: object, _selection: Selection, layer: int, head: int) -> WholeHead:
     """The same of the model that nobody trained. Few are kept: of a long text it takes some megabytes."""
     ids = trace_of(_selection, Edits()).text_stack.ids.tolist()
-    stack = untrained(checkpoint_named(_selection.checkpoint).config, ids)
+    stack = untrained_stack(checkpoint_named(_selection.checkpoint).config, ids)
     return whole_head(stack.blocks[layer].self_attention, head)
 
 
@@ -89,10 +89,10 @@ def text_read(selection: Selection) -> Text:
 
 def ask(selection: Selection) -> StopQuestion:
     """What happens to the answer without the division."""
-    text, here = text_read(selection), measured(trace_key(selection, Edits()), selection)
+    text, here = text_read(selection), scale_measurement(trace_key(selection, Edits()), selection)
     checkpoint, result, head = checkpoint_named(selection.checkpoint), here.result, trained_head(selection, here)
-    answer = named(checkpoint, result, result.outcome.answers[0])
-    other = "" if result.other is None else named(checkpoint, result, result.other)
+    answer = outcome_name(checkpoint, result, result.outcome.answers[0])
+    other = "" if result.other is None else outcome_name(checkpoint, result, result.other)
     names = {
         **words.place(here.layer, here.head),
         **words.outcome_words(result, answer, other),
@@ -115,7 +115,7 @@ def ask(selection: Selection) -> StopQuestion:
 def ask_untrained(selection: Selection) -> StopQuestion:
     """How widely the products of an untrained head spread."""
     key, text = trace_key(selection, Edits()), text_read(selection)
-    here = measured(key, selection)
+    here = scale_measurement(key, selection)
     if len(text.tokens) < 2:
         return ask(selection)
     width = checkpoint_named(selection.checkpoint).config.head_width
@@ -151,7 +151,7 @@ def show_act(sentence: str) -> None:
     st.markdown(sentence)
 
 
-def named(checkpoint: Checkpoint, result: WithoutDivision, answer: int) -> str:
+def outcome_name(checkpoint: Checkpoint, result: WithoutDivision, answer: int) -> str:
     """A label, or a token that may come next."""
     kind = result.outcome.kind
     name = checkpoint.config.labels[answer] if kind == "label" else checkpoint.tokenizer.pieces([answer])[0]

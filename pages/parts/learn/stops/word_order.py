@@ -24,7 +24,7 @@ from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of, with_text
 from pages.parts.state.selection import EXAMPLES, Selection
-from pages.parts.state.session import changed, choices, choose
+from pages.parts.state.session import changed_selection, choices, choose
 from pages.parts.widgets.binding import listed, select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.heads.verdicts import verdict_chart
@@ -224,13 +224,13 @@ def bars_of_positions(orders: Orders, shift: int, *, seen: bool) -> dict[str, fl
     shares = (plain.first, plain.second, *((bare.first, bare.second) if seen else (None, None)))
     bars = dict(zip((*word_order.BARS, *word_order.BARE_BARS), shares, strict=True))
     if shift:
-        moved = orders.verdicts(shifted(orders.checkpoint.config.stacks, shift))
+        moved = orders.verdicts(shifted_stacks(orders.checkpoint.config.stacks, shift))
         names = [name.format(by=f"{shift:,}") for name in word_order.SHIFTED_BARS]
         bars |= dict(zip(names, (moved.first, moved.second), strict=True))
     return bars
 
 
-def shifted(stacks: Sequence[str], by: int) -> Edits:
+def shifted_stacks(stacks: Sequence[str], by: int) -> Edits:
     """The positions of these stacks moved on."""
     return Edits(shifted=frozenset(Shift(stack, by) for stack in stacks))
 
@@ -248,7 +248,7 @@ def show_waves(orders: Orders) -> None:
 
 def show_hands(orders: Orders, shift: int) -> None:
     """The same vectors as hands of clocks, before the positions are moved and after."""
-    edits, width = shifted(orders.checkpoint.config.stacks, shift), orders.checkpoint.config.width
+    edits, width = shifted_stacks(orders.checkpoint.config.stacks, shift), orders.checkpoint.config.width
     pairs = clock_pairs(width)
     before, after = (
         hand_angles(np.asarray(trace_of(orders.selection, each).text_stack.embedding.position)[:MOST_HANDS], pairs)
@@ -296,7 +296,7 @@ def choose_shift(label: str, shifts: Sequence[int], chosen: int) -> None:
 def ask_about_french(selection: Selection) -> StopQuestion:
     """What a translator makes of two orders without positions."""
     text = selection.text if "text" in choices() else FRENCH_TEXT
-    source = with_text(changed(selection, checkpoint=TRANSLATOR), text)
+    source = with_text(changed_selection(selection, checkpoint=TRANSLATOR), text)
     tokenizer = checkpoint_named(TRANSLATOR).tokenizer
     count = len(tokenizer.encode(text).ids)
     if count > MOST_TRANSLATED:
@@ -355,7 +355,7 @@ def show_translations(
     columns: dict[str, Sequence[str | None]] = {with_positions: plain, without: bare or (None, None)}
     shift = english_shift(source)
     if bare is not None and shift:
-        columns[moved.format(by=f"{shift:,}")] = translations(texts, shifted(("encoder",), shift))
+        columns[moved.format(by=f"{shift:,}")] = translations(texts, shifted_stacks(("encoder",), shift))
     marked = {} if bare is None else dict(zip((with_positions, without), lost_words(plain[0], bare[0]), strict=True))
     show_sentence_rows(word_order.french_groups(texts, columns, marked), theme(), key="french_orders")
 
