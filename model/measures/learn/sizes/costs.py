@@ -110,7 +110,7 @@ class TimedLength:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CostRecord:
+class LengthRecord:
     """A measurement that was made before, and how."""
 
     points: tuple[TimedLength, ...]
@@ -189,14 +189,14 @@ def growth(points: Sequence[TimedLength], what: str) -> float:
     return float(getattr(last, what) / getattr(before, what))
 
 
-def read_record(file: Path = RECORD) -> CostRecord:
+def read_record(file: Path = RECORD) -> LengthRecord:
     """The recorded measurement."""
     values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     points = tuple(TimedLength(**point) for point in values.pop("points"))
-    return CostRecord(points=points, **values)
+    return LengthRecord(points=points, **values)
 
 
-def write_record(record: CostRecord, file: Path = RECORD) -> None:
+def write_record(record: LengthRecord, file: Path = RECORD) -> None:
     """Keep a measurement beside the code that made it."""
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from model import Config, InputError
 from model.measures.learn.sizes.costs import (
     LENGTHS,
     MEASURED,
-    CostRecord,
+    LengthRecord,
     TimedLength,
     TimedModel,
     growth,
@@ -75,7 +75,7 @@ def test_the_record_was_measured_with_this_command_on_every_length():
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path):
-    record = CostRecord(points=tuple(time_lengths([2, 4])), command="c", date="2000-01-01", machine="m")
+    record = LengthRecord(points=tuple(time_lengths([2, 4])), command="c", date="2000-01-01", machine="m")
     write_record(record, tmp_path / "costs.json")
     assert read_record(tmp_path / "costs.json") == record
 
