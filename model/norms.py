@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.config import Config
-from model.edits.interventions import NO_RESIDUAL_INTERVENTIONS, ResidualInterventions, norm_of, without
+from model.edits.interventions import NO_RESIDUAL_INTERVENTIONS, ResidualInterventions, normed, without
 from model.trace import AttentionTrace, FeedForwardTrace
 
 # Ba et al. 2016; Zhang and Sennrich 2019, without mean and bias.
@@ -54,7 +54,7 @@ class PostNorm(nn.Module):
         interventions: ResidualInterventions = NO_RESIDUAL_INTERVENTIONS,
     ) -> Float[Tensor, "*batch position width"]:
         """The stream after the sublayer: the norm of the sum."""
-        return norm_of(self.norm, without(x, interventions.stream) + self.dropout(update), interventions.norm_after)
+        return normed(self.norm, without(x, interventions.stream) + self.dropout(update), interventions.norm_after)
 
 
 class PreNorm(nn.Module):
@@ -74,7 +74,7 @@ class PreNorm(nn.Module):
         source: Float[Tensor, "*batch position width"] | None = None,
     ) -> tuple[Sublayer, Float[Tensor, "*batch position width"]]:
         """What the sublayer computed of the normed stream (``source``, where it is not ``x``), and the stream after."""
-        trace = sublayer(norm_of(self.norm, x if source is None else source, interventions.norm_before))
+        trace = sublayer(normed(self.norm, x if source is None else source, interventions.norm_before))
         return trace, self.add(x, trace.output, interventions)
 
     def add(
@@ -101,7 +101,7 @@ class BothNorms(PreNorm):
         interventions: ResidualInterventions = NO_RESIDUAL_INTERVENTIONS,
     ) -> Float[Tensor, "*batch position width"]:
         """The stream after the sublayer: the sum with the norm of the update."""
-        return super().add(x, norm_of(self.norm_after, update, interventions.norm_after), interventions)
+        return super().add(x, normed(self.norm_after, update, interventions.norm_after), interventions)
 
 
 # "parallel" is PreNorm in a block whose sublayers all read the same stream.

@@ -13,7 +13,7 @@ from model.block import Block, make_block
 from model.cache import Cache
 from model.config import Config
 from model.edits import NO_EDITS, AnyEdits, Edits
-from model.edits.interventions import StackInterventions, mask_after, norm_of, without
+from model.edits.interventions import StackInterventions, mask_after, normed, without
 from model.edits.lowering import StackPass, lower
 from model.linear import Embedding, Linear, product, widened
 from model.norms import make_norm
@@ -65,7 +65,7 @@ class Stack(nn.Module):
             block_past = None if past is None else past.blocks[layer]
             blocks.append(block(x, seen, memory, memory_mask, interventions.layers[layer], block_past))
             x = blocks[-1].stream_out
-        final = norm_of(self.norm, x, interventions.final_norm)
+        final = normed(self.norm, x, interventions.final_norm)
         return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=final)
 
     def interventions(
@@ -105,7 +105,7 @@ class Stack(nn.Module):
         if position is not None:
             position = without(position.expand_as(tokens), interventions.unpositioned)
             total = total + position
-        total = norm_of(self.norm_embedding, total, interventions.embedding_norm)
+        total = normed(self.norm_embedding, total, interventions.embedding_norm)
         return EmbeddingTrace(token=tokens, position=position, segment=segment, total=total)
 
     def masks_and_biases(

@@ -76,8 +76,8 @@ RECHECK_HELP = (
     "shares no code with the model. The difference comes from the rounding of the model's 32-bit numbers."
 )
 CODE_HELP = (
-    "The lines of this program that ran, read from its files. The names `changes`, `without` and `normed` mark where "
-    "an edit would act, such as a norm left out; without edits, the lines do what the formula says."
+    "The lines of this program that ran, read from its files. The names `interventions`, `without` and `normed` mark "
+    "where an edit would act, such as a norm left out; without edits, the lines do what the formula says."
 )
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity

@@ -161,7 +161,7 @@ def without(x: Float[Tensor, "..."], skip: Bool[Tensor, "..."] | None) -> Float[
     return x if skip is None else x.masked_fill(skip, 0)
 
 
-def norm_of(
+def normed(
     norm: nn.Module, x: Float[Tensor, "*batch position width"], skip: Skip | None
 ) -> Float[Tensor, "*batch position width"]:
     """The norm of a stream, or the stream itself."""
