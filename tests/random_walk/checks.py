@@ -22,7 +22,7 @@ from pages.parts.state.selection import LONGEST_TEXT, Selection
 from pages.parts.translate.settings import Options
 
 RUN_PATIENCE = 60  # seconds that one run of a page may take on a busy machine
-COMPARE_PATIENCE = 30  # seconds: what a component told is told again after five, where the message was lost
+COMPARE_PATIENCE = 90  # seconds: a busy machine may take that long to show a page at its address
 NUMBER_PATIENCE = 20_000  # milliseconds for an exact number to come
 QUIET = 600  # milliseconds: longer than any control of ours or of Streamlit waits before it tells
 TOLERANCE = 1e-6
