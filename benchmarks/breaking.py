@@ -22,7 +22,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.trace import machine
 from model import Checkpoint, available_checkpoints, load_checkpoint
 from model.measures.outcome import outcome_of, outcome_value
-from pages.parts.ablations.experiments import EXPERIMENTS, NO, Place
+from pages.parts.ablations.experiments import EXPERIMENTS, NO, ExperimentPlace
 from pages.parts.ablations.part_effects import AT_ONCE, edits_of_part, groups_of, longest, parts_of
 from pages.parts.ablations.subjects import GROUPS, short_name
 from tests.running import chromium, idle, running_app, visitor
@@ -67,7 +67,7 @@ def print_parts() -> None:
     for name in available_checkpoints():
         checkpoint, times = load_checkpoint(name), []
         before = checkpoint.trace(longest_text(checkpoint, AT_ONCE))
-        place = Place(next(iter(kinds_of(before))))
+        place = ExperimentPlace(next(iter(kinds_of(before))))
         names = parts_of(groups_of(checkpoint, place))
         edits = [each for part in names if (each := edits_of_part(EXPERIMENTS[part], checkpoint, place, NO))]
         for _ in range(5):

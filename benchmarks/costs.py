@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import torch
 
 from benchmarks.trace import machine
-from model.measures.learn.sizes.costs import LENGTHS, Record, timed, write_record
+from model.measures.learn.sizes.costs import LENGTHS, LengthRecord, time_lengths, write_record
 
 COMMAND = "python -m benchmarks.costs"
 
@@ -21,11 +21,11 @@ def main() -> None:
     """Measure, print and keep."""
     torch.set_num_threads(1)
     points = []
-    for point in timed(LENGTHS, clock=time.process_time):
+    for point in time_lengths(LENGTHS, clock=time.process_time):
         print(f"{point.tokens:5} tokens: forward {point.forward:.4f} s, training step {point.training:.4f} s")
         points.append(point)
     date = datetime.now(tz=UTC).date().isoformat()
-    write_record(Record(points=tuple(points), command=COMMAND, date=date, machine=machine()))
+    write_record(LengthRecord(points=tuple(points), command=COMMAND, date=date, machine=machine()))
 
 
 if __name__ == "__main__":

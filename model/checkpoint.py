@@ -14,7 +14,7 @@ from model.config import Config
 from model.decoding.generation import Writer, make_settings
 from model.decoding.logits_processors import NO_PROCESSORS
 from model.decoding.prompt import decoder_of, most_ids, start_ids, written_trace
-from model.decoding.steps import Chosen, Generation, likeliest, write
+from model.decoding.steps import ChosenToken, Generation, likeliest, write
 from model.device import choose_device
 from model.edits import NO_EDITS, Edits
 from model.errors import CheckpointError, InputError, printable
@@ -197,7 +197,7 @@ class Checkpoint:
         rows = settings.width if settings.method == "beam" else None
         decoder = decoder_of(self.model, ids, edits, name=self.label, rows=rows, longest=longest)
 
-        def to_trace(chosen: Sequence[Chosen], rows: Sequence[int]) -> Trace:
+        def to_trace(chosen: Sequence[ChosenToken], rows: Sequence[int]) -> Trace:
             trace = written_trace(decoder, ids, started, chosen, rows, name=self.label)
             return self._with_produced(with_tokens(trace, self.tokenizer), source)
 

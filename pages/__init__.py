@@ -29,10 +29,10 @@ from pages.parts.state.session import (
     cannot,
     choices,
     choose,
+    current_selection,
     finish,
     needed,
     remember,
-    selected,
     take_back,
 )
 from pages.parts.widgets.pressed_link import press_link
@@ -41,7 +41,7 @@ from viz.tokens import markdown_text
 FOLDER = Path(__file__).parent
 
 MODELS, MODELS_TITLE = "checkpoints", "Models"  # the page where models are had
-WANTED = "_wanted"  # in the session: an id that was typed into the bar
+ASKED_MODEL = "_asked_model"  # in the session: an id that was typed into the bar
 
 # Group, file and title, in the order of the menu. A page appears once its file exists.
 MENU = (
@@ -104,7 +104,7 @@ def frame(page: str) -> None:
         st.rerun()
     st.session_state["_at"] = page
     st.session_state[FINDING] = {}
-    remember(selected())
+    remember(current_selection())
     if page == MODELS:
         return
     st.session_state.pop(OPENS, None)  # whoever has gone on does not want to be fetched
@@ -143,8 +143,8 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     )
     with st.container(key="bar_frame"):
         bar(state, TAKERS)
-    if wanted := st.session_state.pop(WANTED, ""):
-        press_link(MODELS, address_of(MODELS, get=wanted))
+    if hub_id := st.session_state.pop(ASKED_MODEL, ""):
+        press_link(MODELS, address_of(MODELS, get=hub_id))
 
 
 def show_menus() -> None:
@@ -173,7 +173,7 @@ def take_model(name: str) -> None:
 
 def take_other(typed: str) -> None:
     """A model by its id, which the page Models looks for."""
-    st.session_state[WANTED] = id_in(typed)
+    st.session_state[ASKED_MODEL] = id_in(typed)
 
 
 def take_device(name: str) -> None:

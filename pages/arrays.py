@@ -24,7 +24,7 @@ from pages.parts.explore.explorer_panel import (
     show_explorer,
     show_neighbours,
 )
-from pages.parts.explore.heads_worth_a_look import Opening, chosen_elsewhere, title_of
+from pages.parts.explore.heads_worth_a_look import OpeningHead, chosen_elsewhere, title_of
 from pages.parts.frame.downloads import FileSnapshot, alone, download_name, downloads, files
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import next_page_link
@@ -33,10 +33,10 @@ from pages.parts.state.session import (
     address_notice,
     choices,
     current,
+    current_selection,
     fit,
     keep_choices,
     remember,
-    selected,
     show_instead,
     steer,
 )
@@ -84,7 +84,7 @@ JSON in a uint8 array. A file has at most 32 MB, 512 tokens and 16 million weigh
 
 def show() -> None:
     """The page, from top to bottom."""
-    selected()
+    current_selection()
     show_top()
     with pages.plain_refusals():
         show_attention()
@@ -160,7 +160,7 @@ def keep_shown(file: OpenedFile, attention: ShownAttention) -> None:
         remember(attention.selection)
 
 
-def show_opening(file: OpenedFile, attention: ShownAttention, opening: Opening) -> None:
+def show_opening(file: OpenedFile, attention: ShownAttention, opening: OpeningHead) -> None:
     """The finding and the large picture of its head."""
     sentence = " ".join(
         filter(None, (sentence_of_file(attention, opening), chosen_elsewhere(attention, opening), origin_of(file)))
@@ -188,7 +188,7 @@ def name_of(file: OpenedFile) -> str:
     return visible(file.name, 60)
 
 
-def show_all(file: OpenedFile, attention: ShownAttention, opening: Opening) -> None:
+def show_all(file: OpenedFile, attention: ShownAttention, opening: OpeningHead) -> None:
     """Other heads worth a look, and every head of every layer in the explorer."""
     with st.container(key="worth", gap="xsmall"):
         show_file_cards(attention, opening)

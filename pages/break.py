@@ -21,7 +21,7 @@ from pages.parts.ablations.effect_sentences import (
 from pages.parts.ablations.experiment_runs import place_of, show_experiment, take_experiment
 from pages.parts.ablations.experiments import EXPERIMENTS
 from pages.parts.ablations.part_effects import AT_ONCE, Board, board_of, longest
-from pages.parts.ablations.settings import Broken
+from pages.parts.ablations.settings import AblationSettings
 from pages.parts.ablations.subjects import GROUPS, group_of, short_name
 from pages.parts.cache import checkpoint_named
 from pages.parts.frame.downloads import share_bars
@@ -31,13 +31,13 @@ from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
     address_notice,
-    changed,
+    changed_selection,
     choices,
     current,
+    current_selection,
     fit,
     remember,
     run_again,
-    selected,
     take_back,
 )
 from pages.parts.widgets.binding import radio
@@ -71,7 +71,7 @@ SUBJECT_VIEWS = {
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     top, board = st.container(), None
     with pages.plain_refusals(), st.spinner("Taking out every part"):
@@ -88,7 +88,7 @@ def show() -> None:
         show_board(board)
     if picture_alone():
         return
-    if board is None or selection.of(Broken).experiment:
+    if board is None or selection.of(AblationSettings).experiment:
         show_choice(selection)
     place = st.container()
     if board is not None:
@@ -121,14 +121,14 @@ def measured_board(selection: Selection) -> tuple[Selection, Board]:
     board = board_of(
         selection, checkpoint, before, place_of(selection, kinds), at_most=None if longest(before) <= AT_ONCE else 1
     )
-    if not selection.of(Broken).experiment and not board.pending:
-        selection = changed(selection, experiment=board.most() or next(iter(EXPERIMENTS)))
+    if not selection.of(AblationSettings).experiment and not board.pending:
+        selection = changed_selection(selection, experiment=board.most() or next(iter(EXPERIMENTS)))
     return selection, board
 
 
 def show_board(board: Board) -> None:
     """The formula; while parts are not measured, again and again, each time with one more of them."""
-    chosen = current().of(Broken).experiment
+    chosen = current().of(AblationSettings).experiment
     with picture():
         if board.pending:
             fill(chosen)
@@ -142,7 +142,7 @@ def show_board(board: Board) -> None:
 def fill(chosen: str) -> None:
     """One part more; this alone runs, each time that the browser has drawn it. chosen: what the page shows below."""
     selection, board = measured_board(current())
-    if not board.pending or selection.of(Broken).experiment != chosen:
+    if not board.pending or selection.of(AblationSettings).experiment != chosen:
         run_again()
     rounds = st.session_state["_rounds"] = st.session_state.get("_rounds", 0) + 1
     draw(board, chosen, pending=rounds)
@@ -157,7 +157,7 @@ def draw(board: Board, chosen: str, *, pending: int = 0) -> None:
 
 def show_chosen(selection: Selection, board: Board) -> None:
     """The experiment that is chosen, or the part that matters most; nothing while that is not known."""
-    experiment = selection.of(Broken).experiment
+    experiment = selection.of(AblationSettings).experiment
     if not experiment:
         return
     checkpoint, before = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
@@ -185,7 +185,7 @@ def show_next() -> None:
 
 def show_choice(selection: Selection) -> None:
     """First where, then what."""
-    experiment = selection.of(Broken).experiment or next(iter(EXPERIMENTS))
+    experiment = selection.of(AblationSettings).experiment or next(iter(EXPERIMENTS))
     group = group_of(experiment)
     radio("Where", list(GROUPS), group, take_group, key="group", help=WHERE_HELP)
     radio(

@@ -19,7 +19,7 @@ from pages.parts.models.catalogue import checkpoint_names, folder_of, label_of
 from pages.parts.models.outlines import is_loaded, outline_of
 from pages.parts.models.ways import show_ways
 from pages.parts.state.session import address_notice, current
-from pages.parts.widgets.architecture_map import Mapped, show_lengths
+from pages.parts.widgets.architecture_map import MapSource, show_lengths
 from viz.architecture.boxes import Lengths
 from viz.charts.learning_curve import accuracy_curve, last_step, loss_curve, read_curve
 from viz.charts.model_picture import model_picture, stacks_in_words
@@ -136,7 +136,7 @@ def show_sizes(name: str, model: cards.Model) -> None:
 def show_layout(name: str, config: Config, place: int) -> None:
     """Its map, with the length of the text that is selected. place: of the checkpoint among all."""
     st.subheader("How it is built", anchor=False, help=MAP_HELP)
-    show_lengths(Mapped(name, config), lengths_of(name, current().text), key=f"map_{place}")
+    show_lengths(MapSource(name, config), lengths_of(name, current().text), key=f"map_{place}")
     page_link("What it costs, box by box", "costs", COSTS_HELP, checkpoint=name, **{"costs.preset": OWN})
 
 

@@ -16,7 +16,7 @@ from pages.parts.costs.settings import Costs
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import page_link
 from pages.parts.frame.theme import theme
-from pages.parts.state.session import address_notice, selected
+from pages.parts.state.session import address_notice, current_selection
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.recurrence.costs import memory_lines, parameter_bars, time_lines
 from viz.text.learn import costs as words
@@ -46,7 +46,7 @@ LEARN_HELP = "Twelve questions about a sentence of yours, each with a guess befo
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     costs = selection.of(Costs)
     base = costs.base(config_of(selection.checkpoint))
     with pages.plain_refusals(), pages.question_above(QUESTION):

@@ -9,7 +9,7 @@ import streamlit as st
 
 import pages
 from model import Checkpoint, Edits, HeadSite
-from model.measures.evidence import STAGES, Finding, evidence
+from model.measures.evidence import STAGES, CheckResult, evidence
 from model.trace import Trace
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import trace_and_kinds
@@ -20,7 +20,7 @@ from pages.parts.frame.theme import theme
 from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import edits_of, provenance_of, trace_key
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, address_of, current, fit, remember, selected
+from pages.parts.state.session import address_notice, address_of, current, current_selection, fit, remember
 from pages.parts.widgets.charts import show_chart
 from viz.charts.evidence_agreement import share_chart
 from viz.export.data_files import SITES
@@ -67,7 +67,7 @@ def findings_cache() -> LRUCache:
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     place, title_and_sentence, caveats = st.container(), ("", ""), None
     with pages.plain_refusals():
@@ -90,13 +90,13 @@ def show() -> None:
             caveats()
 
 
-def show_picture(findings: Sequence[Finding], key: object) -> None:
+def show_picture(findings: Sequence[CheckResult], key: object) -> None:
     """All checks at once."""
     with picture():
         show_chart(("shares", key, tuple(findings)), lambda: share_chart(findings, theme=theme()), CHART_SAID)
 
 
-def findings_of(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[Finding]:
+def findings_of(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> list[CheckResult]:
     """All checks of the pass on the screen, run now unless they were run for it before."""
     edits, site = edits_of(selection, checkpoint), head_of(selection)
     key = (trace_key(selection, edits), site)
@@ -107,10 +107,10 @@ def findings_of(selection: Selection, checkpoint: Checkpoint, trace: Trace) -> l
     def tell(stage: str) -> None:
         place.progress(stages.index(stage) / len(stages), text=f"Comparing with {stage}")
 
-    def run() -> list[Finding]:
+    def run() -> list[CheckResult]:
         return [*evidence(checkpoint, trace, edits, head=site, tell=tell), *report.picture_findings(trace)]
 
-    findings: list[Finding] = findings_cache().get(key, run, lambda _: 1)
+    findings: list[CheckResult] = findings_cache().get(key, run, lambda _: 1)
     place.empty()
     return findings
 
@@ -133,7 +133,7 @@ def show_pass(selection: Selection, edits: Edits) -> None:
         st.info(EDITED_ELSEWHERE)
 
 
-def show_findings(findings: Sequence[Finding], address: str, source: Provenance) -> None:
+def show_findings(findings: Sequence[CheckResult], address: str, source: Provenance) -> None:
     """A table for each group of what the visitor saw."""
     make = partial(report.findings_csv, findings, provenance=source)
     with files():

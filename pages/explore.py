@@ -23,7 +23,7 @@ from pages.parts.explore.explorer_panel import (
     statistics_of,
 )
 from pages.parts.explore.heads_worth_a_look import (
-    Opening,
+    OpeningHead,
     chosen_elsewhere,
     figure_of,
     how_chosen,
@@ -42,7 +42,7 @@ from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.prediction import prediction_of, verdict_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, current, forget, remember, run_again, selected
+from pages.parts.state.session import address_notice, choose, current, current_selection, forget, remember, run_again
 from pages.parts.widgets.binding import bind, select, take
 from pages.parts.widgets.switch import switch
 from pages.parts.widgets.term_links import term_link
@@ -114,7 +114,7 @@ def show() -> None:
     A visitor's first sight of it is the text and the pictures alone: a browser that has to start all its controls,
     charts and tables first draws the picture a third later. They come as soon as it says that it has drawn it.
     """
-    selection, whole, read = selected(), "_picture_sent" in st.session_state, False
+    selection, whole, read = current_selection(), "_picture_sent" in st.session_state, False
     pages.show_bar(selection)
     above = st.container()
     pages.say_kept(selection)
@@ -150,7 +150,7 @@ def show_attention(whole: bool, text: str) -> None:
     remember(selection)
 
 
-def show_opening(attention: ShownAttention, whole: bool) -> Opening | None:
+def show_opening(attention: ShownAttention, whole: bool) -> OpeningHead | None:
     """The finding and the large picture of its head; None where the heads are not measured yet."""
     checkpoint = checkpoint_named(attention.selection.checkpoint)
     if not (whole or is_small(checkpoint) or picture_alone()):
@@ -194,7 +194,7 @@ def verdict(attention: ShownAttention) -> str:
     return markdown_text(sentence.replace(": ", " with heads muted: ", 1) if edits.muted else sentence)
 
 
-def show_all(attention: ShownAttention, opening: Opening | None, whole: bool) -> None:
+def show_all(attention: ShownAttention, opening: OpeningHead | None, whole: bool) -> None:
     """Three changes, other heads worth a look, and every head of every layer in the explorer."""
     changes, muted, others = st.container(key="changes"), st.container(), st.container(key="worth", gap="xsmall")
     with muted:  # below the button that mutes, which stays where it is; there in any case, or all below is made anew
@@ -221,7 +221,7 @@ def show_all(attention: ShownAttention, opening: Opening | None, whole: bool) ->
         show_next(attention, opening)
 
 
-def show_next(attention: ShownAttention, opening: Opening) -> None:
+def show_next(attention: ShownAttention, opening: OpeningHead) -> None:
     """Where to go from here, and why: to the weight that is kept in the picture, or else to the one that was found."""
     view, (query, key) = (
         attention.selection.view,
@@ -234,7 +234,7 @@ def show_next(attention: ShownAttention, opening: Opening) -> None:
     next_page_link("explore", why, layer=opening.layer, head=opening.head, **pair)
 
 
-def is_on_screen(opening: Opening) -> bool:
+def is_on_screen(opening: OpeningHead) -> bool:
     """Whether the explorer shows the layer of the large picture too."""
     return current().view.layer == opening.layer
 
@@ -254,7 +254,7 @@ def term_links() -> dict[str, str]:
     return named | {"layers": term_link("layer", "**layers**"), "heads": term_link("head", "**heads**")}
 
 
-def show_answer(attention: ShownAttention, opening: Opening | None) -> None:
+def show_answer(attention: ShownAttention, opening: OpeningHead | None) -> None:
     """Where the heads that are on look, and what the model says, with what acts on that.
 
     opening: None leaves the places of the last two empty.
@@ -274,7 +274,7 @@ def show_answer(attention: ShownAttention, opening: Opening | None) -> None:
             hold_actions()
 
 
-def show_actions(attention: ShownAttention, opening: Opening) -> None:
+def show_actions(attention: ShownAttention, opening: OpeningHead) -> None:
     """What acts on the heads that are on, takes them away, or leads inside them."""
     selection, heads = attention.selection, attention.kind.heads
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -7,13 +7,13 @@ from model import Checkpoint
 from model.measures.one_weight import STEPS, Quantities, WeightPath
 from model.measures.score_parts import score_parts, why_not
 from pages.parts.cache import checkpoint_named
-from pages.parts.components.arrow_keys import arrow_keys
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import links_of_weight, next_page_link
 from pages.parts.frame.theme import theme
+from pages.parts.inside.arrow_keys import arrow_keys
 from pages.parts.inside.opening_weight import opening_selection
-from pages.parts.inside.settings import DEPTHS, WHOLE, Walk
+from pages.parts.inside.settings import DEPTHS, WHOLE, WalkSettings
 from pages.parts.inside.weight_walk import (
     choose_step,
     choose_weight,
@@ -26,7 +26,7 @@ from pages.parts.inside.weight_walk import (
 )
 from pages.parts.inside.whole_view import show_row, show_whole, show_whole_code
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, current, fit, remember, selected
+from pages.parts.state.session import address_notice, choose, current, current_selection, fit, remember
 from pages.parts.widgets.architecture_map import show_map
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.switchboard import reading
@@ -76,8 +76,8 @@ RECHECK_HELP = (
     "shares no code with the model. The difference comes from the rounding of the model's 32-bit numbers."
 )
 CODE_HELP = (
-    "The lines of this program that ran, read from its files. The names `changes`, `without` and `normed` mark where "
-    "an edit would act, such as a norm left out; without edits, the lines do what the formula says."
+    "The lines of this program that ran, read from its files. The names `interventions`, `without` and `normed` mark "
+    "where an edit would act, such as a norm left out; without edits, the lines do what the formula says."
 )
 STEPS_BEFORE_SOFTMAX = ("product", "scale", "mask")
 MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
@@ -85,7 +85,7 @@ MOST_PRINTED, MOST_IN_SIGHT = 1024, 64  # numbers of one quantity
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     above = st.container()
     with pages.plain_refusals(), st.spinner("Computing every step"):
@@ -105,7 +105,7 @@ def show_walk() -> None:
         checkpoint = checkpoint_named(selection.checkpoint)
         trace, kinds = trace_and_kinds(selection, checkpoint)
         selection = fit(selection, kinds)
-        opened, step = opening_selection(selection, kinds), selection.of(Walk).step
+        opened, step = opening_selection(selection, kinds), selection.of(WalkSettings).step
         path = chosen_path(opened, checkpoint)
         show_finding(QUESTION, steps.title(path), steps.answer(path), explained=steps.in_full(path))
         show_caveats(checkpoint, trace)
@@ -156,7 +156,7 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
     radio(
         "Depth",
         DEPTHS,
-        selection.of(Walk).depth,
+        selection.of(WalkSettings).depth,
         lambda depth: choose(depth=depth),
         key="depth",
         format_func=DEPTH_NAMES.__getitem__,
@@ -168,7 +168,7 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
 
 def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """What stands below the picture: how it is read, and what else is known of the weight."""
-    walk = selection.of(Walk)
+    walk = selection.of(WalkSettings)
     if walk.step != WHOLE:
         show_formula(path, walk.step)
     show_place(selection, checkpoint, path)
@@ -198,7 +198,7 @@ def show_parts(path: WeightPath) -> None:
 
 def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The number from the trace beside the same computed along another path."""
-    to_the_answer = selection.of(Walk).step in STEPS_TO_ANSWER
+    to_the_answer = selection.of(WalkSettings).step in STEPS_TO_ANSWER
     what = "this weight and the answer" if to_the_answer else "this weight"
     if st.button(f"Recheck {what}", key="recheck", help=RECHECK_HELP):
         with st.spinner(f"Computing {what} again from the stored weights"):
@@ -233,7 +233,7 @@ def show_every_number(path: WeightPath, step: str) -> None:
 
 def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
     """The map of the whole model, the boxes of the present step marked."""
-    step = selection.of(Walk).step
+    step = selection.of(WalkSettings).step
     st.subheader(f"Where this {'head' if step == WHOLE else 'step'} stands in the model", anchor=False)
     trace, _ = trace_and_kinds(selection, checkpoint)
     show_map(checkpoint, trace, boxes_of_step(path.site.attention, step), small=True)

@@ -21,12 +21,12 @@ from pages.parts.learn.around import (
 from pages.parts.learn.page_top import begin_at_top
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stops import PATH
-from pages.parts.state.session import address_notice, selected, show_instead
+from pages.parts.state.session import address_notice, current_selection, show_instead
 
 
 def show() -> None:
     """One stop of the path, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     path = place_on_path(selection.of(Path))
     stop = PATH[path.stop - 1]
     stop_selection = selection_at(stop, selection)

@@ -14,10 +14,10 @@ from pages.parts.frame.page_links import page_link
 from pages.parts.mistakes.check_yours import show_check_yours
 from pages.parts.mistakes.measured import effect_of, greatest
 from pages.parts.mistakes.picture import show_lines, show_picture
-from pages.parts.mistakes.settings import Mistaken
+from pages.parts.mistakes.settings import MistakesSettings
 from pages.parts.passes import provenance_of, trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, choose, selected
+from pages.parts.state.session import address_notice, choose, current_selection
 from pages.parts.widgets.binding import select
 from viz.text.learn import mistakes as words
 from viz.tokens import markdown_text
@@ -35,7 +35,7 @@ LEARN_HELP = "Asks what each part is for, one question at a time, and answers on
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     with (
         pages.plain_refusals(),
@@ -43,7 +43,7 @@ def show() -> None:
         st.spinner("Running the wrong lines and the right ones"),
     ):
         checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
-        name = selection.of(Mistaken).mistake or greatest(checkpoint, trace)
+        name = selection.of(MistakesSettings).mistake or greatest(checkpoint, trace)
         if name in usable(checkpoint.config):
             show_mistake(name, effect_of(name, checkpoint, trace), selection, checkpoint, trace)
         else:

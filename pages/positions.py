@@ -33,14 +33,22 @@ from pages.parts.positions.settings import (
     STACKS,
     TABLES,
     WIDEST,
-    Positioning,
+    PositionsSettings,
     fitting_settings,
     misfits,
 )
 from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, changed, choose, current, remember, selected, unusable
+from pages.parts.state.session import (
+    address_notice,
+    changed_selection,
+    choose,
+    current,
+    current_selection,
+    remember,
+    unusable,
+)
 from pages.parts.widgets.binding import bind, radio, select
 from pages.parts.widgets.switch import switch
 from viz.charts import position_charts as figures
@@ -133,7 +141,7 @@ SHOWN_HELP = "The token whose numbers the table lists, with all digits."
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection)
     above, refused = st.container(), True
     with pages.plain_refusals(), st.spinner("Computing the vectors of every token"):
@@ -226,13 +234,13 @@ def fitted_selection() -> tuple[Selection, Checkpoint, str]:
     """
     selection = current()
     checkpoint = checkpoint_named(selection.checkpoint)
-    settings = selection.of(Positioning)
+    settings = selection.of(PositionsSettings)
     stacks = [name for name in STACKS if getattr(checkpoint.model, name) is not None]
     tables = tables_of(checkpoint)
     is_own = settings.table == OWN and OWN in tables
     width = checkpoint.config.width if is_own else settings.width
     settings = fitting_settings(settings, stacks=stacks, tables=tables, width=width)
-    selection = changed(selection, **vars(settings))
+    selection = changed_selection(selection, **vars(settings))
     remember(selection)
     return selection, checkpoint, settings.stack or stacks[0]
 
@@ -245,12 +253,12 @@ def tables_of(checkpoint: Checkpoint) -> Sequence[str]:
 
 def fit_settings() -> None:
     """What of the settings the checkpoint or the text has no place for is put back and noted."""
-    before = current().of(Positioning)
+    before = current().of(PositionsSettings)
     selection, _, stack = fitted_selection()
-    settings = selection.of(Positioning)
+    settings = selection.of(PositionsSettings)
     if settings.token >= len(getattr(trace_of(selection, NO_EDITS), stack).ids):
         settings = replace(settings, token=0)
-        remember(changed(selection, token=0))
+        remember(changed_selection(selection, token=0))
     for name in misfits(before, settings):
         unusable(name)
 
@@ -274,14 +282,14 @@ def take_setting(name: str, value: Any) -> None:
 
 def section(name: str, title: str) -> ExpanderContainer:
     """A part of the page to unfold. What stands in it is made while it is open: a browser takes long for all charts."""
-    chosen = fitted_selection()[0].of(Positioning)
+    chosen = fitted_selection()[0].of(PositionsSettings)
     key = bind(f"section_{name}", chosen.unfolded(name), told=True)
     return st.expander(title, key=key, on_change=take_fold, args=(name,))
 
 
 def take_fold(name: str) -> None:
     """A section was opened or closed; what the browser says of it counts, for it may have been pressed twice."""
-    chosen = current().of(Positioning)
+    chosen = current().of(PositionsSettings)
     if bool(st.session_state[f"section_{name}"]) != chosen.unfolded(name):
         choose(steers=False, sections=chosen.with_fold(name))
 
@@ -335,7 +343,7 @@ def order_sentences(stack: StackTrace, scheme: str, *, answered: bool) -> Iterat
     """How this checkpoint knows the order, unless it is answered, and what becomes of a token that stands twice."""
     if not answered:
         yield position_sentences.answer(scheme)
-    parts, twice = measures.parts(stack.embedding), measures.repeated(stack.ids)
+    parts, twice = measures.parts(stack.embedding), measures.repeated_token(stack.ids)
     if parts.position is not None and twice and stack.tokens:
         before, after = (measures.apart(vectors, *twice) for vectors in (parts.token, parts.placed))
         yield position_sentences.twice(stack.tokens[twice[0]], *twice, before, after)
@@ -362,7 +370,7 @@ def show_parts(*, main: bool) -> None:
 def show_numbers(selection: Selection, parts: measures.Parts, tokens: Sequence[str]) -> None:
     """The vectors of one token as a table, those of all as a file."""
     places = range(len(tokens))
-    place = min(selection.of(Positioning).token, len(tokens) - 1)
+    place = min(selection.of(PositionsSettings).token, len(tokens) - 1)
     names = [position_name(at, token) for at, token in enumerate(tokens)]
     looks = {"format_func": names.__getitem__, "help": SHOWN_HELP}
     select("Numbers of the token", places, place, partial(take_setting, "token"), key="token", **looks)
@@ -396,7 +404,7 @@ def show_table() -> None:
         show_curves()
         st.markdown(
             f"All {table.shape[1]:,} dimensions of {table.shape[0]:,} positions, from {markdown_text(source)}."
-            + figures.skipped(*table.shape)
+            + figures.skipped_note(*table.shape)
         )
         draw(figures.position_heatmap(table, theme=theme()), "heatmap")
         offer_table(table, source)
@@ -417,13 +425,13 @@ def show_formula() -> None:
 def is_learned_table() -> bool:
     """Whether the table is a checkpoint's, whose vectors are no waves."""
     selection, checkpoint, _ = fitted_selection()
-    return selection.of(Positioning).table == OWN and checkpoint.config.positions in ("learned", "counted")
+    return selection.of(PositionsSettings).table == OWN and checkpoint.config.positions in ("learned", "counted")
 
 
 def choose_table() -> None:
     """Whose vectors, and how many of them."""
     selection, checkpoint, _ = fitted_selection()
-    settings = selection.of(Positioning)
+    settings = selection.of(PositionsSettings)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         looks = {"format_func": TABLE_NAMES.__getitem__, "help": TABLE_HELP}
         radio("Vectors of", tables_of(checkpoint), settings.table, partial(take_setting, "table"), key="table", **looks)
@@ -437,7 +445,7 @@ def choose_table() -> None:
 def chosen_table() -> tuple[np.ndarray, str]:
     """The table that the controls ask for, and whose it is."""
     selection, checkpoint, name = fitted_selection()
-    settings = selection.of(Positioning)
+    settings = selection.of(PositionsSettings)
     if settings.table != OWN:
         return measures.sinusoidal_table(settings.length, settings.width), TABLE_NAMES[settings.table]
     length = min(settings.length, checkpoint.config.max_length)
@@ -450,7 +458,7 @@ def chosen_table() -> tuple[np.ndarray, str]:
 def show_curves() -> None:
     """Chosen dimensions over the positions."""
     with pages.plain_refusals():
-        table, dimensions = chosen_table()[0], fitted_selection()[0].of(Positioning).dimensions
+        table, dimensions = chosen_table()[0], fitted_selection()[0].of(PositionsSettings).dimensions
         st.multiselect(
             "Dimensions drawn as curves",
             range(table.shape[1]),
@@ -510,7 +518,7 @@ def show_shift() -> None:
         if is_learned_table():
             st.info(NO_WAVES)
         width = chosen_table()[0].shape[1]
-        settings = fitted_selection()[0].of(Positioning)
+        settings = fitted_selection()[0].of(PositionsSettings)
         pair, position, shift = settings.pair_of, settings.position, settings.shift
         without = width < 2
         # Drawn without a pair too: left out, they would begin at 0 when they come back.
@@ -522,7 +530,7 @@ def show_shift() -> None:
         if without:
             st.info("One dimension has no pair to rotate: choose at least 2.")
             return
-        shifted = measures.shifted(width, pair, position, shift)
+        shifted = measures.rotation_shift(width, pair, position, shift)
         words, picture = st.columns(2, gap="large")
         with words:
             st.markdown(position_sentences.shift_words(pair, position, shift, shifted.angle))
@@ -568,7 +576,7 @@ def show_schemes() -> None:
         if not box.open:
             return
         selection, checkpoint, name = fitted_selection()
-        settings = selection.of(Positioning)
+        settings = selection.of(PositionsSettings)
         st.markdown(position_sentences.SIDE_BY_SIDE, help=SCHEMES_HELP)
         causal = name == "decoder" if settings.causal is None else settings.causal
         choose_comparison(settings, causal=causal)
@@ -587,7 +595,7 @@ def show_schemes() -> None:
         offer_numbers("Schemes (NPZ)", "schemes", SCHEMES_FILE_HELP, lambda: added)
 
 
-def choose_comparison(settings: Positioning, *, causal: bool) -> None:
+def choose_comparison(settings: PositionsSettings, *, causal: bool) -> None:
     """How many positions, and which query and head of them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         compared, query = setting("compared", settings.compared), setting("of_query", settings.of_query)

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 import pages
-from model.measures.alignment import read
+from model.measures.alignment import mean_of_reading
 from model.measures.cross_attention_links import largest_of, most_looked_at
 from model.measures.one_weight import STEPS
 from pages.parts.cache import checkpoint_named
@@ -16,7 +16,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.models.catalogue import checkpoint_names, loaded_from
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, current, fit, remember, run_again, selected
+from pages.parts.state.session import address_notice, current, current_selection, fit, remember, run_again
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
 from pages.parts.translate.controls import fitting_selection, show_outcome
 from pages.parts.translate.details import (
@@ -29,7 +29,7 @@ from pages.parts.translate.details import (
 )
 from pages.parts.translate.picture import (
     QUESTION,
-    Linked,
+    WordLinks,
     linked_of,
     opening_options,
     show_link,
@@ -37,7 +37,7 @@ from pages.parts.translate.picture import (
     show_words,
     step_of,
 )
-from pages.parts.translate.productions import Produced, candidate_of, candidate_target, production_key, productions
+from pages.parts.translate.productions import Production, candidate_of, candidate_target, production_key, productions
 from pages.parts.translate.settings import Options
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.provenance import Provenance
@@ -48,7 +48,7 @@ INSIDE_HELP = "Shows every step from the words to this weight, with its numbers.
 
 def show() -> None:
     """The page, from top to bottom."""
-    selection = selected()
+    selection = current_selection()
     translators = checkpoint_names("encoder-decoder")
     pages.show_bar(selection, translators)
     remember(selection)
@@ -76,7 +76,7 @@ def show_translation() -> None:
     remember(selection)
 
 
-def production_and_pass(selection: Selection) -> tuple[Produced, ForcedPass]:
+def production_and_pass(selection: Selection) -> tuple[Production, ForcedPass]:
     """What decoding came to, and the pass over the one translation that is looked at."""
     checkpoint, options = checkpoint_named(selection.checkpoint), selection.of(Options)
     produced = produce(selection, checkpoint, options)
@@ -90,7 +90,7 @@ def shown_attention() -> ShownAttention:
     return ShownAttention(fit(current(), kinds), kinds, name_under(forced_pass.key))
 
 
-def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> Snapshot:
+def snapshot_of(selection: Selection, produced: Production, forced_pass: ForcedPass) -> Snapshot:
     """What files of the translation on the screen are made of."""
     options = selection.of(Options)
     target = candidate_target(selection, options, produced)
@@ -104,7 +104,7 @@ def snapshot_of(selection: Selection, produced: Produced, forced_pass: ForcedPas
     )
 
 
-def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
+def show_parts(selection: Selection, produced: Production, forced_pass: ForcedPass) -> None:
     """What was found, the picture, and what goes to another step; then everything else."""
     checkpoint = checkpoint_named(selection.checkpoint)
     linked = linked_of(checkpoint, forced_pass)
@@ -128,7 +128,7 @@ def show_parts(selection: Selection, produced: Produced, forced_pass: ForcedPass
 
 
 def show_below(
-    selection: Selection, produced: Produced, forced_pass: ForcedPass, linked: Linked, options: Options
+    selection: Selection, produced: Production, forced_pass: ForcedPass, linked: WordLinks, options: Options
 ) -> None:
     """The translation, one step of it, the explorer, probabilities, alignment, tree."""
     checkpoint = checkpoint_named(selection.checkpoint)
@@ -147,7 +147,7 @@ def show_below(
 
 
 def show_all(
-    selection: Selection, produced: Produced, forced_pass: ForcedPass, linked: Linked, options: Options
+    selection: Selection, produced: Production, forced_pass: ForcedPass, linked: WordLinks, options: Options
 ) -> None:
     """Every head of the three attentions, and the files."""
     pictures = ShownAttention(selection, kinds_of(forced_pass.trace), name_under(forced_pass.key))
@@ -163,16 +163,16 @@ def show_all(
     show_neighbours(pictures)
 
 
-def snapshot_of_heads(snapshot: Snapshot, linked: Linked, options: Options) -> Snapshot:
+def snapshot_of_heads(snapshot: Snapshot, linked: WordLinks, options: Options) -> Snapshot:
     """The heads that the title was read off, for the picture to share."""
     layer, *head = options.place()
     row = linked.row(options.step or 0, options.moment)
-    link = None if row is None else most_looked_at(read(linked.weights, options.place())[row])
+    link = None if row is None else most_looked_at(mean_of_reading(linked.weights, options.place())[row])
     key = None if link is None else link[0]
     return of_heads(snapshot, "cross", layer, head or None, row, key)
 
 
-def show_largest(linked: Linked, options: Options) -> None:
+def show_largest(linked: WordLinks, options: Options) -> None:
     """Where the largest weight of this step comes from, on the page of one head."""
     row = linked.row(options.step or 0, options.moment)
     if row is None:

@@ -7,10 +7,10 @@ from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import page_link
 from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import address_notice, selected
+from pages.parts.state.session import address_notice, current_selection
 from pages.parts.widgets.binding import bind_text, take
-from pages.parts.words.settings import LONGEST_FILTER, Words
-from viz.text.glossary import TERMS, Place, Term, explained, heading, index_rows, matching
+from pages.parts.words.settings import LONGEST_FILTER, WordsSettings
+from viz.text.glossary import TERMS, Term, TermPage, explanation, heading, index_rows, matching_terms
 
 QUESTION = "What does this word mean?"
 TITLE = f"{len(TERMS)} words, each with the place where it happens."
@@ -24,12 +24,12 @@ LEARN_HELP = "Twelve questions about your own sentence: you guess, and then see 
 
 def show() -> None:
     """The index of all words, and each with its sentence; the one that the address names above the others."""
-    selection = selected()
+    selection = current_selection()
     show_finding(QUESTION, TITLE, SENTENCE)
     address_notice()
-    named = TERMS.get(selection.of(Words).term)
-    filter_text = "" if picture_alone() else selection.of(Words).filter
-    groups = matching(filter_text)
+    named = TERMS.get(selection.of(WordsSettings).term)
+    filter_text = "" if picture_alone() else selection.of(WordsSettings).filter
+    groups = matching_terms(filter_text)
     with picture():
         if named is not None:
             with st.container(border=True, key="named_term"):
@@ -57,11 +57,11 @@ def show_term(term: Term, selection: Selection, where: str = "") -> None:
     """Its name, which the index leads to, its sentence, and the way to its place."""
     with st.container(gap="xxsmall", key=f"term_{where}{term.key}"):
         st.subheader(heading(term), anchor=False if where else term.key)
-        st.markdown(explained(term))
+        st.markdown(explanation(term))
         page_link(term.place.label, term.place.page, PLACE_HELP, **usable(term.place, selection.checkpoint))
 
 
-def usable(place: Place, checkpoint: str) -> dict[str, object]:
+def usable(place: TermPage, checkpoint: str) -> dict[str, object]:
     """What leads to a place, with a checkpoint that shows it where the present one does not."""
     names = [name for needed in place.needs for name in checkpoint_names(needed)]
     other = {"checkpoint": names[0]} if names and checkpoint not in names else {}

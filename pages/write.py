@@ -13,7 +13,6 @@ from model.decoding.steps import Step
 from model.measures.last_token import LastLink, most_unusual_link
 from model.measures.logit_lens import layer_predictions, lens_logits
 from pages.parts.cache import checkpoint_named
-from pages.parts.components.token_strip import KEY, written_tokens
 from pages.parts.explore.explorer_panel import ShownAttention, explorer_keeps_nothing, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, download_name, downloads, files
 from pages.parts.frame.downloads import button as download
@@ -26,13 +25,13 @@ from pages.parts.state import fields
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.session import (
     address_notice,
-    changed,
+    changed_selection,
     choose,
     current,
+    current_selection,
     fit,
     remember,
     run_again,
-    selected,
     steer,
 )
 from pages.parts.widgets.binding import bind, radio, select
@@ -48,6 +47,7 @@ from pages.parts.write.generation_cursor import (
     move,
     take_token,
 )
+from pages.parts.write.token_strip import KEY, written_tokens
 from viz.charts.logit_lens import lens_chart, lens_table
 from viz.charts.next_token import CHOSEN, drawn_tokens, stage_chart, titles_of
 from viz.explorer.attention_kinds import kinds_of
@@ -55,7 +55,7 @@ from viz.export.continuation_script import written_script
 from viz.export.provenance import Provenance
 from viz.sentences.token_strip import written_row
 from viz.text import writing_finding
-from viz.text.weight_sentences import kept
+from viz.text.weight_sentences import kept_tokens
 from viz.tokens import markdown_text, percent, visible
 
 QUESTION = "Which words does the model look at as it writes?"
@@ -118,7 +118,7 @@ MUTE_HELP = (
 def show() -> None:
     """The page, from top to bottom."""
     names = decoders()
-    selection = selected()
+    selection = current_selection()
     pages.show_bar(selection, names)
     if selection.checkpoint not in names:
         show_finding(QUESTION)
@@ -158,7 +158,7 @@ def show_parts(cursor: GenerationCursor) -> None:
 
 def show_next_token(cursor: GenerationCursor, step: Step) -> None:
     """The likeliest next token as the title; under it what was taken, and what the last token looked at."""
-    cut = kept(len(cursor.prompt), cursor.dropped)
+    cut = kept_tokens(len(cursor.prompt), cursor.dropped)
     if cursor.full or cursor.ended:
         show_finding(QUESTION, sentence=why_it_stops(cursor) + cut)
         return
@@ -416,7 +416,7 @@ def from_last_token(attention: ShownAttention) -> ShownAttention:
     if attention.selection.view.query is not None:
         return attention
     last = len(attention.kind.keys.tokens) - 1
-    return attention._replace(selection=changed(attention.selection, query=last))
+    return attention._replace(selection=changed_selection(attention.selection, query=last))
 
 
 def shown_attention() -> ShownAttention:

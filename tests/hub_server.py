@@ -193,10 +193,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer_question(self, parts: list[str], query: dict[str, list[str]]) -> None:
         """What /api/models says of a repository."""
-        found = self.repository(parts)
-        if found is None:
+        repository = self.repository(parts)
+        if repository is None:
             return
-        repo, rest = found
+        repo, rest = repository
         revisions = self.hub.repositories[repo]
         if self.hub.switches.nonsense:
             self.send(HTTPStatus.OK, b"<html>Welcome to our network</html>", {"Content-Type": "text/html"})
@@ -229,10 +229,10 @@ class Handler(BaseHTTPRequestHandler):
         """Whether the right token came along."""
         return self.headers.get("authorization") == f"Bearer {self.hub.switches.token}"
 
-    def revision(self, repo: str, wanted: str) -> str | None:
+    def revision(self, repo: str, reference: str) -> str | None:
         """The name under which a branch, a tag, a pull request or a commit is served."""
         revisions = self.hub.repositories[repo]
-        return next((name for name in revisions if wanted in (name, commit_of(revisions[name]))), None)
+        return next((name for name in revisions if reference in (name, commit_of(revisions[name]))), None)
 
     def references(self, repo: str) -> list[dict[str, str]]:
         """The branches of a repository."""
@@ -243,21 +243,21 @@ class Handler(BaseHTTPRequestHandler):
         """The pull requests of the converting account, and one of somebody else's."""
         numbers = [int(name.rpartition("/")[2]) for name in self.hub.repositories[repo] if name.startswith("refs/pr/")]
         authors = [(number, CONVERTER) for number in numbers] + [(max(numbers, default=0) + 1, "somebody")]
-        wanted = query.get("author", [None])[0]
+        asked_author = query.get("author", [None])[0]
         entries = [
             {"num": number, "title": TITLE, "status": "open", "isPullRequest": True, "author": {"name": author}}
             for number, author in authors
-            if wanted in (None, author) or self.hub.switches.all_authors
+            if asked_author in (None, author) or self.hub.switches.all_authors
         ]
         return {"count": len(entries), "start": 0, "discussions": entries}
 
     def answer_file(self, parts: list[str]) -> None:
         """A file at a revision."""
-        found = self.repository(parts)
-        if found is None:
+        repository = self.repository(parts)
+        if repository is None:
             return
-        repo, (_, wanted, *path) = found
-        revision = self.revision(repo, wanted)
+        repo, (_, reference, *path) = repository
+        revision = self.revision(repo, reference)
         if revision is None:
             self.refuse(HTTPStatus.NOT_FOUND, "RevisionNotFound", "Invalid rev id")
             return
@@ -282,8 +282,8 @@ class Handler(BaseHTTPRequestHandler):
         """A file, or the part of it that was asked for."""
         size = file.stat().st_size
         start, end, status = 0, size - 1, HTTPStatus.OK
-        if (wanted := self.headers.get("range")) and not self.hub.switches.no_ranges:
-            first, _, last = wanted.removeprefix("bytes=").partition("-")
+        if (byte_range := self.headers.get("range")) and not self.hub.switches.no_ranges:
+            first, _, last = byte_range.removeprefix("bytes=").partition("-")
             start, end = int(first), min(int(last) if last else end, end)
             status = HTTPStatus.PARTIAL_CONTENT
             headers = headers | {"Content-Range": f"bytes {start}-{end}/{size}"}

@@ -20,9 +20,9 @@ import torch
 from playwright.sync_api import Browser, Error
 
 from pages import FOLDER
+from tests.random_walk.actions import ACTION_PATIENCE, ACTIONS, DESKTOP, NothingThereError, Walk, start
+from tests.random_walk.checks import FaultError, Watch
 from tests.running import chromium, running_app, visitor
-from tests.wander_actions import ACTION_PATIENCE, ACTIONS, DESKTOP, NothingThereError, Walk, start
-from tests.wander_checks import FaultError, Watch
 
 LONGEST_WALK = 40  # actions, so that the way to a fault can be read
 HURRY = 0.15  # how often the next thing is done before the last one is answered
@@ -33,7 +33,7 @@ Found by `python -m tests.wander --seed {seed}`, in its first walk.
 """
 
 from tests.running import chromium, running_app, visitor
-from tests.wander_checks import Watch
+from tests.random_walk.checks import Watch
 
 with running_app() as (address, _), chromium() as browser, visitor(browser, width={width}, height={height}) as page:
     page.set_default_timeout({patience})

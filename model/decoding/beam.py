@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.decoding.steps import Chosen, Decoder, Node
+from model.decoding.steps import ChosenToken, Decoder, Node
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +47,7 @@ class Beams:
         logs = logits.log_softmax(dim=-1).masked_fill(self.ended[..., None], -torch.inf)
         logs[..., pad_id] = torch.where(self.ended, 0.0, logs[..., pad_id])
         totals, lengths = self.scores[..., None] + logs, self.lengths + (~self.ended).long()
-        ranks = ranked(totals, lengths[..., None], penalty)
+        ranks = length_normalised(totals, lengths[..., None], penalty)
         chosen = ranks.flatten(1).topk(self.scores.shape[1], dim=1).indices
         parents, tokens = chosen // logs.shape[-1], chosen % logs.shape[-1]
         written = self.written.gather(1, parents[..., None].expand(-1, -1, self.written.shape[-1]))
@@ -73,11 +73,11 @@ class Beams:
         rows = self.rows(beam, text)[: int(self.lengths[text, beam])]
         return [logits[text, row].cpu() for logits, row in zip(level_logits, rows, strict=False) if logits is not None]
 
-    def chosen(self, beam: int, started: tuple[int, ...], text: int = 0) -> list[Chosen]:
+    def chosen(self, beam: int, started: tuple[int, ...], text: int = 0) -> list[ChosenToken]:
         """The tokens that were added after ``started``; of beams that were recorded."""
         ids, path = self.ids(beam, text), self.path(beam, text)
         read = (started + ids[:count] for count in range(len(ids)))
-        return [Chosen(*one) for one in zip(ids, path, read, strict=True)]
+        return [ChosenToken(*one) for one in zip(ids, path, read, strict=True)]
 
     def rows(self, beam: int, text: int = 0) -> list[int]:
         """Which of the beams it was before each token, one that it is filled up with among them, and which it is."""
@@ -105,14 +105,14 @@ def tree(beams: Beams, penalty: float, pieces: Pieces) -> tuple[Node, ...]:
         assert level.parents is not None
         following = list[int | None]()
         for beam, parent in enumerate(level.parents[0].tolist()):
-            node = added(level, beam, places[parent], penalty, pieces)
+            node = last_node(level, beam, places[parent], penalty, pieces)
             following.append(places[parent] if node is None else len(nodes))
             nodes += [] if node is None else [node]
         places = following
     return tuple(nodes)
 
 
-def added(beams: Beams, beam: int, place: int | None, penalty: float, pieces: Pieces) -> Node | None:
+def last_node(beams: Beams, beam: int, place: int | None, penalty: float, pieces: Pieces) -> Node | None:
     """The node of a beam's last token; None where it got none."""
     assert beams.before is not None
     assert beams.parents is not None
@@ -126,12 +126,14 @@ def added(beams: Beams, beam: int, place: int | None, penalty: float, pieces: Pi
         token_id=token_id,
         token=pieces([token_id])[0],
         probability=float((score - beams.before.scores[0, parent]).exp()),
-        score=float(ranked(score, beams.lengths[0, beam], penalty)),
+        score=float(length_normalised(score, beams.lengths[0, beam], penalty)),
         ended=bool(beams.ended[0, beam]),
     )
 
 
-def ranked(scores: Float[Tensor, "*beam"], lengths: Int[Tensor, "*#beam"], penalty: float) -> Float[Tensor, "*beam"]:
+def length_normalised(
+    scores: Float[Tensor, "*beam"], lengths: Int[Tensor, "*#beam"], penalty: float
+) -> Float[Tensor, "*beam"]:
     """Scores divided by ((5 + length) / 6) ^ penalty, so that long texts are not the worse for being long.
 
     Wu et al. 2016, "Google's Neural Machine Translation System", equation 14. A penalty of 0 leaves the scores.

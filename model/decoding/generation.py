@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from model.decoding.beam import Beams, ranked, search, tree
+from model.decoding.beam import Beams, length_normalised, search, tree
 from model.decoding.logits_processors import NO_PROCESSORS, LogitsProcessors
-from model.decoding.steps import Chosen, Decoder, Generation, Settings, Step, taking, write
+from model.decoding.steps import ChosenToken, Decoder, Generation, Settings, Step, token_taker, write
 from model.errors import InputError, printable
 from model.tokenizer import Tokenizer
 from model.trace import Trace
@@ -64,7 +64,9 @@ class Writer:
     settings: Settings
     started: tuple[int, ...]  # what the decoder reads first
     longest: int  # ids in all
-    to_trace: Callable[[Sequence[Chosen], Sequence[int]], Trace]  # of the tokens produced, in these rows of the passes
+    to_trace: Callable[
+        [Sequence[ChosenToken], Sequence[int]], Trace
+    ]  # of the tokens produced, in these rows of the passes
     earlier: int = 0  # how many of what the decoder reads first count as produced
 
     def stream(self) -> Iterator[Generation]:
@@ -75,8 +77,8 @@ class Writer:
 
     def taken(self) -> Iterator[Generation]:
         """Greedy decoding or sampling."""
-        take = taking(self.settings, self.earlier)
-        written = list[Chosen]()
+        take = token_taker(self.settings, self.earlier)
+        written = list[ChosenToken]()
         for chosen in write(self.decoder, self.started, self.longest, take, self.settings.logits_processors):
             written.append(chosen)
             yield self.generation(written)
@@ -92,10 +94,12 @@ class Writer:
             yield Generation(**vars(best) | {"alternatives": tuple(others), "tree": nodes})
 
     def beam(self, beams: Beams, beam: int) -> Generation:
-        score = ranked(beams.scores[0, beam], beams.lengths[0, beam], self.settings.length_penalty)
+        score = length_normalised(beams.scores[0, beam], beams.lengths[0, beam], self.settings.length_penalty)
         return self.generation(beams.chosen(beam, self.started), float(score), beams.rows(beam))
 
-    def generation(self, written: list[Chosen], score: float | None = None, rows: Sequence[int] = ()) -> Generation:
+    def generation(
+        self, written: list[ChosenToken], score: float | None = None, rows: Sequence[int] = ()
+    ) -> Generation:
         """What these tokens come to, which were read in these rows; there are none but in a beam search."""
         ids = tuple(chosen.token_id for chosen in written)
         pieces = self.tokenizer.pieces(ids)

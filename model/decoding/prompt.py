@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from model.config import Config
-from model.decoding.steps import Chosen, Decoder, most_written
+from model.decoding.steps import ChosenToken, Decoder, most_written
 from model.decoding.stitched_trace import DecoderPass
 from model.edits import Edits
 from model.edits.checks import room
@@ -50,7 +50,7 @@ def written_trace(
     decoder: Decoder,
     ids: tuple[int, ...],
     started: tuple[int, ...],
-    written: Sequence[Chosen],
+    written: Sequence[ChosenToken],
     rows: Sequence[int] = (),
     *,
     name: str,

@@ -12,7 +12,7 @@ from torch import Tensor
 from model.cache import Cache
 from model.config import Config
 from model.decoding.logits_processors import NO_PROCESSORS, Logits, LogitsProcessors
-from model.decoding.stitched_trace import DecoderPass, cache_of, stitched
+from model.decoding.stitched_trace import DecoderPass, cache_of, stitched_trace
 from model.edits import NO_EDITS, Edits
 from model.edits.checks import incremental
 from model.trace import StackTrace, Trace
@@ -113,7 +113,7 @@ class Generation:
         return self.to_trace()
 
 
-class Chosen(NamedTuple):
+class ChosenToken(NamedTuple):
     """A token, and what it was chosen by."""
 
     token_id: int
@@ -166,7 +166,7 @@ class Decoder:
             rest = torch.tensor(ids[length:], device=passes[0].ids.device)
             passes.append(DecoderPass.of(self.model.decode(rest, edits=self.edits, past=cache_of(passes))))
         assert self.model.decoder is not None
-        stack = stitched(self.model.decoder, passes, self.edits)
+        stack = stitched_trace(self.model.decoder, passes, self.edits)
         logits = None if step_logits is None else self.predictions(stack.final, len(passes[0].ids) - 1, step_logits)
         return Trace(encoder=self.encoder, decoder=stack, pooled=None, logits=logits)
 
@@ -185,7 +185,7 @@ def write(
     longest: int,
     take: Callable[[Logits], int],
     logits_processors: LogitsProcessors,
-) -> Iterator[Chosen]:
+) -> Iterator[ChosenToken]:
     """One token after the other, until the end token or ``longest`` ids in all; the end token is included.
 
     ``take`` chooses by the processed logits. A memory is without rows. Whoever asks for no further token has those that
@@ -196,7 +196,7 @@ def write(
         logits, cache = decoder.read(torch.tensor(written, device=device), cache)
         next_logits = logits.cpu()
         chosen = take(logits_processors.applied(next_logits, written))
-        yield Chosen(chosen, next_logits, tuple(written))
+        yield ChosenToken(chosen, next_logits, tuple(written))
         written.append(chosen)
         if chosen == decoder.model.config.end_id:
             return
@@ -207,7 +207,7 @@ def likeliest(logits: Logits) -> int:
     return int(logits.argmax())
 
 
-def drawing(seed: int, earlier: int = 0) -> Callable[[Logits], int]:
+def sampler(seed: int, earlier: int = 0) -> Callable[[Logits], int]:
     """What draws a token with its probability, in an order that the seed decides.
 
     earlier: how many tokens are there already. The next is drawn as if the same seed had drawn those.
@@ -224,9 +224,9 @@ def drawing(seed: int, earlier: int = 0) -> Callable[[Logits], int]:
     return draw
 
 
-def taking(settings: Settings, earlier: int = 0) -> Callable[[Logits], int]:
+def token_taker(settings: Settings, earlier: int = 0) -> Callable[[Logits], int]:
     """What takes the next token by these settings, after so many that were produced."""
-    return drawing(settings.seed, earlier) if settings.method == "sample" else likeliest
+    return sampler(settings.seed, earlier) if settings.method == "sample" else likeliest
 
 
 def retaken(
@@ -236,7 +236,7 @@ def retaken(
 
     ``logits`` are those of one pass over ``ids``; where they took each of ``ids``, both are the same.
     """
-    take = taking(settings)
+    take = token_taker(settings)
     return [
         take(settings.logits_processors.applied(logits[place - 1], ids[:place])) for place in range(start, len(ids))
     ]

@@ -98,13 +98,13 @@ def cache_of(passes: Sequence[DecoderPass]) -> Cache:
     return Cache(blocks=tuple(blocks))
 
 
-def stitched(stack: Stack, passes: Sequence[DecoderPass], edits: Edits) -> StackTrace:
+def stitched_trace(stack: Stack, passes: Sequence[DecoderPass], edits: Edits) -> StackTrace:
     """The trace of one pass of ``stack`` over what these passes, without a batch axis, read one after the other.
 
     Nothing that was computed is computed again.
     """
     ids = torch.cat([each.ids for each in passes])
-    embedding, length = joined([each.embedding for each in passes]), len(ids)
+    embedding, length = joined_records([each.embedding for each in passes]), len(ids)
     cross = cross_passes([each.blocks[0] for each in passes])
     memory_length = cross[0].weights.shape[-1] if cross else None
     interventions = stack.interventions(edits, embedding.token, length, memory_length)
@@ -136,7 +136,7 @@ def stitched_block(
         stream_in=x,
         self_attention=stitched_attention(block.self_attention, own, mask_and_bias),
         cross_attention=cross,
-        feed_forward=joined([each.feed_forward for each in passes]),
+        feed_forward=joined_records([each.feed_forward for each in passes]),
         stream_out=rows(passes, "stream_out"),
     )
 
@@ -162,7 +162,7 @@ def cross_passes(blocks: Sequence[BlockPass]) -> list[AttentionPass]:
     return [block.cross_attention for block in blocks if block.cross_attention is not None]
 
 
-def joined(records: Sequence[T]) -> T:
+def joined_records(records: Sequence[T]) -> T:
     """One record with the lines of all of them."""
     values: dict[str, Any] = {
         field.name: None if getattr(records[0], field.name) is None else rows(records, field.name)

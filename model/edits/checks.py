@@ -102,7 +102,7 @@ def hidden_complaints(edits: Edits, config: Config, lengths: Mapping[str, int]) 
         elif hidden.attention == "feed-forward" or hidden.attention not in sublayers(config, hidden.stack):
             yield f"has no {hidden.attention} attention in its {hidden.stack}"
         else:
-            yield from missing("key", hidden.position, hidden.key_stack, lengths)
+            yield from missing_position("key", hidden.position, hidden.key_stack, lengths)
 
 
 def position_complaints(edits: Edits, config: Config, lengths: Mapping[str, int]) -> Iterator[str]:
@@ -130,10 +130,10 @@ def weight_complaints(edits: Edits, lengths: Mapping[str, int]) -> Iterator[str]
     for cell in sorted(edits.overwritten):
         memory = "encoder" if cell.site.attention == "cross" else cell.site.stack
         for kind, position, stack in (("query", cell.query, cell.site.stack), ("key", cell.key, memory)):
-            yield from missing(kind, position, stack, lengths)
+            yield from missing_position(kind, position, stack, lengths)
 
 
-def missing(kind: str, position: int, stack: str, lengths: Mapping[str, int]) -> Iterator[str]:
+def missing_position(kind: str, position: int, stack: str, lengths: Mapping[str, int]) -> Iterator[str]:
     """A query or key beyond the positions that a stack has, where it is told how many these are."""
     if position >= lengths.get(stack, position + 1):
         yield f"has no {kind} {position} here: the {stack} has positions 0 to {lengths[stack] - 1}"

@@ -7,7 +7,7 @@ from model.errors import UnsupportedTypeError, printable
 from model.families import bart, bert, distilbert, gemma, gpt2, gpt_neo, gpt_neox, llama, roberta, t5
 from model.families.family import Family, Fields, Source
 
-__all__ = ["OWN", "Family", "Fields", "Source", "family_of", "is_foreign", "supported"]
+__all__ = ["OWN", "Family", "Fields", "Source", "family_of", "is_foreign", "supported_types"]
 
 OWN = Family(name="", model_types=(), config=lambda fields, stored: Config.from_json(dict(fields.values)), table=None)
 FOREIGN = (
@@ -16,7 +16,7 @@ FOREIGN = (
 )  # fmt: skip
 
 
-def supported() -> list[str]:
+def supported_types() -> list[str]:
     """Every ``model_type`` that can be read."""
     return sorted(name for family in FOREIGN for name in family.model_types)
 
@@ -35,5 +35,5 @@ def family_of(values: dict[str, Any]) -> Family:
             return family
     kind = printable(values["model_type"])
     raise UnsupportedTypeError(
-        f"config.json: model_type: models of type {kind} cannot be opened; these can: {', '.join(supported())}."
+        f"config.json: model_type: models of type {kind} cannot be opened; these can: {', '.join(supported_types())}."
     )

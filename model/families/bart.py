@@ -5,7 +5,7 @@ from typing import Any
 from torch import Tensor
 
 from model.config import Config, expect
-from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, first_stored, tied
+from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, first_stored, has_tied_head
 
 TOKENS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
@@ -31,7 +31,7 @@ def sizes(fields: Fields, stored: frozenset[str]) -> dict[str, Any]:
         "norm_order": "post",
         "activation": fields.choice("activation_function", choices=ACTIVATIONS, default="gelu"),
         "scale_embeddings": fields.flag("scale_embedding", default=False),
-        "tie_embeddings": tied(stored, "lm_head"),
+        "tie_embeddings": has_tied_head(stored, "lm_head"),
         "vocabulary_bias": "final_logits_bias" in stored,
     }
 

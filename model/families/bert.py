@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.config import Config
-from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, first_stored, tied
+from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, first_stored, has_tied_head
 
 ACTIVATION_FIELD = "hidden_act"
 WORD_HEAD = "cls.predictions"
@@ -39,7 +39,7 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         positions="learned",
         word_head=words,
         vocabulary_bias=words,
-        tie_embeddings=tied(stored, f"{WORD_HEAD}.decoder"),
+        tie_embeddings=has_tied_head(stored, f"{WORD_HEAD}.decoder"),
         pooling="first-tanh" if pooled else "none",
         labels=fields.labels() if pooled and "classifier.weight" in stored else (),
         pad_id=fields.token_id("pad_token_id", vocabulary=common["vocabulary"], default=0) or 0,

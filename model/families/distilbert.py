@@ -1,7 +1,7 @@
 """DistilBERT (Sanh et al. 2019): BERT without segments and pooler, with half the layers."""
 
 from model.config import Config
-from model.families.family import ACTIVATIONS, Family, Fields, Table, tied
+from model.families.family import ACTIVATIONS, Family, Fields, Table, has_tied_head
 
 
 def read(fields: Fields, stored: frozenset[str]) -> Config:
@@ -24,7 +24,7 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         scale_embeddings=False,
         word_head=words,
         vocabulary_bias=words,
-        tie_embeddings=tied(stored, "vocab_projector"),
+        tie_embeddings=has_tied_head(stored, "vocab_projector"),
         pooling="first-relu" if classifies else "none",
         labels=fields.labels() if classifies else (),
         pad_id=fields.token_id("pad_token_id", vocabulary=vocabulary, default=0) or 0,

@@ -220,6 +220,6 @@ def first_stored(stored: frozenset[str], *names: str) -> str:
     return next((name for name in names if name in stored), names[-1])
 
 
-def tied(stored: frozenset[str], head: str) -> bool:
+def has_tied_head(stored: frozenset[str], head: str) -> bool:
     """Whether the projection to the vocabulary is the token table: where no matrix of its own is stored."""
     return f"{head}.weight" not in stored

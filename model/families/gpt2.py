@@ -5,7 +5,7 @@ from functools import partial
 from torch import Tensor
 
 from model.config import Config
-from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, tied
+from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, has_tied_head
 
 
 def read(fields: Fields, stored: frozenset[str]) -> Config:
@@ -29,7 +29,7 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         norm_epsilon=fields.number("layer_norm_epsilon", default=1e-5),
         activation=fields.choice("activation_function", choices=ACTIVATIONS, default="gelu_new"),
         scale_embeddings=False,
-        tie_embeddings=tied(stored, "lm_head"),
+        tie_embeddings=has_tied_head(stored, "lm_head"),
         start_id=fields.token_id("bos_token_id", vocabulary=vocabulary),
         end_id=fields.token_id("eos_token_id", vocabulary=vocabulary),
     )

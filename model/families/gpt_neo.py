@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.config import Config, expect
-from model.families.family import ACTIVATIONS, Family, Fields, Table, tied
+from model.families.family import ACTIVATIONS, Family, Fields, Table, has_tied_head
 
 
 def read(fields: Fields, stored: frozenset[str]) -> Config:
@@ -28,7 +28,7 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         norm_epsilon=fields.number("layer_norm_epsilon", default=1e-5),
         activation=fields.choice("activation_function", choices=ACTIVATIONS, default="gelu_new"),
         scale_embeddings=False,
-        tie_embeddings=tied(stored, "lm_head"),
+        tie_embeddings=has_tied_head(stored, "lm_head"),
         start_id=fields.token_id("bos_token_id", vocabulary=vocabulary),
         end_id=fields.token_id("eos_token_id", vocabulary=vocabulary),
     )
@@ -38,7 +38,7 @@ def layer_kinds(fields: Fields, layers: int) -> list[str]:
     """Whether each layer is "global" or "local", from ``attention_layers`` or, where there is none, the types."""
     types, listed = fields.values.get("attention_types"), fields.values.get("attention_layers")
     if types is not None or listed is None:
-        kinds = repeated(DEFAULT if types is None else types, layers)
+        kinds = repeated_kinds(DEFAULT if types is None else types, layers)
         expect(listed in (None, kinds), "attention_layers", listed, "what attention_types says")
         return kinds
     right = isinstance(listed, list) and len(listed) == layers and all(kind in KINDS for kind in listed)
@@ -46,7 +46,7 @@ def layer_kinds(fields: Fields, layers: int) -> list[str]:
     return listed
 
 
-def repeated(types: Any, layers: int) -> list[str]:
+def repeated_kinds(types: Any, layers: int) -> list[str]:
     """The kinds in ``attention_types``: [[kinds, how often], …]."""
     right = isinstance(types, list) and len(types) <= layers
     kinds: list[str] = []

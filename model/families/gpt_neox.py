@@ -6,7 +6,7 @@ from typing import Any
 from torch import Tensor
 
 from model.config import Config, expect
-from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, tied
+from model.families.family import ACTIVATIONS, Family, Fields, Source, Table, has_tied_head
 from model.families.rotary import BASE, rotary
 
 
@@ -30,7 +30,7 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         norm_epsilon=fields.number("layer_norm_eps", default=1e-5),
         activation=fields.choice("hidden_act", choices=ACTIVATIONS, default="gelu"),
         scale_embeddings=False,
-        tie_embeddings=tied(stored, "embed_out") and tied(stored, "lm_head"),
+        tie_embeddings=has_tied_head(stored, "embed_out") and has_tied_head(stored, "lm_head"),
         start_id=fields.token_id("bos_token_id", vocabulary=vocabulary),
         end_id=fields.token_id("eos_token_id", vocabulary=vocabulary),
         **rotation(fields, max(1, width // heads)),

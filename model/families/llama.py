@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.config import LARGEST_SIZE, Config, expect
-from model.families.family import ACTIVATIONS, Family, Fields, Table, tied
+from model.families.family import ACTIVATIONS, Family, Fields, Table, has_tied_head
 from model.families.rotary import BASE, FULL, SLIDING, alike, rotary, sliding_window, windows
 
 KV = "num_key_value_heads"
@@ -34,7 +34,7 @@ def sizes(fields: Fields, stored: frozenset[str], *, kv_heads: int | None = None
         "gated": True,
         "hidden_bias": False,
         "scale_embeddings": False,
-        "tie_embeddings": tied(stored, "lm_head"),
+        "tie_embeddings": has_tied_head(stored, "lm_head"),
         "start_id": fields.token_id("bos_token_id", vocabulary=vocabulary),
         "end_id": fields.token_id("eos_token_id", vocabulary=vocabulary),
     }

@@ -2,7 +2,7 @@
 
 from model.config import Config, expect
 from model.families import bert
-from model.families.family import Family, Fields, Table, first_stored, tied
+from model.families.family import Family, Fields, Table, first_stored, has_tied_head
 
 
 def read(fields: Fields, stored: frozenset[str]) -> Config:
@@ -22,7 +22,7 @@ def read(fields: Fields, stored: frozenset[str]) -> Config:
         position_offset=pad_id + 1,
         word_head=words,
         vocabulary_bias=words,
-        tie_embeddings=tied(stored, "lm_head.decoder"),
+        tie_embeddings=has_tied_head(stored, "lm_head.decoder"),
         pooling="first-tanh" if pooled else "none",
         labels=fields.labels() if classifies else (),
         pad_id=pad_id,

@@ -19,7 +19,7 @@ def rotary(fields: Fields, head_width: int, *, base: float, share: float | None 
     ``base`` and ``share`` are what the config says beside the object that describes the rotation, which may say
     otherwise. ``share`` is how much of a head rotates; None: all, whatever the config says.
     """
-    own = spelled(fields)
+    own = rotation_fields(fields)
     scaling = own.choice("rope_type", "type", choices=SCALINGS, default="default")
     return {
         "positions": "rotary",
@@ -58,7 +58,7 @@ def llama3(fields: Fields, own: Fields) -> dict[str, Any]:
     return {"rotary_low": low, "rotary_high": high, "rotary_original_length": longest}
 
 
-def spelled(fields: Fields) -> Fields:
+def rotation_fields(fields: Fields) -> Fields:
     """The object that describes the rotation, old or new; an empty one where there is none."""
     name = "rope_scaling" if fields.values.get("rope_scaling") else "rope_parameters"
     values = fields.values.get(name) or {}

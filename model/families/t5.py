@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.config import Config, expect
-from model.families.family import ACTIVATIONS, Family, Fields, Table, first_stored, tied
+from model.families.family import ACTIVATIONS, Family, Fields, Table, first_stored, has_tied_head
 
 # The words after "gated-" are those of the library, but for this one: version 1.1 means the tanh approximation.
 GATED = "gated-"
@@ -72,7 +72,7 @@ def output(fields: Fields, stored: frozenset[str], vocabulary: int) -> dict[str,
     pad_id = fields.token_id("pad_token_id", vocabulary=vocabulary, default=0) or 0
     return {
         "decoder_layers": fields.layers("num_decoder_layers", default=fields.layers("num_layers", "num_hidden_layers")),
-        "tie_embeddings": tied(stored, "lm_head"),
+        "tie_embeddings": has_tied_head(stored, "lm_head"),
         "output_scale": fields.size("d_model", "hidden_size") ** -0.5 if scaled else 1.0,
         "pad_id": pad_id,
         "start_id": fields.token_id("decoder_start_token_id", vocabulary=vocabulary, default=pad_id),

@@ -37,7 +37,7 @@ SAVE = "save it with numpy.savez"
 DAMAGED = "the file is damaged"
 
 
-def read_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.ndarray]:
+def read_arrays(content: bytes, names: Collection[str]) -> dict[str, np.ndarray]:
     """The arrays of these names that a file has. Lists of texts come as one-dimensional arrays of str.
 
     In safetensors, which know no text, a list stands under its name in the metadata as JSON, or as bytes of JSON in
@@ -46,9 +46,9 @@ def read_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.ndarray
     if len(content) > LARGEST_FILE:
         refuse(f"The file has {len(content):,} bytes; at most {LARGEST_FILE:,} are read")
     if content[:4] in (ZIP, DIRECTORY_ENDS):
-        return npz_arrays(content, wanted)
+        return npz_arrays(content, names)
     if content[8:9] == b"{":
-        return safetensors_arrays(content, wanted)
+        return safetensors_arrays(content, names)
     if content.startswith(NPY):
         refuse(f"The file holds one array without its tokens; {SAVE}, tokens beside the weights")
     if content.startswith(PICKLE):
@@ -64,14 +64,14 @@ def refuse(sentence: str) -> NoReturn:
 # NPZ: a zip of one NPY file for each array
 
 
-def npz_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.ndarray]:
+def npz_arrays(content: bytes, names: Collection[str]) -> dict[str, np.ndarray]:
     """Those of an NPZ file, once all that they say they unpack to is within the limit."""
     if TORCH in content[:LONGEST_START]:
         refuse(f"The file is one of torch.save, which can run code when it is loaded; {SAVE}")
     check_directory(content)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = {name: info for name, info in named_members(archive).items() if name in wanted}
+            members = {name: info for name, info in named_members(archive).items() if name in names}
             check_unpacked(sum(info.file_size for info in members.values()))
             return {name: npy_array(name, unpacked(archive, info)) for name, info in members.items()}
     except InputError:
@@ -94,13 +94,13 @@ def named_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """The members by the names of their arrays: no folders, none twice, none encrypted, packed as numpy packs."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
-        name, shown = info.filename.removesuffix(".npy"), printable(info.filename, 40)
+        name, printable_name = info.filename.removesuffix(".npy"), printable(info.filename, 40)
         if not MEMBER.fullmatch(info.filename):
-            refuse(f"The file holds “{shown}”, but an NPZ file holds arrays alone, in no folder; {SAVE}")
+            refuse(f"The file holds “{printable_name}”, but an NPZ file holds arrays alone, in no folder; {SAVE}")
         if name in members:
-            refuse(f"The file holds “{shown}” twice, so nobody could know which is meant; {SAVE} again")
+            refuse(f"The file holds “{printable_name}” twice, so nobody could know which is meant; {SAVE} again")
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            refuse(f"The file has “{shown}” encrypted, or packed as numpy does not; {SAVE}")
+            refuse(f"The file has “{printable_name}” encrypted, or packed as numpy does not; {SAVE}")
         members[name] = info
     return members
 
@@ -164,17 +164,17 @@ def laid_out(name: str, content: bytes, kind: np.dtype, shape: tuple[int, ...], 
 # safetensors: a header of JSON, then all numbers one after the other
 
 
-def safetensors_arrays(content: bytes, wanted: Collection[str]) -> dict[str, np.ndarray]:
+def safetensors_arrays(content: bytes, names: Collection[str]) -> dict[str, np.ndarray]:
     """Those of a safetensors file, and the lists of texts in its metadata."""
     try:
         header, body = safetensors_header(content)
         metadata = header.pop("__metadata__", {})
-        entries = {name: entry for name, entry in header.items() if name in wanted}
+        entries = {name: entry for name, entry in header.items() if name in names}
         shapes = {name: read_entry(FILE, name, entry) for name, entry in entries.items()}
         check_unpacked(sum(map(memory_of, entries.values())))
         arrays = {name: tensor_of(name, body, entries[name], shape) for name, shape in shapes.items()}
         lists = metadata if isinstance(metadata, dict) else {}
-        return arrays | {name: listed(name, str(text)) for name, text in lists.items() if name in wanted}
+        return arrays | {name: listed(name, str(text)) for name, text in lists.items() if name in names}
     except CheckpointError as refusal:  # of the checks that checkpoints share
         raise InputError(str(refusal)) from None
 

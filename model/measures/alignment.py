@@ -32,13 +32,15 @@ class Counts:
         return 1 - (self.found_sure + self.found_possible) / every if every else float("nan")
 
 
-def counts(found: Links, sure: Links, possible: Links) -> Counts:
+def counts(links: Links, sure: Links, possible: Links) -> Counts:
     """One sentence's; every sure link is possible too, whether ``possible`` repeats it or not."""
-    allowed = len(found & (sure | possible))
-    return Counts(found=len(found), sure=len(sure), found_sure=len(found & sure), found_possible=allowed)
+    allowed = len(links & (sure | possible))
+    return Counts(found=len(links), sure=len(sure), found_sure=len(links & sure), found_possible=allowed)
 
 
-def read(weights: Float[np.ndarray, "layer head query key"], reading: Reading) -> Float[np.ndarray, "query key"]:
+def mean_of_reading(
+    weights: Float[np.ndarray, "layer head query key"], reading: Reading
+) -> Float[np.ndarray, "query key"]:
     """The mean of the heads that a reading names."""
     chosen = weights[reading]
     return chosen.mean(axis=tuple(range(chosen.ndim - 2)), dtype=np.float64)
@@ -66,7 +68,7 @@ def _membership(words: Words, count: int) -> Float[np.ndarray, "word position"]:
     return np.array([[float(word == number) for word in words] for number in range(count)]).reshape(count, len(words))
 
 
-def producing(words: Words) -> list[int | None]:
+def produced_words(words: Words) -> list[int | None]:
     """Which word a position produces a piece of, from those that the positions read: the next position's."""
     return [*words[1:], None]
 
@@ -77,7 +79,7 @@ def renumbered(words: Words) -> list[int | None]:
     return [None if word is None else numbers[word] for word in words]
 
 
-def aligned(weights: Float[np.ndarray, "target source"]) -> Links:
+def strongest_links(weights: Float[np.ndarray, "target source"]) -> Links:
     """Every target word with the source word that it gives most to, the earlier of equals; none where all is 0."""
     most = weights.argmax(axis=1) if weights.size else []
     return frozenset((int(source), target) for target, source in enumerate(most) if weights[target, source] > 0)

@@ -59,7 +59,7 @@ def mean_length(stream: Stream) -> float:
     return float(np.linalg.norm(double(stream), axis=1).mean())
 
 
-def matching(first: Sequence[int], second: Sequence[int]) -> list[int] | None:
+def matching_positions(first: Sequence[int], second: Sequence[int]) -> list[int] | None:
     """Where each id of ``second`` stands in ``first``, the n-th of equal ids at the n-th; None for other ids."""
     if sorted(first) != sorted(second):
         return None

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float
 
-from model.measures.alignment import Reading, Words, read, readings, word_weights
+from model.measures.alignment import Reading, Words, mean_of_reading, readings, word_weights
 
 # As ``model.training.alignment`` names its figures; layers and heads count from 1 there.
 RATE = re.compile(r"alignment error rate, (?P<set>.+?), (?P<what>the diagonal|(?:best head,|mean of) .+)", re.DOTALL)
@@ -102,7 +102,7 @@ def pointed_reading(
     The arguments are those of ``word_weights``. Of equals the first of ``readings``.
     """
     every = readings(*weights.shape[:2])
-    return max(every, key=lambda one: information(word_weights(read(weights, one), queries, keys, counted)))
+    return max(every, key=lambda one: information(word_weights(mean_of_reading(weights, one), queries, keys, counted)))
 
 
 def most_reordered(

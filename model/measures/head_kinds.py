@@ -96,7 +96,7 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Measured:
+class KindScores:
     """The scores of one text by kind, their nulls, and the standard errors of these.
 
     shuffled: the mean over the shuffled texts, in the cells of the text itself.
@@ -283,18 +283,18 @@ def entropy(weights: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "
 # Their nulls
 
 
-def measure(weights: Weights, sides: Sides, shuffles: Iterable[Weights]) -> Measured:
+def measure(weights: Weights, sides: Sides, shuffles: Iterable[Weights]) -> KindScores:
     """Every kind's score and null. ``shuffles``: the weights of the same tokens in other orders, one after another.
 
     Without any, no kind about words exceeds its null. ValueError for weights of other shapes.
     """
-    pointing, keys = points_at(checked(weights, sides), sides)
+    pointing, keys = points_at(checked_weights(weights, sides), sides)
     scores = scores_at(weights, sides, keys) | {"points_at": pointing}
-    again = (checked(each, sides, weights.shape[:2]) for each in shuffles)
+    again = (checked_weights(each, sides, weights.shape[:2]) for each in shuffles)
     shuffled, errors = mean_and_error([scores_at(each, sides, keys) for each in again] or [scores])
-    of_positions = {kind: permuted(weights, sides, kind) for kind in OF_POSITIONS}
+    of_positions = {kind: permutation_null(weights, sides, kind) for kind in OF_POSITIONS}
     even = np.broadcast_to(random_spread(sides), scores["spreads"].shape)
-    return Measured(
+    return KindScores(
         sides=sides,
         scores=scores,
         nulls=shuffled
@@ -307,7 +307,7 @@ def measure(weights: Weights, sides: Sides, shuffles: Iterable[Weights]) -> Meas
     )
 
 
-def checked(weights: Weights, sides: Sides, heads: tuple[int, ...] | None = None) -> Weights:
+def checked_weights(weights: Weights, sides: Sides, heads: tuple[int, ...] | None = None) -> Weights:
     """The weights. ValueError where they are not of these queries and keys, or not of (layer, head) as the text's."""
     expected = (*(heads or weights.shape[:2]), *sides.counted.shape)
     if weights.shape != expected or 0 in expected:
@@ -330,7 +330,7 @@ def mean_and_error(shuffles: Sequence[dict[str, Scores]]) -> tuple[dict[str, Sco
     return means, {kind: values.std(axis=0) / np.sqrt(rest) for kind, values in stacked.items()}
 
 
-def permuted(weights: Weights, sides: Sides, kind: str) -> tuple[Scores, Scores]:
+def permutation_null(weights: Weights, sides: Sides, kind: str) -> tuple[Scores, Scores]:
     """Mean and standard deviation of a score when the weights of every query change places among the keys it sees.
 
     Exact, without permuting anything: those of one cell are those of its row. They are taken over the keys that count;
@@ -384,20 +384,20 @@ def leads_of(weights: Weights, sides: Sides, keys: Int[np.ndarray, "layer head"]
 # What is worth a look
 
 
-def finding(measured: Measured) -> Finding | None:
+def finding(measured: KindScores) -> Finding | None:
     """The head to open on; None where no score exceeds its null.
 
     The largest excess among the heads that look at a word; where it is below 0.25, among all kinds but punctuation and
     the first token; then punctuation; an attention sink last, for it says nothing of the text. Of equals the first
     kind, layer and head.
     """
-    candidates = exceeding(measured)
+    candidates = findings_above_null(measured)
     if not candidates:
         return None
     return max(candidates, key=lambda each: (rank(each, measured), each.excess))  # of equals the first
 
 
-def cards(measured: Measured, opening: Finding | None, most: int = CARDS) -> tuple[Finding, ...]:
+def cards(measured: KindScores, opening: Finding | None, most: int = CARDS) -> tuple[Finding, ...]:
     """Other heads worth a look: at most one of each kind, the largest excess first, without the finding's kind.
 
     A head is offered once, for what it exceeds its null at most, and the finding's head not again; a word that is
@@ -405,7 +405,7 @@ def cards(measured: Measured, opening: Finding | None, most: int = CARDS) -> tup
     """
     chosen: list[Finding] = []
     taken = [] if opening is None else [opening]
-    for each in sorted(exceeding(measured), key=lambda each: -each.excess):  # stable: of equals the first
+    for each in sorted(findings_above_null(measured), key=lambda each: -each.excess):  # stable: of equals the first
         new = all(each.kind != one.kind and (each.layer, each.head) != (one.layer, one.head) for one in taken)
         if new and (each.kind != "points_at" or rank(each, measured) > 1):
             chosen.append(each)
@@ -413,10 +413,10 @@ def cards(measured: Measured, opening: Finding | None, most: int = CARDS) -> tup
     return tuple(chosen[:most])
 
 
-def best_of_heads(measured: Measured) -> dict[tuple[int, int], Finding]:
+def best_of_heads(measured: KindScores) -> dict[tuple[int, int], Finding]:
     """What every head does most notably, by (layer, head), in the order of ``finding``; the others do nothing such."""
     best: dict[tuple[int, int], Finding] = {}
-    for each in sorted(exceeding(measured), key=lambda each: (rank(each, measured), each.excess)):
+    for each in sorted(findings_above_null(measured), key=lambda each: (rank(each, measured), each.excess)):
         best[each.layer, each.head] = each
     return best
 
@@ -430,7 +430,7 @@ def cells_of(sides: Sides, candidate: Finding) -> Cells:
     return sides.cells[candidate.kind]
 
 
-def rank(candidate: Finding, measured: Measured) -> int:
+def rank(candidate: Finding, measured: KindScores) -> int:
     """What comes before what, whatever the excess: a word to which much attention goes has the highest rank."""
     if is_sink(candidate, measured):
         return 0
@@ -439,7 +439,7 @@ def rank(candidate: Finding, measured: Measured) -> int:
     return 3 if candidate.kind == "points_at" and candidate.excess >= NOTABLE else 2
 
 
-def exceeding(measured: Measured) -> list[Finding]:
+def findings_above_null(measured: KindScores) -> list[Finding]:
     """Every kind and head whose score exceeds its null: by 0.05, and by three of the null's standard errors."""
     findings = []
     for kind in KINDS:
@@ -452,7 +452,7 @@ def exceeding(measured: Measured) -> list[Finding]:
     return findings
 
 
-def finding_of(measured: Measured, kind: str, layer: int, head: int) -> Finding:
+def finding_of(measured: KindScores, kind: str, layer: int, head: int) -> Finding:
     """One head as one kind."""
     place = (layer, head)
     key = {"points_at": int(measured.keys[place]), "first_token": 0}.get(kind)
@@ -478,14 +478,14 @@ def queries_of(sides: Sides, kind: str, key: int | None) -> Bool[np.ndarray, " q
     return np.asarray(sides.cells[kind].any(axis=1))
 
 
-def is_sink(candidate: Finding, measured: Measured) -> bool:
+def is_sink(candidate: Finding, measured: KindScores) -> bool:
     """Whether a head looks at the first token for its place: any other token gets its attention there as well."""
     place = (candidate.layer, candidate.head)
     kept = measured.shuffled["first_token"][place] - measured.nulls["first_token"][place] > LEAST_EXCESS
     return candidate.kind == "first_token" or (candidate.kind == "points_at" and candidate.key == 0 and bool(kept))
 
 
-def is_about_punctuation(candidate: Finding, measured: Measured) -> bool:
+def is_about_punctuation(candidate: Finding, measured: KindScores) -> bool:
     """Whether a head looks at punctuation."""
     if candidate.kind == "points_at" and candidate.key is not None:
         return bool(measured.sides.punctuation[candidate.key])

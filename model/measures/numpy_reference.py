@@ -50,7 +50,7 @@ class ReferenceAttention:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fed:
+class FeedForwardArrays:
     """One feed-forward layer."""
 
     input: Float[np.ndarray, "position width"]
@@ -63,7 +63,7 @@ class Layer:
     stream_in: Float[np.ndarray, "position width"]
     self_attention: ReferenceAttention
     cross_attention: ReferenceAttention | None
-    feed_forward: Fed
+    feed_forward: FeedForwardArrays
     stream_out: Float[np.ndarray, "position width"]
 
 
@@ -368,14 +368,14 @@ class Numbers:
         seen |= stack in self.edits.unmasked
         return seen & (key <= query) if stack in self.edits.causal else seen
 
-    def fed_forward(self, stack: str, layer: int, x: np.ndarray) -> Fed:
+    def fed_forward(self, stack: str, layer: int, x: np.ndarray) -> FeedForwardArrays:
         """The feed-forward layer."""
         at = f"{stack}.blocks.{layer}.feed_forward"
         seen = self.before(SublayerSite(stack, layer, "feed-forward"), x)
         hidden = ACTIVATIONS[self.config.activation](self.linear(f"{at}.inner", seen))
         if self.config.gated:
             hidden = hidden * self.linear(f"{at}.gated", seen)
-        return Fed(input=seen, hidden=hidden, output=self.linear(f"{at}.outer", hidden))
+        return FeedForwardArrays(input=seen, hidden=hidden, output=self.linear(f"{at}.outer", hidden))
 
 
 def residual_of(site: SublayerSite) -> str:

@@ -18,7 +18,14 @@ from torch import Tensor
 from model.attention import MultiHeadAttention, join, split
 from model.edits import NO_EDITS, Edits, HeadSite
 from model.edits.interventions import LayerInterventions, ResidualInterventions
-from model.measures.weight_answer import Answer, answer_of, logits_of, probabilities_of, reading, vector_read
+from model.measures.weight_answer import (
+    Answer,
+    answer_of,
+    logits_of,
+    mean_cross_attention,
+    probabilities_of,
+    vector_read,
+)
 from model.tokenizer import Tokenizer
 from model.trace import AttentionTrace, BlockTrace, StackTrace, Trace
 from model.transformer import Transformer
@@ -170,7 +177,7 @@ def path_of(
     )
 
 
-def computed(path: WeightPath, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+def module_output(path: WeightPath, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
     """What a module gives for what the trace holds, on the module's own device, back on the CPU as float32."""
     device = path.model.embedding.weight.device
     with torch.no_grad():
@@ -188,13 +195,13 @@ def stream_before(path: WeightPath) -> Float[Tensor, "position width"]:
     if path.site.attention != "cross":
         return path.block.stream_in
     add = partial(path.modules.self_residual.add, interventions=path.interventions.self_residual)
-    return computed(path, add, path.block.stream_in, path.block.self_attention.output)
+    return module_output(path, add, path.block.stream_in, path.block.self_attention.output)
 
 
 def stream_after(path: WeightPath) -> Float[Tensor, "position width"]:
     """The stream with what the attention said."""
     add = partial(path.residual.add, interventions=path.around)
-    return computed(path, add, stream_before(path), path.attention.output)
+    return module_output(path, add, stream_before(path), path.attention.output)
 
 
 def key_input(path: WeightPath) -> Float[Tensor, "position width"]:
@@ -246,7 +253,7 @@ def projection(path: WeightPath) -> Quantities:
         if path.is_rotated_or_normed:
             read = path.attention.input if name == "query" else key_input(path)
             heads = path.module.heads if name == "query" else path.module.kv_heads
-            plain = split(computed(path, linear, read), heads)
+            plain = split(module_output(path, linear, read), heads)
             quantities[f"{name}_projected"] = quantity("head_width", plain[head, place])
     return quantities | query_and_key(path)
 
@@ -407,7 +414,7 @@ def pooling(path: WeightPath) -> Quantities:
     answer, final = path.answer, path.queries.final
     quantities = {"final": quantity("width", final[path.site.query])}
     if path.site.stack == "encoder" and answer.kind == "written":
-        return quantities | {"reading": quantity("target", reading(path.trace, path.site.query))}
+        return quantities | {"reading": quantity("target", mean_cross_attention(path.trace, path.site.query))}
     if path.trace.pooled is not None:
         mean = path.model.config.pooling == "mean"
         rows = {"finals": quantity("position width", final)} if mean else {"first_final": quantity("width", final[0])}

@@ -13,7 +13,7 @@ SHOWN = 8  # likeliest tokens that are kept of every step
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forced:
+class ForcedToken:
     """One token of the text."""
 
     token_id: int
@@ -23,7 +23,7 @@ class Forced:
     likeliest: tuple[tuple[int, float], ...]  # ids and probabilities, the likeliest first
 
 
-def forced(logits: Float[Tensor, "position vocabulary"], ids: Sequence[int]) -> tuple[Forced, ...]:
+def forced_tokens(logits: Float[Tensor, "position vocabulary"], ids: Sequence[int]) -> tuple[ForcedToken, ...]:
     """Every id by the logits of the position that comes before it, in float64.
 
     ValueError unless there is one for each position.
@@ -33,11 +33,11 @@ def forced(logits: Float[Tensor, "position vocabulary"], ids: Sequence[int]) -> 
     return tuple(one_forced(row, token_id) for row, token_id in zip(logits, ids, strict=True))
 
 
-def one_forced(logits: Float[Tensor, "vocabulary"], token_id: int) -> Forced:
+def one_forced(logits: Float[Tensor, "vocabulary"], token_id: int) -> ForcedToken:
     """One token by what the model said before it."""
     logs = logits.double().log_softmax(dim=-1)
     best = logs.exp().topk(min(SHOWN, len(logs)))
-    return Forced(
+    return ForcedToken(
         token_id=token_id,
         probability=float(logs[token_id].exp()),
         log_probability=float(logs[token_id]),
@@ -46,12 +46,12 @@ def one_forced(logits: Float[Tensor, "vocabulary"], token_id: int) -> Forced:
     )
 
 
-def log_probability(tokens: Sequence[Forced]) -> float:
+def log_probability(tokens: Sequence[ForcedToken]) -> float:
     """Of all tokens together: the sum, natural logarithm."""
     return float(torch.tensor([token.log_probability for token in tokens], dtype=torch.float64).sum())
 
 
-def word_probabilities(tokens: Sequence[Forced], words: Sequence[int]) -> list[float]:
+def word_probabilities(tokens: Sequence[ForcedToken], words: Sequence[int]) -> list[float]:
     """The probability of every word, from 0 on: the product of those of its tokens. words: the word of each token."""
     logs = np.bincount(words, weights=[token.log_probability for token in tokens])
     return [math.exp(log) for log in logs.tolist()]

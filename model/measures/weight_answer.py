@@ -44,7 +44,9 @@ def answer_of(config: Config, trace: Trace, stack: str, query: int, tokenizer: T
     if config.labels:
         return Answer(kind="label")
     if config.is_encoder_decoder:
-        return Answer(kind="written", position=query if stack == "decoder" else int(reading(trace, query).argmax()))
+        return Answer(
+            kind="written", position=query if stack == "decoder" else int(mean_cross_attention(trace, query).argmax())
+        )
     if config.has_decoder:
         return Answer(kind="next", position=query)
     return masked_answer(trace, query, tokenizer) if config.word_head else Answer(kind="none")
@@ -53,14 +55,14 @@ def answer_of(config: Config, trace: Trace, stack: str, query: int, tokenizer: T
 def masked_answer(trace: Trace, query: int, tokenizer: Tokenizer | None) -> Answer:
     """The answer at the query if it is a mask, else at the first mask, else at the query all the same."""
     ids = trace.text_stack.ids.tolist()
-    for position, found in ((query, ids[query : query + 1]), (None, ids)):
-        place = None if tokenizer is None else tokenizer.first_masked(found)
+    for position, candidates in ((query, ids[query : query + 1]), (None, ids)):
+        place = None if tokenizer is None else tokenizer.first_masked(candidates)
         if place is not None:
             return Answer(kind="masked", position=place if position is None else position)
     return Answer(kind="placed", position=query)
 
 
-def reading(trace: Trace, key: int) -> Float[Tensor, " query"]:
+def mean_cross_attention(trace: Trace, key: int) -> Float[Tensor, " query"]:
     """What each query of the decoder gives a position of the encoder, averaged over all layers and heads."""
     assert trace.decoder is not None
     attentions = [block.cross_attention for block in trace.decoder.blocks if block.cross_attention is not None]

@@ -21,13 +21,13 @@ from model.measures.head_kinds import (
     CELLS,
     ERRORS,
     LEAST_EXCESS,
-    Measured,
+    KindScores,
     Scores,
     Sides,
     Weights,
-    checked,
+    checked_weights,
     leads_of,
-    permuted,
+    permutation_null,
     points_at,
     random_spread,
     scores_at,
@@ -48,21 +48,21 @@ def sides_of_stored(stored: StoredAttention) -> Sides:
     )
 
 
-def measure_alone(weights: Weights, sides: Sides) -> Measured:
+def measure_alone(weights: Weights, sides: Sides) -> KindScores:
     """Every kind's score and null, as ``head_kinds.measure`` gives them with shuffles of the text.
 
     errors: what ``exceeding`` takes three of: of ``points_at`` and the kinds about cells, the standard deviation of the
     score of such a head, or more of it, where by accident some head of the file lies further out than three. ValueError
     for weights of other shapes than the sides.
     """
-    pointing, keys = points_at(checked(weights, sides), sides)
+    pointing, keys = points_at(checked_weights(weights, sides), sides)
     scores = scores_at(weights, sides, keys) | {"points_at": pointing}
     drawn = scores_by_chance(weights, sides)
-    chance = {kind: permuted(weights, sides, kind) for kind in CELLS}
+    chance = {kind: permutation_null(weights, sides, kind) for kind in CELLS}
     chance["points_at"] = drawn["points_at"].mean(axis=0), drawn["points_at"].std(axis=0, ddof=1)
     stricter = furthest(drawn, chance) / ERRORS
     even = np.broadcast_to(random_spread(sides), pointing.shape)
-    return Measured(
+    return KindScores(
         sides=sides,
         scores=scores,
         nulls={kind: mean for kind, (mean, _) in chance.items()} | {"spreads": even},

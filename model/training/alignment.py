@@ -26,12 +26,12 @@ from model.measures.alignment import (
     Counts,
     Links,
     Reading,
-    aligned,
     counts,
     diagonal,
-    producing,
-    read,
+    mean_of_reading,
+    produced_words,
     readings,
+    strongest_links,
     word_weights,
 )
 from model.trace import StackTrace
@@ -46,7 +46,7 @@ Places = dict[tuple[str, Reading], Counts]  # by moment and reading
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aligned:
+class AlignedPair:
     """A sentence, its translation, and the links between their words."""
 
     source: tuple[str, ...]
@@ -55,7 +55,7 @@ class Aligned:
     possible: Links
 
 
-def read_aligned(path: Path) -> Iterator[Aligned]:
+def read_aligned(path: Path) -> Iterator[AlignedPair]:
     """The sentences of a file. Raises InputError naming the file and the line."""
     for number, line in enumerate(lines(path), start=1):
         try:
@@ -66,10 +66,10 @@ def read_aligned(path: Path) -> Iterator[Aligned]:
             }
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{path.name}: line {number} holds no aligned sentence.") from None
-        yield Aligned(**words, **links)  # type: ignore[arg-type]
+        yield AlignedPair(**words, **links)  # type: ignore[arg-type]
 
 
-def joined(words: tuple[str, ...]) -> tuple[str, list[tuple[int, int]]]:
+def joined_words(words: tuple[str, ...]) -> tuple[str, list[tuple[int, int]]]:
     """Words as a text, with the characters of each: as the model is used to read it, "didn't." and not "didn 't ."."""
     text, spans = "", list[tuple[int, int]]()
     for word in words:
@@ -82,19 +82,19 @@ def joined(words: tuple[str, ...]) -> tuple[str, list[tuple[int, int]]]:
 
 def words_of(stack: StackTrace, spans: list[tuple[int, int]]) -> list[int | None]:
     """For every position the word that most of its characters are of; None for what was added."""
-    return [None if span is None else covering(span, spans) for span in stack.spans or ()]
+    return [None if span is None else covering_word(span, spans) for span in stack.spans or ()]
 
 
-def covering(piece: tuple[int, int], spans: list[tuple[int, int]]) -> int | None:
+def covering_word(piece: tuple[int, int], spans: list[tuple[int, int]]) -> int | None:
     """The word that has most of a piece's characters."""
     shared = [min(piece[1], end) - max(piece[0], start) for start, end in spans]
     best = max(range(len(shared)), key=shared.__getitem__, default=None)
     return best if best is not None and shared[best] > 0 else None
 
 
-def found_links(checkpoint: Checkpoint, pair: Aligned) -> dict[tuple[str, Reading], Links]:
+def found_links(checkpoint: Checkpoint, pair: AlignedPair) -> dict[tuple[str, Reading], Links]:
     """The alignment that every moment and every reading gives."""
-    (source, sources), (target, targets) = joined(pair.source), joined(pair.target)
+    (source, sources), (target, targets) = joined_words(pair.source), joined_words(pair.target)
     trace = checkpoint.trace(source, target=target, logits=False)
     assert trace.encoder is not None
     assert trace.decoder is not None
@@ -102,14 +102,14 @@ def found_links(checkpoint: Checkpoint, pair: Aligned) -> dict[tuple[str, Readin
     weights = trace.decoder.cross_weights().numpy()
     sizes = len(pair.target), len(pair.source)
     links = {}
-    for moment, words in {"produced": producing(queries), "read": queries}.items():
+    for moment, words in {"produced": produced_words(queries), "read": queries}.items():
         of_words = word_weights(weights, words, keys, sizes).astype(np.float32)
         for reading in readings(*weights.shape[:2]):
-            links[moment, reading] = aligned(read(of_words, reading))
+            links[moment, reading] = strongest_links(mean_of_reading(of_words, reading))
     return links
 
 
-def measured(checkpoint: Checkpoint, pairs: list[Aligned]) -> Places:
+def reading_counts(checkpoint: Checkpoint, pairs: list[AlignedPair]) -> Places:
     """What the error rates of all readings come from."""
     totals: Places = defaultdict(Counts)
     for pair in tqdm(pairs, desc="aligning", leave=False):
@@ -118,10 +118,10 @@ def measured(checkpoint: Checkpoint, pairs: list[Aligned]) -> Places:
     return totals
 
 
-def figures(checkpoint: Checkpoint, pairs: list[Aligned], name: str) -> Iterator[dict[str, Any]]:
+def figures(checkpoint: Checkpoint, pairs: list[AlignedPair], name: str) -> Iterator[dict[str, Any]]:
     """Every figure as it stands in a card, but for the command."""
-    chosen_by, judged = measured(checkpoint, pairs[0::2]), pairs[1::2]
-    totals = measured(checkpoint, judged)
+    chosen_by, judged = reading_counts(checkpoint, pairs[0::2]), pairs[1::2]
+    totals = reading_counts(checkpoint, judged)
     guess = sum((counts(diagonal(len(p.target), len(p.source)), p.sure, p.possible) for p in judged), Counts())
     yield figure(f"{name}, the diagonal", guess, judged)
     for moment in MOMENTS:
@@ -142,14 +142,16 @@ def reading_name(reading: Reading) -> str:
     return f"mean of layer {reading[0] + 1}" if reading else "mean of all heads"
 
 
-def figure(what: str, total: Counts, judged: list[Aligned]) -> dict[str, Any]:
+def figure(what: str, total: Counts, judged: list[AlignedPair]) -> dict[str, Any]:
     value = round(100 * total.error_rate, 2)
     return {"what": f"alignment error rate, {what}", "value": value, "unit": "%", "examples": len(judged)}
 
 
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
-    checkpoint = command_line.evaluated(options, lambda config: config.is_encoder_decoder, "has no cross-attention")
+    checkpoint = command_line.checkpoint_to_evaluate(
+        options, lambda config: config.is_encoder_decoder, "has no cross-attention"
+    )
     files = sorted(options.data.glob(FILES)) if options.data.is_dir() else [options.data]
     if not files:
         raise InputError(f"{options.data.name}: found no file {FILES}.")

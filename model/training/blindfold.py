@@ -95,7 +95,7 @@ def predictions(windows: Windows, edits: Edits) -> Predict:
 
 
 @torch.inference_mode()
-def written(model: Transformer, characters: Characters, edits: Edits, count: int) -> str:
+def continuation_of(model: Transformer, characters: Characters, edits: Edits, count: int) -> str:
     """The prompt's continuation, the likeliest character each time; what comes next is not there to be seen."""
     ids = characters.encode(PROMPT).tolist()
     begun = len(ids)
@@ -118,13 +118,13 @@ def word_pairs(text: str) -> Iterator[tuple[str, str]]:
     return pairwise(WORD.findall(text.lower()))
 
 
-def known_pairs(text: str, known: set[tuple[str, str]]) -> dict[str, int]:
-    """How many pairs of neighbouring words a written text has, and how many of them are known.
+def known_pairs(text: str, training_pairs: set[tuple[str, str]]) -> dict[str, int]:
+    """How many pairs of neighbouring words a written text has, and how many of them the training text has.
 
     The last word may be cut off, so its pair is left out.
     """
     pairs = list(word_pairs(text))[:-1]
-    return {"pairs": len(pairs), "known": sum(pair in known for pair in pairs)}
+    return {"pairs": len(pairs), "known": sum(pair in training_pairs for pair in pairs)}
 
 
 def one_run(name: str, stories: tuple[list[Book], list[Book]], options: argparse.Namespace, folder: Path) -> Any:
@@ -151,17 +151,17 @@ def keep_text(
     """Write down what a model writes after so many steps, and its loss where it cannot look ahead."""
     assert isinstance(model, Transformer)
     model.eval()
-    text, loss = written(model, characters, edits, count), prefix_loss(model, held_out, edits)
+    text, loss = continuation_of(model, characters, edits, count), prefix_loss(model, held_out, edits)
     values = {"step": run.steps, "prefix_loss": round(loss, 5), "text": text, "seconds": round(run.seconds)}
     records.write(folder / f"written-{run.steps}.json", values)
 
 
-def result(name: str, model: Transformer, known: set[tuple[str, str]], folder: Path) -> dict[str, Any]:
+def result(name: str, model: Transformer, training_pairs: set[tuple[str, str]], folder: Path) -> dict[str, Any]:
     """What one run came to."""
     rows = []
     for row in loop.curve_rows(folder / loop.CURVE):
         values = json.loads((folder / f"written-{int(row['step'])}.json").read_text(encoding="utf-8"))
-        rows.append(values | known_pairs(values["text"], known) | {name: row[name] for name in LOSSES})
+        rows.append(values | known_pairs(values["text"], training_pairs) | {name: row[name] for name in LOSSES})
     seconds = rows[-1]["seconds"]
     return {"name": name, "parameters": model.parameter_count(), "seconds": seconds, "curve": rows}
 

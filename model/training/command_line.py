@@ -92,13 +92,13 @@ def data_name(options: argparse.Namespace) -> str:
     return " and ".join(path.name for path in data_paths(options))
 
 
-def prepared(options: argparse.Namespace, prepare: Callable[[Any, int, Path], Data]) -> Data:
+def prepared_data(options: argparse.Namespace, prepare: Callable[[Any, int, Path], Data]) -> Data:
     """What ``prepare(data, vocabulary, folder)`` makes: by the first process, while others wait to read the folder."""
     with distributed.leader_first():
         return prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
 
 
-def evaluated(options: argparse.Namespace, fits: Callable[[Config], bool], refusal: str) -> Checkpoint:
+def checkpoint_to_evaluate(options: argparse.Namespace, fits: Callable[[Config], bool], refusal: str) -> Checkpoint:
     """The checkpoint that the options name; InputError, "<name> <refusal>: …", where its config does not fit."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     if not fits(checkpoint.config):
@@ -134,12 +134,12 @@ def fit(options: argparse.Namespace, task: Task) -> None:
     if distributed.leads():
         print(f"{model.parameter_count():,} parameters, {task.size}")
     model = model.to(distributed.own_device(options.device))
-    loop.train(model, task.learning, keeping(options, task), task.schedule, options.out)
+    loop.train(model, task.learning, checkpoint_keeper(options, task), task.schedule, options.out)
     if distributed.leads():
         print(f"The checkpoint is in {options.out}: {', '.join(file.name for file in sorted(options.out.glob('*.*')))}")
 
 
-def keeping(options: argparse.Namespace, task: Task) -> Callable[[nn.Module, loop.TrainingRun], None]:
+def checkpoint_keeper(options: argparse.Namespace, task: Task) -> Callable[[nn.Module, loop.TrainingRun], None]:
     """What writes a usable checkpoint each time that a run saves its state."""
 
     def keep(model: nn.Module, run: loop.TrainingRun) -> None:

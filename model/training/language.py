@@ -67,7 +67,7 @@ def predictions(windows: Windows) -> Predict:
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    tokenizer, *parts = command_line.prepared(options, prepare)
+    tokenizer, *parts = command_line.prepared_data(options, prepare)
     sizes = options.max_length, options.batch_tokens, options.seed
     training, held_out = Windows(parts[0].ids, *sizes, options.repeats), Windows(parts[1].ids, *sizes)
     config = build_config(options, tokenizer.size)
@@ -98,7 +98,9 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
 
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
-    checkpoint = command_line.evaluated(options, lambda config: not config.has_encoder, "continues no text")
+    checkpoint = command_line.checkpoint_to_evaluate(
+        options, lambda config: not config.has_encoder, "continues no text"
+    )
     bundled = command_line.has_bundled_data(options)
     books = list(read_books([options.data[0] / FILES.format(split="val")] if bundled else options.data))
     training = options.data if bundled else options.training

@@ -118,7 +118,7 @@ def train(
     optimiser = optimiser_of(model, schedule)
     run = resume(model, optimiser, folder / STATE)
     network, first = distributed.spread(model), distributed.leads()
-    record = Record(run, schedule, folder) if first else None
+    record = ProgressRecord(run, schedule, folder) if first else None
     steps = range(run.steps, schedule.steps)
     with tqdm(steps, initial=run.steps, total=schedule.steps, unit="step", disable=not first) as progress:
         for step in progress:
@@ -142,7 +142,7 @@ def take(
     return distributed.mean(own_part.loss), own_part
 
 
-class Record:
+class ProgressRecord:
     """What a running training has to say of itself: its progress, its curve, and the weights that it had of late."""
 
     def __init__(self, run: TrainingRun, schedule: Schedule, folder: Path) -> None:

@@ -56,7 +56,7 @@ def models(config: Config) -> dict[str, nn.Module]:
     return {"lstm": RecurrentClassifier(config, state), "transformer": transformer}
 
 
-def described(model: nn.Module) -> dict[str, Any]:
+def size_facts(model: nn.Module) -> dict[str, Any]:
     """What the record says of a model's size."""
     count = sum(parameter.numel() for parameter in model.parameters())
     if isinstance(model, RecurrentClassifier):
@@ -91,7 +91,7 @@ def one_run(name: str, prepared: Prepared, options: argparse.Namespace, folder: 
     return {
         "model": name,
         "seed": options.seed,
-        **described(model),
+        **size_facts(model),
         "examples": runs[-1].examples,
         "reviews": len(correct),
         "right": int(correct.sum()),

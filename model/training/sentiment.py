@@ -131,7 +131,7 @@ def measure(model: nn.Module, config: Config, corpus: Corpus) -> loop.Validation
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    prepared = command_line.prepared(options, prepare)
+    prepared = command_line.prepared_data(options, prepare)
     config = build_config(options, prepared)
     task = command_line.Task(
         name="sentiment",

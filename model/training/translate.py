@@ -77,7 +77,7 @@ def batches_of(pairs: Parallel, options: argparse.Namespace) -> PairBatches:
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    tokenizer, *parts = command_line.prepared(options, prepare)
+    tokenizer, *parts = command_line.prepared_data(options, prepare)
     training, held_out = (batches_of(pairs, options) for pairs in parts)
     config = build_config(options, tokenizer.size)
     learning = next_token.learning(
@@ -111,7 +111,9 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
 
 def evaluate(options: argparse.Namespace) -> None:
     """The command ``evaluate``: print every figure, and write it into a card where asked to."""
-    checkpoint = command_line.evaluated(options, lambda config: config.is_encoder_decoder, "does not translate")
+    checkpoint = command_line.checkpoint_to_evaluate(
+        options, lambda config: config.is_encoder_decoder, "does not translate"
+    )
     bundled = command_line.has_bundled_data(options)
     pairs = list(read_pairs([options.data[0] / FILES.format(split="test")] if bundled else options.data))
     pairs = pairs[: options.first]

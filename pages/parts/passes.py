@@ -8,7 +8,7 @@ from model.tokenizer import NOTHING
 from model.trace import Trace
 from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed
+from pages.parts.state.session import changed_selection
 from pages.parts.translate.productions import candidate_of, candidate_target, produced_of
 from pages.parts.translate.settings import Options
 from pages.parts.widgets.head_switches import muted_heads
@@ -107,7 +107,7 @@ def provenance_of(selection: Selection, checkpoint: Checkpoint, edits: Edits) ->
 
 def with_text(selection: Selection, text: str) -> Selection:
     """The selection with another text alone, whose target is the model's own."""
-    return changed(selection, text=text, pair="", target="", **{"translation.method": Options().method})
+    return changed_selection(selection, text=text, pair="", target="", **{"translation.method": Options().method})
 
 
 def refuse_empty(trace: Trace) -> None:

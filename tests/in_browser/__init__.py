@@ -1,0 +1,1 @@
+"""The app in a real browser, by folders: what AppTest can see is tested in tests/pages."""

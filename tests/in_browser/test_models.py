@@ -34,7 +34,7 @@ OPENED = "**/?*checkpoint=*"  # Explore, with a model of its own
 
 
 @dataclass
-class Server:
+class HubAndApp:
     """The app, and a hub that has these repositories."""
 
     address: str
@@ -48,7 +48,7 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubAndApp]:
     root = tmp_path_factory.mktemp("models")
     folders = {repo: root / repo for repo in (*REPOSITORIES, "org/large")}
     for place, (repo, folder) in enumerate(folders.items()):
@@ -60,7 +60,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         hub_server(folders, switches) as endpoint,
         running_app(variables={"HF_ENDPOINT": endpoint, **cache}) as (address, _),
     ):
-        yield Server(address, folders, switches, root)
+        yield HubAndApp(address, folders, switches, root)
 
 
 def ask_for(page: Page, text: str) -> None:
@@ -79,7 +79,7 @@ def upload(page: Page, *files: Path) -> None:
     page.locator("input[type=file]").set_input_files(files)
 
 
-def said(page: Page, words: str) -> None:
+def expect_refusal(page: Page, words: str) -> None:
     """One refusal is on the page, and says this."""
     error = page.get_by_test_id("stAlertContentError")
     expect(error).to_have_count(1)
@@ -182,9 +182,9 @@ def test_refusals_are_sentences(browser, server):
     with visitor(browser) as page:
         open_page(page, server.address, "Models")
         ask_for(page, "no such thing!")
-        said(page, "is no id of a model")
+        expect_refusal(page, "is no id of a model")
         ask_for(page, "org/missing")
-        said(page, "The hub has no model org")
+        expect_refusal(page, "The hub has no model org")
 
 
 def test_uploaded_files_and_a_zip_open_and_nobody_else_sees_them(browser, server, tmp_path):
@@ -221,11 +221,11 @@ def test_an_upload_that_is_no_checkpoint_is_refused_in_a_sentence(browser, serve
     with visitor(browser) as page:
         open_page(page, server.address, "Models")
         upload(page, tmp_path / "mine.zip")
-        said(page, "mine.zip is damaged or no plain zip")
+        expect_refusal(page, "mine.zip is damaged or no plain zip")
         upload(page, tmp_path / "config.json")
-        said(page, "has no model.safetensors")
+        expect_refusal(page, "has no model.safetensors")
         upload(page, tmp_path / "config.json", tmp_path / "model.safetensors")
-        said(page, "model.safetensors: header")
+        expect_refusal(page, "model.safetensors: header")
 
 
 def test_a_folder_of_this_machine_opens_for_everybody_here(browser, server, tmp_path):
@@ -236,7 +236,7 @@ def test_a_folder_of_this_machine_opens_for_everybody_here(browser, server, tmp_
         field = page.get_by_role("textbox", name="A folder on this machine")
         field.fill(str(tmp_path))
         field.press("Enter")
-        said(page, "holds no config.json")
+        expect_refusal(page, "holds no config.json")
         field.fill(str(folder))
         field.press("Enter")
         page.wait_for_url(OPENED)

@@ -1,0 +1,1 @@
+"""Pages as AppTest runs them, without a browser; what needs one is in tests/in_browser."""

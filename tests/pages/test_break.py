@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, HeadSite, HiddenKey, load_checkpoint
 from model.loading import checkpoint_files
-from pages.parts.ablations.experiments import EXPERIMENTS, NOTHING, Place, edits_for
+from pages.parts.ablations.experiments import EXPERIMENTS, NOTHING, ExperimentPlace, edits_for
 from pages.parts.state.selection import EXAMPLES
 from tests import reference, tiny
 from tests.kinds import BART
@@ -68,7 +68,7 @@ def test_the_token_that_no_head_may_look_at_can_be_chosen_and_is_the_key_of_othe
 def test_every_experiment_shows_both_runs_or_says_why_not(name, checkpoint):
     app = opened_at(name, layer="1")
     shown_attention = checkpoint.trace(EXAMPLES[0]).encoder.weights().sum(dim=(0, 1, 2))
-    edits = edits_for(EXPERIMENTS[name], checkpoint.config, Place(layer=1, key=int(shown_attention.argmax())))
+    edits = edits_for(EXPERIMENTS[name], checkpoint.config, ExperimentPlace(layer=1, key=int(shown_attention.argmax())))
     if isinstance(edits, str):
         assert [info.value for info in app.info] == [edits]
         assert compared(app) is None
@@ -105,7 +105,7 @@ def test_every_experiment_opens_on_other_architectures(folder, short_bart, app_f
     for name, experiment in EXPERIMENTS.items():
         attention = "encoder" if "encoder" in config.architecture else "decoder"
         app = opened_at(name, checkpoint=folder, text=TEXT)
-        refused = edits_for(experiment, config, Place(attention))
+        refused = edits_for(experiment, config, ExperimentPlace(attention))
         assert len(app.info) == isinstance(refused, str)
         assert (compared(app) is None) == isinstance(refused, str)
         assert len(app.get("vega_lite_chart")) == (not isinstance(refused, str))

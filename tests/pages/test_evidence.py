@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edits, HeadSite, load_checkpoint
-from model.measures.evidence import CHECKS, STAGES, Finding, evidence
+from model.measures.evidence import CHECKS, STAGES, CheckResult, evidence
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT
 from pages.parts.write.settings import EXAMPLE
 from tests import tiny
@@ -44,7 +44,7 @@ def words(app: AppTest) -> str:
     return plain("\n".join(element.value for element in [*app.markdown, *app.info]))
 
 
-def assert_shown(app: AppTest, findings: list[Finding]) -> None:
+def assert_shown(app: AppTest, findings: list[CheckResult]) -> None:
     """Every finding is a row, with its numbers in full, in the order of the groups."""
     table_rows = rows(app)
     assert len(table_rows) == len(findings)
@@ -215,7 +215,7 @@ def test_every_place_on_the_screen_that_is_named_is_there():
 
 
 def test_places_on_the_screen_lead_to_their_pages_with_the_selection():
-    assert evidence_tables.linked("Explore: matrix; every page", "text=a+%28b%29") == (
+    assert evidence_tables.page_links_text("Explore: matrix; every page", "text=a+%28b%29") == (
         "[Explore\\:\u00a0matrix](explore?text=a+%28b%29); every\u00a0page"
     )
     assert {place.split(":")[0] for check in CHECKS for place in check.screen.split("; ")} == {
@@ -311,7 +311,9 @@ def test_dots_of_one_place_stand_apart_and_what_is_no_number_stands_beyond_what_
 
 
 def test_a_place_names_its_attention_and_its_statistic_in_words():
-    finding = Finding(check=CHECKS[0], passed=True, place=(("stack", "encoder"), ("layer", 0), ("attention", "self")))
+    finding = CheckResult(
+        check=CHECKS[0], passed=True, place=(("stack", "encoder"), ("layer", 0), ("attention", "self"))
+    )
     assert evidence_tables.where(finding) == "encoder, layer 1, self-attention"
     place = (("stack", "decoder"), ("attention", "cross"), ("layer", 1), ("head", 2), ("statistic", "self"))
     words = "decoder, cross-attention, layer 2, head 3, weight on the token itself"

@@ -12,7 +12,7 @@ from pages.parts.frame import downloads
 from pages.parts.state.selection import EXAMPLES
 from tests.pages.test_every_page import SENTENCE, asked, button, component, follow, opened, taken
 from viz.explorer.attention_kinds import kinds_of
-from viz.export.share_picture import Words, share_svg
+from viz.export.share_picture import ShareWords, share_svg
 from viz.text.swapped_halves import swapped_halves
 
 QUESTION = "Which words does each head look at?"
@@ -276,7 +276,7 @@ def test_the_picture_to_share_is_of_the_head_that_the_title_is_about(address, mo
     head = figure(opened(**address))["head"]
     (take,) = given
     kind, view = kinds_of(take().trace)["encoder"], take().view
-    svg = share_svg(kind, view, Words(text="", title="", sentence="", address=""))
+    svg = share_svg(kind, view, ShareWords(text="", title="", sentence="", address=""))
     assert f"{head}: words above attend" in svg
     if not address:
         assert (head, view.key) == ("Layer 4, head 4", LOVED)
@@ -370,7 +370,7 @@ def test_a_long_text_is_not_translated_three_times_more_before_anybody_asks(monk
 @pytest.mark.parametrize("text", [EXAMPLES[0], EXAMPLES[1]])
 def test_the_way_on_leads_to_the_weight_that_was_found(text, checkpoint):
     app = opened(text=text)
-    finding_key = figure(app)["found"]
+    finding_key = figure(app)["finding_key"]
     assert finding_key is not None
     at = follow(app, "Next: inside this head").query_params
     layer, head, query, key = (int(at[name]) for name in ("layer", "head", "query", "key"))

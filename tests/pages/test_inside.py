@@ -10,9 +10,9 @@ import pytest
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.one_weight import STEPS
-from pages.parts.components.arrow_keys import steps_between
 from pages.parts.inside import head_matrices, weight_walk
-from pages.parts.inside.settings import WHOLE, Walk
+from pages.parts.inside.arrow_keys import steps_between
+from pages.parts.inside.settings import WHOLE, WalkSettings
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
@@ -62,8 +62,8 @@ def whole(app: Any) -> Any:
 
 
 def list_of_steps(app: Any) -> Any:
-    (found,) = [each for each in app.selectbox if each.label == "Step"]
-    return found
+    (step_list,) = [each for each in app.selectbox if each.label == "Step"]
+    return step_list
 
 
 def whole_head(app: Any) -> Any:
@@ -372,7 +372,7 @@ def test_every_step_is_chosen_by_its_name():
 
 def test_an_address_holds_head_step_and_depth():
     selection = selected(head="3", step="softmax", depth="numbers")
-    assert (selection.head, selection.of(Walk)) == (3, Walk(step="softmax", depth="numbers"))
+    assert (selection.head, selection.of(WalkSettings)) == (3, WalkSettings(step="softmax", depth="numbers"))
 
 
 def test_a_text_that_cannot_be_read_gets_one_sentence():

@@ -12,18 +12,18 @@ from viz.text.learn.mistakes import UNMOVED, WORDS, bars, title
 OTHER = "The acting is not bad at all."
 
 
-def shown(app) -> str:
+def mistake_shown(app) -> str:
     return app.selectbox(key="mistake").value
 
 
 def test_it_opens_on_the_mistake_that_moves_the_answer_most():
     app = opened("mistakes.py")
-    assert shown(app) == "mask"
+    assert mistake_shown(app) == "mask"
     assert app.title[0].value.replace("\u00a0", " ") == (
         "A mask broadcast over heads moves the answer from 93.9 % positive to 24.7 %."
     )
     assert "mistake" not in app.query_params
-    assert shown(opened("mistakes.py", text=OTHER)) == "mean"
+    assert mistake_shown(opened("mistakes.py", text=OTHER)) == "mean"
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -31,7 +31,7 @@ def test_every_mistake_has_a_title_a_picture_and_its_lines_beside_the_right_ones
     app = opened("mistakes.py", mistake=name)
     assert not app.exception
     assert not app.error
-    assert shown(app) == name
+    assert mistake_shown(app) == name
     assert app.title[0].value[-1] == "."
     assert len(app.code) == 2
     assert app.code[0].value != app.code[1].value

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, load_checkpoint
 from model.positions import POSITIONS
-from pages.parts.positions.settings import SECTIONS, Positioning
+from pages.parts.positions.settings import SECTIONS, PositionsSettings
 from pages.parts.state.selection import EXAMPLES
 from tests import tiny
 from tests.folders import make_folders
@@ -474,8 +474,8 @@ def test_an_address_that_names_a_setting_unfolds_what_shows_it(address, drawn):
 
 
 def test_a_section_that_is_turned_over_keeps_the_others_as_they_are():
-    settings = Positioning(length=7)
+    settings = PositionsSettings(length=7)
     assert settings.unfolded("table")
     assert settings.with_fold("waves") == (0, 2)
     assert settings.with_fold("table") == ()
-    assert Positioning(sections=(0, 5)).with_fold("schemes") == (0,)
+    assert PositionsSettings(sections=(0, 5)).with_fold("schemes") == (0,)

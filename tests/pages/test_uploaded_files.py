@@ -25,8 +25,8 @@ def zipped(files=FILES, method=zipfile.ZIP_DEFLATED, folder="", comment=b""):
 def with_member(name, data=b"x", mode=0):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        for known, known_data in FILES.items():
-            archive.writestr(known, known_data)
+        for member_name, member_data in FILES.items():
+            archive.writestr(member_name, member_data)
         member = zipfile.ZipInfo(name)
         member.external_attr = mode << 16
         archive.writestr(member, data)

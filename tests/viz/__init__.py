@@ -1,0 +1,1 @@
+"""Figures and sentences hold the numbers that they are given; each package of ``viz`` has a folder here."""

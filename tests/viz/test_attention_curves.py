@@ -27,7 +27,7 @@ def test_the_numbers_are_those_of_the_head_and_the_named_key_has_their_mean():
     assert np.abs(np.array(figure["weights"]) - weights).max() <= 1e-6
     assert figure["mean"]
     assert figure["note"] == f"{100 * weights[:, 2].mean():.0f}\u00a0%"
-    assert (figure["found"], figure["cut"], figure["marked"][0]) == (2, "", [2])
+    assert (figure["finding_key"], figure["cut"], figure["marked"][0]) == (2, "", [2])
     assert figure["colours"]["page"] == DARK.background
 
 
@@ -40,7 +40,7 @@ def test_of_a_long_text_the_part_around_the_named_key_is_drawn_and_said(key, fir
     assert figure["rows"][0]["place"] == first - 1
     assert figure["weights"][0][0] == pytest.approx(float(kind.weights[3][3][first - 1, first - 1]), abs=1e-6)
     if key is not None:
-        assert figure["columns"][figure["found"]]["place"] == key
+        assert figure["columns"][figure["finding_key"]]["place"] == key
 
 
 def test_pieces_of_a_word_stand_together_without_their_marks():

@@ -36,7 +36,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Look:
+class DrawingOptions:
     """What all columns of a picture have in common."""
 
     lit: Collection[str]
@@ -46,7 +46,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedBox:
     """A box in the picture: the height of its upper edge, its own height, and the lines of text in it."""
 
     box: Box
@@ -82,7 +82,7 @@ def draw_map(
     pair = len(model_map.columns) > 1
     room = NARROW if pair or small else WIDE
     drawn = [
-        ColumnDrawing(column, room, Look(lit, links or {}, theme, small), mirrored=pair and place > 0)
+        ColumnDrawing(column, room, DrawingOptions(lit, links or {}, theme, small), mirrored=pair and place > 0)
         for place, column in enumerate(model_map.columns)
     ]
     height = max(column.height for column in drawn)
@@ -120,7 +120,7 @@ class ColumnDrawing:
     mirrored: the lane of the residual connections is on the right, as of the decoder beside an encoder.
     """
 
-    def __init__(self, column: Column, room: Length, look: Look, *, mirrored: bool) -> None:
+    def __init__(self, column: Column, room: Length, look: DrawingOptions, *, mirrored: bool) -> None:
         self.column, self.room, self.theme, self.mirrored = column, room, look.theme, mirrored
         self.lit, self.links, self.small = look.lit, look.links, look.small
         self.left: Length = FRAME + (MARGIN if mirrored else LANE)
@@ -128,7 +128,7 @@ class ColumnDrawing:
         self.width = self.right + FRAME + (LANE if mirrored else MARGIN)
         self.lane = self.right + LANE - 2 if mirrored else self.left - LANE + 2
         self.center = self.left + room / 2
-        self.placed: dict[str, Placed] = {}
+        self.placed: dict[str, PlacedBox] = {}
         self.top: Length = 0.0
         self.last_shape, self.last_kind = "", ""  # of the box drawn last
         self.behind, self.before = list[str](), list[str]()
@@ -226,7 +226,7 @@ class ColumnDrawing:
         elif gap:
             self.arrow_to(self.top - gap, self.last_shape)
         self.top -= gap + height
-        placed = Placed(box, self.top, height, titles, lines)
+        placed = PlacedBox(box, self.top, height, titles, lines)
         self.placed[box.name] = placed
         self.before.append(self.draw_box(placed))
         self.last_shape, self.last_kind = box.shape, box.kind
@@ -236,7 +236,7 @@ class ColumnDrawing:
         """The lines under a box's title."""
         return (*box.lines, *([f"{box.parameters:,} parameters"] if box.parameters else []))
 
-    def draw_box(self, placed: Placed) -> str:
+    def draw_box(self, placed: PlacedBox) -> str:
         """A box; a link or a button where it opens something."""
         box, theme = placed.box, self.theme
         is_lit = box.name in self.lit
@@ -245,7 +245,7 @@ class ColumnDrawing:
         shape = rectangle(self.left, placed.top, self.room, placed.height, rx=6, fill=self.fill(box), **edge)
         return self.wrapped_box(box, shape + self.words(placed, bold=is_lit), is_lit=is_lit)
 
-    def words(self, placed: Placed, *, bold: bool) -> str:
+    def words(self, placed: PlacedBox, *, bold: bool) -> str:
         """The lines of text in a box."""
         look = {"text_anchor": "middle", "fill": self.theme.text}
         written, y = list[str](), placed.top + PADDING

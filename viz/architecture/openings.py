@@ -8,7 +8,7 @@ from viz.architecture.boxes import Box, ModelMap
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
+class BoxLink:
     """A page, what is changed in the address on the way there, and what the link says."""
 
     page: str
@@ -16,12 +16,12 @@ class Opening:
     changes: Mapping[str, str] = field(default_factory=dict)
 
 
-def openings_of(model_map: ModelMap, config: Config) -> dict[str, Opening]:
+def box_links(model_map: ModelMap, config: Config) -> dict[str, BoxLink]:
     """What each box opens, by its name."""
-    return {box.name: opening_of(box, config) for box in model_map.boxes}
+    return {box.name: box_link(box, config) for box in model_map.boxes}
 
 
-def opening_of(box: Box, config: Config) -> Opening:
+def box_link(box: Box, config: Config) -> BoxLink:
     """What one box opens."""
     stack, _, part = box.name.partition(".")
     if box.kind in ("output", "softmax"):
@@ -29,14 +29,14 @@ def opening_of(box: Box, config: Config) -> Opening:
     attention = "cross" if part.startswith("cross_attention") else stack
     if box.kind == "attention":
         label = "Opens Explore: which words each head looks at"
-        return Opening(page="explore", label=label, changes={"attention": attention})
+        return BoxLink(page="explore", label=label, changes={"attention": attention})
     if part == "positions":
-        return Opening(page="positions", label="Opens Positions: how the model knows the order of words")
+        return BoxLink(page="positions", label="Opens Positions: how the model knows the order of words")
     if part == "norm":
-        return Opening(page="break", label="Opens Break the formula: what each part is for")
+        return BoxLink(page="break", label="Opens Break the formula: what each part is for")
     step, name = step_of(part)
     label = f"Opens Inside a head at the step {name}"
-    return Opening(page="inside", label=label, changes={"attention": attention, "step": step})
+    return BoxLink(page="inside", label=label, changes={"attention": attention, "step": step})
 
 
 def step_of(part: str) -> tuple[str, str]:
@@ -50,10 +50,10 @@ def step_of(part: str) -> tuple[str, str]:
     return ("norm", "norm") if part.endswith("norm_before") else ("residual", "residual")
 
 
-def answer(config: Config) -> Opening:
+def answer(config: Config) -> BoxLink:
     """The page on which the model's answer is seen to come about."""
     if config.is_encoder_decoder:
-        return Opening(page="translate", label="Opens Translate: how the answer is produced, token by token")
+        return BoxLink(page="translate", label="Opens Translate: how the answer is produced, token by token")
     if config.has_decoder:
-        return Opening(page="write", label="Opens Write: how the next token is chosen")
-    return Opening(page="explore", label="Opens Explore: what the model says of this text")
+        return BoxLink(page="write", label="Opens Write: how the next token is chosen")
+    return BoxLink(page="explore", label="Opens Explore: what the model says of this text")

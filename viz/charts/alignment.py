@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from model.measures.alignment import Reading
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.export.data_files import cell, csv_file
 from viz.export.provenance import Provenance, facts_of
 from viz.theme import FONT_SIZE, LIGHT, Theme
@@ -73,7 +73,7 @@ def alignment_chart(
         )
         layers.append(mark.encode(x=alt.X("x:Q", **across), y=alt.Y("y:Q", **down), text="word:N"))
     chart = alt.LayerChart(layer=layers).properties(width="container", height=LINE * height)
-    return configured(chart, theme, framed=False)
+    return with_page_style(chart, theme, framed=False)
 
 
 def check_sides(weights: Float[np.ndarray, "target source"], targets: Sequence[str], sources: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import altair as alt
 
 from model.decoding.steps import Node
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import decimal, visible
 
@@ -137,7 +137,7 @@ def tree_chart(branches: Sequence[Branch], *, chosen: int = 0, theme: Theme = LI
         tooltip=["hypothesis:N", alt.Tooltip("score:Q", format=".4f"), "outcome:N"],
     )
     layers = alt.LayerChart(layer=[upright, level, written]).properties(width="container", height=LINE * len(branches))
-    return configured(layers, theme, framed=False)
+    return with_page_style(layers, theme, framed=False)
 
 
 def _axis(first: float, last: float, *, reverse: bool = False) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import LIGHT, Theme
 from viz.tokens import counted, position_name
 
@@ -18,7 +18,7 @@ MOST_SIGNED = 24  # up to here a cell has room for its sign
 SIGNED_SHARE = 0.25  # of the largest difference: from here a cell carries its sign
 
 
-def compared(
+def comparison_data(
     before: Float[np.ndarray, "query key"],
     after: Float[np.ndarray, "query key"],
     queries: Sequence[str],
@@ -73,7 +73,7 @@ def distance_chart(distances: Float[np.ndarray, " layer"], *, theme: Theme = LIG
         )
         .properties(width="container", height=180)
     )
-    return configured(chart, theme)
+    return with_page_style(chart, theme)
 
 
 def _numbers(matrix: Float[np.ndarray, "query key"]) -> list[list[float | None]]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from model.measures.evidence import Finding
+from model.measures.evidence import CheckResult
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.text.evidence_tables import GROUPS
 from viz.theme import LIGHT, Theme
 
@@ -30,7 +30,7 @@ TOOLTIP_TITLES = {
 }
 
 
-def share_chart(findings: Sequence[Finding], *, theme: Theme = LIGHT) -> alt.LayerChart:
+def share_chart(findings: Sequence[CheckResult], *, theme: Theme = LIGHT) -> alt.LayerChart:
     """A dot for each check that applies, by the share of what is allowed that its largest difference takes.
 
     A row for each group. Exact ones stand at the left; beyond "allowed", a check fails: a cross, named. A share that is
@@ -56,10 +56,12 @@ def share_chart(findings: Sequence[Finding], *, theme: Theme = LIGHT) -> alt.Lay
     names = base.transform_filter("datum.label !== ''").mark_text(align="right", dx=-8, color=theme.text, fontSize=12)
     limit = alt.Chart(data_of([{"place": 1}])).mark_rule(strokeDash=[4, 3], color=theme.quiet).encode(x=across)
     chart = alt.LayerChart(layer=[limit, marks, names.encode(text="label:N")])
-    return configured(chart.properties(width="container", height=ROW * len(groups)), theme, framed=False, labels=13)
+    return with_page_style(
+        chart.properties(width="container", height=ROW * len(groups)), theme, framed=False, labels=13
+    )
 
 
-def dots(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+def dots(findings: Sequence[CheckResult]) -> list[dict[str, Any]]:
     """A row of data for each check that applies."""
     checked = [finding for finding in findings if finding.passed is not None]
     named_checks = {finding.check.name for finding in named_failures(checked)}
@@ -84,13 +86,13 @@ def dots(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     return rows
 
 
-def named_failures(checked: Sequence[Finding]) -> list[Finding]:
+def named_failures(checked: Sequence[CheckResult]) -> list[CheckResult]:
     """Those whose names stand at their dots: the first few of each group that fail."""
     wrong = [finding for finding in checked if not finding.passed]
     return [one for group in GROUPS for one in [each for each in wrong if each.check.group == group][:MOST_NAMED]]
 
 
-def place(finding: Finding) -> float:
+def place(finding: CheckResult) -> float:
     """Where a check stands on the axis: its share, within the scale."""
     share = finding.share
     if share == 0 and finding.passed:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import counted, decimal
 
@@ -55,7 +55,7 @@ def head_statistics(
     base = heads.encode(**_look(up, span, theme), tooltip=_tooltip(statistics))
     views = [_scatter(base, across, up).properties(name="scatter"), _strip(base, shape).properties(name="strip")]
     chart = alt.vconcat(*views, params=[_choice(["scatter", "strip"])], spacing=24)
-    return configured(chart, theme, framed=False, labels=FONT_SIZE - 1)
+    return with_page_style(chart, theme, framed=False, labels=FONT_SIZE - 1)
 
 
 def chosen_heads(points: object, shape: tuple[int, int]) -> set[tuple[int, int]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 
 COLUMNS = ("step", "training_loss", "validation_loss", "validation_accuracy")
@@ -65,7 +65,7 @@ def _lines(points: list[dict], field: str, title: str, theme: Theme, percent: bo
         y=alt.Y(f"{field}:Q", title=title, axis=labels, scale=alt.Scale(zero=False)),
         tooltip=exact,
     )
-    return configured(encoded, theme, framed=False, labels=FONT_SIZE - 1)
+    return with_page_style(encoded, theme, framed=False, labels=FONT_SIZE - 1)
 
 
 def _scale(values: list) -> alt.Scale:

@@ -53,10 +53,10 @@ def line_chart(
     dash = alt.StrokeDash("line:N", scale=_scale(lines, DASHES), legend=_legend(lines))
     # Points as a layer of their own, outside the legend: its symbols are strokes then, whose dash can be seen.
     layers = [base.mark_line().encode(strokeDash=dash), base.mark_point(size=45, filled=True, opacity=1)]
-    return configured(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)
+    return with_page_style(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)
 
 
-def configured(chart: Drawn, theme: Theme, *, framed: bool = True, labels: int = FONT_SIZE - 3) -> Drawn:
+def with_page_style(chart: Drawn, theme: Theme, *, framed: bool = True, labels: int = FONT_SIZE - 3) -> Drawn:
     """The chart in the colours and sizes of the page.
 
     Altair's own methods would copy the chart and all its data once for every part.

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.sentences.token_strip import ink_on, shade
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_scale
 from viz.tokens import counted, quoted, visible
@@ -50,7 +50,7 @@ def lens_chart(
     ]
     chart = alt.LayerChart(layer=layers).properties(width="container", height=AROUND + ROW * len(tokens))
     # Shared, the shades' scale would be merged with the texts', which have none, and Vega draws nothing.
-    return configured(chart.resolve_scale(color="independent"), theme)
+    return with_page_style(chart.resolve_scale(color="independent"), theme)
 
 
 def lens_table(

@@ -6,7 +6,7 @@ import altair as alt
 
 from model.decoding.steps import Step
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent, visible
 
@@ -76,7 +76,7 @@ def stage_chart(
         for column, (title, probabilities) in enumerate(stages.items())
         for row, value in enumerate(probabilities)
     ]
-    return configured(_layers(rows, names, list(stages), theme), theme)
+    return with_page_style(_layers(rows, names, list(stages), theme), theme)
 
 
 def _layers(rows: list[dict], names: list[str], titles: list[str], theme: Theme) -> alt.LayerChart:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
 from viz.charts.comparison import MOST_SIGNED, SIGNED_SHARE
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.sentences.token_strip import ink_on
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_at, difference_scale
 from viz.tokens import counted, decimal
@@ -55,7 +55,7 @@ def cell(row: str, column: str, number: float, form: str) -> dict[str, object]:
     exact = repr(number) if finite else "−∞"
     return {
         "number": number if finite else None,
-        "shown": decimal(number, form) if finite else "−∞",
+        "text": decimal(number, form) if finite else "−∞",
         "exact": f"{row}, {column}: {exact}",
     }
 
@@ -65,7 +65,7 @@ def joined_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme =
     cells = coordinates(joined, theme, legend=False).encode(
         x=alt.X("coordinate:O", title=f"all {joined.size} coordinates", axis=_axis()),
     )
-    return configured(cells.properties(width="container", height=AROUND + CELL), theme)
+    return with_page_style(cells.properties(width="container", height=AROUND + CELL), theme)
 
 
 def split_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme = LIGHT) -> alt.LayerChart:
@@ -78,7 +78,7 @@ def split_chart(joined: Float[np.ndarray, "head head_width"], *, theme: Theme = 
     signs = cells.mark_text(fontWeight="bold", fontSize=FONT_SIZE).encode(text="sign:N", color=ink)
     # Shared, the cells' scale would be merged with the signs', which have none, and Vega draws nothing.
     drawn = alt.LayerChart(layer=[cells, signs]).resolve_scale(color="independent")
-    return configured(drawn.properties(width="container", height=AROUND_SPLIT + ROW * len(joined)), theme)
+    return with_page_style(drawn.properties(width="container", height=AROUND_SPLIT + ROW * len(joined)), theme)
 
 
 def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, legend: bool = True) -> alt.Chart:
@@ -94,7 +94,7 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, l
             "head": counted(head),
             "within": at + 1,
             "number": float(joined[head, at]),
-            "sign": signed(float(joined[head, at]) / most, width),
+            "sign": sign_label(float(joined[head, at]) / most, width),
             "ink": ink_on(colour_at(stops, float(joined[head, at]) / most)),
         }
         for head, at in np.ndindex(joined.shape)
@@ -111,7 +111,7 @@ def coordinates(joined: Float[np.ndarray, "head head_width"], theme: Theme, *, l
     )
 
 
-def signed(share: float, width: int) -> str:
+def sign_label(share: float, width: int) -> str:
     """The sign of a number, given as a share of the largest, unless it is near 0 or in a row of too many."""
     if abs(share) < SIGNED_SHARE or width > MOST_SIGNED:
         return ""

@@ -41,7 +41,7 @@ def step(count: int) -> int:
     return -(-count // MOST_CELLS)
 
 
-def skipped(length: int, width: int) -> str:
+def skipped_note(length: int, width: int) -> str:
     """What a heatmap of so many positions and dimensions leaves out, in words."""
     steps = {"position": step(length), "dimension": step(width)}
     left = " and ".join(f"one {name} in {every}" for name, every in steps.items() if every > 1)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent
 
@@ -35,7 +35,7 @@ def share_chart(
     colour = alt.condition("datum.marked", alt.value(theme.second), alt.value(theme.accent))
     bars = base.mark_bar(height=13).encode(color=colour)
     numbers = base.mark_text(align="left", dx=5, fontSize=FONT_SIZE - 2, color=theme.text).encode(text="said:N")
-    return configured(
+    return with_page_style(
         alt.LayerChart(layer=[bars, numbers]).properties(width="container", height=AROUND + LINE * len(rows)), theme
     )
 

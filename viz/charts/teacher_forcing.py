@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from model.measures.teacher_forcing import Forced
+from model.measures.teacher_forcing import ForcedToken
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.charts.share_bars import AROUND, LINE, ROOM
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent, position_name, quoted, visible
@@ -15,7 +15,7 @@ MOST_DRAWN = 40
 Pieces = Sequence[tuple[str, str]]  # of every token itself, and of the likeliest in its place
 
 
-def forced_chart(tokens: Sequence[Forced], pieces: Pieces, *, theme: Theme = LIGHT) -> alt.LayerChart:
+def forced_chart(tokens: Sequence[ForcedToken], pieces: Pieces, *, theme: Theme = LIGHT) -> alt.LayerChart:
     """A bar a token, in the second colour and with the preferred token where another was likelier; 40 at most.
 
     ValueError where tokens and pieces do not fit together.
@@ -40,19 +40,19 @@ def forced_chart(tokens: Sequence[Forced], pieces: Pieces, *, theme: Theme = LIG
     colour = alt.condition("datum.rank == 1", alt.value(theme.accent), alt.value(theme.second))
     bars = base.mark_bar(height=13).encode(color=colour)
     words = base.mark_text(align="left", dx=5, fontSize=FONT_SIZE - 2, color=theme.text).encode(text="said:N")
-    return configured(
+    return with_page_style(
         alt.LayerChart(layer=[bars, words]).properties(width="container", height=AROUND + LINE * len(rows)), theme
     )
 
 
-def forced_table(tokens: Sequence[Forced], pieces: Pieces) -> dict[str, list[object]]:
+def forced_table(tokens: Sequence[ForcedToken], pieces: Pieces) -> dict[str, list[object]]:
     """The same of all tokens, as columns."""
     rows = _rows(tokens, pieces)
     names = ("token", "probability", "log-probability", "rank", "likeliest", "of the likeliest")
     return {name: [row[name] for row in rows] for name in names}
 
 
-def _rows(tokens: Sequence[Forced], pieces: Pieces) -> list[dict[str, object]]:
+def _rows(tokens: Sequence[ForcedToken], pieces: Pieces) -> list[dict[str, object]]:
     if len(tokens) != len(pieces):
         raise ValueError(f"{len(tokens)} tokens came with {len(pieces)} pieces, wanted one for each")
     return [
@@ -69,6 +69,6 @@ def _rows(tokens: Sequence[Forced], pieces: Pieces) -> list[dict[str, object]]:
     ]
 
 
-def _said(token: Forced, best: str) -> str:
+def _said(token: ForcedToken, best: str) -> str:
     rather = "" if not token.rank else f" · likelier: {visible(best)} {percent(token.likeliest[0][1])}"
     return percent(token.probability, 1) + rather

@@ -33,20 +33,20 @@ def answers(*, key: str, message: Mapping[str, Any], on_row: Callable[[], None],
 
 
 def comparison(compared: Mapping[str, Any], *, key: str) -> None:
-    """Two runs' weights and their difference, as ``viz.charts.comparison.compared`` gives them."""
+    """Two runs' weights and their difference, as ``viz.charts.comparison.comparison_data`` gives them."""
     markup = '<div class="compared" role="group" aria-label="Attention before and after"></div>'
-    drawing("comparison", markup)(key=key, data=dict(compared), height="content")
+    drawing_component("comparison", markup)(key=key, data=dict(compared), height="content")
 
 
 def matrices(tables: Sequence[Mapping[str, Any]], *, key: str, hint: str) -> None:
     """Small matrices, as ``number_matrices.matrix_table`` gives them; the hint is below until one points at a cell."""
     data = {"matrices": list(tables), "hint": hint}
-    drawing("tables", '<div class="matrices"></div>')(key=key, data=data, height="content")
+    drawing_component("tables", '<div class="matrices"></div>')(key=key, data=data, height="content")
 
 
-def drawing(name: str, markup: str) -> Callable[..., Any]:
+def drawing_component(name: str, markup: str) -> Callable[..., Any]:
     """A component that draws what it is given and tells nothing."""
-    script, styles = source.drawing(name), source.styles(name)
+    script, styles = source.drawing_script(name), source.styles(name)
     return st.components.v2.component(f"headlight_{name}", html=markup, css=styles, js=script)
 
 

@@ -45,14 +45,14 @@ def pack(kinds: Mapping[str, Kind], *, name: str = "", limit: int = WHOLE) -> by
         places = {"thumbs": streams.add(compressed(thumbs)), "layers_at": [streams.add(layer) for layer in layers]}
         described.append(describe(kind) | {"thumb_shape": shape} | places)
     texts = {text.stack: describe_text(text) for kind in kinds.values() for text in (kind.queries, kind.keys)}
-    return joined({"version": VERSION, "name": name, "kinds": described, "texts": texts}, streams)
+    return joined_streams({"version": VERSION, "name": name, "kinds": described, "texts": texts}, streams)
 
 
 def pack_layer(kind: Kind, layer: int, *, name: str = "") -> bytes:
     """One layer alone, for the browser that has only its thumbnails."""
     streams = Streams()
     place = streams.add(layer_stream(kind, layer))
-    return joined({"version": VERSION, "name": name, "kind": kind.name, "layer": layer, "at": place}, streams)
+    return joined_streams({"version": VERSION, "name": name, "kind": kind.name, "layer": layer, "at": place}, streams)
 
 
 class Streams:
@@ -69,7 +69,7 @@ class Streams:
         return [self.size - len(piece), len(piece)]
 
 
-def joined(header: Mapping[str, Any], streams: Streams) -> bytes:
+def joined_streams(header: Mapping[str, Any], streams: Streams) -> bytes:
     """Header and streams as they are sent."""
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     return b"".join([struct.pack("<I", len(text)), text, *streams.pieces])
@@ -186,10 +186,10 @@ def pooled(weights: Float[np.ndarray, "tile query key"]) -> Float[np.ndarray, "t
 
 def is_whole(packed: bytes) -> bool:
     """Whether every layer of every kind is in what ``pack`` made."""
-    return all(len(kind["layers_at"]) == kind["layers"] for kind in opened(packed)[0]["kinds"])
+    return all(len(kind["layers_at"]) == kind["layers"] for kind in split_streams(packed)[0]["kinds"])
 
 
-def opened(packed: bytes) -> tuple[dict[str, Any], bytes]:
+def split_streams(packed: bytes) -> tuple[dict[str, Any], bytes]:
     """The header, and the streams after it."""
     (length,) = struct.unpack_from("<I", packed)
     return json.loads(packed[4 : 4 + length]), packed[4 + length :]
@@ -209,7 +209,7 @@ def unpack(packed: bytes) -> Unpacked:
 
     The browser's decoder is data.js; this one is what it is tested against.
     """
-    header, body = opened(packed)
+    header, body = split_streams(packed)
     thumbs, layers = {}, {}
     for kind in header["kinds"]:
         thumbs[kind["name"]] = weights_of(body, kind["thumbs"]).reshape(-1, *kind["thumb_shape"])
@@ -220,7 +220,7 @@ def unpack(packed: bytes) -> Unpacked:
 
 def unpack_layer(packed: bytes, kind: Mapping[str, Any]) -> Float[np.ndarray, "head query key"]:
     """The numbers of ``pack_layer``, with the kind's entry in the header of ``pack``."""
-    header, body = opened(packed)
+    header, body = split_streams(packed)
     return squares(weights_of(body, header["at"]), kind)
 
 

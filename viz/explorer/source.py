@@ -46,16 +46,16 @@ MARKUP = '<div class="headlight" role="group" aria-label="Attention explorer"></
 
 def script(*endings: str) -> str:
     """The modules, and after them the one that starts them: "streamlit" or "standalone"."""
-    return joined(*MODULES, *endings)
+    return joined_modules(*MODULES, *endings)
 
 
-def drawing(name: str) -> str:
+def drawing_script(name: str) -> str:
     """The script of a component that draws beside the explorer: "comparison" or "tables"."""
-    return joined("element", "paint", name)
+    return joined_modules("element", "paint", name)
 
 
 @cache
-def joined(*names: str) -> str:
+def joined_modules(*names: str) -> str:
     """Modules as one script, after the colours and the sizes."""
     modules = "\n".join(without_imports(FOLDER / f"{name}.js") for name in names)
     constants = {"THEMES": themes(), **layout.constants()}
@@ -68,7 +68,7 @@ def with_element(path: Path) -> str:
     script = path.read_text(encoding="utf-8")
     imported = [name for name in ("element", "paint") if f'/{name}.js"' in script]
     if "paint" in imported:
-        return f"{joined(*imported)}\n{without_imports(path)}"
+        return f"{joined_modules(*imported)}\n{without_imports(path)}"
     return "\n".join([*(without_imports(FOLDER / f"{name}.js") for name in imported), without_imports(path)])
 
 

@@ -108,7 +108,7 @@ def check_values(values: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Group:
+class TokenGroup:
     """The tokens from ``first`` to ``last`` that make one row or column, and how it is called."""
 
     first: int
@@ -126,8 +126,8 @@ class Group:
 class ShownNumbers:
     """What a view shows of one layer: the matrix of every head that is on, and their mean."""
 
-    queries: tuple[Group, ...]
-    keys: tuple[Group, ...]
+    queries: tuple[TokenGroup, ...]
+    keys: tuple[TokenGroup, ...]
     heads: tuple[int, ...]
     weights: Float[np.ndarray, "head query key"]
 
@@ -150,7 +150,7 @@ def shown_numbers(kind: Kind, view: View) -> ShownNumbers:
     rows = groups_of(kind.queries, words=view.words, positions=queries)
     columns = groups_of(kind.keys, words=view.words, positions=keys)
     if view.words:
-        weights = merged(weights, rows, columns, queries, keys)
+        weights = merged_words(weights, rows, columns, queries, keys)
     return ShownNumbers(tuple(rows), tuple(columns), heads, weights)
 
 
@@ -172,17 +172,17 @@ def renormalised(weights: Float[np.ndarray, "head query key"]) -> Float[np.ndarr
     return np.divide(weights, sums, out=np.zeros(weights.shape), where=sums > 0).astype(np.float32)
 
 
-def groups_of(text: Text, *, words: bool, positions: Sequence[int] | None = None) -> list[Group]:
+def groups_of(text: Text, *, words: bool, positions: Sequence[int] | None = None) -> list[TokenGroup]:
     """The rows or columns that positions make: each its own, or the pieces of a word together."""
-    groups: list[Group] = []
+    groups: list[TokenGroup] = []
     for position in range(len(text.tokens)) if positions is None else positions:
         piece = text.tokens[position]
         if words and groups and same_word(text, groups[-1].last, position):
             last = groups.pop()
-            groups.append(Group(last.first, position, last.label + piece.removeprefix("##")))
+            groups.append(TokenGroup(last.first, position, last.label + piece.removeprefix("##")))
         else:
-            groups.append(Group(position, position, piece))
-    return [Group(group.first, group.last, visible(group.label)) for group in groups]
+            groups.append(TokenGroup(position, position, piece))
+    return [TokenGroup(group.first, group.last, visible(group.label)) for group in groups]
 
 
 def same_word(text: Text, left: int, right: int) -> bool:
@@ -193,10 +193,10 @@ def same_word(text: Text, left: int, right: int) -> bool:
     return text.words[left] == text.words[right] and one_segment
 
 
-def merged(
+def merged_words(
     weights: Float[np.ndarray, "head query key"],
-    rows: Sequence[Group],
-    columns: Sequence[Group],
+    rows: Sequence[TokenGroup],
+    columns: Sequence[TokenGroup],
     queries: Sequence[int],
     keys: Sequence[int],
 ) -> Float[np.ndarray, "head row column"]:
@@ -210,7 +210,7 @@ def merged(
     return (onto @ weights.astype(np.float64) @ into.T).astype(np.float32)
 
 
-def drawn(shown_weights: Float[np.ndarray, "... key"], view: View) -> Float[np.ndarray, "... key"]:
+def drawn_weights(shown_weights: Float[np.ndarray, "... key"], view: View) -> Float[np.ndarray, "... key"]:
     """The weights that are drawn: below the threshold, or beyond the largest so many of a query, they are 0.
 
     Of equal weights at the limit the earlier keys are kept.

@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from model import Edits, Trace
 from viz.explorer.attention_kinds import Kind, Text, kinds_of
-from viz.explorer.view import Group, ShownNumbers, View, shown_numbers
+from viz.explorer.view import ShownNumbers, TokenGroup, View, shown_numbers
 from viz.export.provenance import Provenance, fact_lines, facts_of
 
 MOST_ROWS = 1_000_000
@@ -137,13 +137,13 @@ def selection(kind: Kind, view: View) -> ShownNumbers:
     return shown_numbers(kind, view)
 
 
-def group_name(text: Text, group: Group) -> str:
+def group_name(text: Text, group: TokenGroup) -> str:
     """A row's or column's token as the text has it, the pieces of a word joined."""
     first, *others = text.tokens[group.first : group.last + 1]
     return first + "".join(piece.removeprefix("##") for piece in others)
 
 
-def described(text: Text, group: Group) -> dict[str, object]:
+def described(text: Text, group: TokenGroup) -> dict[str, object]:
     """A row or column for JSON."""
     return {"first": group.first, "last": group.last, "token": group_name(text, group)}
 

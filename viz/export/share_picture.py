@@ -27,7 +27,7 @@ from viz.explorer.svg.paint import (
     wrapped,
 )
 from viz.explorer.svg.scene import place_of
-from viz.explorer.view import Group, ShownNumbers, View, shown_numbers
+from viz.explorer.view import ShownNumbers, TokenGroup, View, shown_numbers
 from viz.export.provenance import PROGRAM, Provenance
 from viz.sentences.curve_look import LOOK
 from viz.theme import FONT, LIGHT, Theme
@@ -48,7 +48,7 @@ _MARKUP = re.compile(r"\\([!-/:-@\[-`{-~])|\*\*|(?<!\\)[*`]|\[([^\]]*)\]\([^)]*\
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class ShareWords:
     """What stands in the picture beside its figure, all plain text."""
 
     text: str
@@ -67,13 +67,13 @@ class Bar:
 
 
 def bars_png(
-    bars: Sequence[Bar], foot: str, words: Words, *, theme: Theme = LIGHT, provenance: Provenance | None = None
+    bars: Sequence[Bar], foot: str, words: ShareWords, *, theme: Theme = LIGHT, provenance: Provenance | None = None
 ) -> bytes:
     """1200 × 630 pixels, with bars. foot: what they are."""
     return png(bars_svg(bars, foot, words, theme=theme), 1, provenance=provenance)
 
 
-def bars_svg(bars: Sequence[Bar], foot: str, words: Words, *, theme: Theme = LIGHT) -> str:
+def bars_svg(bars: Sequence[Bar], foot: str, words: ShareWords, *, theme: Theme = LIGHT) -> str:
     """The same as SVG."""
     return framed(words, lambda height: bar_chart(bars, height, theme), foot, theme)
 
@@ -95,20 +95,20 @@ def bar_chart(bars: Sequence[Bar], height: Length, theme: Theme) -> Panel:
 
 
 def share_png(
-    kind: Kind, view: View, words: Words, *, theme: Theme = LIGHT, provenance: Provenance | None = None
+    kind: Kind, view: View, words: ShareWords, *, theme: Theme = LIGHT, provenance: Provenance | None = None
 ) -> bytes:
     """1200 × 630 pixels; the letters are those that the fonts of this machine have."""
     return png(share_svg(kind, view, words, theme=theme), 1, provenance=provenance)
 
 
-def share_svg(kind: Kind, view: View, words: Words, *, theme: Theme = LIGHT) -> str:
+def share_svg(kind: Kind, view: View, words: ShareWords, *, theme: Theme = LIGHT) -> str:
     """The same as SVG. What is too long becomes smaller, and then ends in "…"."""
     seen = shown_numbers(kind, view)
     marked = place_of(seen.queries, view.query), place_of(seen.keys, view.key)
     return framed(words, lambda height: curves(seen, marked, height, theme), caption(view, seen), theme)
 
 
-def framed(words: Words, draw: Callable[[Length], Panel], foot: str, theme: Theme) -> str:
+def framed(words: ShareWords, draw: Callable[[Length], Panel], foot: str, theme: Theme) -> str:
     """The words above, the figure, drawn into the height that is left, and below what it is and the address."""
     above = top(words, theme)
     figure = draw(HEIGHT - MARGIN - SMALL - above.height - 64)
@@ -126,7 +126,7 @@ def framed(words: Words, draw: Callable[[Length], Panel], foot: str, theme: Them
     return element("svg", *parts, width=WIDTH, height=HEIGHT, viewBox=f"0 0 {WIDTH} {HEIGHT}", **spaces)
 
 
-def top(words: Words, theme: Theme) -> Panel:
+def top(words: ShareWords, theme: Theme) -> Panel:
     """The sentence small, the finding large, and its numbers."""
     quoted = f"“{visible(words.text, LONGEST)}”" if words.text.strip() else ""
     parts, y = [label(fitted(quoted, ROOM / WIDER, SMALL), 0, SMALL / 2, SMALL, fill=theme.quiet)], SMALL + 14.0
@@ -192,7 +192,7 @@ def fits(seen: ShownNumbers, size: int) -> bool:
     return all(len(places(groups, size)) == len(groups) for groups in (seen.queries, seen.keys))
 
 
-def places(groups: Sequence[Group], size: int) -> list[tuple[float, float]]:
+def places(groups: Sequence[TokenGroup], size: int) -> list[tuple[float, float]]:
     """Where each token of a row begins and ends, of as many as there is room for."""
     spans, x = [], 0.0
     for group in groups:

@@ -20,7 +20,7 @@ POOLED = {"mean": ("mean(", ")"), "first-tanh": ("tanh(", "_1 W_P)"), "first-rel
 
 
 @dataclass(frozen=True, kw_only=True)
-class Term:
+class FormulaTerm:
     """A piece of the formula.
 
     name: what it is, in words. part: the name of the experiment that takes it out; "": none does.
@@ -38,12 +38,12 @@ class Line:
     """One equation, and what it does, in a few words."""
 
     words: str
-    terms: tuple[Term, ...]
+    terms: tuple[FormulaTerm, ...]
     attention: str = ""  # "encoder", "decoder" or "cross", where it is a part of that attention
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class EquationGroup:
     """Equations that are computed together. stack: whose they are; "": of all."""
 
     words: str
@@ -60,48 +60,48 @@ class Site:
     head: int = 0
 
 
-def formula(config: Config, site: Site) -> tuple[Group, ...]:
+def formula(config: Config, site: Site) -> tuple[EquationGroup, ...]:
     """The whole model, from the words to what it says."""
     stacks = config.stacks
     letters = dict(zip(stacks, "xy", strict=False))
     both = len(stacks) > 1
     entered = "Words and positions" if config.positions in ADDED else "Words"
-    groups = [Group(words=f"{entered} enter", lines=(entry(config, ", ".join(letters.values())),))]
+    groups = [EquationGroup(words=f"{entered} enter", lines=(entry(config, ", ".join(letters.values())),))]
     for stack, x in letters.items():
         layers = sizes_of(config, stack)
         assert layers is not None
         count = "the layer" if layers.layers == 1 else f"each of {layers.layers} layers"
         words = f"{stack.capitalize()}, {count}" if both else count.capitalize()
-        groups.append(Group(words=words, lines=tuple(block(config, stack, x, site)), stack=stack))
+        groups.append(EquationGroup(words=words, lines=tuple(block(config, stack, x, site)), stack=stack))
     last_line = answer(config, letters[stacks[-1]])
-    return (*groups, Group(words="Output", lines=(last_line,))) if last_line else tuple(groups)
+    return (*groups, EquationGroup(words="Output", lines=(last_line,))) if last_line else tuple(groups)
 
 
-def plain(*notations: str) -> tuple[Term, ...]:
+def plain(*notations: str) -> tuple[FormulaTerm, ...]:
     """Terms that are only read."""
-    return tuple(Term(notation=notation) for notation in notations)
+    return tuple(FormulaTerm(notation=notation) for notation in notations)
 
 
-def normed(config: Config, *inside: Term, step: str = "") -> tuple[Term, ...]:
+def norm_notation(config: Config, *inside: FormulaTerm, step: str = "") -> tuple[FormulaTerm, ...]:
     """The norm of what stands inside, by the name that its kind has."""
-    name = Term(notation=NORMS[config.norm], name="norms", part="norm", steps=(step,) if step else ())
+    name = FormulaTerm(notation=NORMS[config.norm], name="norms", part="norm", steps=(step,) if step else ())
     return (name, *plain("("), *inside, *plain(")"))
 
 
-def read(config: Config, x: str, step: str = "") -> tuple[Term, ...]:
+def sublayer_input(config: Config, x: str, step: str = "") -> tuple[FormulaTerm, ...]:
     """What a sublayer reads of the stream: itself where norms stand after the sublayers."""
-    return plain(x) if config.norm_order == "post" else normed(config, *plain(x), step=step)
+    return plain(x) if config.norm_order == "post" else norm_notation(config, *plain(x), step=step)
 
 
 def entry(config: Config, x: str) -> Line:
     """What enters the first layer."""
     table = "√d E[word]" if config.scale_embeddings else "E[word]"
-    terms = [Term(notation=table, steps=("embedding",))]
+    terms = [FormulaTerm(notation=table, steps=("embedding",))]
     if config.positions in ADDED:
-        terms.append(Term(notation="+ P", name="positions", part="positions", steps=("position",)))
+        terms.append(FormulaTerm(notation="+ P", name="positions", part="positions", steps=("position",)))
     if config.segments:
-        terms.append(Term(notation="+ S", name="segment"))
-    whole = normed(config, *terms, step="position") if config.embedding_norm else tuple(terms)
+        terms.append(FormulaTerm(notation="+ S", name="segment"))
+    whole = norm_notation(config, *terms, step="position") if config.embedding_norm else tuple(terms)
     return Line(words="each token is a vector", terms=(*plain(f"{x} ="), *whole))
 
 
@@ -114,8 +114,8 @@ def block(config: Config, stack: str, x: str, site: Site) -> Iterator[Line]:
         return
     if stack == "decoder" and config.is_encoder_decoder:
         yield from attention(sizes, stack, "cross", x, "x", site)
-    update = (*plain("FFN("), *read(config, x), *plain(")"))
-    terms = summed(config, x, plain(f"{x} +"), update, "feed-forward")
+    update = (*plain("FFN("), *sublayer_input(config, x), *plain(")"))
+    terms = sum_notation(config, x, plain(f"{x} +"), update, "feed-forward")
     yield Line(words="each token on its own", terms=of_step(terms, "feed-forward", "layers"))
 
 
@@ -132,37 +132,39 @@ def attention(config: Config, stack: str, kind: str, x: str, memory: str, site: 
     else:
         yield Line(words="queries, keys, values", terms=projected, attention=name)
         yield Line(words=looks, terms=weighed, attention=name)
-    kept = Term(notation=f"{x} +", steps=("residual",))
+    kept = FormulaTerm(notation=f"{x} +", steps=("residual",))
     if here:
         kept = replace(kept, name=f"residual, layer {counted(site.layer)}", part="residual")
     update = tuple(heads(config, site if here else None))
     if config.norm_order == "parallel":
-        fed = of_step((*plain("+ FFN("), *read(config, x), *plain(")")), "feed-forward", "layers")
+        fed = of_step((*plain("+ FFN("), *sublayer_input(config, x), *plain(")")), "feed-forward", "layers")
         update = (*update, *fed)
         terms, words = (*plain(f"{x} ←"), kept, *update), "the result is added, and each token on its own"
     else:
-        terms, words = summed(config, x, (kept,), update, "residual"), "the result is added"
+        terms, words = sum_notation(config, x, (kept,), update, "residual"), "the result is added"
     yield Line(words=words, terms=terms, attention=name)
 
 
-def of_step(terms: tuple[Term, ...], *steps: str) -> tuple[Term, ...]:
+def of_step(terms: tuple[FormulaTerm, ...], *steps: str) -> tuple[FormulaTerm, ...]:
     """The same terms as those of these steps."""
     return tuple(replace(term, steps=steps) for term in terms)
 
 
-def summed(config: Config, x: str, kept: tuple[Term, ...], update: tuple[Term, ...], step: str) -> tuple[Term, ...]:
+def sum_notation(
+    config: Config, x: str, kept: tuple[FormulaTerm, ...], update: tuple[FormulaTerm, ...], step: str
+) -> tuple[FormulaTerm, ...]:
     """The stream with an update, normed where the config has it."""
     if config.norm_order == "post":
-        return (*plain(f"{x} ←"), *normed(config, *kept, *update, step=step))
-    update = normed(config, *update, step=step) if config.norm_order == "both" else update
+        return (*plain(f"{x} ←"), *norm_notation(config, *kept, *update, step=step))
+    update = norm_notation(config, *update, step=step) if config.norm_order == "both" else update
     return (*plain(f"{x} ←"), *kept, *update)
 
 
-def projections(config: Config, x: str, memory: str) -> Iterator[Term]:
+def projections(config: Config, x: str, memory: str) -> Iterator[FormulaTerm]:
     """Query, key and value of every head."""
     final = config.norm_order != "post" and memory != x  # the memory has been through its stack's last norm
-    of_memory = normed(config, *plain(memory)) if final else plain(memory)
-    letters = {"Q": read(config, x, "norm"), "K": of_memory, "V": of_memory}
+    of_memory = norm_notation(config, *plain(memory)) if final else plain(memory)
+    letters = {"Q": sublayer_input(config, x, "norm"), "K": of_memory, "V": of_memory}
     if x == memory:
         z = "z" if config.norm_order != "post" else x
         if z != x:
@@ -171,35 +173,35 @@ def projections(config: Config, x: str, memory: str) -> Iterator[Term]:
     for letter, source in letters.items():
         turned = config.positions == "rotary" and letter != "V"
         unit = config.query_key_norm and letter != "V"
-        yield Term(notation=f"{letter} =")
+        yield FormulaTerm(notation=f"{letter} =")
         if turned:
-            yield Term(notation="R", name="rotation by position", part="positions", steps=("projection",))
+            yield FormulaTerm(notation="R", name="rotation by position", part="positions", steps=("projection",))
         yield from plain("RMS(") if unit else ()
         yield from source
-        yield Term(notation=f"W_{letter}", steps=("value",) if letter == "V" else ("projection",))
+        yield FormulaTerm(notation=f"W_{letter}", steps=("value",) if letter == "V" else ("projection",))
         yield from plain(")") if unit else ()
         yield from plain(",") if letter != "V" else ()
 
 
-def weights(config: Config, stack: str, kind: str) -> Iterator[Term]:
+def weights(config: Config, stack: str, kind: str) -> Iterator[FormulaTerm]:
     """softmax of the scores, head by head."""
-    yield Term(notation="A =")
-    yield Term(notation="softmax", name="where to look", part="uniform", steps=("softmax",))
-    yield Term(notation="(")
+    yield FormulaTerm(notation="A =")
+    yield FormulaTerm(notation="softmax", name="where to look", part="uniform", steps=("softmax",))
+    yield FormulaTerm(notation="(")
     if config.score_cap is not None:
-        yield Term(notation="cap(", steps=("mask",))
+        yield FormulaTerm(notation="cap(", steps=("mask",))
     scale = scale_of(config)
-    yield Term(notation="Q K^T", steps=("product",) if scale else ("product", "scale"))
+    yield FormulaTerm(notation="Q K^T", steps=("product",) if scale else ("product", "scale"))
     yield from scale
     if kind == "self" and config.positions in BIASES:
-        yield Term(notation="+ B", name="bias by distance", part="positions", steps=("mask",))
+        yield FormulaTerm(notation="+ B", name="bias by distance", part="positions", steps=("mask",))
     if config.score_cap is not None:
-        yield Term(notation=")")
+        yield FormulaTerm(notation=")")
     yield from mask(config, stack, kind)
-    yield Term(notation=")")
+    yield FormulaTerm(notation=")")
 
 
-def scale_of(config: Config) -> tuple[Term, ...]:
+def scale_of(config: Config) -> tuple[FormulaTerm, ...]:
     """What q·k is multiplied by; nothing where that is 1. "layer" is the layer's number, counted from 1."""
     root = config.head_width**-0.5
     scale = root if config.score_scale is None else config.score_scale
@@ -212,51 +214,55 @@ def scale_of(config: Config) -> tuple[Term, ...]:
         notation = f"· {scale:.3g} / layer" if by_layer else f"· {scale:.3g}"
     if not notation:
         return ()
-    return (Term(notation=notation, name="scale", part="scale", steps=("scale",)),)
+    return (FormulaTerm(notation=notation, name="scale", part="scale", steps=("scale",)),)
 
 
-def mask(config: Config, stack: str, kind: str) -> Iterator[Term]:
+def mask(config: Config, stack: str, kind: str) -> Iterator[FormulaTerm]:
     """The mask of a decoder, or of an encoder whose layers see a window."""
     if kind == "self" and stack == "decoder":
-        yield Term(notation="+ M", name="causal mask", part="unmask", steps=("mask",))
+        yield FormulaTerm(notation="+ M", name="causal mask", part="unmask", steps=("mask",))
     elif kind == "self" and config.windowed_layers:
-        yield Term(notation="+ M", name="window", steps=("mask",))
+        yield FormulaTerm(notation="+ M", name="window", steps=("mask",))
 
 
-def heads(config: Config, site: Site | None) -> Iterator[Term]:
+def heads(config: Config, site: Site | None) -> Iterator[FormulaTerm]:
     """The heads' contexts side by side, and the projection that joins them; of the site, its head stands alone."""
     last = config.heads
-    yield Term(notation="[", steps=("heads",))
+    yield FormulaTerm(notation="[", steps=("heads",))
     if site is None or last == 1:
         inner = "A V" if last == 1 else f"A_1V_1 … A_{{{last}}}V_{{{last}}}"
         name, part = ("", "") if site is None else (f"attention of layer {counted(site.layer)}", "mute")
-        yield Term(notation=inner, name=name, part=part, steps=("value",))
+        yield FormulaTerm(notation=inner, name=name, part=part, steps=("value",))
     else:
         number, name = counted(site.head), f"head {counted(site.head)}, layer {counted(site.layer)}"
         yield from plain("…") if site.head else ()
-        yield Term(notation=f"A_{{{number}}}V_{{{number}}}", name=name, part="mute", steps=("value",))
+        yield FormulaTerm(notation=f"A_{{{number}}}V_{{{number}}}", name=name, part="mute", steps=("value",))
         yield from plain(f"… A_{{{last}}}V_{{{last}}}") if site.head < last - 1 else ()
-    yield Term(notation="]", steps=("heads",))
-    yield Term(notation="W_O", steps=("output",))
+    yield FormulaTerm(notation="]", steps=("heads",))
+    yield FormulaTerm(notation="W_O", steps=("output",))
 
 
 def answer(config: Config, x: str) -> Line | None:
     """What the head reads and says; None where there is none."""
-    final, softmax, close = read(config, x, "last-norm"), Term(notation="softmax(", steps=("answer",)), plain(")")
+    final, softmax, close = (
+        sublayer_input(config, x, "last-norm"),
+        FormulaTerm(notation="softmax(", steps=("answer",)),
+        plain(")"),
+    )
     if config.labels:
-        before, after = (pooled(notation) for notation in POOLED.get(config.pooling, ("", "_1")))
-        matrix = Term(notation="W", steps=("logits",))
+        before, after = (pooling_notation(notation) for notation in POOLED.get(config.pooling, ("", "_1")))
+        matrix = FormulaTerm(notation="W", steps=("logits",))
         terms = (*plain("verdict ="), softmax, *before, *final, *after, matrix, *close)
         return Line(words=f"one of {len(config.labels)} labels", terms=terms)
-    table = Term(notation="E^T" if config.tie_embeddings else "W", steps=("logits",))
+    table = FormulaTerm(notation="E^T" if config.tie_embeddings else "W", steps=("logits",))
     if config.has_decoder:
         return Line(words="one of all tokens", terms=(*plain("next token ="), softmax, *final, table, *close))
     if config.word_head:
-        words = (*pooled("H("), *final, *pooled(")"))
+        words = (*pooling_notation("H("), *final, *pooling_notation(")"))
         return Line(words="one of all tokens", terms=(*plain("masked word ="), softmax, *words, table, *close))
     return None
 
 
-def pooled(notation: str) -> tuple[Term, ...]:
+def pooling_notation(notation: str) -> tuple[FormulaTerm, ...]:
     """What makes the vector that the head reads; nothing where the notation is empty."""
-    return (Term(notation=notation, steps=("pooling",)),) if notation else ()
+    return (FormulaTerm(notation=notation, steps=("pooling",)),) if notation else ()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from viz.formula.notation import OF_STACK, Group, Line, Term
+from viz.formula.notation import OF_STACK, EquationGroup, FormulaTerm, Line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class Switch:
     most: bool = False  # no other part matters more
 
 
-def with_switches(groups: Sequence[Group], switches: Mapping[str, Switch]) -> list[dict[str, Any]]:
+def with_switches(groups: Sequence[EquationGroup], switches: Mapping[str, Switch]) -> list[dict[str, Any]]:
     """The groups as JSON. A part is a switch where it first stands, and struck through wherever it does.
 
     switches: by part; a part without one is only read.
@@ -34,7 +34,7 @@ def with_switches(groups: Sequence[Group], switches: Mapping[str, Switch]) -> li
     ]
 
 
-def with_step(groups: Sequence[Group], attention: str, step: str) -> list[dict[str, Any]]:
+def with_step(groups: Sequence[EquationGroup], attention: str, step: str) -> list[dict[str, Any]]:
     """The formula on the way to a weight of one attention, as JSON: the terms that a step computes are marked.
 
     Of two stacks, the one in which the attention stands; the last norm of an encoder is no part of it then.
@@ -61,7 +61,7 @@ def has_step(groups: Sequence[Mapping[str, Any]]) -> bool:
     return any("present" in term for group in groups for line in group["lines"] for term in line["terms"])
 
 
-def term_marked(term: Term, step: str) -> dict[str, Any]:
+def term_marked(term: FormulaTerm, step: str) -> dict[str, Any]:
     """One term, to be read alone."""
     return {"notation": term.notation} | ({"present": True} if step in term.steps else {})
 

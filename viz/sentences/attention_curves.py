@@ -40,12 +40,12 @@ def sentence_figure(
         "columns": words(kind.keys, columns),
         "weights": [[round(float(weight), DIGITS) for weight in row] for row in drawn],
         "marked": [np.flatnonzero(row).tolist() for row in marks],
-        "found": None if key is None else key - columns.start,
+        "finding_key": None if key is None else key - columns.start,
         "note": "" if key is None else gets(weights, marked, key),
         "mean": key is not None and bool(marked[:, key].sum() > 1),
         "head": head_called(layer, head),
         "label": f"The sentence twice, with a curve for every weight of {head_called(layer, head).replace('L', 'l')}",
-        "cut": cut(kind, rows, columns),
+        "cut": cut_note(kind, rows, columns),
         "look": LOOK.to_message(),
         "colours": {"shades": list(theme.weights), "text": theme.text, "quiet": theme.quiet, "page": theme.background},
     }
@@ -83,7 +83,7 @@ def gets(weights: np.ndarray, marked: Bool[np.ndarray, "query key"], key: int) -
     return percent(float(weights[queries, key].mean(dtype=np.float64))) if queries.any() else ""
 
 
-def cut(kind: Kind, rows: slice, columns: slice) -> str:
+def cut_note(kind: Kind, rows: slice, columns: slice) -> str:
     """Which part of a long text is drawn; "" where all of it is."""
     sides = [(kind.queries, rows), (kind.keys, columns)]
     parts = [part_of(text, places) for text, places in sides[: 1 if kind.queries is kind.keys else 2]]

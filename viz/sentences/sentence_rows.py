@@ -23,14 +23,14 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class RowGroup:
     """Rows under one heading."""
 
     title: str
     rows: Sequence[Row]
 
 
-def sentence_rows(groups: Sequence[Group]) -> dict[str, Any]:
+def sentence_rows(groups: Sequence[RowGroup]) -> dict[str, Any]:
     """Every group with its rows, a row in parts: what is marked, and what stands between.
 
     ValueError for a row whose marks are not as many as its words.

@@ -30,7 +30,7 @@ def written_row(
 def record(place: int, token: str, probability: float, theme: Theme) -> dict[str, object]:
     """How one token is drawn, and what is said of it."""
     return {
-        "text": printed(token),
+        "text": printed_token(token),
         "spaced": token[:1].isspace(),
         "breaks": token.count("\n"),
         "number": percent(probability),
@@ -40,7 +40,7 @@ def record(place: int, token: str, probability: float, theme: Theme) -> dict[str
     }
 
 
-def printed(token: str) -> str:
+def printed_token(token: str) -> str:
     """The token as it reads in a text; a blank of its own or a line's end is made visible."""
     inner = token.strip(" ")
     if set(token) == {"\n"}:

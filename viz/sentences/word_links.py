@@ -58,12 +58,12 @@ def word_links(
     }
 
 
-def written_until(links: dict[str, Any], until: int, said: str) -> dict[str, Any]:
+def written_until(links: dict[str, Any], until: int, label: str) -> dict[str, Any]:
     """The same where only the target words up to one are written: those after it are "?", without links.
 
-    said: what a screen reader says of these.
+    label: what a screen reader says of these.
     """
-    unwritten = {"text": UNWRITTEN, "said": said, "links": []}
+    unwritten = {"text": UNWRITTEN, "said": label, "links": []}
     targets = [each if place <= until else each | unwritten for place, each in enumerate(links["targets"])]
     return links | {"targets": targets}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from model.tokenizer import UNKNOWN
 from model.trace import StackTrace
 from viz.text.card_tables import task
-from viz.text.weight_sentences import kept
+from viz.text.weight_sentences import kept_tokens
 from viz.tokens import RUN_OF_BYTES, percent, visible, whole_characters
 
 ONE_BYTE = re.compile("\ufffd[0-9A-F]{2}")  # as the tokenizer shows it
@@ -29,7 +29,13 @@ def caveats(
     stack: that which read the text. probabilities: of each label, where the model judges.
     """
     unknown, in_bytes = unknown_tokens(stack, unknown_id), characters_in_bytes(stack.tokens or ())
-    reasons = [unknown, in_bytes, words_in_pieces(stack), unusual_length(stack, card or {}), undecided(probabilities)]
+    reasons = [
+        unknown,
+        in_bytes,
+        words_in_pieces(stack),
+        unusual_length(stack, card or {}),
+        undecided_caveat(probabilities),
+    ]
     sentences = [reason for reason in reasons if reason]
     return " ".join([*sentences, *([task(card)] if sentences and card else [])]).strip()
 
@@ -41,7 +47,7 @@ def length(stack: StackTrace, longest: int, read: int | None = None) -> str:
     """
     tokens = len(stack.ids) if read is None else read
     if stack.dropped:
-        return kept(len(stack.ids), stack.dropped).strip()
+        return kept_tokens(len(stack.ids), stack.dropped).strip()
     if tokens < NEARLY_FULL * longest:
         return ""
     return f"The text takes {tokens} of the {longest} tokens that the model reads."
@@ -111,7 +117,7 @@ def unusual_length(stack: StackTrace, card: Mapping[str, object]) -> str:
     return f"The text has {tokens} tokens; 19 of 20 texts that the model was trained on have at most {usual}."
 
 
-def undecided(probabilities: Mapping[str, float] | None) -> str:
+def undecided_caveat(probabilities: Mapping[str, float] | None) -> str:
     """ "The model is not sure: positive 54 %, negative 46 %.", where the likeliest two are nearly even."""
     ranked = sorted((probabilities or {}).items(), key=lambda one: -one[1])[:2]
     if len(ranked) < 2 or ranked[0][1] >= NEARLY_EVEN * ranked[1][1]:

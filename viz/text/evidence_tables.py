@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from model import Trace
-from model.measures.evidence import Check, Compared, Finding, Skipped, gather
+from model.measures.evidence import Check, CheckResult, Comparison, Skipped, gather
 from viz.charts.head_statistics import TITLES
 from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.explorer.packing import pack, pack_layer, unpack, unpack_layer
@@ -57,13 +57,13 @@ NAMES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def picture_findings(trace: Trace) -> list[Finding]:
+def picture_findings(trace: Trace) -> list[CheckResult]:
     """What the explorer's bytes and the downloaded file hold, against the trace."""
     kinds = kinds_of(trace)
     return gather(PICTURES, [*in_bytes(kinds), *in_file(trace, kinds)])
 
 
-def in_bytes(kinds: Mapping[str, Kind]) -> Iterator[Compared]:
+def in_bytes(kinds: Mapping[str, Kind]) -> Iterator[Comparison]:
     """Every layer as the browser gets it."""
     packed = unpack(pack(kinds))
     entries = {entry["name"]: entry for entry in packed.header["kinds"]}
@@ -72,10 +72,10 @@ def in_bytes(kinds: Mapping[str, Kind]) -> Iterator[Compared]:
             sent = packed.layers.get((name, layer))
             sent = unpack_layer(pack_layer(kind, layer), entries[name]) if sent is None else sent
             place: dict[str, str | int] = {"stack": name, "layer": layer}
-            yield Compared(check="bytes", ours=sent, expected=weights, place=place, axes=("head", "query", "key"))
+            yield Comparison(check="bytes", ours=sent, expected=weights, place=place, axes=("head", "query", "key"))
 
 
-def in_file(trace: Trace, kinds: Mapping[str, Kind]) -> Iterator[Compared | Skipped]:
+def in_file(trace: Trace, kinds: Mapping[str, Kind]) -> Iterator[Comparison | Skipped]:
     """All weights as they are downloaded."""
     if sum(weights.nbytes for kind in kinds.values() for weights in kind.weights) > LARGEST_FILE:
         yield Skipped(check="file", reason=TOO_LARGE)
@@ -84,12 +84,12 @@ def in_file(trace: Trace, kinds: Mapping[str, Kind]) -> Iterator[Compared | Skip
         for name, kind in kinds.items():
             axes = ("layer", "head", "query", "key")
             expected = np.stack(kind.weights)
-            yield Compared(
+            yield Comparison(
                 check="file", ours=file[f"{name}_weights"], expected=expected, place={"stack": name}, axes=axes
             )
 
 
-def title(findings: Sequence[Finding]) -> str:
+def title(findings: Sequence[CheckResult]) -> str:
     """What was found, as a line: how many numbers agree, or how many checks fail."""
     checked = [finding for finding in findings if finding.passed is not None]
     wrong = sum(not finding.passed for finding in checked)
@@ -98,7 +98,7 @@ def title(findings: Sequence[Finding]) -> str:
     return f"All {sum(finding.count for finding in checked):,} compared numbers agree with their references."
 
 
-def sentence(findings: Sequence[Finding]) -> str:
+def sentence(findings: Sequence[CheckResult]) -> str:
     """How many checks agree, and which comes nearest to what is allowed; in Markdown."""
     checked = [finding for finding in findings if finding.passed is not None]
     wrong = [finding for finding in checked if not finding.passed]
@@ -114,7 +114,7 @@ def sentence(findings: Sequence[Finding]) -> str:
     )
 
 
-def left_out(findings: Sequence[Finding]) -> str:
+def left_out(findings: Sequence[CheckResult]) -> str:
     """How many checks say nothing here."""
     count = sum(finding.passed is None for finding in findings)
     return f" {counted_checks(count)} not apply to this model or text; each row says why." if count else ""
@@ -125,7 +125,7 @@ def counted_checks(count: int) -> str:
     return "One check does" if count == 1 else f"{count} checks do"
 
 
-def table(findings: Sequence[Finding], address: str = "") -> dict[str, list[str]]:
+def table(findings: Sequence[CheckResult], address: str = "") -> dict[str, list[str]]:
     """The rows of one group, in Markdown; numbers with all digits, so that they can be copied.
 
     ``address`` is what a link to another page carries, as "text=A+dog".
@@ -133,7 +133,7 @@ def table(findings: Sequence[Finding], address: str = "") -> dict[str, list[str]
     rows = [row(finding) for finding in findings]
     columns = {name: [unbroken(markdown_text(one[name]), NARROWEST.get(name, 0)) for one in rows] for name in rows[0]}
     columns["At"] = [place_lines(one["At"]) for one in rows]
-    return columns | {"On the screen": [linked(finding.check.screen, address) for finding in findings]}
+    return columns | {"On the screen": [page_links_text(finding.check.screen, address) for finding in findings]}
 
 
 def place_lines(place: str) -> str:
@@ -142,7 +142,7 @@ def place_lines(place: str) -> str:
     return unbroken(", ".join(parts), SHORTEST_PLACE)
 
 
-def linked(screen: str, address: str) -> str:
+def page_links_text(screen: str, address: str) -> str:
     """The places on the screen, each leading to its page."""
     places = []
     for place in screen.split("; "):
@@ -165,7 +165,7 @@ def unbroken(text: str, least: int) -> str:
     return " ".join(lines).replace("\\_", f"\\_{MAY_BREAK}")
 
 
-def row(finding: Finding) -> dict[str, str]:
+def row(finding: CheckResult) -> dict[str, str]:
     """One finding in words."""
     check = finding.check
     compared = finding.passed is not None and finding.count > 0
@@ -183,7 +183,7 @@ def row(finding: Finding) -> dict[str, str]:
     }
 
 
-def compared_with(finding: Finding) -> str:
+def compared_with(finding: CheckResult) -> str:
     """The reference, and what it was computed for where that is not everything."""
     only = f"; only for {' and '.join(finding.parts)}" if finding.parts else ""
     return f"{finding.check.reference}{only}"
@@ -194,7 +194,7 @@ def exactly(number: float) -> str:
     return repr(float(number))
 
 
-def where(finding: Finding) -> str:
+def where(finding: CheckResult) -> str:
     """ "encoder, layer 2, self-attention, head 3, query 5, key 1": tokens, layers, heads from 1, the rest from 0."""
     return ", ".join(place_part(name, value) for name, value in finding.place)
 
@@ -209,7 +209,7 @@ def place_part(name: str, value: str | int) -> str:
     return f"{SAID.get(name, name)} {number}"
 
 
-def findings_csv(findings: Sequence[Finding], *, provenance: Provenance | None = None) -> bytes:
+def findings_csv(findings: Sequence[CheckResult], *, provenance: Provenance | None = None) -> bytes:
     """One line for every check, numbers in full, places from 0; as ``export.csv_file`` writes them."""
     header = [
         "group", "check", "quantity", "on_the_screen", "result", "ours", "reference", "largest_difference", "allowed",
@@ -218,7 +218,7 @@ def findings_csv(findings: Sequence[Finding], *, provenance: Provenance | None =
     return csv_file([header], map(csv_row, findings), facts=facts_of(provenance))
 
 
-def csv_row(finding: Finding) -> tuple[object, ...]:
+def csv_row(finding: CheckResult) -> tuple[object, ...]:
     check, numbers = finding.check, ("", "", "", "")
     if finding.passed is not None:
         four = (finding.ours, finding.expected, finding.difference, finding.allowed)

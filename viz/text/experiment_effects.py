@@ -69,7 +69,7 @@ def decimal(value: float) -> str:
 
 def told_apart(first: StackTrace, second: StackTrace) -> float | None:
     """The largest difference of two texts' last vectors, word by word; None where their tokens are not the same."""
-    order = comparison.matching(first.ids.tolist(), second.ids.tolist())
+    order = comparison.matching_positions(first.ids.tolist(), second.ids.tolist())
     return None if order is None else comparison.largest_difference(first.final, second.final, order)
 
 

@@ -8,7 +8,7 @@ from viz.tokens import markdown_text
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class TermPage:
     """Where something is seen. changes: of the selection, by the names of the codec.
 
     needs: the architectures of the checkpoints that show it; of all, where it is empty.
@@ -26,7 +26,7 @@ class Term:
 
     name: str
     sentence: str
-    place: Place
+    place: TermPage
     symbol: str = ""
     others: tuple[str, ...] = ()
 
@@ -39,25 +39,25 @@ class Term:
 ENCODERS, DECODERS, BOTH = ("encoder", "encoder-decoder"), ("decoder", "encoder-decoder"), ("encoder-decoder",)
 
 
-def step(name: str, title: str) -> Place:
+def step(name: str, title: str) -> TermPage:
     """A step of the walk to one weight."""
-    return Place(page="inside", label=f"Inside a head: {title}", changes={"step": name})
+    return TermPage(page="inside", label=f"Inside a head: {title}", changes={"step": name})
 
 
-def experiment(name: str, title: str, needs: tuple[str, ...] = ()) -> Place:
+def experiment(name: str, title: str, needs: tuple[str, ...] = ()) -> TermPage:
     """A part of the formula that can be taken out, or a subject beside it."""
-    return Place(page="break", label=f"Break the formula: {title}", changes={"experiment": name}, needs=needs)
+    return TermPage(page="break", label=f"Break the formula: {title}", changes={"experiment": name}, needs=needs)
 
 
-def explore(title: str, **changes: Any) -> Place:
+def explore(title: str, **changes: Any) -> TermPage:
     """A view of the explorer."""
-    return Place(page="explore", label=f"Explore: {title}", changes=changes)
+    return TermPage(page="explore", label=f"Explore: {title}", changes=changes)
 
 
-def translate(title: str, **changes: Any) -> Place:
+def translate(title: str, **changes: Any) -> TermPage:
     """The page that translates; its own settings are packed under one name."""
     named = {f"translation.{name}": value for name, value in changes.items()}
-    return Place(page="translate", label=f"Translate: {title}", changes={"attention": "cross"} | named, needs=BOTH)
+    return TermPage(page="translate", label=f"Translate: {title}", changes={"attention": "cross"} | named, needs=BOTH)
 
 
 # By what they are about, in the order in which a text meets them.
@@ -73,7 +73,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="vocabulary",
             sentence="The fixed list of all tokens that a model knows.",
             symbol=r"V",
-            place=Place(page="checkpoints", label="Models: how large each vocabulary is"),
+            place=TermPage(page="checkpoints", label="Models: how large each vocabulary is"),
         ),
         Term(
             name="id",
@@ -102,13 +102,13 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             "stands.",
             symbol="P",
             others=("positional encoding", "position embedding"),
-            place=Place(page="positions", label="Positions: how words get their order"),
+            place=TermPage(page="positions", label="Positions: how words get their order"),
         ),
         Term(
             name="d_model",
             sentence="How many numbers the vector of a token has, the same in every layer.",
             others=("width", "hidden size", "embedding dimension"),
-            place=Place(page="checkpoints", label="Models: the width of each model"),
+            place=TermPage(page="checkpoints", label="Models: the width of each model"),
         ),
         Term(
             name="residual stream",
@@ -238,7 +238,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             "one before left in the stream.",
             symbol=r"\ell",
             others=("block",),
-            place=Place(page="checkpoints", label="Models: the layers of each model"),
+            place=TermPage(page="checkpoints", label="Models: the layers of each model"),
         ),
         Term(
             name="residual connection",
@@ -272,14 +272,14 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         Term(
             name="encoder",
             sentence="A stack of layers in which every token sees the whole text; it reads and does not write.",
-            place=Place(
+            place=TermPage(
                 page="explore", label="Explore: an encoder's heads", changes={"attention": "encoder"}, needs=ENCODERS
             ),
         ),
         Term(
             name="decoder",
             sentence="A stack of layers in which a token sees itself and those before it; it predicts the next token.",
-            place=Place(
+            place=TermPage(
                 page="explore", label="Explore: a decoder's heads", changes={"attention": "decoder"}, needs=DECODERS
             ),
         ),
@@ -301,7 +301,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             sentence="A number that logits are divided by before the softmax: below 1 the likeliest token wins more "
             "often, above 1 others get more chances.",
             symbol="T",
-            place=Place(
+            place=TermPage(
                 page="write", label="Write: sampling at a temperature", changes={"method": "sample"}, needs=("decoder",)
             ),
         ),
@@ -318,7 +318,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         Term(
             name="teacher forcing",
             sentence="Giving a decoder the right text to read, as in training, whatever it would have written itself.",
-            place=Place(
+            place=TermPage(
                 page="translate",
                 label="Translate: a French text that is given",
                 changes={
@@ -349,17 +349,17 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
 TERMS: dict[str, Term] = {term.key: term for terms in GLOSSARY.values() for term in terms}
 
 
-def matching(words: str) -> dict[str, tuple[Term, ...]]:
+def matching_terms(words: str) -> dict[str, tuple[Term, ...]]:
     """The terms in which all of some words occur, in their name, other names or sentence, whatever the case."""
     filter_words = words.casefold().split()
     by_group = {
-        group: tuple(term for term in terms if all(word in searched(term) for word in filter_words))
+        group: tuple(term for term in terms if all(word in search_text(term) for word in filter_words))
         for group, terms in GLOSSARY.items()
     }
     return {group: terms for group, terms in by_group.items() if terms}
 
 
-def searched(term: Term) -> str:
+def search_text(term: Term) -> str:
     """All that is said of a term, in small letters."""
     return "\n".join((term.name, *term.others, term.sentence)).casefold()
 
@@ -383,7 +383,7 @@ def heading(term: Term) -> str:
     return markdown_text(term.name) + (f" $\\; {term.symbol}$" if term.symbol else "")
 
 
-def explained(term: Term) -> str:
+def explanation(term: Term) -> str:
     """The sentence, and the other names, as Markdown."""
     names = f" *Also called {markdown_text(', '.join(term.others))}.*" if term.others else ""
     return markdown_text(term.sentence) + names

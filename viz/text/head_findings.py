@@ -41,7 +41,7 @@ def title(finding: Finding, kind: Kind) -> str:
     most = " most" if finding.score < 1 / 2 else ""
     if finding.query is not None:
         unit = unit_of(kind.queries)
-        return f"The {unit} {named(kind.queries, finding.query)} looks{most} at {target(finding, kind, 'one')}."
+        return f"The {unit} {quoted_token(kind.queries, finding.query)} looks{most} at {target(finding, kind, 'one')}."
     who = subject(finding, kind)
     if led_by_all(finding):
         return f"Every {who}{exception(finding, kind)} looks{most} at {target(finding, kind, 'one')}."
@@ -77,7 +77,7 @@ def against(finding: Finding) -> str:
     return f"A head that ignores positions would give it {share}."
 
 
-def nothing(kind: Kind) -> str:
+def no_finding_sentence(kind: Kind) -> str:
     """The sentence where no head is worth naming."""
     return ALONE if len(kind.keys.tokens) == 1 else NOTHING
 
@@ -98,7 +98,7 @@ def card(finding: Finding, kind: Kind) -> dict[str, str]:
     pointing = finding.kind == "points_at"
     return {
         "id": finding.kind,
-        "title": f"Points at {named(kind.keys, finding.key or 0)}" if pointing else NAMES[finding.kind],
+        "title": f"Points at {quoted_token(kind.keys, finding.key or 0)}" if pointing else NAMES[finding.kind],
         "where": head_name(finding),
         "number": percent(finding.score),
         "whole": whole(finding, kind),
@@ -144,7 +144,7 @@ def unit_of(text: Text) -> str:
     return "word" if None not in words and len(set(words)) == len(words) else "token"
 
 
-def named(text: Text, position: int) -> str:
+def quoted_token(text: Text, position: int) -> str:
     """ "“loved”"; with its place where it is not the only one: "“the” (word 4)"."""
     names = [token_name(token) for token in text.tokens]
     place = f" ({unit_of(text)} {counted(position)})" if names.count(names[position]) > 1 else ""
@@ -185,7 +185,7 @@ def position(finding: Finding, kind: Kind) -> str:
     if not kind.causal:
         return ""
     if is_looked_back_at(finding, kind):
-        return f" after {named(kind.keys, finding.key or 0)}"
+        return f" after {quoted_token(kind.keys, finding.key or 0)}"
     return " after a punctuation mark" if finding.kind == "punctuation" else ""
 
 
@@ -203,7 +203,7 @@ def target(finding: Finding, kind: Kind, number: str) -> str:
     """What is looked at. number: by "one" query, by "many", or by a head "alone"."""
     unit, source = unit_of(kind.keys), "source " if kind.name == "cross" else ""
     if finding.key is not None:
-        name = named(kind.keys, finding.key)
+        name = quoted_token(kind.keys, finding.key)
         if is_looked_back_at(finding, kind) and number != "alone":
             return "it"
         first = f"the first {source}{'token' if begins_special(kind) else unit}, {name}"

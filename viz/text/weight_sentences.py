@@ -19,7 +19,7 @@ NOTABLY = 0.25  # of all weight: below, a head "spreads" its attention
 
 
 @dataclass(frozen=True)
-class Look:
+class MostAttended:
     """What most weight goes to, and the share of all weight that goes there."""
 
     target: str
@@ -37,7 +37,7 @@ def mean_of_heads(weights: Float[np.ndarray, "head query key"], heads: Sequence[
 
 def where_it_looks(
     weights: Float[np.ndarray, "query key"], keys: Sequence[str], *, one_text: bool = True, unit: str = "token"
-) -> Look:
+) -> MostAttended:
     """The relation between query and key that takes the most weight, summed over all queries.
 
     Candidates: the token itself and its neighbours (where queries and keys are one text), the first and the last
@@ -61,7 +61,7 @@ def where_it_looks(
         f"{unit} {keys[favourite]}": column_sums[favourite],
     }
     target = max(shares, key=lambda name: float(shares[name]))
-    return Look(target, float(shares[target]) / len(weights))
+    return MostAttended(target, float(shares[target]) / len(weights))
 
 
 def sentence(
@@ -94,7 +94,7 @@ def sentence(
     return f"{who} {spreads} {its} attention; the largest part, {share}, goes to {target}."
 
 
-def kept(tokens: int, dropped: int) -> str:
+def kept_tokens(tokens: int, dropped: int) -> str:
     """What of the text the model did not read; nothing where it read everything."""
     return (
         f" Kept {tokens} of {tokens + dropped} tokens: the text is longer than the model can read." if dropped else ""

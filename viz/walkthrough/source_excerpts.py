@@ -10,7 +10,7 @@ from typing import Any
 
 from model.attention import join, masked_softmax, scaled_dot_product_attention
 from model.measures.one_weight import WeightPath
-from model.measures.weight_answer import probabilities_of, reading
+from model.measures.weight_answer import mean_cross_attention, probabilities_of
 from model.output_heads import MeanPooling, masked_mean
 from model.positions import LearnedPositions, Positions, SinusoidalPositions, computed_sinusoids
 from model.scores import masked_scores
@@ -124,7 +124,7 @@ def pooling_of(path: WeightPath) -> list[tuple[Callable[..., Any], dict[str, str
     """What makes the vector that the head reads; nothing where that is the token's own."""
     pooling, word_head = path.model.pooling, path.model.word_head
     if path.answer.kind == "written" and path.site.stack == "encoder":
-        return [(Transformer.forward, {"writes": "decoder", "reads": "encoder"}), (reading, {})]
+        return [(Transformer.forward, {"writes": "decoder", "reads": "encoder"}), (mean_cross_attention, {})]
     if path.trace.pooled is not None and pooling is not None:
         mean: list[Any] = [(masked_mean, {})] if isinstance(pooling, MeanPooling) else []
         return [(type(pooling).forward, {}), *mean]

@@ -54,7 +54,7 @@ def whole_head_figure(
         "full": float(head.weights.max()) or 1.0 if shape[1] > MANY_KEYS else 1.0,
         "matrices": matrices(head, rows, sent),
         "chosen": [query - rows.start, key - columns.start],
-        "cut": cut(queries, keys, rows, columns),
+        "cut": cut_note(queries, keys, rows, columns),
         "knob": knob,
     }
 
@@ -63,13 +63,13 @@ def matrices(head: WholeHead, rows: slice, sent: slice) -> dict[str, str]:
     """The numbers of an excerpt."""
     cells = {name: getattr(head, name) for name in ("products", "bias", "scores", "weights")}
     return {
-        **{name: encoded(getattr(head, name)[rows]) for name in ("query", "context")},
-        **{name: encoded(getattr(head, name)[sent]) for name in ("key", "value")},
-        **{name: encoded(cell[rows, sent]) for name, cell in cells.items() if cell is not None},
+        **{name: base64_floats(getattr(head, name)[rows]) for name in ("query", "context")},
+        **{name: base64_floats(getattr(head, name)[sent]) for name in ("key", "value")},
+        **{name: base64_floats(cell[rows, sent]) for name, cell in cells.items() if cell is not None},
     }
 
 
-def encoded(numbers: np.ndarray) -> str:
+def base64_floats(numbers: np.ndarray) -> str:
     """Float32 as base64: exact, and shorter than decimals."""
     return base64.b64encode(np.ascontiguousarray(numbers, "<f4").tobytes()).decode("ascii")
 
@@ -125,7 +125,7 @@ def formula_parts(head: WholeHead) -> list[dict[str, str]]:
     return [{"text": text, "part": part} for text, part in pieces]
 
 
-def cut(queries: Text, keys: Text, rows: slice, columns: slice) -> str:
+def cut_note(queries: Text, keys: Text, rows: slice, columns: slice) -> str:
     """Which part of a long text is drawn; "" where all of it is."""
     parts = [
         f"{name} {places.start + 1}–{places.stop} of {len(text.tokens)}"

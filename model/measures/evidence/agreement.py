@@ -30,7 +30,7 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class Comparison:
     """Numbers of one check and what they should be; ``axes`` name what an index counts.
 
     part: of which numbers of their kind these are some, and how many; "" where all are compared.
@@ -53,7 +53,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class CheckResult:
     """The result of one check; of all its numbers, that which comes nearest to what is allowed, or exceeds it most.
 
     ``passed`` is None where the check does not apply, for the ``reason`` given. ``parts`` say what was compared, where
@@ -79,21 +79,21 @@ class Finding:
         return self.difference / self.allowed if self.allowed else float("inf")
 
 
-def gather(checks: Sequence[Check], results: Iterable[Compared | Skipped]) -> list[Finding]:
+def gather(checks: Sequence[Check], results: Iterable[Comparison | Skipped]) -> list[CheckResult]:
     """One finding for every check, in their order. A check of which nothing is said has failed, too."""
     by_name = {check.name: check for check in checks}
-    findings: dict[str, Finding] = {}
+    findings: dict[str, CheckResult] = {}
     for one in results:
         check, before = by_name[one.check], findings.get(one.check)
-        if isinstance(one, Compared):
-            findings[one.check] = worse(before, judged(check, one))
+        if isinstance(one, Comparison):
+            findings[one.check] = worse(before, result_of(check, one))
         elif before is None:
-            findings[one.check] = Finding(check=check, passed=None, reason=one.reason)
+            findings[one.check] = CheckResult(check=check, passed=None, reason=one.reason)
     silent = "Nothing was compared."
-    return [findings.get(check.name, Finding(check=check, passed=False, reason=silent)) for check in checks]
+    return [findings.get(check.name, CheckResult(check=check, passed=False, reason=silent)) for check in checks]
 
 
-def worse(before: Finding | None, now: Finding) -> Finding:
+def worse(before: CheckResult | None, now: CheckResult) -> CheckResult:
     """Of two findings of one check that which counts, with the numbers of both."""
     if before is None or before.passed is None:
         return now
@@ -102,20 +102,20 @@ def worse(before: Finding | None, now: Finding) -> Finding:
     return replace(chosen, count=before.count + now.count, parts=parts)
 
 
-def judged(check: Check, one: Compared) -> Finding:
+def result_of(check: Check, one: Comparison) -> CheckResult:
     """What one pair of arrays says. NaN, and an infinity that is not in both, differ by infinity."""
     ours, expected = np.asarray(one.ours, np.float64), np.asarray(one.expected, np.float64)
     place = tuple(one.place.items())
     if ours.shape != expected.shape or not ours.size:
         reason = f"Found numbers of shape {ours.shape}, expected {expected.shape} and at least one."
-        return Finding(check=check, passed=False, reason=reason, difference=float("inf"), place=place)
+        return CheckResult(check=check, passed=False, reason=reason, difference=float("inf"), place=place)
     with np.errstate(invalid="ignore"):
         apart = np.where(ours == expected, 0.0, np.abs(ours - expected))
     apart = np.where(np.isnan(apart), np.inf, apart)
     largest = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected)).max()
     allowed = check.absolute + check.relative * float(largest)
     at = np.unravel_index(int(apart.argmax()), apart.shape)
-    return Finding(
+    return CheckResult(
         check=check,
         passed=bool(apart[at] <= allowed),
         count=ours.size,

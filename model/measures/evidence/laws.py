@@ -11,7 +11,7 @@ from torch import Tensor
 from model.edits import Shift
 from model.edits.checks import room
 from model.measures.answer_reference import logits_of
-from model.measures.evidence.agreement import Compared, Skipped
+from model.measures.evidence.agreement import Comparison, Skipped
 from model.measures.evidence.checked_pass import Pass, attentions_of, named_tensors
 from model.measures.evidence.numpy_pass import placed_by_distance, without_head
 from model.trace import StackTrace, Trace
@@ -30,7 +30,7 @@ BEYOND_CAUSAL = "What is switched off or changed here lets a token depend on lat
 ONE_TOKEN = "One token has no later one."
 ABSOLUTE_PLACES = "This model is told at which place a token stands, not only how far apart two are."
 MOVED = "The positions are switched off, shuffled or shifted here already."
-Results = Iterator[Compared | Skipped]
+Results = Iterator[Comparison | Skipped]
 
 
 def rows(one: Pass) -> Results:
@@ -42,12 +42,12 @@ def rows(one: Pass) -> Results:
     for place, trace in one.attentions():
         seeing = trace.mask.any(dim=-1).double()
         sums = trace.weights.double().sum(dim=-1)
-        yield Compared(check="rows", ours=sums, expected=seeing.expand_as(sums), place=place, axes=("head", "query"))
+        yield Comparison(check="rows", ours=sums, expected=seeing.expand_as(sums), place=place, axes=("head", "query"))
         hidden = trace.weights[:, ~trace.mask]
         if hidden.numel():
             nothing = torch.zeros_like(hidden)
             axes = ("head", "masked cell")
-            yield Compared(check="forbidden", ours=hidden, expected=nothing, place=place, axes=axes)
+            yield Comparison(check="forbidden", ours=hidden, expected=nothing, place=place, axes=axes)
 
 
 def sums(one: Pass) -> Results:
@@ -57,7 +57,7 @@ def sums(one: Pass) -> Results:
         parts = [part for part in (embedding.token, embedding.position, embedding.segment) if part is not None]
         total = sum(part.double().numpy() for part in parts)
         total = one.numbers.normed_embedding(name, np.asarray(total))
-        yield Compared(
+        yield Comparison(
             check="sum", ours=embedding.total, expected=total, place={"stack": name}, axes=("position", "coordinate")
         )
     order = one.checkpoint.config.norm_order
@@ -66,10 +66,10 @@ def sums(one: Pass) -> Results:
         yield Skipped(check="residual", reason=reason)
         return
     for name, stack in one.stacks.items():
-        yield from added(name, stack)
+        yield from stream_additions(name, stack)
 
 
-def added(name: str, stack: StackTrace) -> Results:
+def stream_additions(name: str, stack: StackTrace) -> Results:
     """The stream after each layer against the stream before it and what the sublayers said."""
     for layer, block in enumerate(stack.blocks):
         cross = None if block.cross_attention is None else block.cross_attention.output
@@ -77,7 +77,7 @@ def added(name: str, stack: StackTrace) -> Results:
         total = sum(part.double().numpy() for part in parts if part is not None)
         place: dict[str, str | int] = {"stack": name, "layer": layer}
         axes = ("position", "coordinate")
-        yield Compared(check="residual", ours=block.stream_out, expected=np.asarray(total), place=place, axes=axes)
+        yield Comparison(check="residual", ours=block.stream_out, expected=np.asarray(total), place=place, axes=axes)
 
 
 def same_bits(one: Pass) -> Results:
@@ -90,7 +90,7 @@ def same_bits(one: Pass) -> Results:
     for name, tensor in named_tensors(one.trace):
         if tensor.numel():
             ours, other = tensor.numpy(), expected[name].numpy()
-            yield Compared(
+            yield Comparison(
                 check="again", ours=ours.ravel(), expected=other.ravel(), place={"field": name}, axes=("entry",)
             )
 
@@ -107,17 +107,17 @@ def batch(one: Pass) -> Results:
     given: dict[str, Tensor] = {}
     for name, ids in inputs.items():
         filling = 0 if name == "segments" else config.pad_id
-        given[name] = torch.stack([torch.cat([ids, ids.new_full((count,), filling)]), repeated(ids, count)])
+        given[name] = torch.stack([torch.cat([ids, ids.new_full((count,), filling)]), longer_ids(ids, count)])
         if name != "segments":
             mask_name = {"ids": "padding_mask", "target_ids": "target_padding_mask"}[name]
             given[mask_name] = torch.stack(
                 [torch.arange(len(ids) + count) < len(ids), torch.ones(len(ids) + count) > 0]
             )
     given = {name: tensor.to(one.checkpoint.device) for name, tensor in given.items()}
-    yield from overlapping("batch", one, one.run(one.edits, **given), row=(0,))
+    yield from common_positions("batch", one, one.run(one.edits, **given), row=(0,))
 
 
-def repeated(ids: Tensor, count: int) -> Tensor:
+def longer_ids(ids: Tensor, count: int) -> Tensor:
     """Another text that is longer by ``count``: this one from its end to its beginning, again and again."""
     return ids.flip(0).repeat(1 + count // len(ids) + 1)[: len(ids) + count]
 
@@ -134,10 +134,10 @@ def causal(one: Pass) -> Results:
         name = "ids" if one.trace.encoder is None else "target_ids"
         ids = one.ids()[name]
         half = one.run(one.edits, **{name: ids[: len(ids) // 2]})
-        yield from overlapping("causal", one, half, stacks=("decoder",))
+        yield from common_positions("causal", one, half, stacks=("decoder",))
 
 
-def overlapping(
+def common_positions(
     check: str, one: Pass, other: Trace, row: tuple[int, ...] = (), stacks: tuple[str, ...] = ("encoder", "decoder")
 ) -> Results:
     """Weights, streams and answers of both passes at the positions that both have."""
@@ -148,22 +148,24 @@ def overlapping(
         for (place, trace), (_, other_trace) in zip(
             attentions_of(name, stack), attentions_of(name, theirs), strict=True
         ):
-            pair = shared(trace.weights, other_trace.weights[row])
-            yield Compared(check=check, **pair, place=place, axes=("head", "query", "key"))
-        pair = shared(stack.final, theirs.final[row])
-        yield Compared(check=check, **pair, place={"stack": name}, axes=("position", "coordinate"))
+            pair = common_part(trace.weights, other_trace.weights[row])
+            yield Comparison(check=check, **pair, place=place, axes=("head", "query", "key"))
+        pair = common_part(stack.final, theirs.final[row])
+        yield Comparison(check=check, **pair, place={"stack": name}, axes=("position", "coordinate"))
     if one.trace.logits is not None and other.logits is not None:
         axes = ("label",) if one.trace.logits.ndim == 1 else ("position", "token id")
-        yield Compared(check=check, **shared(one.trace.logits, other.logits[row]), place={"field": "logits"}, axes=axes)
+        yield Comparison(
+            check=check, **common_part(one.trace.logits, other.logits[row]), place={"field": "logits"}, axes=axes
+        )
 
 
-def shared(first: Tensor, second: Tensor) -> dict[str, Any]:
+def common_part(first: Tensor, second: Tensor) -> dict[str, Any]:
     """The part of two tensors that both have: from the first entry of every axis on."""
     part = tuple(slice(min(sizes)) for sizes in zip(first.shape, second.shape, strict=True))
     return {"ours": first[part], "expected": second[part]}
 
 
-def shifted(one: Pass) -> Results:
+def shifted_positions(one: Pass) -> Results:
     """All positions moved by as much: where only distances count, nothing changes."""
     if not placed_by_distance(one):
         yield Skipped(check="shifted", reason=ABSOLUTE_PLACES)
@@ -171,10 +173,10 @@ def shifted(one: Pass) -> Results:
         yield Skipped(check="shifted", reason=MOVED)
     else:
         moved = replace(one.edits, shifted=frozenset(Shift(name, SHIFT) for name in one.stacks))
-        yield from overlapping("shifted", one, one.run(moved))
+        yield from common_positions("shifted", one, one.run(moved))
 
 
-def muted(one: Pass) -> Results:
+def muted_head(one: Pass) -> Results:
     """The chosen head muted by an edit, against NumPy with its columns of the output projection set to 0."""
     edits = replace(one.edits, muted=one.edits.muted | {one.head})
     ours, numbers, memory, final = one.run(edits), without_head(one.numbers, one), None, np.zeros(0)
@@ -185,8 +187,8 @@ def muted(one: Pass) -> Results:
         final = memory = numbers.finished(name, x)
     place: dict[str, str | int] = {"stack": one.head.stack, "layer": one.head.layer, "head": one.head.head}
     stack = ours.output_stack
-    yield Compared(check="muted", ours=stack.final, expected=final, place=place, axes=("position", "coordinate"))
+    yield Comparison(check="muted", ours=stack.final, expected=final, place=place, axes=("position", "coordinate"))
     logits = logits_of(numbers, final)
     if logits is not None and ours.logits is not None:
         axes = ("label",) if logits.ndim == 1 else ("position", "token id")
-        yield Compared(check="muted", ours=ours.logits, expected=logits, place=place, axes=axes)
+        yield Comparison(check="muted", ours=ours.logits, expected=logits, place=place, axes=axes)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from jaxtyping import Float
 
-from model.measures.evidence.agreement import Compared, Skipped
+from model.measures.evidence.agreement import Comparison, Skipped
 from model.measures.evidence.checked_pass import Pass
 from model.measures.head_statistics import head_statistics, is_punctuation
 from model.trace import StackTrace
@@ -18,7 +18,7 @@ NO_POSITIONS = "The positions are switched off here."
 Weights = Sequence[Sequence[float]]  # (query, key)
 
 
-def statistics(one: Pass) -> Iterator[Compared]:
+def statistics(one: Pass) -> Iterator[Comparison]:
     """Every statistic of as many heads as a loop has time for, and of one at least."""
     for name, stack in one.stacks.items():
         yield from statistics_of(one, {"stack": name, "attention": "self"}, stack, stack)
@@ -26,7 +26,7 @@ def statistics(one: Pass) -> Iterator[Compared]:
             yield from statistics_of(one, {"stack": name, "attention": "cross"}, stack, one.trace.encoder)
 
 
-def statistics_of(one: Pass, place: dict[str, str | int], stack: StackTrace, keys: StackTrace) -> Iterator[Compared]:
+def statistics_of(one: Pass, place: dict[str, str | int], stack: StackTrace, keys: StackTrace) -> Iterator[Comparison]:
     """Those of one kind of attention."""
     cross = place["attention"] == "cross"
     weights = (stack.cross_weights() if cross else stack.weights()).double().numpy()
@@ -45,7 +45,7 @@ def statistics_of(one: Pass, place: dict[str, str | int], stack: StackTrace, key
                 at = place | {"layer": layer, "head": head, "statistic": statistic}
                 value = ours[statistic][layer, head]
                 ours_here, expected_here = np.array(value), np.array(by_loop)
-                yield Compared(check="statistics", ours=ours_here, expected=expected_here, place=at, part=part)
+                yield Comparison(check="statistics", ours=ours_here, expected=expected_here, place=at, part=part)
 
 
 def entropy(rows: Weights) -> float:
@@ -73,7 +73,7 @@ def shares(
     return {name: part / total for name, part in sums.items() if name not in left_out}
 
 
-def sinusoids(one: Pass) -> Iterator[Compared | Skipped]:
+def sinusoids(one: Pass) -> Iterator[Comparison | Skipped]:
     """The position vectors against math.sin and math.cos: "Attention Is All You Need", section 3.5."""
     config = one.checkpoint.config
     if not config.positions.startswith("sinusoidal"):
@@ -86,7 +86,7 @@ def sinusoids(one: Pass) -> Iterator[Compared | Skipped]:
         position_ids = one.numbers.position_ids(name, len(stack.ids)).tolist()
         expected = waves(position_ids, config.width, halves=config.positions.endswith("halves"))
         ours, axes = stack.embedding.position, ("position", "coordinate")
-        yield Compared(check="sinusoids", ours=ours, expected=expected, place={"stack": name}, axes=axes)
+        yield Comparison(check="sinusoids", ours=ours, expected=expected, place={"stack": name}, axes=axes)
 
 
 def waves(position_ids: Sequence[int], width: int, *, halves: bool) -> Float[np.ndarray, "position width"]:

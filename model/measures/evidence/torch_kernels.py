@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from model.attention import MultiHeadAttention
 from model.block import Block
 from model.config import Config
-from model.measures.evidence.agreement import Compared, Skipped
+from model.measures.evidence.agreement import Comparison, Skipped
 from model.measures.evidence.checked_pass import ON_WEIGHTS, Pass
 from model.trace import AttentionTrace, BlockTrace
 
@@ -19,7 +19,7 @@ CHANGED = "What is switched off or changed here acts inside attention, where tor
 EDITED = "Parts of the formula are switched off or changed here; torch's layer has all of them."
 
 
-def fused(one: Pass) -> Iterator[Compared | Skipped]:
+def fused_attention(one: Pass) -> Iterator[Comparison | Skipped]:
     """Every head's context against the kernel, given the same queries, keys and values."""
     if one.checkpoint.config.score_cap is not None:
         yield Skipped(check="fused", reason=CAPPED)
@@ -30,7 +30,7 @@ def fused(one: Pass) -> Iterator[Compared | Skipped]:
             seeing = trace.mask.any(dim=-1)  # a query that sees nothing is NaN in the kernel
             ours, expected = trace.context[:, seeing], kernel(trace)[:, seeing]
             axes = ("head", "query", "coordinate")
-            yield Compared(check="fused", ours=ours, expected=expected, place=place, axes=axes)
+            yield Comparison(check="fused", ours=ours, expected=expected, place=place, axes=axes)
 
 
 def kernel(trace: AttentionTrace) -> Tensor:
@@ -41,7 +41,7 @@ def kernel(trace: AttentionTrace) -> Tensor:
     return F.scaled_dot_product_attention(trace.query[None], key, value, mask, scale=float(trace.scale))[0]
 
 
-def layers(one: Pass) -> Iterator[Compared | Skipped]:
+def layers(one: Pass) -> Iterator[Comparison | Skipped]:
     """Every layer's stream against torch's own layer with the same weights, given the same stream."""
     reason = EDITED if one.edited(*vars(one.edits)) else why_not(one.checkpoint.config)
     if reason is not None:
@@ -56,7 +56,7 @@ def layers(one: Pass) -> Iterator[Compared | Skipped]:
                 expected = through(torch_layer(modules[layer], sizes), block, memory)
             place: dict[str, str | int] = {"stack": name, "layer": layer}
             axes = ("position", "coordinate")
-            yield Compared(check="layers", ours=block.stream_out, expected=expected, place=place, axes=axes)
+            yield Comparison(check="layers", ours=block.stream_out, expected=expected, place=place, axes=axes)
 
 
 def why_not(config: Config) -> str | None:

@@ -13,7 +13,7 @@ from model.transformer import Transformer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Padded:
+class PaddedPasses:
     """One text of so many tokens: alone, then padded at the end with and without the mask for padding."""
 
     length: int
@@ -23,7 +23,7 @@ class Padded:
     logits: tuple[Tensor | None, Tensor | None, Tensor | None]  # of the three, where the model has a classifier
 
 
-def padded(model: Transformer, ids: Sequence[int], count: int) -> Padded:
+def padded_passes(model: Transformer, ids: Sequence[int], count: int) -> PaddedPasses:
     """The three passes, through the encoder where there is one; ``count`` padding tokens are added at the end.
 
     ValueError where text and padding are more than the model's positions.
@@ -39,7 +39,7 @@ def padded(model: Transformer, ids: Sequence[int], count: int) -> Padded:
         passes = [read(model, text, None), read(model, both, padding_mask), read(model, both, None)]
     stacks = [trace.text_stack for trace in passes]
     logits = [None if trace.pooled is None else trace.logits for trace in passes]
-    return Padded(
+    return PaddedPasses(
         length=length, alone=stacks[0], masked=stacks[1], unmasked=stacks[2], logits=(logits[0], logits[1], logits[2])
     )
 
@@ -63,7 +63,7 @@ def largest_leak(alone: StackTrace, other: StackTrace) -> float:
     return float((other.final[0, : len(first)].double() - first).abs().max())
 
 
-def label_probabilities(passes: Padded) -> list[list[float]] | None:
+def label_probabilities(passes: PaddedPasses) -> list[list[float]] | None:
     """The softmax of the logits of the three passes, in float64; None where the model has no classifier."""
     logits = [one for one in passes.logits if one is not None]
     if len(logits) < len(passes.logits):

@@ -101,7 +101,7 @@ def rotation(pair: int, width: int, shift: int) -> Float[np.ndarray, "2 2"]:
     return np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
 
 
-class Shift(NamedTuple):
+class RotationShift(NamedTuple):
     """One pair of dimensions at a position and at a later one, and the rotation between them."""
 
     matrix: Float[np.ndarray, "2 2"]
@@ -118,13 +118,13 @@ class Shift(NamedTuple):
         return float(np.abs(self.rotated - self.after).max())
 
 
-def shifted(width: int, pair: int, position: int, shift: int) -> Shift:
+def rotation_shift(width: int, pair: int, position: int, shift: int) -> RotationShift:
     """Rotate a pair of the formula's table, and look up where it should have come to; then all pairs likewise."""
     positions = max(position + 1, LEAST_CHECKED)
     table = sinusoidal_table(positions + shift, width)
     columns, matrix = slice(2 * pair, 2 * pair + 2), rotation(pair, width, shift)
     before, after = table[position, columns], table[position + shift, columns]
-    return Shift(
+    return RotationShift(
         matrix=matrix,
         before=before,
         rotated=matrix @ before,
@@ -198,7 +198,7 @@ def vectors(parts: Parts) -> dict[str, Table]:
     return {name: part.astype(np.float32) for name, part in parts._asdict().items() if part is not None}
 
 
-def repeated(ids: Int[torch.Tensor, "position"]) -> tuple[int, int] | None:
+def repeated_token(ids: Int[torch.Tensor, "position"]) -> tuple[int, int] | None:
     """The first two positions that hold one token; None where all tokens differ."""
     seen: dict[int, int] = {}
     for position, token in enumerate(ids.tolist()):

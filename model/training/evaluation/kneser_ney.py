@@ -56,7 +56,7 @@ class KneserNey:
         sizes = [1, *(len(gram.keys) for gram in grams)]
         self.levels = [
             level(gram.keys, counts, gram.keys // vocabulary, contexts)
-            for gram, counts, contexts in zip(grams, continued(grams), sizes, strict=False)
+            for gram, counts, contexts in zip(grams, continuation_counts(grams), sizes, strict=False)
         ]
 
     def log_probabilities(self, ids: np.ndarray) -> Float64[np.ndarray, "token"]:
@@ -65,12 +65,12 @@ class KneserNey:
         probabilities, contexts = np.full(len(text), 1 / self.vocabulary), np.zeros(len(text), np.int64)
         for level in self.levels:
             numbers = np.where(contexts >= 0, level.find(contexts * self.vocabulary + text), -1)
-            probabilities = blended(level, probabilities, contexts, numbers)
+            probabilities = blended_probabilities(level, probabilities, contexts, numbers)
             contexts = np.concatenate([[-1], numbers[:-1]])  # of the n-gram that ends before each token
         return np.log(probabilities)
 
 
-def blended(
+def blended_probabilities(
     level: Level, below: Float64[np.ndarray, "token"], contexts: Ids, numbers: Ids
 ) -> Float64[np.ndarray, "token"]:
     """The probabilities of one level where the context is known, those of the level below elsewhere."""
@@ -86,7 +86,7 @@ def places(keys: Int64[np.ndarray, "position"]) -> tuple[np.ndarray, np.ndarray,
     return different, numbers, counts, first
 
 
-def continued(grams: list[Places]) -> list[Int64[np.ndarray, "gram"]]:
+def continuation_counts(grams: list[Places]) -> list[Int64[np.ndarray, "gram"]]:
     """How often the n-grams of each level came: of all but the longest, after how many different tokens."""
     counts = []
     for gram, longer in pairwise(grams):

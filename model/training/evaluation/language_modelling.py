@@ -81,7 +81,7 @@ def induction(model: Transformer, seed: int = 0) -> Iterator[dict[str, Any]]:
     prefix-matching score, the attention from a token to the one after its first occurrence.
     """
     length = min(REPEATED, (model.config.max_length - 1) // 2)
-    ids = repeated(length, model.config.vocabulary, seed).to(device_of(model))
+    ids = repeated_phrases(length, model.config.vocabulary, seed).to(device_of(model))
     model.eval()
     trace = model(ids)
     losses = F.cross_entropy(trace.logits[:, :-1].transpose(1, 2).float(), ids[:, 1:], reduction="none") / math.log(2)
@@ -93,7 +93,7 @@ def induction(model: Transformer, seed: int = 0) -> Iterator[dict[str, Any]]:
     yield {"what": what, "value": round(100 * score, 2), "unit": "%", "examples": ROUNDS * (length - 1)}
 
 
-def repeated(length: int, vocabulary: int, seed: int) -> Int[Tensor, "phrase position"]:
+def repeated_phrases(length: int, vocabulary: int, seed: int) -> Int[Tensor, "phrase position"]:
     """Random phrases, each after an end token and twice."""
     maker = torch.Generator().manual_seed(seed)
     phrases = torch.randint(max(START_ID, END_ID) + 1, vocabulary, (ROUNDS, length), generator=maker)

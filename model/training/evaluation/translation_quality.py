@@ -32,7 +32,7 @@ def translator(model: Transformer, tokenizer: Tokenizer, width: int) -> Translat
         rows = [np.array(ids, np.int32)[-model.config.max_length :] for ids in tokenizer.encode_many(texts)]
         translations: dict[int, Ids] = {}
         order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
-        for chosen in tqdm(list(grouped(order, [len(row) for row in rows])), desc="translating", leave=False):
+        for chosen in tqdm(list(batches_of(order, [len(row) for row in rows])), desc="translating", leave=False):
             source, padding_mask = padded([rows[number] for number in chosen])
             translations |= dict(zip(chosen, best_of_beams(model, source, padding_mask, width), strict=True))
         return [translations[number] for number in range(len(rows))]
@@ -40,7 +40,7 @@ def translator(model: Transformer, tokenizer: Tokenizer, width: int) -> Translat
     return translate
 
 
-def grouped(order: list[int], lengths: list[int]) -> Iterator[list[int]]:
+def batches_of(order: list[int], lengths: list[int]) -> Iterator[list[int]]:
     """Neighbours, as many at a time as a batch has room for."""
     chosen: list[int] = []
     for number in order:

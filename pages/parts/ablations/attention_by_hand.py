@@ -15,7 +15,7 @@ from model.measures.comparison import peak
 from model.measures.experiments.attention_by_hand import Steps, steps_of
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds
-from pages.parts.ablations.settings import Broken
+from pages.parts.ablations.settings import AblationSettings
 from pages.parts.ablations.subjects import SUBJECTS
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, unusable
@@ -45,7 +45,7 @@ Cells = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Typed:
+class TypedCells:
     """The cells as they were typed: queries, keys, values, and "1" or "0" for each cell of the mask."""
 
     matrices: tuple[Cells, Cells, Cells]
@@ -69,20 +69,20 @@ def cells(text: str) -> Cells:
     return tuple(tuple(row.split()) for row in text.split(";"))
 
 
-EXAMPLE = Typed(
+EXAMPLE = TypedCells(
     matrices=(cells("1 0;0 2;1 1;-1 1"), cells("1 0;0 1;2 0;1 -1"), cells("1 0;0 1;5 5;-2 3")),
     mask=cells("1 0 0 0;1 1 0 0;1 1 1 0;1 1 1 1"),
 )
 
 
-def typed_of(setting: str) -> Typed:
+def typed_of(setting: str) -> TypedCells:
     """What ``to_setting`` wrote; the example, and a notice, for what has another shape."""
     if not setting:
         return EXAMPLE
     try:
         *matrices, mask = json.loads(setting)
         rows = [[list(map(str, row)) for row in matrix] for matrix in matrices]
-        typed = Typed(matrices=tuple(map(as_cells, rows)), mask=as_cells(mask))  # type: ignore[arg-type]
+        typed = TypedCells(matrices=tuple(map(as_cells, rows)), mask=as_cells(mask))  # type: ignore[arg-type]
     except (TypeError, ValueError, RecursionError):
         typed = None
     if typed is None or not well_shaped(typed):
@@ -96,7 +96,7 @@ def as_cells(rows: Any) -> Cells:
     return tuple(tuple(cell[:LONGEST_CELL] for cell in row) for row in rows)
 
 
-def well_shaped(typed: Typed) -> bool:
+def well_shaped(typed: TypedCells) -> bool:
     """Three matrices with a row of two cells for every token, and a square mask of "0" and "1"."""
     count = typed.tokens
     right = all([len(row) for row in matrix] == [COORDINATES] * count for matrix in typed.matrices)
@@ -106,7 +106,7 @@ def well_shaped(typed: Typed) -> bool:
 
 def show_bench(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
     """The cells, and every step of attention on them."""
-    subject, typed = SUBJECTS["bench"], typed_of(selection.of(Broken).setting)
+    subject, typed = SUBJECTS["bench"], typed_of(selection.of(AblationSettings).setting)
     words, beside = explain(subject.name, subject.explained, subject.look_for)
     with beside:
         radio("Tokens", SIZES, typed.tokens, partial(take_size, typed), key="bench_tokens")
@@ -127,7 +127,7 @@ def names(count: int, letter: str) -> list[str]:
     return [f"{letter}{place + 1}" for place in range(count)]
 
 
-def show_cells(typed: Typed) -> None:
+def show_cells(typed: TypedCells) -> None:
     """Four tables that can be edited. They are told new cells only when these came from elsewhere."""
     state = st.session_state
     if state.get("_bench_shown") != typed:
@@ -142,7 +142,7 @@ def show_cells(typed: Typed) -> None:
             st.data_editor(frame, key=key, on_change=take_cells, args=(base, revision), disabled=["_index"])
 
 
-def frames_of(typed: Typed) -> dict[str, pd.DataFrame]:
+def frames_of(typed: TypedCells) -> dict[str, pd.DataFrame]:
     """The cells as tables: numbers as text, so that whatever is typed can be answered; the mask as ticks."""
     letters = zip(MATRICES, typed.matrices, strict=True)
     matrices = {
@@ -154,14 +154,14 @@ def frames_of(typed: Typed) -> dict[str, pd.DataFrame]:
     return matrices | {"Mask": pd.DataFrame(ticks, index=queries, columns=keys)}
 
 
-def take_cells(base: Typed, revision: int) -> None:
+def take_cells(base: TypedCells, revision: int) -> None:
     """What the tables hold now goes into the selection."""
     state = st.session_state
     edited = {name: state.get(f"bench_{name}_{revision}") or {} for name in (*MATRICES, "Mask")}
     frames = {name: with_changes(frame, edited[name]) for name, frame in frames_of(base).items()}
     matrices = tuple(as_cells([list(map(cell_text, row)) for row in frames[name].to_numpy()]) for name in MATRICES)
     mask = tuple(tuple("1" if tick else "0" for tick in row) for row in frames["Mask"].to_numpy())
-    typed = Typed(matrices=matrices, mask=mask)  # type: ignore[arg-type]
+    typed = TypedCells(matrices=matrices, mask=mask)  # type: ignore[arg-type]
     state["_bench_shown"] = typed  # the tables show it already
     choose(setting=typed.to_setting())
 
@@ -180,16 +180,16 @@ def cell_text(cell: Any) -> str:
     return "" if cell is None else str(cell).strip()
 
 
-def take_size(typed: Typed, count: int) -> None:
+def take_size(typed: TypedCells, count: int) -> None:
     """More tokens start as 0 and see all; fewer are cut off at the end."""
     grown = [[*matrix, *[("0",) * COORDINATES] * count][:count] for matrix in typed.matrices]
     mask = [[*row, *["0"] * count][:count] for row in (*typed.mask, *[("1",) * count] * count)][:count]
     mask = [row[:count] if place < typed.tokens else ["1"] * count for place, row in enumerate(mask)]
-    resized = Typed(matrices=tuple(map(as_cells, grown)), mask=as_cells(mask))  # type: ignore[arg-type]
+    resized = TypedCells(matrices=tuple(map(as_cells, grown)), mask=as_cells(mask))  # type: ignore[arg-type]
     choose(setting=resized.to_setting())
 
 
-def steps_of_cells(typed: Typed) -> Steps:
+def steps_of_cells(typed: TypedCells) -> Steps:
     """Every step. InputError for a cell that holds no number."""
     query, key, value = (numbers(name, matrix) for name, matrix in zip(MATRICES, typed.matrices, strict=True))
     return steps_of(query, key, value, np.array(typed.mask) == "1")
@@ -218,7 +218,7 @@ def number(cell: str, where: str) -> float:
     return value
 
 
-def show_steps(typed: Typed, steps: Steps) -> None:
+def show_steps(typed: TypedCells, steps: Steps) -> None:
     """Five matrices, from the products to the context."""
     queries, keys = names(typed.tokens, "q"), names(typed.tokens, "k")
     by_name = {"Products": steps.products, "Scaled": steps.scaled, "Masked": steps.masked, "Weights": steps.weights}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pages.parts.ablations.experiments import EXPERIMENTS, NO
-from pages.parts.ablations.part_effects import Board, Effect
+from pages.parts.ablations.part_effects import Board, PartEffect
 from viz.export.share_picture import Bar, plain_text
 from viz.tokens import counted, markdown_text, percent
 
@@ -41,7 +41,7 @@ def finding(board: Board, pressed: str = "") -> tuple[str, str]:
     return title, rest_sentence(board, rest)
 
 
-def finding_of(board: Board, name: str, effect: Effect) -> tuple[str, str]:
+def finding_of(board: Board, name: str, effect: PartEffect) -> tuple[str, str]:
     """What one part does, and beside it the part that matters most."""
     experiment, most = EXPERIMENTS[name], board.most()
     lead = f"{without(board)}{experiment.part_at(board.place)}, " if experiment.part else experiment.title(board.place)
@@ -85,7 +85,7 @@ def beside_what(board: Board) -> str:
     return "on top of the kept edits" if board.kept != NO else "alone"
 
 
-def outcome_change(board: Board, effect: Effect) -> str:
+def outcome_change(board: Board, effect: PartEffect) -> str:
     """What becomes of the outcome, after "Without …, "."""
     before, after, name = percent(effect.before, 1), percent(effect.after, 1), markdown_text(board.named)
     stays = before == after and not effect.turned
@@ -120,7 +120,7 @@ def one_layer_alone(board: Board) -> str:
     return f" The {parts} taken out here {'are' if ' and ' in parts else 'is'} of {layer} alone." if parts else ""
 
 
-def nothing_moves(board: Board, largest: Effect) -> str:
+def nothing_moves(board: Board, largest: PartEffect) -> str:
     """What it means that every part can be missed."""
     name, before = markdown_text(board.named), percent(largest.before, 1)
     what = {

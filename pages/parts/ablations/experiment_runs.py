@@ -12,8 +12,8 @@ from model import Checkpoint, Edits, InputError
 from model.measures.comparison import stream_distances
 from model.measures.head_statistics import most_attended
 from model.trace import Trace
-from pages.parts.ablations.experiments import ATTENTIONS, EXPERIMENTS, NO, Place, edits_for, kept_parts
-from pages.parts.ablations.settings import Broken
+from pages.parts.ablations.experiments import ATTENTIONS, EXPERIMENTS, NO, ExperimentPlace, edits_for, kept_parts
+from pages.parts.ablations.settings import AblationSettings
 from pages.parts.ablations.subjects import short_name
 from pages.parts.cache import bytes_of, reads_pairs, traces
 from pages.parts.frame.downloads import button, download_name, files
@@ -26,7 +26,7 @@ from pages.parts.state.session import choose, current, unusable
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import explain, show_chart, show_measured
 from pages.parts.widgets.head_switches import one_head_on
-from viz.charts.comparison import MOST_DRAWN, compared, distance_chart
+from viz.charts.comparison import MOST_DRAWN, comparison_data, distance_chart
 from viz.explorer import View
 from viz.explorer.attention_kinds import TITLES, Kind, kinds_of
 from viz.explorer.component import comparison
@@ -74,7 +74,7 @@ def show_experiment(
 
     still: what it means that the answer stays, where that is so, from how far the stream after the last layer moves.
     """
-    experiment, place = EXPERIMENTS[selection.of(Broken).experiment], place_of(selection, kinds)
+    experiment, place = EXPERIMENTS[selection.of(AblationSettings).experiment], place_of(selection, kinds)
     kept = Edits.from_text(selection.edits)
     edits = edits_for(experiment, checkpoint.config, place, kept)
     words, outcome = explain(experiment.title(place), experiment.explained, experiment.look_for)
@@ -119,12 +119,12 @@ def take_experiment(name: str) -> None:
     choose({"experiment": name, **changes})
 
 
-def place_of(selection: Selection, kinds: Kinds) -> Place:
+def place_of(selection: Selection, kinds: Kinds) -> ExperimentPlace:
     """The layer that is looked at, the first head that is on, and the key that is kept, or else gets most attention."""
     view, kind = selection.view, kinds[selection.view.attention]
     heads = view.heads_on(kind.heads)
     key = most_attended(kind.weights) if view.key is None else view.key
-    return Place(view.attention, view.layer, heads[0] if heads else 0, key, kind.keys.tokens[key])
+    return ExperimentPlace(view.attention, view.layer, heads[0] if heads else 0, key, kind.keys.tokens[key])
 
 
 def edited_trace(selection: Selection, checkpoint: Checkpoint, before: Trace, edits: Edits) -> Trace:
@@ -205,7 +205,7 @@ def edited_output(selection: Selection, checkpoint: Checkpoint, edits: Edits, to
 def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None:
     """Which attention, layer and head are compared."""
     view, kind = selection.view, kinds[selection.view.attention]
-    experiment = EXPERIMENTS.get(selection.of(Broken).experiment)
+    experiment = EXPERIMENTS.get(selection.of(AblationSettings).experiment)
     acted_on = not head or (experiment is not None and experiment.on_layer)
     with st.container(horizontal=True):
         if len(kinds) > 1:
@@ -231,7 +231,7 @@ def show_place(selection: Selection, kinds: Kinds, *, head: bool = True) -> None
 
 def chosen_number(selection: Selection, allowed: Collection[int], default: int) -> int:
     """The number that is the setting of an experiment; the default, and a notice, where it is none of those allowed."""
-    setting = selection.of(Broken).setting
+    setting = selection.of(AblationSettings).setting
     if setting in map(str, allowed):
         return int(setting)
     if setting:
@@ -257,7 +257,7 @@ def take_layer(heads: int, layer: int) -> None:
 
 def show_head(selection: Selection, kind: Kind) -> None:
     """The head that an experiment acts on; else one head, or the mean of those that are on."""
-    view, experiment = selection.view, EXPERIMENTS.get(selection.of(Broken).experiment)
+    view, experiment = selection.view, EXPERIMENTS.get(selection.of(AblationSettings).experiment)
     heads, acts = view.heads_on(kind.heads), experiment is not None and experiment.on_head
     chosen = heads[0] if heads else 0  # as in place_of
     named = partial(head_name, len(heads) if len(heads) > 1 else kind.heads)
@@ -287,7 +287,7 @@ def show_attention(selection: Selection, runs: tuple[Kinds, Kinds]) -> None:
         first, second = means(view, (kind, other), layer)
         st.markdown(f"{same}, {name_drawn(view, kind, layer)}.")
     caption = f"attention of layer {counted(layer)}, {name_drawn(view, kind, layer)}, query by key"
-    comparison(compared(first, second, kind.queries.tokens, kind.keys.tokens, caption), key="comparison")
+    comparison(comparison_data(first, second, kind.queries.tokens, kind.keys.tokens, caption), key="comparison")
     if np.array_equal(first, second):
         st.markdown(UNCHANGED.format(name_drawn(view, kind, layer)))
     show_notes(kind, max(len(kind.queries.tokens), len(kind.keys.tokens)))
@@ -356,6 +356,6 @@ def download_script(selection: Selection, checkpoint: Checkpoint, edits: Edits) 
     source = replace(source, edits=edits)
     loads = loaded_from(selection.checkpoint)
     script = partial(edited_script, loads, selection.text, edits, target, source, pair=pair, **facts)
-    name = download_name("break", "py", selection.of(Broken).experiment)
+    name = download_name("break", "py", selection.of(AblationSettings).experiment)
     with files():
         button("As Python", name, script, PYTHON_HELP)

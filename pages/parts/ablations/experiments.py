@@ -49,7 +49,7 @@ NOTHING = "This experiment does not apply to this checkpoint: "
 
 
 @dataclass(frozen=True)
-class Place:
+class ExperimentPlace:
     """Where an experiment on one layer, head or token acts; all counted from 0."""
 
     attention: str = "encoder"  # "encoder", "decoder" or "cross"
@@ -76,7 +76,7 @@ class Experiment:
     name: str
     explained: str
     look_for: str
-    edits: Callable[[Config, Place], Edits | str]
+    edits: Callable[[Config, ExperimentPlace], Edits | str]
     effect: Callable[[ExperimentRun], str]
     instead: str = "mute"  # what to try where a model has no place for it
     on_head: bool = False  # whether it acts on the chosen head alone
@@ -90,17 +90,17 @@ class Experiment:
         """Whether it acts on the chosen layer alone."""
         return "{layer}" in self.name
 
-    def part_at(self, place: Place) -> str:
+    def part_at(self, place: ExperimentPlace) -> str:
         """What is taken out, with the layer or head."""
         return self.part.format(layer=counted(place.layer), head=counted(place.head))
 
-    def title(self, place: Place) -> str:
+    def title(self, place: ExperimentPlace) -> str:
         """The name, with the layer, head or token that it acts on. Markdown."""
         key = f"“{markdown_text(visible(place.token))}”" if place.token else f"token {counted(place.key)}"
         return self.name.format(layer=counted(place.layer), head=counted(place.head), key=key)
 
 
-def edits_for(experiment: Experiment, config: Config, place: Place, kept: Edits = NO) -> Edits | str:
+def edits_for(experiment: Experiment, config: Config, place: ExperimentPlace, kept: Edits = NO) -> Edits | str:
     """The edits of an experiment on a model, with those that are kept, or one plain sentence where it has no place."""
     added = experiment.edits(config, place)
     if isinstance(added, str):
@@ -163,28 +163,28 @@ def kept_parts(edits: Edits) -> Iterator[tuple[str, Edits]]:
             yield IN_WORDS[name].format(len(sites)), without(edits, name, frozenset())
 
 
-def unscaled(config: Config, place: Place) -> Edits | str:
+def unscaled(config: Config, place: ExperimentPlace) -> Edits | str:
     """q·k as it is, in every attention."""
     if config.score_scale == 1 and not config.score_scale_by_layer:
         return "it never divides q·k by √d_k; its weights were trained to do without."
     return Edits(scale=1.0)
 
 
-def unmasked(config: Config, place: Place) -> Edits | str:
+def unmasked(config: Config, place: ExperimentPlace) -> Edits | str:
     """No mask in the decoder."""
     if not config.has_decoder:
         return "its encoder has no mask, because every token sees every other; try the causal mask."
     return Edits(unmasked=frozenset({"decoder"}))
 
 
-def causal(config: Config, place: Place) -> Edits | str:
+def causal(config: Config, place: ExperimentPlace) -> Edits | str:
     """A causal mask in the encoder."""
     if not config.has_encoder:
         return "its decoder has a causal mask already; try it without the mask."
     return Edits(causal=frozenset({"encoder"}))
 
 
-def without_norm(config: Config, place: Place) -> Edits | str:
+def without_norm(config: Config, place: ExperimentPlace) -> Edits | str:
     """No norm in any stack."""
     sites = [
         NormSite(site.stack, site.layer, site.sublayer, side)
@@ -195,7 +195,7 @@ def without_norm(config: Config, place: Place) -> Edits | str:
     return Edits(without_norm=frozenset(site for site in sites if has_norm(config, site)))
 
 
-def uniform(config: Config, place: Place) -> Edits | str:
+def uniform(config: Config, place: ExperimentPlace) -> Edits | str:
     """Equal weights in every head of every attention."""
     sites = [
         HeadSite(site.stack, site.layer, head, site.sublayer)

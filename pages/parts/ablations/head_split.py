@@ -41,7 +41,7 @@ TABLE_HELP = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cut:
+class HeadSplit:
     """What the weights do as so many heads, in the layer that is looked at."""
 
     heads: int
@@ -70,7 +70,7 @@ def show_heads(selection: Selection, checkpoint: Checkpoint, before: Trace, kind
     st.markdown(f"**How to read this**\n{HOW_TO_READ}")
 
 
-def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: int) -> Cut:
+def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: int) -> HeadSplit:
     """The same ids through the same weights as so many heads."""
 
     def trace() -> Trace:
@@ -79,10 +79,10 @@ def cut_of(selection: Selection, checkpoint: Checkpoint, before: Trace, count: i
     key = ("heads", count, *trace_key(selection, NO))
     cut_trace: Trace = traces().get(key, trace, bytes_of)
     weights = kinds_of(cut_trace)[selection.view.attention].weights[selection.view.layer]
-    return Cut(heads=count, trace=cut_trace, weights=weights)
+    return HeadSplit(heads=count, trace=cut_trace, weights=weights)
 
 
-def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]:
+def heads_table(cuts: list[HeadSplit], checkpoint: Checkpoint) -> dict[str, list[Any]]:
     joined = checkpoint.config.heads * checkpoint.config.head_width
     predictions = [prediction_of(checkpoint, cut.trace) for cut in cuts]
     table: dict[str, list[Any]] = {
@@ -99,7 +99,7 @@ def heads_table(cuts: list[Cut], checkpoint: Checkpoint) -> dict[str, list[Any]]
     return table | {title: [outcome for _, outcome, _ in given]}
 
 
-def heads_sentence(own: Cut, after: Cut, selection: Selection) -> str:
+def heads_sentence(own: HeadSplit, after: HeadSplit, selection: Selection) -> str:
     """Favourites before and after, and how far the stream went."""
     stack, _ = ATTENTIONS[selection.view.attention]
     first, second = (getattr(cut.trace, stack).blocks for cut in (own, after))

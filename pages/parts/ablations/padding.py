@@ -6,7 +6,13 @@ import streamlit as st
 
 from model import Checkpoint
 from model.measures.comparison import peak
-from model.measures.experiments.padding import Padded, label_probabilities, largest_leak, padded, weight_on_padding
+from model.measures.experiments.padding import (
+    PaddedPasses,
+    label_probabilities,
+    largest_leak,
+    padded_passes,
+    weight_on_padding,
+)
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds, chosen_number, take_number
 from pages.parts.ablations.experiments import NO
@@ -49,7 +55,7 @@ def show_padding(selection: Selection, checkpoint: Checkpoint, before: Trace, ki
         key = bind("padding_count", count, told=True)
         st.number_input("Padding tokens", 1, room, width=140, key=key, on_change=take_count, help=COUNT_HELP)
     key_of_runs = ("padding", count, *trace_key(selection, NO))
-    passes: Padded = traces().get(key_of_runs, lambda: padded(checkpoint.model, ids, count), bytes_of)
+    passes: PaddedPasses = traces().get(key_of_runs, lambda: padded_passes(checkpoint.model, ids, count), bytes_of)
     lines = {
         "without the mask": weight_on_padding(passes.unmasked, passes.length),
         "with the mask": weight_on_padding(passes.masked, passes.length),
@@ -65,7 +71,7 @@ def take_count() -> None:
     take_number(st.session_state["padding_count"])
 
 
-def padding_table(passes: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]]:
+def padding_table(passes: PaddedPasses, checkpoint: Checkpoint) -> dict[str, list[Any]]:
     table: dict[str, list[Any]] = {
         "the text": ["alone", "padded, with the mask", "padded, without it"],
         "largest difference": [
@@ -79,7 +85,7 @@ def padding_table(passes: Padded, checkpoint: Checkpoint) -> dict[str, list[Any]
     return table | {"prediction": [outcome(dict(zip(labels, each, strict=True))) for each in probabilities]}
 
 
-def padding_sentence(passes: Padded, count: int, lines: dict[str, Any]) -> str:
+def padding_sentence(passes: PaddedPasses, count: int, lines: dict[str, Any]) -> str:
     layer, share = peak(lines["without the mask"])
     moved = largest_leak(passes.alone, passes.unmasked)
     if moved <= SAME:

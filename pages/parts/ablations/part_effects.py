@@ -9,12 +9,12 @@ import streamlit as st
 from model import Checkpoint, Edits, InputError
 from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
 from model.trace import Trace
-from pages.parts.ablations.experiments import EXPERIMENTS, NO, Experiment, Place, edits_for
+from pages.parts.ablations.experiments import EXPERIMENTS, NO, Experiment, ExperimentPlace, edits_for
 from pages.parts.cache import bytes_of, traces
 from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import trace_key
 from pages.parts.state.selection import Selection
-from viz.formula import Group, Line, Site, Switch, Term, formula
+from viz.formula import EquationGroup, FormulaTerm, Line, Site, Switch, formula
 from viz.tokens import counted, percent, visible
 
 AT_ONCE = 64  # tokens of the longer stack: up to here every part is measured before the page is drawn
@@ -27,7 +27,7 @@ HIDDEN_IN = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Effect:
+class PartEffect:
     """What the model says of its outcome with the kept edits, and without one more part.
 
     turned: it says something else.
@@ -54,11 +54,11 @@ class Board:
     named: what the outcome is of, a label or a token. A part that the kept edits leave out cannot be taken out again.
     """
 
-    groups: tuple[Group, ...]
-    place: Place
+    groups: tuple[EquationGroup, ...]
+    place: ExperimentPlace
     outcome: Outcome
     named: str
-    effects: Mapping[str, Effect | None]
+    effects: Mapping[str, PartEffect | None]
     pending: tuple[str, ...]
     kept: Edits
     gone: frozenset[str]  # parts that the kept edits leave out
@@ -68,7 +68,7 @@ class Board:
         changes = {name: effect.change for name, effect in self.compared().items()}
         return "" if self.pending or not changes else max(changes, key=lambda name: changes[name])
 
-    def compared(self) -> dict[str, Effect]:
+    def compared(self) -> dict[str, PartEffect]:
         """The parts that are taken out, and whose absence depends on the text."""
         return {
             name: effect
@@ -97,7 +97,7 @@ def effects_cache() -> LRUCache:
 
 
 def board_of(
-    selection: Selection, checkpoint: Checkpoint, before: Trace, place: Place, *, at_most: int | None = None
+    selection: Selection, checkpoint: Checkpoint, before: Trace, place: ExperimentPlace, *, at_most: int | None = None
 ) -> Board:
     """The formula with its parts measured: those that are known, and of the others ``at_most``; None: all."""
     kept = Edits.from_text(selection.edits)
@@ -146,7 +146,7 @@ def longest(trace: Trace) -> int:
     return max(len(stack.ids) for stack in (trace.encoder, trace.decoder) if stack is not None)
 
 
-def groups_of(checkpoint: Checkpoint, place: Place) -> tuple[Group, ...]:
+def groups_of(checkpoint: Checkpoint, place: ExperimentPlace) -> tuple[EquationGroup, ...]:
     """The formula, and below it what can be changed in it without taking anything out."""
     config = checkpoint.config
     groups = formula(config, Site(attention=place.attention, layer=place.layer, head=place.head))
@@ -157,20 +157,23 @@ def groups_of(checkpoint: Checkpoint, place: Place) -> tuple[Group, ...]:
         "hide": (f"− K_{{{counted(place.key)}}}", f"{where} “{visible(place.token)}”"),
     }
     terms = [
-        Term(notation=notation, name=name, part=part)
+        FormulaTerm(notation=notation, name=name, part=part)
         for part, (notation, name) in changed.items()
         if not isinstance(edits_for(EXPERIMENTS[part], config, place), str)
     ]
-    return (*groups, Group(words="Other changes", lines=(Line(words="nothing is taken out", terms=tuple(terms)),)))
+    return (
+        *groups,
+        EquationGroup(words="Other changes", lines=(Line(words="nothing is taken out", terms=tuple(terms)),)),
+    )
 
 
-def parts_of(groups: Sequence[Group]) -> list[str]:
+def parts_of(groups: Sequence[EquationGroup]) -> list[str]:
     """The parts that are switches, in the order of the formula."""
     terms = (term for group in groups for line in group.lines for term in line.terms)
     return list(dict.fromkeys(term.part for term in terms if term.part))
 
 
-def edits_of_part(experiment: Experiment, checkpoint: Checkpoint, place: Place, kept: Edits) -> Edits | None:
+def edits_of_part(experiment: Experiment, checkpoint: Checkpoint, place: ExperimentPlace, kept: Edits) -> Edits | None:
     """What takes a part out, beside what is kept; None where the model, or what is kept, has no place for it."""
     try:
         edits = edits_for(experiment, checkpoint.config, place, kept)
@@ -181,25 +184,25 @@ def edits_of_part(experiment: Experiment, checkpoint: Checkpoint, place: Place, 
 
 def effect_of(
     key: object, checkpoint: Checkpoint, with_kept: Callable[[], Trace], outcome: Outcome, edits: Edits
-) -> Effect | None:
+) -> PartEffect | None:
     """One part, measured once for all visitors; None where the edits have no place in this text.
 
     with_kept: the pass with the kept edits. edits: what is kept, and the part.
     """
 
-    def measure() -> Effect | None:
+    def measure() -> PartEffect | None:
         try:
             before = with_kept()
             after = checkpoint.trace_again(before, edits)
         except InputError:
             return None
-        return Effect(
+        return PartEffect(
             before=outcome_value(outcome, before, before),
             after=outcome_value(outcome, before, after),
             turned=answers_otherwise(outcome, after) != answers_otherwise(outcome, before),
         )
 
-    effect: Effect | None = effects_cache().get(key, measure, lambda _: EFFECT_BYTES)
+    effect: PartEffect | None = effects_cache().get(key, measure, lambda _: EFFECT_BYTES)
     return effect
 
 

@@ -6,7 +6,7 @@ from pages.parts.ablations.experiments import EXPERIMENTS, Experiment
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
+class Explanation:
     """What is shown beside the runs with edits: explained, and what to look for."""
 
     name: str
@@ -14,8 +14,8 @@ class Subject:
     look_for: str
 
 
-SUBJECTS: dict[str, Subject] = {
-    "heads": Subject(
+SUBJECTS: dict[str, Explanation] = {
+    "heads": Explanation(
         name="One head against many",
         explained=(
             "The projections to queries, keys and values give each token as many numbers as all heads together have. "
@@ -30,7 +30,7 @@ SUBJECTS: dict[str, Subject] = {
             "head. One head has only one favourite; it has to mix everything into a single average."
         ),
     ),
-    "word": Subject(
+    "word": Explanation(
         name="One word in two texts",
         explained=(
             "A token starts as the same vector in every text: a row of the token table. Attention then adds "
@@ -43,7 +43,7 @@ SUBJECTS: dict[str, Subject] = {
             "another position. What the layers add after that comes from the words around it."
         ),
     ),
-    "depth": Subject(
+    "depth": Explanation(
         name="Pre-norm, post-norm, no residuals",
         explained=(
             "A residual connection gives the gradient a way back past every layer. The place of the norm decides "
@@ -59,7 +59,7 @@ SUBJECTS: dict[str, Subject] = {
             "chain of layers and norms except for its first link, and their lines lie close together."
         ),
     ),
-    "spread": Subject(
+    "spread": Explanation(
         name="The spread of q·k",
         explained=(
             "q·k is a sum of d_k products. If the coordinates are independent with variance 1, each product has "
@@ -72,7 +72,7 @@ SUBJECTS: dict[str, Subject] = {
             "one key takes nearly all the weight as heads get wider, and hardly any gradient is left for the others."
         ),
     ),
-    "bench": Subject(
+    "bench": Explanation(
         name="Attention by hand",
         explained=(
             "One head on a few tokens whose numbers you choose. Change any cell of the queries, the keys, the values "
@@ -84,7 +84,7 @@ SUBJECTS: dict[str, Subject] = {
             "that may look at both does not change."
         ),
     ),
-    "split": Subject(
+    "split": Explanation(
         name="The width cut into heads",
         explained=(
             "A head is a slice. The query projection gives one token as many numbers as all heads together have; the "
@@ -97,7 +97,7 @@ SUBJECTS: dict[str, Subject] = {
             "row are multiplied with a key of that head."
         ),
     ),
-    "padding": Subject(
+    "padding": Explanation(
         name="Padding with and without its mask",
         explained=(
             "Texts of different lengths go through a model together when padding tokens fill up the shorter ones. A "
@@ -111,7 +111,7 @@ SUBJECTS: dict[str, Subject] = {
     ),
 }
 
-ALL: dict[str, Experiment | Subject] = {**EXPERIMENTS, **SUBJECTS}
+ALL: dict[str, Experiment | Explanation] = {**EXPERIMENTS, **SUBJECTS}
 GROUPS: dict[str, tuple[str, ...]] = {
     "In this text": (*EXPERIMENTS, "heads", "word"),
     "In fresh models": ("depth", "spread"),

@@ -17,7 +17,7 @@ from model.measures.experiments.score_spread import (
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds, chosen_number, show_place, take_number
 from pages.parts.ablations.experiments import ATTENTIONS
-from pages.parts.ablations.settings import Broken
+from pages.parts.ablations.settings import AblationSettings
 from pages.parts.ablations.subjects import SUBJECTS
 from pages.parts.frame.theme import theme
 from pages.parts.state.selection import Selection
@@ -95,7 +95,7 @@ def spreads() -> Sequence[Spread]:
 
 def show_spread(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
     """√d_k measured, and what the softmax makes of it; beside it the products of the text."""
-    if selection.of(Broken).setting:
+    if selection.of(AblationSettings).setting:
         unusable("setting")
     subject, by_width = SUBJECTS["spread"], spreads()
     words, beside = explain(subject.name, subject.explained, subject.look_for)

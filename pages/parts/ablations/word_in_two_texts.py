@@ -13,7 +13,7 @@ from model.measures.experiments.word_in_contexts import Apart, apart, places_of,
 from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds, text_trace
 from pages.parts.ablations.experiments import NO
-from pages.parts.ablations.settings import Broken
+from pages.parts.ablations.settings import AblationSettings
 from pages.parts.ablations.subjects import SUBJECTS
 from pages.parts.frame.theme import theme
 from pages.parts.passes import with_text
@@ -70,7 +70,7 @@ def two_of(setting: str) -> Two:
 
 def show_word(selection: Selection, checkpoint: Checkpoint, before: Trace, kinds: Kinds) -> None:
     """The distance of a word's vectors, layer by layer."""
-    subject, two = SUBJECTS["word"], two_of(selection.of(Broken).setting)
+    subject, two = SUBJECTS["word"], two_of(selection.of(AblationSettings).setting)
     words, _ = explain(subject.name, subject.explained, subject.look_for)
     shared = shared_words(two.first, two.second)
     word = two.word if two.word in shared else (max(shared, key=len) if shared else "")

@@ -8,7 +8,7 @@ from pages.parts.arrays.opened_file import OpenedFile, files_in_memory
 from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.explore.heads_worth_a_look import (
     Heads,
-    Opening,
+    OpeningHead,
     chosen_place,
     figure_with,
     look_of,
@@ -29,12 +29,12 @@ def heads_of(file: OpenedFile, attention: str) -> Heads:
     return file.heads[attention]
 
 
-def opening_of_file(file: OpenedFile, attention: ShownAttention) -> Opening:
+def opening_of_file(file: OpenedFile, attention: ShownAttention) -> OpeningHead:
     """The head that a visitor has chosen; else the one that was found."""
     return opening_among(attention, heads_of(file, attention.kind.name))
 
 
-def sentence_of_file(attention: ShownAttention, opening: Opening) -> str:
+def sentence_of_file(attention: ShownAttention, opening: OpeningHead) -> str:
     """The sentence under the title, Markdown."""
     if opening.finding is not None:
         return markdown_text(head_findings.sentence(opening.finding, attention.kind))
@@ -43,13 +43,13 @@ def sentence_of_file(attention: ShownAttention, opening: Opening) -> str:
     return head_findings.ALONE if len(attention.kind.keys.tokens) == 1 else file_findings.NOTHING
 
 
-def how_chosen_in_file(opening: Opening) -> str:
+def how_chosen_in_file(opening: OpeningHead) -> str:
     """How the finding was chosen, and what it was measured against."""
     against = "" if opening.finding is None else f" {file_findings.against(opening.finding)}"
     return f"{file_findings.HELP}{against}"
 
 
-def figure_of_file(file: OpenedFile, attention: ShownAttention, opening: Opening) -> dict:
+def figure_of_file(file: OpenedFile, attention: ShownAttention, opening: OpeningHead) -> dict:
     """What the large picture is drawn from."""
     stored = files_in_memory().arrays_of(file).attentions[attention.kind.name]
     return figure_with(attention, opening, sides_of_stored(stored))

@@ -99,8 +99,8 @@ function draw(held) {
   held.swap.hidden = !data.swaps
   rove(held, keyboardAt(held))
   if (focus && held.at) held.words[held.at.side][held.at.place].group.focus()
-  if (data.found !== null && held.plan.width > held.width) {
-    sheet.scrollLeft = held.plan.columns[data.found].x - held.width / 2
+  if (data.finding_key !== null && held.plan.width > held.width) {
+    sheet.scrollLeft = held.plan.columns[data.finding_key].x - held.width / 2
   }
   light(held)
 }
@@ -417,7 +417,7 @@ function received({ data }, key) {
 // Beside a word that stands in a column there is no room for more than the number.
 /** @type {(held: Held, active: At | null, side: Side, place: number) => string} */
 function restNumber({ data, plan }, active, side, place) {
-  if (active || side !== "columns" || place !== data.found) return ""
+  if (active || side !== "columns" || place !== data.finding_key) return ""
   return data.mean && !plan.vertical ? `mean ${data.note}` : data.note
 }
 

@@ -35,7 +35,7 @@ export interface Figure {
   columns: Word[]
   weights: number[][]
   marked: number[][] // the keys of each query
-  found: number | null // the key that the finding names
+  finding_key: number | null // the key that the finding names
   note: string
   mean: boolean
   head: string

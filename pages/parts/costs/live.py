@@ -4,7 +4,7 @@ from threading import Lock
 
 import streamlit as st
 
-from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE, SECONDS_LIVE, Timed, timed
+from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE, SECONDS_LIVE, TimedLength, time_lengths
 from pages.parts.state.session import choose, run_again
 
 POINTS, RUNNING = "_costs_live", "_costs_measuring"
@@ -22,9 +22,9 @@ def measuring() -> Lock:
     return Lock()
 
 
-def live_points() -> tuple[Timed, ...]:
+def live_points() -> tuple[TimedLength, ...]:
     """What was measured for this visitor."""
-    points: tuple[Timed, ...] = st.session_state.get(POINTS, ())
+    points: tuple[TimedLength, ...] = st.session_state.get(POINTS, ())
     return points
 
 
@@ -61,7 +61,7 @@ def measure() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Stop", key="costs_stop", on_click=choose, type="primary")
         progress = st.progress(0.0, text=f"{lengths[0]} tokens")
-    for place, point in enumerate(timed(lengths, limit=SECONDS_LIVE), start=1):
+    for place, point in enumerate(time_lengths(lengths, limit=SECONDS_LIVE), start=1):
         st.session_state[POINTS] = (*live_points(), point)
         following = lengths[place : place + 1]
         progress.progress(place / len(lengths), text=f"{following[0]} tokens" if following else "Done")

@@ -6,7 +6,7 @@ from model import Config
 from model.config import LARGEST_LAYERS
 from model.measures.learn.sizes.model_sizes import MODEL_SIZES, resized
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import declared, one_of, whole
+from pages.parts.state.fields import address_field, one_of, whole
 
 OWN = "checkpoint"  # the preset that is the checkpoint on the screen
 PRESETS = (*MODEL_SIZES, OWN)
@@ -28,13 +28,13 @@ class Costs:
     tokens: the length of the text whose attention is counted.
     """
 
-    preset: str = declared(PRESETS[0], one_of(PRESETS))
-    width: int = declared(0, whole(0, WIDEST), reset_by=MODEL)
-    heads: int = declared(0, whole(0, MOST_HEADS), reset_by=MODEL)
-    layers: int = declared(0, whole(0, LARGEST_LAYERS), reset_by=MODEL)
-    hidden: int = declared(0, whole(0, MOST_HIDDEN), reset_by=MODEL)
-    vocabulary: int = declared(0, whole(0, MOST_WORDS), reset_by=MODEL)
-    tokens: int = declared(512, whole(1, MOST_TOKENS))
+    preset: str = address_field(PRESETS[0], one_of(PRESETS))
+    width: int = address_field(0, whole(0, WIDEST), reset_by=MODEL)
+    heads: int = address_field(0, whole(0, MOST_HEADS), reset_by=MODEL)
+    layers: int = address_field(0, whole(0, LARGEST_LAYERS), reset_by=MODEL)
+    hidden: int = address_field(0, whole(0, MOST_HIDDEN), reset_by=MODEL)
+    vocabulary: int = address_field(0, whole(0, MOST_WORDS), reset_by=MODEL)
+    tokens: int = address_field(512, whole(1, MOST_TOKENS))
 
     @property
     def typed(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ import streamlit as st
 from model.measures.head_kinds import CARDS, Finding, Sides, best_of_heads, cards, cells_of, finding, measure, sides_of
 from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.cache import checkpoint_named
-from pages.parts.components.cards import cards as card_row
+from pages.parts.explore.cards import cards as card_row
 from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, trace_of
@@ -37,7 +37,7 @@ class Heads(NamedTuple):
     best: dict[tuple[int, int], Finding]
 
 
-class Opening(NamedTuple):
+class OpeningHead(NamedTuple):
     """The head of the large picture; finding: what it does, if anything; others: those worth a look beside it."""
 
     layer: int
@@ -59,19 +59,19 @@ def notable_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
     return Heads(first, cards(measured, first), best_of_heads(measured))
 
 
-def opening_of(attention: ShownAttention) -> Opening:
+def opening_of(attention: ShownAttention) -> OpeningHead:
     """The head that a visitor has chosen; else the one that was found."""
     return opening_among(attention, notable_heads(attention.name, attention.kind.name, attention))
 
 
-def opening_among(attention: ShownAttention, heads: Heads) -> Opening:
+def opening_among(attention: ShownAttention, heads: Heads) -> OpeningHead:
     """The same of heads that are measured."""
     worth = [each for each in (heads.first, *heads.others) if each is not None]
     first = (worth[0].layer, worth[0].head) if worth else (0, 0)
     place = chosen_place(attention) or first
     its_finding = next((each for each in worth if (each.layer, each.head) == place), heads.best.get(place))
     others = tuple(each for each in worth if (each.layer, each.head) != place)
-    return Opening(*place, its_finding, others[:CARDS])
+    return OpeningHead(*place, its_finding, others[:CARDS])
 
 
 def chosen_place(attention: ShownAttention) -> tuple[int, int] | None:
@@ -85,7 +85,7 @@ def chosen_place(attention: ShownAttention) -> tuple[int, int] | None:
     return None if head is None else (view.layer, head)
 
 
-def chosen_elsewhere(attention: ShownAttention, opening: Opening) -> str:
+def chosen_elsewhere(attention: ShownAttention, opening: OpeningHead) -> str:
     """Which heads the explorer shows where they were chosen and the picture's is none of them; "" where it is."""
     view, on = attention.selection.view, attention.selection.view.heads_on(attention.kind.heads)
     is_shown = opening.layer == view.layer and opening.head in on
@@ -93,25 +93,25 @@ def chosen_elsewhere(attention: ShownAttention, opening: Opening) -> str:
     return "" if is_shown or not is_chosen or not on else head_findings.elsewhere(view.layer, on, attention.kind.heads)
 
 
-def title_of(attention: ShownAttention, opening: Opening) -> str:
+def title_of(attention: ShownAttention, opening: OpeningHead) -> str:
     """What was found, in one line of Markdown; "" where nothing is worth naming and nothing was chosen."""
     if opening.finding is not None:
         return markdown_text(head_findings.title(opening.finding, attention.kind))
     return head_findings.ordinary(opening.layer, opening.head) if chosen_place(attention) else ""
 
 
-def sentence_of(attention: ShownAttention, opening: Opening) -> str:
+def sentence_of(attention: ShownAttention, opening: OpeningHead) -> str:
     """The sentence under the title, Markdown."""
     if opening.finding is not None:
         return markdown_text(head_findings.sentence(opening.finding, attention.kind))
     return (
         look_of(attention.kind, opening)
         if chosen_place(attention)
-        else markdown_text(head_findings.nothing(attention.kind))
+        else markdown_text(head_findings.no_finding_sentence(attention.kind))
     )
 
 
-def look_of(kind: Kind, opening: Opening, by_chance: str = BY_CHANCE) -> str:
+def look_of(kind: Kind, opening: OpeningHead, by_chance: str = BY_CHANCE) -> str:
     """Where a head looks of which nothing stands out, and that this is nothing."""
     names = [position_name(place, token) for place, token in enumerate(kind.keys.tokens)]
     where = weight_sentences.sentence(
@@ -124,20 +124,20 @@ def look_of(kind: Kind, opening: Opening, by_chance: str = BY_CHANCE) -> str:
     return f"{where} {by_chance}"
 
 
-def how_chosen(opening: Opening) -> str:
+def how_chosen(opening: OpeningHead) -> str:
     """How the finding was chosen, and what it was measured against."""
     against = "" if opening.finding is None else f" {head_findings.against(opening.finding)}"
     return f"{head_findings.HELP}{against}"
 
 
-def figure_of(attention: ShownAttention, opening: Opening) -> dict:
+def figure_of(attention: ShownAttention, opening: OpeningHead) -> dict:
     """What the large picture is drawn from."""
     selection = attention.selection
     trace = trace_of(selection, edits_of(selection, checkpoint_named(selection.checkpoint)))
     return figure_with(attention, opening, sides_of(trace, attention.kind.name))
 
 
-def figure_with(attention: ShownAttention, opening: Opening, sides: Sides) -> dict:
+def figure_with(attention: ShownAttention, opening: OpeningHead, sides: Sides) -> dict:
     """The same with what is known of the queries and keys."""
     kind, its_finding = attention.kind, opening.finding
     marked = np.zeros_like(sides.counted) if its_finding is None else cells_of(sides, its_finding)
@@ -145,13 +145,13 @@ def figure_with(attention: ShownAttention, opening: Opening, sides: Sides) -> di
     return sentence_figure(kind, opening.layer, opening.head, marked, key=key, theme=theme())
 
 
-def show_heads_worth_a_look(attention: ShownAttention, opening: Opening) -> None:
+def show_heads_worth_a_look(attention: ShownAttention, opening: OpeningHead) -> None:
     """One card for each other kind of head that this text has; a click shows that head alone."""
     show_cards(attention, opening, explained=head_findings.HELP, against=head_findings.against)
 
 
 def show_cards(
-    attention: ShownAttention, opening: Opening, *, explained: str, against: Callable[[Finding], str]
+    attention: ShownAttention, opening: OpeningHead, *, explained: str, against: Callable[[Finding], str]
 ) -> None:
     """The same. explained: how heads are measured; against: what a finding was measured against."""
     if not opening.others:

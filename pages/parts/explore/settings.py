@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import declared, one_of
+from pages.parts.state.fields import address_field, one_of
 from viz.charts.head_statistics import TITLES
 
 
@@ -11,8 +11,8 @@ from viz.charts.head_statistics import TITLES
 class Axes:
     """The statistic across, and the one that is drawn up and as colour."""
 
-    across: str = declared("entropy", one_of(TITLES))
-    up: str = declared("distance", one_of(TITLES))
+    across: str = address_field("entropy", one_of(TITLES))
+    up: str = address_field("distance", one_of(TITLES))
 
 
 STATE = PageState(settings=Axes)

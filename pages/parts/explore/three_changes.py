@@ -11,12 +11,12 @@ from model.measures.head_statistics import most_attended_by_head
 from pages.parts.ablations.experiments import ATTENTIONS
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention
-from pages.parts.explore.heads_worth_a_look import Opening
+from pages.parts.explore.heads_worth_a_look import OpeningHead
 from pages.parts.frame.page_links import page_link
 from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
 from pages.parts.prediction import change_of, verdict_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choose, current, selection_after
+from pages.parts.state.session import changed_selection, choose, current, selection_after
 from pages.parts.widgets.head_switches import muted_heads, with_mute
 from viz.text import head_findings
 from viz.text.swapped_halves import swapped_halves, word_span
@@ -48,7 +48,7 @@ NO_HALVES = "The text has no “but” and no comma between two halves."
 SWAP_WORDS = " To swap two words, drag one onto the other."
 
 
-def show_changes(attention: ShownAttention, opening: Opening) -> None:
+def show_changes(attention: ShownAttention, opening: OpeningHead) -> None:
     """Three buttons side by side, each with its result."""
     checkpoint = checkpoint_named(attention.selection.checkpoint)
     for place, show in zip(st.columns(3), (show_mute, show_swap, show_forbid), strict=True):
@@ -56,19 +56,19 @@ def show_changes(attention: ShownAttention, opening: Opening) -> None:
             show(attention, opening, checkpoint)
 
 
-def show_mute(attention: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_mute(attention: ShownAttention, opening: OpeningHead, checkpoint: Checkpoint) -> None:
     """The head of the picture muted, or given back."""
     selection, site = attention.selection, (opening.layer, opening.head)
     is_muted = site in muted_heads(selection)
     changes = with_mute(selection, site, attention.kind.heads, muted=not is_muted)
     label = "Unmute this head" if is_muted else "Mute this head"
     st.button(label, key="change_mute", help=MUTE_HELP, on_click=choose, kwargs=changes, width="stretch")
-    after = changed(selection, **changes)
+    after = changed_selection(selection, **changes)
     say_result(attention, lambda: change(selection, checkpoint, after, edits_of(after, checkpoint)))
     st.caption("Do large weights mean that the head matters?")
 
 
-def show_swap(attention: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_swap(attention: ShownAttention, opening: OpeningHead, checkpoint: Checkpoint) -> None:
     """The halves of the text in the other order."""
     selection, label = attention.selection, "Swap the halves"
     before, after_swap = st.session_state.get(SWAPPED, ("", None))
@@ -105,7 +105,7 @@ def excerpt_of(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(maxsplit=1)[0]} …"
 
 
-def show_forbid(attention: ShownAttention, opening: Opening, checkpoint: Checkpoint) -> None:
+def show_forbid(attention: ShownAttention, opening: OpeningHead, checkpoint: Checkpoint) -> None:
     """The key that most is attended to, hidden from every head of this attention, as on the page that it leads to.
 
     That page mutes no head of this one's.
@@ -123,14 +123,14 @@ def show_forbid(attention: ShownAttention, opening: Opening, checkpoint: Checkpo
     page_link(f"Forbid looking at “{name}”", "break", explained, experiment="hide", key=key, layer=opening.layer)
     stack, sublayer = ATTENTIONS[kind.name]
     hidden = Edits(hidden=frozenset({HiddenKey(stack, key, sublayer)}))
-    plain = changed(selection, muted=frozenset(), mute=False)
+    plain = changed_selection(selection, muted=frozenset(), mute=False)
     say_result(attention, lambda: change(plain, checkpoint, plain, hidden))
     where = f"No head of {attention_name}" if both else "No head"
     muted = " Measured with no head muted." if edits_of(selection, checkpoint).muted else ""
     st.caption(f"{where} may look at it. Does the model need it?{muted}")
 
 
-def key_of(attention: ShownAttention, opening: Opening) -> int:
+def key_of(attention: ShownAttention, opening: OpeningHead) -> int:
     """The key that the finding is about, or else the one that its head attends to most; special ones come last."""
     if opening.finding is not None and opening.finding.key is not None:
         return opening.finding.key

@@ -51,17 +51,17 @@ def bar(state: BarState, take: Takers) -> None:
 
     def listed(field: str, among: Sequence[str], taker: Callable[[str], None]) -> Callable[[], None]:
         def taken() -> None:
-            value = asked(field)
+            value = browser_message(field)
             if isinstance(value, str) and value in among:
                 taker(value)
 
         return taken
 
     def texts() -> None:
-        take_texts(asked("show"), take.texts)
+        take_texts(browser_message("show"), take.texts)
 
     def other() -> None:
-        typed = asked("other")
+        typed = browser_message("other")
         if isinstance(typed, str) and typed.strip():
             take.other(typed)
 
@@ -78,7 +78,7 @@ def bar(state: BarState, take: Takers) -> None:
     )
 
 
-def asked(field: str) -> Any:
+def browser_message(field: str) -> Any:
     """What the browser sent; None where it is gone with the page."""
     return getattr(st.session_state.get(KEY), field, None)
 

@@ -27,7 +27,7 @@ from viz.explorer.view import View
 from viz.export import data_files
 from viz.export.array_script import showing_script
 from viz.export.provenance import FileProvenance, Provenance, file_name
-from viz.export.share_picture import Bar, Words, bars_png, plain_text, share_png
+from viz.export.share_picture import Bar, ShareWords, bars_png, plain_text, share_png
 from viz.theme import LIGHT, Theme
 
 NPZ_HELP = "Every layer and head of every attention as float32, with its tokens, for numpy.load. Indices count from 0."
@@ -94,7 +94,7 @@ class FileSnapshot:
         return showing_script(self.file, self.origin, self.view, self.provenance)
 
 
-class Source(Protocol):
+class DownloadSource(Protocol):
     """What any of the files is made of."""
 
     @property
@@ -166,10 +166,10 @@ def alone(take: Callable[[], Taken], layer: int, head: int, key: int | None = No
 
 def downloads(
     page: str,
-    take: Callable[[], Source],
+    take: Callable[[], DownloadSource],
     *,
     any_head: bool,
-    finding: Callable[[], Source] | None = None,
+    finding: Callable[[], DownloadSource] | None = None,
     with_share: bool = True,
 ) -> None:
     """A list of files: pictures of the view, a page of its own, numbers, a script.
@@ -196,7 +196,7 @@ def downloads(
         share(page, finding or take)
 
 
-def share(page: str, take: Callable[[], Source]) -> None:
+def share(page: str, take: Callable[[], DownloadSource]) -> None:
     """The picture to share, which the bar's menu Share lists. Its words are those of the finding on the screen.
 
     take: the pass with the view that the finding is about, see ``alone``.
@@ -214,7 +214,7 @@ def share_bars(page: str, bars: Sequence[Bar], foot: str, provenance: Provenance
     offer_picture(page, make, SHARE_BARS_HELP)
 
 
-def words_on_screen(page: str) -> Callable[[str], Words]:
+def words_on_screen(page: str) -> Callable[[str], ShareWords]:
     """The finding on the screen and its address, for a text."""
     return partial(words_of, st.session_state.setdefault(FINDING, {}), share_address(page))
 
@@ -231,19 +231,19 @@ def share_address(page: str) -> str:
     return (st.context.url or "").split("://")[-1].partition("?")[0] + (f"?{query}" if query else "")
 
 
-def words_of(finding: Mapping[str, str], address: str, text: str) -> Words:
+def words_of(finding: Mapping[str, str], address: str, text: str) -> ShareWords:
     """What stands in the picture. finding: filled by ``show_finding``, later than this is set up perhaps."""
     title, sentence = (plain_text(finding.get(name, "")) for name in ("title", "sentence"))
-    return Words(text=text, title=title, sentence=sentence, address=address)
+    return ShareWords(text=text, title=title, sentence=sentence, address=address)
 
 
-def share_file(theme: Theme, words: Callable[[str], Words], snapshot: Source) -> bytes:
+def share_file(theme: Theme, words: Callable[[str], ShareWords], snapshot: DownloadSource) -> bytes:
     """The heads of the view, under what was found."""
     kind, source = snapshot.kinds[snapshot.view.attention], snapshot.provenance
     return share_png(kind, snapshot.view, words(source.text), theme=theme, provenance=source)
 
 
-def file_of(make: Maker, take: Callable[[], Source]) -> bytes | str:
+def file_of(make: Maker, take: Callable[[], DownloadSource]) -> bytes | str:
     """One file, of the snapshot that is taken now."""
     return make(take())
 
@@ -263,10 +263,10 @@ def button(label: str, name: str, make: Callable[[], bytes | str], explained: st
 def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
     """SVG and PNG in the colours of the page; PDF on white, for paper."""
 
-    def as_png(snapshot: Source) -> bytes:
+    def as_png(snapshot: DownloadSource) -> bytes:
         return png(picture(theme, snapshot), provenance=snapshot.provenance)
 
-    def as_pdf(snapshot: Source) -> bytes:
+    def as_pdf(snapshot: DownloadSource) -> bytes:
         return pdf(picture(LIGHT, snapshot), provenance=snapshot.provenance)
 
     return [
@@ -276,31 +276,31 @@ def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
     ]
 
 
-def picture(theme: Theme, snapshot: Source) -> str:
+def picture(theme: Theme, snapshot: DownloadSource) -> str:
     return svg(snapshot.kinds, snapshot.view, theme=theme, provenance=snapshot.provenance)
 
 
-def web_page(snapshot: Source) -> str:
+def web_page(snapshot: DownloadSource) -> str:
     """The explorer in a file."""
     return page_of(snapshot.kinds, snapshot.view, provenance=snapshot.provenance)
 
 
-def npz(snapshot: Source) -> bytes:
+def npz(snapshot: DownloadSource) -> bytes:
     """All weights."""
     return snapshot.npz()
 
 
-def csv(snapshot: Source) -> bytes:
+def csv(snapshot: DownloadSource) -> bytes:
     """The numbers of the view as a table."""
     kind = snapshot.kinds[snapshot.view.attention]
     return data_files.selection_csv(kind, snapshot.view, provenance=snapshot.provenance)
 
 
-def json(snapshot: Source) -> bytes:
+def json(snapshot: DownloadSource) -> bytes:
     """The numbers of the view with what is known of it."""
     kind = snapshot.kinds[snapshot.view.attention]
     return data_files.selection_json(kind, snapshot.view, provenance=snapshot.provenance)
 
 
-def script(snapshot: Source) -> str:
+def script(snapshot: DownloadSource) -> str:
     return snapshot.script()

@@ -62,7 +62,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 /** @type {(parentElement: HTMLElement) => Held} */
 function mountHead(parentElement) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".whole"))
-  const [caption, formula, said, scaled, wider, cut] = [
+  const [caption, formula, readout, scaled, wider, cut] = [
     "caption",
     "formula",
     "said",
@@ -93,12 +93,12 @@ function mountHead(parentElement) {
     ...jumps,
     scaled,
   )
-  said.setAttribute("aria-live", "polite")
+  readout.setAttribute("aria-live", "polite")
   scaled.setAttribute("aria-live", "polite")
   const head = el("div", { className: "head" }, formula, caption)
-  root.replaceChildren(head, knob, said, sheet, wider, cut)
+  root.replaceChildren(head, knob, readout, sheet, wider, cut)
   /** @type {Partial<Held>} */
-  const parts = { root, caption, formula, sheet, under, over, said, knob, slider, jumps, scaled }
+  const parts = { root, caption, formula, sheet, under, over, readout, knob, slider, jumps, scaled }
   Object.assign(parts, { wider, cut, written: "", width: 0, painted: 0, pointed: null, part: null })
   const held = /** @type {Held} */ (parts)
   held.observer = new ResizeObserver(() => root.clientWidth !== held.width && drawHead(held))
@@ -573,7 +573,7 @@ function light(held) {
 
 /** @type {(held: Held, row: number, column: number) => void} */
 function say(held, row, column) {
-  const { data, numbers, said } = held
+  const { data, numbers, readout } = held
   const at = row * data.sent + data.first + column
   const [query, key] = [data.rows[row], data.columns[column]].map(
     ({ place, text }) => `${place + 1} · ${text}`,
@@ -593,7 +593,7 @@ function say(held, row, column) {
       : `weight = ${significant(numbers.weights[at])} (${percentage(numbers.weights[at])})`,
   )
   const sentence = `Query ${query} attends to key ${key}: ${parts.join(", ")}.`
-  if (said.textContent !== sentence) said.textContent = sentence
+  if (readout.textContent !== sentence) readout.textContent = sentence
 }
 
 // Four significant digits, with a minus sign.

@@ -78,7 +78,7 @@ export interface Held {
   sheet: HTMLElement
   under: HTMLCanvasElement
   over: HTMLCanvasElement
-  said: HTMLElement
+  readout: HTMLElement
   knob: HTMLElement
   slider: HTMLInputElement
   jumps: HTMLButtonElement[]

@@ -12,11 +12,11 @@ from model.measures.one_weight import WeightSite, strongest_giver
 from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_of
 from pages.parts.explore.heads_worth_a_look import notable_heads
-from pages.parts.inside.settings import Walk
+from pages.parts.inside.settings import WalkSettings
 from pages.parts.passes import edits_of
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choices, choose, current
+from pages.parts.state.session import changed_selection, choices, choose, current
 from viz.explorer.attention_kinds import Kind
 
 PLACE = frozenset({"attention", "layer", "head", "off", "query", "key"})
@@ -30,7 +30,7 @@ def is_found() -> bool:
     """
     chosen = choices()
     places = {name: chosen[name] for name in PLACE & chosen.keys()}
-    return all(place == CODEC.defaults[name] for name, place in places.items()) and current().of(Walk).opening
+    return all(place == CODEC.defaults[name] for name, place in places.items()) and current().of(WalkSettings).opening
 
 
 def is_small(checkpoint: Checkpoint) -> bool:
@@ -48,7 +48,7 @@ def opening_selection(selection: Selection, kinds: Mapping[str, Kind]) -> Select
     if first is None:
         return selection
     query, key = pair_of(first, attention.kind)
-    return changed(selection, layer=first.layer, head=first.head, query=query, key=key)
+    return changed_selection(selection, layer=first.layer, head=first.head, query=query, key=key)
 
 
 def pair_of(finding: Finding, kind: Kind) -> tuple[int | None, int | None]:

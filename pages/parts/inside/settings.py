@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import OF_CHECKPOINT, declared, one_of, switch
+from pages.parts.state.fields import OF_CHECKPOINT, address_field, one_of, switch
 from viz.walkthrough.steps import TITLES as STEPS
 
 WHOLE = "whole"  # the head as matrices, before the first step
@@ -13,16 +13,16 @@ DEPTHS = ("idea", "numbers")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Walk:
+class WalkSettings:
     """The whole head or one step of the way to a weight, and whether it is shown as an idea or in all numbers.
 
     opening: whether, as long as no place is chosen, the weight is that of the head that does most with the text; else
     it is that of the first head.
     """
 
-    step: str = declared(WHOLE, one_of(VIEWS))
-    depth: str = declared(DEPTHS[0], one_of(DEPTHS))
-    opening: bool = declared(True, switch, reset_by=OF_CHECKPOINT)
+    step: str = address_field(WHOLE, one_of(VIEWS))
+    depth: str = address_field(DEPTHS[0], one_of(DEPTHS))
+    opening: bool = address_field(True, switch, reset_by=OF_CHECKPOINT)
 
 
 def of_older_address(address: Mapping[str, str]) -> Mapping[str, str]:
@@ -31,4 +31,4 @@ def of_older_address(address: Mapping[str, str]) -> Mapping[str, str]:
     return {**address, "opening": "0"} if places == {"0"} and "opening" not in address else address
 
 
-STATE = PageState(settings=Walk, older=of_older_address)
+STATE = PageState(settings=WalkSettings, older=of_older_address)

@@ -12,11 +12,11 @@ from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from model.measures.whole_head import whole_head
 from pages.parts.cache import checkpoint_named
-from pages.parts.components.arrow_keys import arrow_keys
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
+from pages.parts.inside.arrow_keys import arrow_keys
 from pages.parts.inside.opening_weight import take_place
-from pages.parts.inside.settings import VIEWS, WHOLE, Walk
+from pages.parts.inside.settings import VIEWS, WHOLE, WalkSettings
 from pages.parts.models.catalogue import loaded_from
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
 from pages.parts.state.page_fields import CODEC
@@ -136,12 +136,12 @@ def choose_step(chosen: str) -> None:
         arrow_keys(go)
 
 
-def take_step(shown: str, step: str) -> None:
+def take_step(listed_step: str, step: str) -> None:
     """Another step than the list shows, unless the page has gone on from that one.
 
     With quick presses of keys, a browser sends along what it still shows, the step before, and nobody has chosen that.
     """
-    if st.session_state["_selection"].of(Walk).step == shown != step:
+    if st.session_state["_selection"].of(WalkSettings).step == listed_step != step:
         choose(step=step)
 
 
@@ -159,7 +159,7 @@ def step_name(step: str) -> str:
 
 def go(steps: int) -> None:
     """Some steps on, or back; not beyond the ends."""
-    place = VIEWS.index(current().of(Walk).step) + steps
+    place = VIEWS.index(current().of(WalkSettings).step) + steps
     choose(step=VIEWS[min(max(place, 0), len(VIEWS) - 1)])
 
 
@@ -176,7 +176,7 @@ def recheck_end(path: WeightPath) -> RecheckedAnswer:
 
 def offer_files(selection: Selection) -> None:
     with files():
-        step = selection.of(Walk).step
+        step = selection.of(WalkSettings).step
         if step == WHOLE:
             button("This head (NPZ)", download_name("inside", "npz", step), head_npz(selection), HEAD_FILE_HELP)
         else:

@@ -13,12 +13,12 @@ from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import FINDING, show_title
 from pages.parts.frame.page_links import page_link
 from pages.parts.learn.settings import OPTIONS, WHATEVER, Path
-from pages.parts.learn.stop import Asked, Stop
+from pages.parts.learn.stop import Stop, StopQuestion
 from pages.parts.learn.stops import PATH
 from pages.parts.models.catalogue import checkpoint_names, label_of
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choices, choose, take_back
+from pages.parts.state.session import changed_selection, choices, choose, take_back
 from pages.parts.widgets.binding import select
 from viz.export.provenance import Provenance
 from viz.export.share_picture import Bar
@@ -55,7 +55,7 @@ def selection_at(stop: Stop, selection: Selection) -> Selection:
     own_model = chosen.get("checkpoint") not in usable_by(stop)
     own_text = stop.own_text or "text" not in chosen
     changes = {"checkpoint": stop.checkpoint} if own_model else {}
-    return changed(selection, **changes, **({"text": stop.text, "pair": ""} if own_text else {}))
+    return changed_selection(selection, **changes, **({"text": stop.text, "pair": ""} if own_text else {}))
 
 
 def instead(stop: Stop) -> str:
@@ -87,7 +87,7 @@ def unknown_of(stop: Stop, selection: Selection) -> str:
     return unknown_tokens(trace_of(selection, Edits()).text_stack, tokenizer.unknown_id)
 
 
-def show_question(number: int, asked: Asked, guess: str, aside: str) -> bool:
+def show_question(number: int, asked: StopQuestion, guess: str, aside: str) -> bool:
     """The question, or once something was guessed, the answer. Whether the answer may be seen.
 
     aside: what else has to be said of the text or the model.
@@ -106,7 +106,7 @@ def show_question(number: int, asked: Asked, guess: str, aside: str) -> bool:
     return seen
 
 
-def verdict(asked: Asked, guess: str) -> str:
+def verdict(asked: StopQuestion, guess: str) -> str:
     """Whether a guess was right."""
     place = OPTIONS.index(guess)
     if place >= len(asked.options):
@@ -115,7 +115,7 @@ def verdict(asked: Asked, guess: str) -> str:
     return f"You guessed *{asked.options[place]}*: **{right}**."
 
 
-def show_guesses(asked: Asked, path: Path) -> None:
+def show_guesses(asked: StopQuestion, path: Path) -> None:
     """The options, one click each; once one was taken, which of them was right. Another may be tried."""
     with st.container(key="guesses", horizontal=True, gap="small"):
         if asked.unclear:
@@ -132,7 +132,7 @@ def show_guesses(asked: Asked, path: Path) -> None:
             )
 
 
-def offer_share(asked: Asked, path: Path, selection: Selection) -> None:
+def offer_share(asked: StopQuestion, path: Path, selection: Selection) -> None:
     """The picture to share: before the guess the question alone, then the answer with its numbers as bars.
 
     A question that reads no text of the visitor's stands without one.
@@ -145,7 +145,7 @@ def offer_share(asked: Asked, path: Path, selection: Selection) -> None:
     share_bars("learn", bars, "", Provenance(checkpoint=asked_of["checkpoint"], text=text))
 
 
-def show_background(stop: Stop, asked: Asked) -> None:
+def show_background(stop: Stop, asked: StopQuestion) -> None:
     """Folded, what few ask for at once: the code that ran, and the place in the paper; and the door to the whole."""
     with st.expander("The code that computed this"):
         for function in stop.code:

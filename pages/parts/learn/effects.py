@@ -9,7 +9,7 @@ from model.measures.learn.heads.head_effects import LONGEST, HeadEffects, head_e
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
 from pages.parts.cache import checkpoint_named
-from pages.parts.learn.stop import Asked, Door
+from pages.parts.learn.stop import Door, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import Selection
 from viz.text.learn import answers
@@ -69,10 +69,10 @@ def answer_of(selection: Selection, outcome: Outcome) -> str:
     return checkpoint.config.labels[answer] if outcome.kind == "label" else checkpoint.tokenizer.pieces([answer])[0]
 
 
-def unclear(name: str, selection: Selection, why: str) -> Asked:
+def unclear(name: str, selection: Selection, why: str) -> StopQuestion:
     """A stop that has nothing to ask of this text, and why."""
     text = {"checkpoint": selection.checkpoint, "text": selection.text}
-    return Asked(
+    return StopQuestion(
         question=name,
         setting="",
         options=(),

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import OF_TEXT, declared, matching, whole
+from pages.parts.state.fields import OF_TEXT, address_field, whole, word_like
 
 STOPS, MOST_ROUNDS = 12, 3
 OPTIONS = "abcdef"  # names of the options of a guess, in their order
@@ -33,10 +33,10 @@ class Path:
     knob: what a stop's own control is set to, "" as it opens. Its stop alone reads it.
     """
 
-    stop: int = declared(1, whole(1, STOPS))
-    round: int = declared(1, whole(1, MOST_ROUNDS), reset_by={"stop"})
-    guesses: str = declared("", matching(rf"({GUESS}(_{GUESS})*)?"), reset_by=OF_TEXT, left=guesses_left)
-    knob: str = declared("", matching(KNOB), reset_by=OF_TEXT | {"stop", "round"})
+    stop: int = address_field(1, whole(1, STOPS))
+    round: int = address_field(1, whole(1, MOST_ROUNDS), reset_by={"stop"})
+    guesses: str = address_field("", word_like(rf"({GUESS}(_{GUESS})*)?"), reset_by=OF_TEXT, left=guesses_left)
+    knob: str = address_field("", word_like(KNOB), reset_by=OF_TEXT | {"stop", "round"})
 
     @property
     def guess(self) -> str:

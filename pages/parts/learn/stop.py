@@ -19,7 +19,7 @@ class Door:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class StopQuestion:
     """One question about one text, with its answer, all measured. Texts are Markdown, what a visitor typed escaped.
 
     question: one line. setting: one sentence before the guess, which must not give the answer away.
@@ -62,7 +62,7 @@ class Stop:
     checkpoint: str
     text: str
     can_use: Callable[[Config], bool]
-    rounds: Sequence[Callable[[Selection], Asked]]
+    rounds: Sequence[Callable[[Selection], StopQuestion]]
     code: Sequence[Callable[..., Any]]
     paper: str
     needs: str = ""

@@ -12,11 +12,11 @@ from pages.parts.cache import checkpoint_key
 def effect_of(name: str, checkpoint: Checkpoint, trace: Trace) -> Effect:
     """What one mistake does to the text that was read; to its first tokens, where it is long."""
     ids = tuple(trace.text_stack.ids.tolist()[:MOST_TOKENS])
-    return measured(name, checkpoint_key(checkpoint.name), ids, checkpoint)
+    return measured_effects(name, checkpoint_key(checkpoint.name), ids, checkpoint)
 
 
 @st.cache_data(show_spinner=False, max_entries=256)
-def measured(name: str, key: object, ids: tuple[int, ...], _checkpoint: Checkpoint) -> Effect:
+def measured_effects(name: str, key: object, ids: tuple[int, ...], _checkpoint: Checkpoint) -> Effect:
     """The same by what decides it."""
     return MISTAKES[name].effect(subject_of(_checkpoint.model, ids))
 

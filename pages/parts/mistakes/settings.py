@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from model.measures.learn.mistakes.catalogue import MISTAKES
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import declared, one_of
+from pages.parts.state.fields import address_field, one_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mistaken:
+class MistakesSettings:
     """mistake: by its name in the catalogue; "": the one that changes the answer most, which no address names."""
 
-    mistake: str = declared("", one_of(("", *MISTAKES)))
+    mistake: str = address_field("", one_of(("", *MISTAKES)))
 
 
-STATE = PageState(settings=Mistaken, follows=True)
+STATE = PageState(settings=MistakesSettings, follows=True)

@@ -96,8 +96,8 @@ def open_folder(folder: Path) -> str:
     """Have a folder of this machine among the models; its last name, with a number where that is taken."""
     folder = folder.resolve()
     with OPENING:  # all who come as the server starts have it open the same folder
-        for name, known in opened().items():
-            if known == folder:
+        for name, opened_folder in opened().items():
+            if opened_folder == folder:
                 return name
         name = free_name(folder.name or "folder")
         opened()[name] = folder

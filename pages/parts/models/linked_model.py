@@ -17,7 +17,7 @@ DECLINED = "_declined"  # in the session: the model that the app was started for
 INSTEAD_HELP = "Shows the same text with a model that is here."
 
 
-def wanted(page: str) -> hub.HubName | None:
+def missing_model(page: str) -> hub.HubName | None:
     """The model that this page is to show and that is not here; None where there is none."""
     named = choices().get("checkpoint")
     if is_hub_name(named):
@@ -30,7 +30,7 @@ def wanted(page: str) -> hub.HubName | None:
 
 def ask_for_model(page: str) -> bool:
     """Where the page's model is not here: what it is, and what can be done. Says whether that is so."""
-    name = wanted(page)
+    name = missing_model(page)
     if name is None:
         return False
     linked = "checkpoint" in choices()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import bounded, declared
+from pages.parts.state.fields import address_field, text_up_to
 
 LONGEST_ID = 200  # characters that are read of an id; what the hub has is shorter
 
@@ -12,7 +12,7 @@ LONGEST_ID = 200  # characters that are read of an id; what the hub has is short
 class Asked:
     """get: an id of the hub, with a revision or without, as it was typed; "": nothing was asked for."""
 
-    get: str = declared("", bounded(LONGEST_ID))
+    get: str = address_field("", text_up_to(LONGEST_ID))
 
 
 STATE = PageState(settings=Asked, follows=True)

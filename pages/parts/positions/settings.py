@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from model.measures.positions.schemes import HEADS
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import OF_CHECKPOINT, OF_TEXT, declared, one_of, switch, whole, whole_numbers
+from pages.parts.state.fields import OF_CHECKPOINT, OF_TEXT, address_field, one_of, switch, whole, whole_numbers
 from viz.theme import MOST_CURVES
 
 EXAMPLE = "The dog bit the man"
@@ -25,7 +25,7 @@ LONGEST, WIDEST, LONGEST_SHIFT, LONGEST_SCHEME, MOST_TOKENS = 5000, 1024, 1000, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Positioning:
+class PositionsSettings:
     """Every field is a plain value; the names are those of an address. Places count from 0.
 
     stack: whose tokens are looked at, where there are two; "": those of the first.
@@ -37,26 +37,26 @@ class Positioning:
     sections: places in SECTIONS of those that are unfolded; None: those with a setting that is not as at first.
     """
 
-    stack: str = declared("", one_of(("", *STACKS)), reset_by=OF_CHECKPOINT)
-    token: int = declared(0, whole(0, MOST_TOKENS - 1), reset_by=OF_TEXT)
-    table: str = declared(TABLES[0], one_of(TABLES))
-    length: int = declared(100, whole(1, LONGEST))
-    width: int = declared(128, whole(1, WIDEST))
-    dimensions: tuple[int, ...] = declared((4, 5, 6, 7), whole_numbers(MOST_CURVES, WIDEST - 1, once=True))
-    pair_of: int = declared(2, whole(0, WIDEST // 2 - 1))
-    position: int = declared(3, whole(0, LONGEST_SHIFT))
-    shift: int = declared(5, whole(0, LONGEST_SHIFT))
-    compared: int = declared(32, whole(2, LONGEST_SCHEME))
-    of_query: int = declared(20, whole(0, LONGEST_SCHEME - 1))
-    of_head: int = declared(0, whole(0, HEADS - 1))
-    causal: bool | None = declared(None, switch)
-    sections: tuple[int, ...] | None = declared(None, whole_numbers(len(SECTIONS), len(SECTIONS) - 1, once=True))
+    stack: str = address_field("", one_of(("", *STACKS)), reset_by=OF_CHECKPOINT)
+    token: int = address_field(0, whole(0, MOST_TOKENS - 1), reset_by=OF_TEXT)
+    table: str = address_field(TABLES[0], one_of(TABLES))
+    length: int = address_field(100, whole(1, LONGEST))
+    width: int = address_field(128, whole(1, WIDEST))
+    dimensions: tuple[int, ...] = address_field((4, 5, 6, 7), whole_numbers(MOST_CURVES, WIDEST - 1, once=True))
+    pair_of: int = address_field(2, whole(0, WIDEST // 2 - 1))
+    position: int = address_field(3, whole(0, LONGEST_SHIFT))
+    shift: int = address_field(5, whole(0, LONGEST_SHIFT))
+    compared: int = address_field(32, whole(2, LONGEST_SCHEME))
+    of_query: int = address_field(20, whole(0, LONGEST_SCHEME - 1))
+    of_head: int = address_field(0, whole(0, HEADS - 1))
+    causal: bool | None = address_field(None, switch)
+    sections: tuple[int, ...] | None = address_field(None, whole_numbers(len(SECTIONS), len(SECTIONS) - 1, once=True))
 
     def unfolded(self, section: str) -> bool:
         """Whether a section is open."""
         if self.sections is not None:
             return list(SECTIONS).index(section) in self.sections
-        plain = Positioning()
+        plain = PositionsSettings()
         return any(getattr(self, name) != getattr(plain, name) for name in SECTIONS[section])
 
     def with_fold(self, section: str) -> tuple[int, ...]:
@@ -64,22 +64,22 @@ class Positioning:
         return tuple(place for place, name in enumerate(SECTIONS) if self.unfolded(name) != (name == section))
 
 
-STATE = PageState(settings=Positioning, opening={"text": EXAMPLE})
+STATE = PageState(settings=PositionsSettings, opening={"text": EXAMPLE})
 
 
 def fitting_settings(
-    chosen: Positioning,
+    chosen: PositionsSettings,
     *,
     stacks: Sequence[str],
     tables: Sequence[str] = TABLES,
     width: int,
     tokens: int = MOST_TOKENS,
-) -> Positioning:
+) -> PositionsSettings:
     """The settings, where what they name is not there as they are at first, or as near to that as can be.
 
     stacks: of the model; tables: those that there are; width: of the table that is shown; tokens: of the text.
     """
-    plain, pairs = Positioning(), width // 2
+    plain, pairs = PositionsSettings(), width // 2
     there = tuple(dimension for dimension in chosen.dimensions if dimension < width)
     return replace(
         chosen,
@@ -92,7 +92,7 @@ def fitting_settings(
     )
 
 
-def misfits(chosen: Positioning, fitting: Positioning) -> list[str]:
+def misfits(chosen: PositionsSettings, fitting: PositionsSettings) -> list[str]:
     """The names of settings that did not fit, but for those that nobody chose."""
-    before, after, plain = vars(chosen), vars(fitting), vars(Positioning())
+    before, after, plain = vars(chosen), vars(fitting), vars(PositionsSettings())
     return [name for name in before if before[name] != after[name] and before[name] != plain[name]]

@@ -59,7 +59,7 @@ class Codec:
         values = {name: getattr(selection, name) for name in fields_of(Selection)} | vars(selection.view)
         for page in self.pages.values():
             if page.settings is not None:
-                values |= named(page, vars(selection.of(page.settings)))
+                values |= prefixed(page, vars(selection.of(page.settings)))
         return values
 
     def build(self, values: Mapping[str, Any]) -> Selection:
@@ -153,7 +153,7 @@ def prefix(page: PageState) -> str:
     return f"{page.packed}." if page.packed else ""
 
 
-def named(page: PageState, settings: Mapping[str, Any]) -> dict[str, Any]:
+def prefixed(page: PageState, settings: Mapping[str, Any]) -> dict[str, Any]:
     """A page's settings by their names in the codec."""
     return {prefix(page) + name: value for name, value in settings.items()}
 
@@ -161,4 +161,4 @@ def named(page: PageState, settings: Mapping[str, Any]) -> dict[str, Any]:
 def _fields_of_page(page: PageState) -> dict[str, Field]:
     if page.settings is None:
         return {}
-    return named(page, fields_of(page.settings))
+    return prefixed(page, fields_of(page.settings))

@@ -26,7 +26,7 @@ class Field:
     left: Callable[[Any, Collection[str]], Any] | None = None
 
 
-def declared(
+def address_field(
     default: Any,
     parse: Callable[[str], Any],
     *,
@@ -39,7 +39,7 @@ def declared(
 
 
 def fields_of(kind: type) -> dict[str, Field]:
-    """The fields of a dataclass that were made by ``declared``."""
+    """The fields of a dataclass that were made by ``address_field``."""
     return {field.name: field.metadata[_FIELD] for field in dataclasses.fields(kind) if _FIELD in field.metadata}
 
 
@@ -102,7 +102,7 @@ def one_of(allowed: Iterable[str]) -> Callable[[str], str]:
     return parse
 
 
-def matching(pattern: str) -> Callable[[str], str]:
+def word_like(pattern: str) -> Callable[[str], str]:
     """A word of this form."""
 
     def parse(text: str) -> str:
@@ -113,7 +113,7 @@ def matching(pattern: str) -> Callable[[str], str]:
     return parse
 
 
-def bounded(most: int) -> Callable[[str], str]:
+def text_up_to(most: int) -> Callable[[str], str]:
     """A text of at most so many characters."""
 
     def parse(text: str) -> str:

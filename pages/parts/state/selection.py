@@ -10,13 +10,13 @@ from pages.parts.state.fields import (
     OF_CHECKPOINT,
     OF_TEXT,
     Field,
-    bounded,
+    address_field,
     decimal,
-    declared,
     index,
     one_of,
     sites,
     switch,
+    text_up_to,
 )
 from viz.explorer import View
 from viz.explorer.view import CHOICES
@@ -45,7 +45,7 @@ def an_available_checkpoint(text: str) -> str:
 
 def edits_text(text: str) -> str:
     """Edits, as ``Edits.to_text`` writes them."""
-    return Edits.from_text(bounded(LONGEST_TEXT)(text)).to_text()
+    return Edits.from_text(text_up_to(LONGEST_TEXT)(text)).to_text()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +55,14 @@ class Selection:
     settings: each page's own, a value of its dataclass; ``of`` gives one by its class.
     """
 
-    text: str = declared(EXAMPLES[0], str)
-    pair: str = declared("", str)  # the second text, for checkpoints that read two
-    checkpoint: str = declared("sentiment", an_available_checkpoint)
-    target: str = declared("", str, reset_by=OF_TEXT)  # the decoder's text, typed; "": the model's own
-    mute: bool = declared(False, switch, reset_by=OF_CHECKPOINT)  # whether the heads that are off are muted
-    muted: frozenset[tuple[int, int]] = declared(frozenset(), sites, reset_by=OF_ATTENTION)  # beside those
-    head: int = declared(0, index, reset_by=OF_CHECKPOINT)  # the one that is looked into, whichever are on
-    edits: str = declared("", edits_text)  # kept on the page Break the formula, as Edits.to_text
+    text: str = address_field(EXAMPLES[0], str)
+    pair: str = address_field("", str)  # the second text, for checkpoints that read two
+    checkpoint: str = address_field("sentiment", an_available_checkpoint)
+    target: str = address_field("", str, reset_by=OF_TEXT)  # the decoder's text, typed; "": the model's own
+    mute: bool = address_field(False, switch, reset_by=OF_CHECKPOINT)  # whether the heads that are off are muted
+    muted: frozenset[tuple[int, int]] = address_field(frozenset(), sites, reset_by=OF_ATTENTION)  # beside those
+    head: int = address_field(0, index, reset_by=OF_CHECKPOINT)  # the one that is looked into, whichever are on
+    edits: str = address_field("", edits_text)  # kept on the page Break the formula, as Edits.to_text
     view: View = field(default_factory=View)
     settings: tuple[Any, ...] = ()
 

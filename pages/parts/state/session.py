@@ -58,7 +58,7 @@ def run_again() -> NoReturn:
     st.rerun()
 
 
-def selected() -> Selection:
+def current_selection() -> Selection:
     """The current selection: the visitor's own, or the address's where the visitor came by one or went back to one.
 
     An address other than the one last written is news, unless a control was touched on the same page, for then it is
@@ -96,7 +96,7 @@ def arrive(page: str) -> None:
         state["_chosen"] = others | places_of(page)
     before = CODEC.values(CODEC.resolve(state["_chosen"], state["_page"]))
     state["_chosen"] = without_followed()
-    chosen = following(page, before, with_usable_model(page))
+    chosen = followed_choices(page, before, with_usable_model(page))
     after = CODEC.values(CODEC.resolve(chosen, page))
     model_before = state.get(
         "_waiting", before["checkpoint"]
@@ -128,7 +128,7 @@ def places_of(page: str) -> Chosen:
     return places
 
 
-def following(page: str, before: Mapping[str, Any], chosen: Chosen) -> Chosen:
+def followed_choices(page: str, before: Mapping[str, Any], chosen: Chosen) -> Chosen:
     """What is chosen on a page: where it follows, text and model are as the page before showed them, until it is left.
 
     before: all values that were shown there.
@@ -248,7 +248,7 @@ def address_of_next(page: str, **changes: Any) -> dict[str, str]:
 
 
 def current() -> Selection:
-    """What is selected, for a part of a page that runs alone after ``selected`` has looked at the address."""
+    """What is selected, for a part of a page that runs alone after ``current_selection`` has looked at the address."""
     st.session_state.pop("_touched", None)
     return st.session_state["_selection"]
 
@@ -295,7 +295,7 @@ def write_address() -> None:
     state["_address"] = address
 
 
-def changed(selection: Selection, **changes: Any) -> Selection:
+def changed_selection(selection: Selection, **changes: Any) -> Selection:
     """A selection with some of its values changed. ValueError for a value that cannot be."""
     return CODEC.changed(selection, **changes)
 
@@ -309,20 +309,20 @@ def fit(selection: Selection, kinds: Mapping[str, Kind]) -> Selection:
     """The selection with an attention, layer, heads, query and key that the trace has; what had to go is noted."""
     if selection.view.attention not in kinds:
         unusable("attention")
-        selection = changed(selection, attention=next(iter(kinds)))
+        selection = changed_selection(selection, attention=next(iter(kinds)))
     kind = kinds[selection.view.attention]
     queries, keys = kind.weights[0].shape[1:]
     for name, limit in (("layer", kind.layers), ("query", queries), ("key", keys)):
         if (getattr(selection.view, name) or 0) >= limit:
-            selection = changed(selection, **{name: CODEC.defaults[name]})
+            selection = changed_selection(selection, **{name: CODEC.defaults[name]})
             unusable(name)
     if selection.head >= kind.heads:
-        selection = changed(selection, head=0)
+        selection = changed_selection(selection, head=0)
         unusable("head")
     for name, sites in (("off", selection.view.off), ("muted", selection.muted)):
         there = frozenset(site for site in sites if site[0] < kind.layers and site[1] < kind.heads)
         if there != sites:
-            selection = changed(selection, **{name: there})
+            selection = changed_selection(selection, **{name: there})
             unusable(name)
     return selection
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from model import Checkpoint, InputError, Trace
-from model.measures.teacher_forcing import Forced, forced
+from model.measures.teacher_forcing import ForcedToken, forced_tokens
 from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.state.selection import Selection
 from pages.parts.translate.productions import (
     MOST_TOKENS,
     Candidate,
     Key,
-    Produced,
+    Production,
     compact,
     production_key,
     productions,
@@ -32,10 +32,10 @@ class ForcedPass:
     key: Key
     trace: Trace
     predicted: tuple[int, ...]  # one for each position of the decoder
-    tokens: tuple[Forced, ...]
+    tokens: tuple[ForcedToken, ...]
 
 
-def produce(selection: Selection, checkpoint: Checkpoint, options: Options) -> Produced:
+def produce(selection: Selection, checkpoint: Checkpoint, options: Options) -> Production:
     """What decoding comes to: from memory, or token by token before the visitor's eyes, who may stop it.
 
     Stop starts the page anew: Streamlit leaves this loop at the next thing it shows, and what there was is kept.
@@ -104,5 +104,5 @@ def pass_over(key: Key, trace: Trace, predicted: tuple[int, ...]) -> ForcedPass:
     """What a pass says of the tokens that it predicts."""
     if trace.logits is None or not predicted:
         raise InputError("The model has no room for a target, so there is no token to show.")
-    tokens = forced(trace.logits[: len(predicted)], predicted)
+    tokens = forced_tokens(trace.logits[: len(predicted)], predicted)
     return ForcedPass(key=key, trace=trace, predicted=predicted, tokens=tokens)

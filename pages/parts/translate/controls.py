@@ -8,9 +8,9 @@ import streamlit as st
 from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection, typable
-from pages.parts.state.session import changed, choose, current, unusable
+from pages.parts.state.session import changed_selection, choose, current, unusable
 from pages.parts.translate.candidate_pass import ForcedPass, go_on
-from pages.parts.translate.productions import Produced, production_key
+from pages.parts.translate.productions import Production, production_key
 from pages.parts.translate.settings import (
     HOTTEST,
     LARGEST_PENALTY,
@@ -118,7 +118,7 @@ def take_number(name: str) -> None:
         )
 
 
-def fitting_selection(selection: Selection, forced_pass: ForcedPass, produced: Produced) -> Selection:
+def fitting_selection(selection: Selection, forced_pass: ForcedPass, produced: Production) -> Selection:
     """The selection with a translation, step and reading that there are; what had to go is noted."""
     options, decoder = selection.of(Options), forced_pass.trace.decoder
     assert decoder is not None
@@ -132,10 +132,10 @@ def fitting_selection(selection: Selection, forced_pass: ForcedPass, produced: P
     names = [name for name, is_wrong in wrong.items() if is_wrong]
     for name in names:
         unusable(name)
-    return changed(selection, **{f"translation.{name}": getattr(Options(), name) for name in names})
+    return changed_selection(selection, **{f"translation.{name}": getattr(Options(), name) for name in names})
 
 
-def show_outcome(selection: Selection, produced: Produced, forced_pass: ForcedPass) -> None:
+def show_outcome(selection: Selection, produced: Production, forced_pass: ForcedPass) -> None:
     """The translation, how it is produced, the n-best list, and the field to type another."""
     options, typed = selection.of(Options), bool(selection.target.strip())
     text = produced.candidates[options.choice].text
@@ -158,12 +158,12 @@ def truncation(forced_pass: ForcedPass) -> str:
     encoder, decoder = forced_pass.trace.encoder, forced_pass.trace.decoder
     assert encoder is not None
     assert decoder is not None
-    return weight_sentences.kept(len(encoder.ids), encoder.dropped) + weight_sentences.kept(
+    return weight_sentences.kept_tokens(len(encoder.ids), encoder.dropped) + weight_sentences.kept_tokens(
         len(decoder.ids), decoder.dropped
     )
 
 
-def ending(produced: Produced, options: Options, *, typed: bool) -> str:
+def ending(produced: Production, options: Options, *, typed: bool) -> str:
     """Why there is no more of it, where that is not its own end: a sentence that follows others."""
     chosen = produced.candidates[options.choice]
     if produced.stopped and not typed:
@@ -176,7 +176,7 @@ def ending(produced: Produced, options: Options, *, typed: bool) -> str:
     )
 
 
-def show_n_best(produced: Produced, options: Options) -> None:
+def show_n_best(produced: Production, options: Options) -> None:
     named = [f"{number(one.score or 0.0)} · {weight_sentences.text_line(one.text)}" for one in produced.candidates]
     radio(
         "Translations by score",

@@ -8,7 +8,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from model import Checkpoint
-from model.measures.alignment import aligned, producing, read, renumbered, word_weights
+from model.measures.alignment import mean_of_reading, produced_words, renumbered, strongest_links, word_weights
 from model.measures.cross_attention_links import most_looked_at
 from model.measures.teacher_forcing import log_probability
 from pages.parts.frame.downloads import button, download_name, files
@@ -16,7 +16,7 @@ from pages.parts.frame.theme import theme
 from pages.parts.state.selection import Selection
 from pages.parts.translate.candidate_pass import ForcedPass
 from pages.parts.translate.picture import MOMENT_NAMES, names_of
-from pages.parts.translate.productions import Produced, candidate_of
+from pages.parts.translate.productions import Production, candidate_of
 from pages.parts.translate.settings import MOMENTS, Options
 from pages.parts.widgets.charts import show_chart
 from viz.charts.alignment import MOST_DRAWN as MOST_WORDS
@@ -76,7 +76,7 @@ TREE_HELP = (
 def show_step(
     selection: Selection,
     checkpoint: Checkpoint,
-    produced: Produced,
+    produced: Production,
     forced_pass: ForcedPass,
     options: Options,
     row: int | None,
@@ -103,7 +103,7 @@ def show_step(
 def weights_of(forced_pass: ForcedPass, options: Options, row: int) -> Float[np.ndarray, "key"]:
     """What one position gives to every source token."""
     assert forced_pass.trace.decoder is not None
-    return read(forced_pass.trace.decoder.cross_weights().numpy(), options.place())[row]
+    return mean_of_reading(forced_pass.trace.decoder.cross_weights().numpy(), options.place())[row]
 
 
 def looking_sentence(name: str, options: Options, forced_pass: ForcedPass, row: int | None) -> str:
@@ -126,7 +126,7 @@ def probability_sentence(name: str, forced_pass: ForcedPass, step: int) -> str:
     return f" The model gave **{markdown_text(name)}** a probability of {probability}."
 
 
-def chance_sentence(selection: Selection, produced: Produced, options: Options, step: int) -> str:
+def chance_sentence(selection: Selection, produced: Production, options: Options, step: int) -> str:
     """With what chance a token was drawn."""
     chances = candidate_of(produced, options).chances
     if options.method != "sample" or selection.target.strip() or step >= len(chances):
@@ -193,8 +193,8 @@ def show_alignment(checkpoint: Checkpoint, forced_pass: ForcedPass, options: Opt
     assert encoder is not None
     sides = [(stack.tokens or (), renumbered(stack.words or [])) for stack in (decoder, encoder)]
     targets, sources = (word_names(*side) for side in sides)
-    queries = producing(sides[0][1]) if options.moment == "produced" else sides[0][1]
-    matrix = read(decoder.cross_weights().numpy(), options.place())
+    queries = produced_words(sides[0][1]) if options.moment == "produced" else sides[0][1]
+    matrix = mean_of_reading(decoder.cross_weights().numpy(), options.place())
     weights = word_weights(matrix, queries, sides[1][1], (len(targets), len(sources)))
     show_links(forced_pass, options, weights, (targets, sources))
     make = partial(
@@ -202,7 +202,7 @@ def show_alignment(checkpoint: Checkpoint, forced_pass: ForcedPass, options: Opt
         weights,
         words_of(*sides[0]),
         words_of(*sides[1]),
-        aligned(weights),
+        strongest_links(weights),
         reading=options.place(),
         moment=options.moment,
         provenance=source,
@@ -220,7 +220,7 @@ def show_links(
     names: tuple[list[str], list[str]],
 ) -> None:
     """The picture of the links, and their table."""
-    links = aligned(weights)
+    links = strongest_links(weights)
     left, right = st.columns([3, 2], gap="large")
     with left:
         make = partial(alignment_chart, weights, *names, links, theme=theme())
@@ -244,7 +244,7 @@ def show_error_rates(checkpoint: Checkpoint) -> None:
         st.dataframe(pd.DataFrame(table), hide_index=True, key=f"error_rates_{place}")
 
 
-def show_tree(produced: Produced, options: Options) -> None:
+def show_tree(produced: Production, options: Options) -> None:
     """All hypotheses that the search followed."""
     st.subheader("Hypotheses that the search followed or dropped", anchor=False, help=TREE_HELP)
     runs = runs_of(produced.tree, [one.ids for one in produced.candidates])

@@ -9,7 +9,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from model import Checkpoint
-from model.measures.alignment import Reading, Words, read, readings, word_weights
+from model.measures.alignment import Reading, Words, mean_of_reading, readings, word_weights
 from model.measures.cross_attention_links import (
     measured_reading,
     most_looked_at,
@@ -46,7 +46,7 @@ MOMENT_HELP = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Linked:
+class WordLinks:
     """The words of both texts, and which positions of the pass are theirs."""
 
     weights: Float[np.ndarray, "layer head query key"]
@@ -67,7 +67,7 @@ class Linked:
 
     def of_words(self, reading: Reading, moment: str) -> Float[np.ndarray, "target source"]:
         """What every target word gives to every source word."""
-        return word_weights(read(self.weights, reading), self.queries(moment), self.keys, self.counted)
+        return word_weights(mean_of_reading(self.weights, reading), self.queries(moment), self.keys, self.counted)
 
     @property
     def counted(self) -> tuple[int, int]:
@@ -80,7 +80,7 @@ class Linked:
         return [self.of_step.index(word) for word in range(len(self.targets.words))]
 
 
-def linked_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> Linked:
+def linked_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> WordLinks:
     """The words of a pass: those that it predicts above those that it reads."""
     decoder, encoder = forced_pass.trace.decoder, forced_pass.trace.encoder
     assert decoder is not None
@@ -92,7 +92,7 @@ def linked_of(checkpoint: Checkpoint, forced_pass: ForcedPass) -> Linked:
     tokens = [*(decoder.tokens or ())[1:], checkpoint.tokenizer.pieces([last])[0]][:count]
     special = [*special_of(decoder)[1:], last == checkpoint.config.end_id][:count]
     of_step, keys = units([*(decoder.words or ())[1:], None][:count]), units(encoder.words or ())
-    return Linked(
+    return WordLinks(
         weights=decoder.cross_weights()[:, :, :count].numpy(),
         targets=side(tokens, of_step, special),
         sources=side(encoder.tokens or (), keys, special_of(encoder)),
@@ -113,7 +113,7 @@ def side(tokens: Sequence[str], words: Sequence[int], special: Sequence[bool]) -
     return Side(words=words_of(tokens, words), special=[by_word[word] for word in sorted(by_word)])
 
 
-def opening_options(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, options: Options) -> Options:
+def opening_options(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: WordLinks, options: Options) -> Options:
     """The options with the heads and the step that the page shows where nobody chose others."""
     own = best_reading(checkpoint, forced_pass, linked, options.moment)
     step = opening_step(checkpoint, forced_pass, linked) if options.step is None else options.step
@@ -125,19 +125,19 @@ def reading_code(reading: Reading) -> str:
     return ".".join(map(str, reading)) or ALL_HEADS
 
 
-def best_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, moment: str) -> Reading:
+def best_reading(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: WordLinks, moment: str) -> Reading:
     """The heads that come closest to alignments made by hand; where the card has none, the most telling ones."""
     measured = measured_reading(checkpoint.card, moment, *linked.weights.shape[:2])
     return most_telling(name_under(forced_pass.key), moment, linked) if measured is None else measured
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def most_telling(name: str, moment: str, _linked: Linked) -> Reading:
+def most_telling(name: str, moment: str, _linked: WordLinks) -> Reading:
     """The same by this text alone; the name says which pass it is of."""
     return pointed_reading(_linked.weights, _linked.queries(moment), _linked.keys, _linked.counted)
 
 
-def opening_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked) -> int:
+def opening_step(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: WordLinks) -> int:
     """The step of the word most worth seeing, whatever heads are looked at now."""
     weights = linked.of_words(best_reading(checkpoint, forced_pass, linked, MOMENTS[0]), MOMENTS[0])
     targets, sources = is_word(linked.targets), is_word(linked.sources)
@@ -158,7 +158,7 @@ def step_of(selection: Selection, options: Options, forced_pass: ForcedPass) -> 
     return options.step or 0
 
 
-def show_link(checkpoint: Checkpoint, linked: Linked, options: Options, explained: str | None) -> None:
+def show_link(checkpoint: Checkpoint, linked: WordLinks, options: Options, explained: str | None) -> None:
     """What was looked at to write the word of the step, as the title of the page. explained: how it was found."""
     word = linked.of_step[options.step or 0]
     link = most_looked_at(linked.of_words(options.place(), options.moment)[word])
@@ -176,7 +176,7 @@ def show_link(checkpoint: Checkpoint, linked: Linked, options: Options, explaine
     show_finding(QUESTION, markdown_text(title), markdown_text(sentence), explained=explained)
 
 
-def show_other_moment(checkpoint: Checkpoint, linked: Linked, options: Options) -> None:
+def show_other_moment(checkpoint: Checkpoint, linked: WordLinks, options: Options) -> None:
     """What the heads that are best in the other moment look at then; nothing where none were measured.
 
     It stands at the choice of a moment: beside the title it would be taken for what the picture shows.
@@ -194,7 +194,7 @@ def show_other_moment(checkpoint: Checkpoint, linked: Linked, options: Options) 
     st.caption(f"**Not in the picture.** {markdown_text(sentence)}")
 
 
-def show_words(linked: Linked, options: Options) -> None:
+def show_words(linked: WordLinks, options: Options) -> None:
     """Words above words; a click on one goes to its step."""
     weights = linked.of_words(options.place(), options.moment)
     marked = linked.of_step[options.step or 0]
@@ -215,7 +215,7 @@ def take_word(steps: int) -> None:
         go_to(step)
 
 
-def show_walk(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: Linked, options: Options) -> None:
+def show_walk(checkpoint: Checkpoint, forced_pass: ForcedPass, linked: WordLinks, options: Options) -> None:
     """Another step, other heads, another moment."""
     step, names = options.step or 0, names_of(checkpoint, forced_pass)
     with st.container(horizontal=True):

@@ -31,7 +31,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Produced:
+class Production:
     """What decoding came to, the best first."""
 
     candidates: tuple[Candidate, ...]
@@ -57,15 +57,15 @@ def production_key(selection: Selection, options: Options, edits: Edits = NO_EDI
     return ("produced", checkpoint_key(selection.checkpoint), selection.text, edits, *options.settings().items())
 
 
-def productions() -> OrderedDict[Key, Produced]:
+def productions() -> OrderedDict[Key, Production]:
     """What was produced for this visitor, the latest last."""
-    kept: OrderedDict[Key, Produced] = st.session_state.setdefault("_produced", OrderedDict())
+    kept: OrderedDict[Key, Production] = st.session_state.setdefault("_produced", OrderedDict())
     while len(kept) > KEPT:
         kept.popitem(last=False)
     return kept
 
 
-def produced_of(selection: Selection, checkpoint: Checkpoint, options: Options, edits: Edits = NO_EDITS) -> Produced:
+def produced_of(selection: Selection, checkpoint: Checkpoint, options: Options, edits: Edits = NO_EDITS) -> Production:
     """What decoding comes to, all at once; from memory where it was produced, or stopped, before."""
     key = production_key(selection, options, edits)
     if key not in productions():
@@ -75,10 +75,10 @@ def produced_of(selection: Selection, checkpoint: Checkpoint, options: Options, 
     return productions()[key]
 
 
-def compact(generation: Generation) -> Produced:
+def compact(generation: Generation) -> Production:
     """What is kept of a generation, which itself holds the logits of every step."""
     every = (generation, *generation.alternatives)
-    return Produced(candidates=tuple(map(candidate, every)), tree=generation.tree)
+    return Production(candidates=tuple(map(candidate, every)), tree=generation.tree)
 
 
 def candidate(one: Generation) -> Candidate:
@@ -87,12 +87,12 @@ def candidate(one: Generation) -> Candidate:
     return Candidate(text=one.text, ids=one.token_ids, ended=one.ended, score=one.score, chances=chances)
 
 
-def candidate_of(produced: Produced, options: Options) -> Candidate:
+def candidate_of(produced: Production, options: Options) -> Candidate:
     """The translation that is looked at; the best where there is none of that rank."""
     return produced.candidates[options.choice if options.choice < len(produced.candidates) else 0]
 
 
-def candidate_target(selection: Selection, options: Options, produced: Produced) -> Target:
+def candidate_target(selection: Selection, options: Options, produced: Production) -> Target:
     """What the decoder read, and how it came to be: typed, or produced as scripts produce it again."""
     if selection.target.strip():
         return Target(text=selection.target)

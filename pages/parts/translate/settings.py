@@ -8,13 +8,13 @@ from pages.parts.state.codec import PageState
 from pages.parts.state.fields import (
     OF_CHECKPOINT,
     OF_TEXT,
+    address_field,
     decimal,
-    declared,
-    matching,
     one_of,
     packed,
     unpacked,
     whole,
+    word_like,
 )
 
 SENTENCES = (
@@ -48,17 +48,17 @@ class Options:
     moment: whether an alignment is of the rows that produce a word, or of those that read it.
     """
 
-    method: str = declared("greedy", one_of(METHODS))
-    width: int = declared(4, whole(1, WIDEST))
-    length_penalty: float = declared(0.6, decimal(0, LARGEST_PENALTY))
-    temperature: float = declared(1.0, decimal(0, HOTTEST))
-    top_k: int = declared(0, whole(0, MOST_K))
-    top_p: float = declared(1.0, decimal(0, 1))
-    seed: int = declared(0, whole(0, LARGEST_SEED))
-    choice: int = declared(0, whole(0, WIDEST - 1), reset_by=OF_TEXT)
-    step: int | None = declared(None, whole(0, 9999), reset_by=OF_TEXT)
-    reading: str = declared("", matching("|all|[0-9]{1,4}([.][0-9]{1,4})?"), reset_by=OF_CHECKPOINT)
-    moment: str = declared(MOMENTS[0], one_of(MOMENTS))
+    method: str = address_field("greedy", one_of(METHODS))
+    width: int = address_field(4, whole(1, WIDEST))
+    length_penalty: float = address_field(0.6, decimal(0, LARGEST_PENALTY))
+    temperature: float = address_field(1.0, decimal(0, HOTTEST))
+    top_k: int = address_field(0, whole(0, MOST_K))
+    top_p: float = address_field(1.0, decimal(0, 1))
+    seed: int = address_field(0, whole(0, LARGEST_SEED))
+    choice: int = address_field(0, whole(0, WIDEST - 1), reset_by=OF_TEXT)
+    step: int | None = address_field(None, whole(0, 9999), reset_by=OF_TEXT)
+    reading: str = address_field("", word_like("|all|[0-9]{1,4}([.][0-9]{1,4})?"), reset_by=OF_CHECKPOINT)
+    moment: str = address_field(MOMENTS[0], one_of(MOMENTS))
 
     def settings(self) -> dict[str, Any]:
         """What decoding is asked for."""

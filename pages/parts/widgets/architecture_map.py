@@ -17,14 +17,14 @@ from pages.parts.state.page_fields import FIRST
 from pages.parts.state.session import address_of, choose
 from viz.architecture.boxes import Lengths, map_of
 from viz.architecture.drawing import Link, draw_map
-from viz.architecture.openings import Opening, openings_of
+from viz.architecture.openings import BoxLink, box_links
 
 FILES = Path(viz.architecture.__file__).with_name("architecture")
 MARKUP = '<div class="map"></div>'
 
 
 @dataclass(frozen=True)
-class Mapped:
+class MapSource:
     """A checkpoint as far as its map needs it."""
 
     name: str
@@ -46,7 +46,7 @@ def show_map(
 
 
 def show_lengths(
-    checkpoint: Checkpoint | Mapped,
+    checkpoint: Checkpoint | MapSource,
     lengths: Lengths,
     lit: Collection[str] | None = None,
     *,
@@ -55,14 +55,14 @@ def show_lengths(
 ) -> None:
     """The same for texts of these lengths. key: of this map, where a page has several."""
     model_map = map_of(checkpoint.config, lengths)
-    openings = openings_of(model_map, checkpoint.config)
+    openings = box_links(model_map, checkpoint.config)
     here = st.session_state.get("_at")
     elsewhere = {name: opening for name, opening in openings.items() if opening.page != here}
     addresses = {name: target_of(checkpoint, opening) for name, opening in elsewhere.items()}
     targets = list(dict.fromkeys(addresses.values()))
     pages = {name: targets.index(target) for name, target in addresses.items()}
     links = {
-        name: Link(label=opening.label, target=written(addresses[name]) if name in addresses else "")
+        name: Link(label=opening.label, target=as_address(addresses[name]) if name in addresses else "")
         for name, opening in openings.items()
     }
     svg = draw_map(model_map, lit=lit or (), links=links, small=small, theme=theme())
@@ -74,13 +74,13 @@ def show_lengths(
     hidden_links(targets, labels, key)
 
 
-def target_of(checkpoint: Checkpoint | Mapped, opening: Opening) -> Target:
+def target_of(checkpoint: Checkpoint | MapSource, opening: BoxLink) -> Target:
     """The page and the address at which this model is shown there."""
     address = address_of(opening.page, checkpoint=checkpoint.name, **opening.changes)
     return opening.page, tuple(address.items())
 
 
-def written(target: Target) -> str:
+def as_address(target: Target) -> str:
     """The same as an address that a browser opens in another tab."""
     page, address = target
     query = urlencode(address)
@@ -95,7 +95,7 @@ def hidden_links(targets: Collection[Target], labels: Mapping[Target, str], key:
             link_to(page, labels[target], dict(address))
 
 
-def take_press(key: str, checkpoint: Checkpoint | Mapped, buttons: Mapping[str, Opening]) -> None:
+def take_press(key: str, checkpoint: Checkpoint | MapSource, buttons: Mapping[str, BoxLink]) -> None:
     """What a box on its own page does, if what the browser sent is one."""
     name = getattr(st.session_state.get(key), "press", None)
     if isinstance(name, str) and name in buttons:

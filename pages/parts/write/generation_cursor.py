@@ -5,7 +5,7 @@ from typing import Any
 
 from model import Checkpoint, Edits
 from model.decoding.generation import make_settings
-from model.decoding.steps import Settings, Step, retaken, taking
+from model.decoding.steps import Settings, Step, retaken, token_taker
 from model.measures.logit_lens import token_probabilities
 from model.trace import Trace
 from model.tracing.description import cut
@@ -14,7 +14,7 @@ from pages.parts.explore.explorer_panel import name_under
 from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.passes import edits_of
 from pages.parts.state.selection import Selection
-from pages.parts.state.session import changed, choose, unusable
+from pages.parts.state.session import changed_selection, choose, unusable
 from pages.parts.write.settings import NOTHING_WRITTEN, Continuation
 
 
@@ -110,7 +110,7 @@ class GenerationCursor:
         """What the settings take at this step, whatever was taken."""
         logits, settings = self.trace(self.read).logits, self.settings
         assert logits is not None
-        return taking(settings, self.at)(settings.logits_processors.applied(logits[-1], self.read))
+        return token_taker(settings, self.at)(settings.logits_processors.applied(logits[-1], self.read))
 
     def probabilities(self) -> list[float]:
         """What the model gave every written token."""
@@ -146,11 +146,11 @@ def cursor_of(selection: Selection, checkpoint: Checkpoint) -> GenerationCursor:
     fits = len(chosen.written) <= checkpoint.longest - len(prompt)
     if not fits or any(number >= checkpoint.config.vocabulary for number in chosen.written):
         unusable("written")
-        selection = changed(selection, **NOTHING_WRITTEN)
+        selection = changed_selection(selection, **NOTHING_WRITTEN)
     chosen = selection.of(Continuation)
     if (chosen.at or 0) > len(chosen.written):
         unusable("at")
-        selection = changed(selection, at=None)
+        selection = changed_selection(selection, at=None)
     edits = edits_of(selection, checkpoint)
     return GenerationCursor(
         selection=selection,

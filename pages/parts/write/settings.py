@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
-from pages.parts.state.fields import OF_TEXT, decimal, declared, one_of, whole, whole_numbers
+from pages.parts.state.fields import OF_TEXT, address_field, decimal, one_of, whole, whole_numbers
 
 BEGINNINGS = (
     "Once upon a time there was a little girl who",
@@ -29,15 +29,15 @@ class Continuation:
     penalty: for repetition. tokens: that a run writes.
     """
 
-    written: tuple[int, ...] = declared((), whole_numbers(MOST_WRITTEN, LARGEST_ID), reset_by=OF_TEXT)
-    at: int | None = declared(None, whole(0, MOST_WRITTEN), reset_by=OF_TEXT)
-    method: str = declared(METHODS[0], one_of(METHODS))
-    penalty: float = declared(1.0, decimal(1, HARDEST))
-    temperature: float = declared(0.8, decimal(0, HOTTEST))
-    top_k: int = declared(40, whole(0, MOST_LEFT))
-    top_p: float = declared(0.9, decimal(0, 1))
-    seed: int = declared(0, whole(0, LARGEST_SEED))
-    tokens: int = declared(20, whole(1, MOST_AT_ONCE))
+    written: tuple[int, ...] = address_field((), whole_numbers(MOST_WRITTEN, LARGEST_ID), reset_by=OF_TEXT)
+    at: int | None = address_field(None, whole(0, MOST_WRITTEN), reset_by=OF_TEXT)
+    method: str = address_field(METHODS[0], one_of(METHODS))
+    penalty: float = address_field(1.0, decimal(1, HARDEST))
+    temperature: float = address_field(0.8, decimal(0, HOTTEST))
+    top_k: int = address_field(40, whole(0, MOST_LEFT))
+    top_p: float = address_field(0.9, decimal(0, 1))
+    seed: int = address_field(0, whole(0, LARGEST_SEED))
+    tokens: int = address_field(20, whole(1, MOST_AT_ONCE))
 
 
 NOTHING_WRITTEN = {"written": (), "at": None}

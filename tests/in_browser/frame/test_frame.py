@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.pages.test_every_page import opened
-from tests.running import PAGES, asks, chromium, comes_true, has_page, open_page, running_app, visitor
+from tests.running import PAGES, asks, comes_true, has_page, open_page, visitor
 
 LAPTOP, PHONE = (1366, 768), (390, 844)
 TOPS = {LAPTOP: 280, PHONE: 460}  # pixels above the picture, at most
@@ -14,18 +14,6 @@ IN_SIGHT = 2 / 3  # of it, on a laptop
 PICTURE = ".st-key-picture"
 DRAWN = "canvas, svg, img, table, .headlight, .formula, [data-testid=stVegaLiteChart]"
 SMALLEST = 100  # pixels; less is no picture
-
-
-@pytest.fixture(scope="module")
-def address():
-    with running_app() as (address, _):
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 def place(page: Page) -> dict[str, float]:

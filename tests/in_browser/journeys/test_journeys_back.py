@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from model import Edits, HeadSite, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from model.loading import checkpoint_files
-from model.measures.alignment import aligned, producing, renumbered, word_weights
+from model.measures.alignment import produced_words, renumbered, strongest_links, word_weights
 from pages.parts.positions.settings import EXAMPLE as WORDS
 from pages.parts.state.selection import EXAMPLES
 from pages.parts.translate.settings import SENTENCES
@@ -473,7 +473,7 @@ def test_the_tables_of_translate_hold_its_numbers_and_its_alignment(browser, add
         links, facts = read_table(Path(download(page, "Alignment (CSV)").path()))
         assert (facts["target"], facts["heads"]) == (target, "mean of all layers and heads")
         weights = words_given(trace)
-        assert set(zip(links["source"], links["target"], strict=True)) == aligned(weights)
+        assert set(zip(links["source"], links["target"], strict=True)) == strongest_links(weights)
         expected = [weights[target, source] for target, source in zip(links["target"], links["source"], strict=True)]
         assert links["weight"].tolist() == pytest.approx(expected, abs=1e-6)
         no_complaint(page)
@@ -484,7 +484,7 @@ def words_given(trace: Any) -> np.ndarray:
     mean = trace.decoder.cross_weights().double().mean(dim=(0, 1)).numpy()
     sides = [renumbered(stack.words) for stack in (trace.decoder, trace.encoder)]
     counted = tuple(len({word for word in side if word is not None}) for side in sides)
-    return word_weights(mean, producing(sides[0]), sides[1], (counted[0], counted[1]))
+    return word_weights(mean, produced_words(sides[0]), sides[1], (counted[0], counted[1]))
 
 
 # A phone

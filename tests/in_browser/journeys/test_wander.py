@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Error
 
+from tests.random_walk.actions import role_and_name
+from tests.random_walk.checks import FaultError, Watch, expected_number, proper_refusal
 from tests.running import picture_shown, running_app, visitor
 from tests.wander import is_under_the_header, wander
-from tests.wander_actions import role_and_name
-from tests.wander_checks import FaultError, Watch, expected_number, proper_refusal
 
 SECONDS, SEEDS = 30, (11, 22, 226)
 # One fault for each name in the address; a run of the bare address has none.

@@ -14,7 +14,6 @@ from tests.model.loading.test_attention_arrays import TOKENS, WEIGHTS, npz, rand
 from tests.pages.test_arrays import HOSTILE
 from tests.running import (
     answered,
-    chromium,
     download,
     go_to,
     has_page,
@@ -23,25 +22,12 @@ from tests.running import (
     open_menu,
     open_page,
     picture_shown,
-    running_app,
     visitor,
 )
 
 TITLE = "Your arrays"
 LAPTOP, PHONE = (1366, 768), (390, 844)
 TOPS = {LAPTOP: 280, PHONE: 460}  # pixels above the picture, at most
-
-
-@pytest.fixture(scope="module")
-def address():
-    with running_app() as (address, _):
-        yield address
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 def upload(page: Page, content: bytes, name: str) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from model import load_checkpoint
 from model.measures.comparison import mean_largest
-from model.measures.learn.heads.score_scale import undivided
+from model.measures.learn.heads.score_scale import without_scale
 from model.measures.whole_head import whole_head
 from tests.running import HEAR_THE_SERVER, answered, asks, fits, idle, visitor
 from tests.viz.explorer.test_browser import serious
@@ -62,13 +62,13 @@ def point(whole: Locator, part: str, row: int, column: int) -> None:
     whole.locator(".over").hover(position=whole.evaluate(CELL, [part, row, column]))
 
 
-def said(whole: Locator) -> str:
+def readout(whole: Locator) -> str:
     return whole.locator(".said").inner_text()
 
 
 def said_numbers(whole: Locator) -> list[float]:
     """q·k, the scaled product and the weight, as they are said."""
-    return [float(number.replace("−", "-")) for number in re.findall(r"= (−?[\d.]+(?:e[+−]\d+)?)", said(whole))]
+    return [float(number.replace("−", "-")) for number in re.findall(r"= (−?[\d.]+(?:e[+−]\d+)?)", readout(whole))]
 
 
 def test_a_weight_that_is_pointed_at_says_the_numbers_of_the_trace(browser, address, head):
@@ -78,8 +78,8 @@ def test_a_weight_that_is_pointed_at_says_the_numbers_of_the_trace(browser, addr
             point(whole, "weights", row, column)
             numbers = head.products[row, column], head.scores[row, column], head.weights[row, column]
             assert said_numbers(whole) == pytest.approx([float(number) for number in numbers], rel=1e-3)
-            assert said(whole).startswith(f"Query {row + 1} · ")
-            assert f"key {column + 1} · " in said(whole)
+            assert readout(whole).startswith(f"Query {row + 1} · ")
+            assert f"key {column + 1} · " in readout(whole)
         page.mouse.move(5, 5)
         expect(whole.locator(".said")).to_contain_text("Query 3 · ")
 
@@ -171,12 +171,12 @@ def test_the_knob_of_learn_draws_the_head_at_another_scale(browser, address):
     with visitor(browser) as page:
         page.goto(f"{address}/learn?{urlencode({'stop': stop_number(), 'guesses': f'{stop_number()}a'})}")
         whole = page.locator(".whole")
-        shares = [f"{100 * mean_largest(each.weights[None]):.0f}" for each in (head, undivided(head))]
+        shares = [f"{100 * mean_largest(each.weights[None]):.0f}" for each in (head, without_scale(head))]
         expect(whole.locator(".scaled")).to_contain_text(f"{shares[0]}\u00a0% on average.".replace("\u00a0", " "))
         whole.get_by_role("button", name="without: × 1").click()
         expect(whole.locator(".scaled")).to_contain_text(f"{shares[1]} % on average")
         point(whole, "weights", 3, 5)
-        assert said_numbers(whole)[2] == pytest.approx(float(undivided(head).weights[3, 5]), rel=1e-3)
+        assert said_numbers(whole)[2] == pytest.approx(float(without_scale(head).weights[3, 5]), rel=1e-3)
         slider = whole.get_by_role("slider")
         slider.focus()
         page.keyboard.press("Home")

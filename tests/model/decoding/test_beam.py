@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import Edits
-from model.decoding.beam import Beams, ranked, search
+from model.decoding.beam import Beams, length_normalised, search
 from model.decoding.prompt import decoder_of, start_ids
 from model.decoding.steps import Decoder
 from tests import reference, tiny
@@ -78,7 +78,7 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best_of_all(penalty):
             if 3 not in ids[:-1] and (ids[-1] == 3 or length == 3):
                 trace = checkpoint.trace_ids(source, [2, *ids[:-1]])
                 ranks[ids] = float(
-                    ranked(log_probabilities(checkpoint, trace, ids).sum(), torch.tensor(length), penalty)
+                    length_normalised(log_probabilities(checkpoint, trace, ids).sum(), torch.tensor(length), penalty)
                 )
     width = 64
     memory = checkpoint.model.encode(torch.tensor([source])).final.expand(width, -1, -1).detach()

@@ -10,7 +10,7 @@ import transformers
 
 from model import InputError
 from model.decoding.logits_processors import LogitsProcessors
-from model.decoding.steps import drawing
+from model.decoding.steps import sampler
 from tests import tiny
 from tests.model.decoding.test_steps import DECODERS, writer
 from tests.tiny import TEXT
@@ -85,7 +85,7 @@ def test_extreme_logits_stay_probabilities():
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.5, "top_k": 6, "top_p": 0.95}], ids=str)
 def test_tokens_are_drawn_as_often_as_they_are_probable(options):
     logits, draws = 1.5 * tiny.normal(12, seed=2), 4000
-    adjusted, take = LogitsProcessors(**options).applied(logits, []), drawing(7)
+    adjusted, take = LogitsProcessors(**options).applied(logits, []), sampler(7)
     counts = Counter(take(adjusted) for _ in range(draws))
     expected = {token: draws * share for token, share in enumerate(adjusted.softmax(dim=-1).tolist()) if share > 0}
     assert counts.keys() <= expected.keys()

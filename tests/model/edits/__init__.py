@@ -1,0 +1,1 @@
+"""What each edit changes in a pass, and that nothing else changes."""

@@ -1,0 +1,1 @@
+"""Every number of every family against ``transformers``, with tiny random weights."""

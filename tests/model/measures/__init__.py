@@ -1,0 +1,1 @@
+"""Measures against computations that share no code with them."""

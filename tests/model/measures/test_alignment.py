@@ -10,16 +10,16 @@ from model import load_checkpoint
 from model.errors import InputError
 from model.measures.alignment import (
     Counts,
-    aligned,
     counts,
     diagonal,
-    producing,
-    read,
+    mean_of_reading,
+    produced_words,
     readings,
+    strongest_links,
     word_weights,
 )
 from model.training import alignment
-from model.training.alignment import Aligned, covering, figures, found_links, joined, read_aligned
+from model.training.alignment import AlignedPair, covering_word, figures, found_links, joined_words, read_aligned
 
 ROW = {"src": ["The", "dog", "sleeps", "."], "tgt": ["Le", "chien", "dort", "."]}
 LINKS = {"sure": [[0, 0], [1, 1], [3, 3]], "possible": [[2, 2]]}
@@ -30,9 +30,9 @@ def checkpoint():
     return load_checkpoint("translate-en-fr", device="cpu")
 
 
-def pair(source: str, target: str, sure=((0, 0),)) -> Aligned:
+def pair(source: str, target: str, sure=((0, 0),)) -> AlignedPair:
     both = {"source": tuple(source.split()), "target": tuple(target.split())}
-    return Aligned(**both, sure=frozenset(sure), possible=frozenset())
+    return AlignedPair(**both, sure=frozenset(sure), possible=frozenset())
 
 
 def test_the_error_rate_of_a_case_worked_by_hand():
@@ -62,12 +62,12 @@ def test_a_word_gets_the_sum_over_its_pieces_and_gives_the_mean_over_them():
 
 
 def test_a_position_produces_a_piece_of_the_word_that_the_next_one_reads():
-    assert producing([None, 0, 0, 1]) == [0, 0, 1, None]
+    assert produced_words([None, 0, 0, 1]) == [0, 0, 1, None]
 
 
 def test_every_word_is_linked_to_its_largest_weight_unless_it_has_none():
     weights = np.array([[0.2, 0.8], [0.5, 0.5], [0.0, 0.0]])
-    assert aligned(weights) == {(1, 0), (0, 1)}
+    assert strongest_links(weights) == {(1, 0), (0, 1)}
 
 
 def test_the_diagonal_goes_from_corner_to_corner():
@@ -78,22 +78,24 @@ def test_the_diagonal_goes_from_corner_to_corner():
 def test_a_reading_is_the_mean_of_the_heads_that_it_names():
     weights = np.random.default_rng(0).random((2, 3, 4, 5))
     assert len(readings(2, 3)) == 1 + 2 + 6
-    assert read(weights, ()) == pytest.approx(sum(weights[layer, head] for layer in (0, 1) for head in range(3)) / 6)
-    assert read(weights, (1,)) == pytest.approx(sum(weights[1]) / 3)
-    assert (read(weights, (1, 2)) == weights[1, 2]).all()
+    assert mean_of_reading(weights, ()) == pytest.approx(
+        sum(weights[layer, head] for layer in (0, 1) for head in range(3)) / 6
+    )
+    assert mean_of_reading(weights, (1,)) == pytest.approx(sum(weights[1]) / 3)
+    assert (mean_of_reading(weights, (1, 2)) == weights[1, 2]).all()
 
 
 def test_words_are_joined_as_the_model_reads_them_and_keep_their_characters():
     words = ("He", "did", "n’t", "(", "see", ")", "l’", "homme", ".", "No", "!")
-    text, spans = joined(words)
+    text, spans = joined_words(words)
     assert text == "He did n’t (see) l’homme. No !"
     assert tuple(text[start:end] for start, end in spans) == words
 
 
 def test_a_piece_is_of_the_word_that_has_most_of_its_characters():
     spans = [(0, 2), (3, 8)]
-    assert [covering(piece, spans) for piece in ((0, 2), (2, 8), (8, 9), (1, 5))] == [0, 1, None, 1]
-    assert covering((0, 1), []) is None
+    assert [covering_word(piece, spans) for piece in ((0, 2), (2, 8), (8, 9), (1, 5))] == [0, 1, None, 1]
+    assert covering_word((0, 1), []) is None
 
 
 def test_the_links_are_those_of_sums_and_means_over_pieces_written_out(checkpoint):

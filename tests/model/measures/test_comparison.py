@@ -8,7 +8,7 @@ import pytest
 
 from model import Edits, load_checkpoint
 from model.measures import comparison
-from viz.charts.comparison import MOST_DRAWN, MOST_SIGNED, compared, distance_chart
+from viz.charts.comparison import MOST_DRAWN, MOST_SIGNED, comparison_data, distance_chart
 from viz.theme import DARK, LIGHT, difference_scale
 
 TOKENS = ["a", "b", "a"]
@@ -59,8 +59,8 @@ def test_a_line_peaks_at_the_first_of_its_largest_numbers():
 
 
 def test_tokens_are_matched_in_the_order_in_which_they_occur():
-    assert comparison.matching([7, 5, 9, 7, 3], [7, 3, 9, 7, 5]) == [0, 4, 2, 3, 1]
-    assert comparison.matching([1, 2], [1, 3]) is None
+    assert comparison.matching_positions([7, 5, 9, 7, 3], [7, 3, 9, 7, 5]) == [0, 4, 2, 3, 1]
+    assert comparison.matching_positions([1, 2], [1, 3]) is None
 
 
 # Laws
@@ -73,7 +73,7 @@ def order_difference(edits: Edits) -> float:
     )
     assert first is not None
     assert second is not None
-    order = comparison.matching(first.ids.tolist(), second.ids.tolist())
+    order = comparison.matching_positions(first.ids.tolist(), second.ids.tolist())
     assert order is not None
     return comparison.largest_difference(first.final, second.final, order)
 
@@ -95,7 +95,7 @@ def cells(drawn: dict) -> dict:
 
 def test_the_pictures_hold_the_weights_and_their_signed_difference():
     before, after = rows_of_weights(heads=1)[0], rows_of_weights(1, heads=1)[0]
-    picture = compared(before, after, TOKENS, TOKENS, "weights")
+    picture = comparison_data(before, after, TOKENS, TOKENS, "weights")
     assert picture["queries"] == picture["keys"] == ["1 · a", "2 · b", "3 · a"]
     assert (picture["before"], picture["after"]) == (before.tolist(), after.tolist())
     for row, column in np.ndindex(3, 3):
@@ -107,12 +107,12 @@ def test_the_pictures_hold_the_weights_and_their_signed_difference():
 
 def test_cells_without_room_carry_no_sign():
     for tokens, signs in ((MOST_SIGNED, {"", "+"}), (MOST_SIGNED + 1, {""})):
-        picture = compared(np.zeros((tokens, tokens)), np.eye(tokens), ["x"] * tokens, ["x"] * tokens, "")
+        picture = comparison_data(np.zeros((tokens, tokens)), np.eye(tokens), ["x"] * tokens, ["x"] * tokens, "")
         assert {sign for row in picture["signs"] for sign in row} == signs
 
 
 def test_what_is_not_finite_is_said_and_hides_no_other_number():
-    picture = compared(np.array([[0.5, np.nan]]), np.array([[0.25, 0.5]]), ["a"], ["a", "b"], "")
+    picture = comparison_data(np.array([[0.5, np.nan]]), np.array([[0.25, 0.5]]), ["a"], ["a", "b"], "")
     assert (picture["before"], picture["after"]) == ([[0.5, None]], [[0.25, 0.5]])
     assert (picture["change"], picture["largest"], picture["signs"]) == ([[-0.25, None]], 0.25, [["−", ""]])
     json.dumps(picture, allow_nan=False)
@@ -128,14 +128,14 @@ def test_the_scale_of_differences_has_the_background_in_its_middle():
 
 def test_the_scale_of_differences_reaches_as_far_below_0_as_above():
     before, after = np.array([[0.9, 0.1]]), np.array([[0.5, 0.5]])
-    assert compared(before, after, ["a"], ["a", "b"], "")["largest"] == pytest.approx(0.4)
-    assert compared(before, before, ["a"], ["a", "b"], "")["largest"] == 1
+    assert comparison_data(before, after, ["a"], ["a", "b"], "")["largest"] == pytest.approx(0.4)
+    assert comparison_data(before, before, ["a"], ["a", "b"], "")["largest"] == 1
 
 
 def test_of_a_long_text_the_first_tokens_are_drawn():
     many = ["x"] * (MOST_DRAWN + 5)
     numbers = np.arange(len(many) ** 2, dtype=float).reshape(len(many), -1)
-    picture = compared(numbers, numbers, many, many, "")
+    picture = comparison_data(numbers, numbers, many, many, "")
     assert np.array_equal(picture["after"], numbers[:MOST_DRAWN, :MOST_DRAWN])
     assert len(picture["queries"]) == len(picture["keys"]) == MOST_DRAWN
 
@@ -143,7 +143,7 @@ def test_of_a_long_text_the_first_tokens_are_drawn():
 def test_a_picture_refuses_weights_that_do_not_fit_its_tokens():
     for shape in ((2, 3), (3, 2)):
         with pytest.raises(ValueError, match="wanted"):
-            compared(np.zeros(shape), np.zeros(shape), TOKENS, TOKENS, "")
+            comparison_data(np.zeros(shape), np.zeros(shape), TOKENS, TOKENS, "")
     with pytest.raises(ValueError, match="each layer"):
         distance_chart(np.zeros((0,)))
 

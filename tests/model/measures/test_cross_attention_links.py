@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model import load_checkpoint
-from model.measures.alignment import read, word_weights
+from model.measures.alignment import mean_of_reading, word_weights
 from model.measures.cross_attention_links import (
     information,
     largest_of,
@@ -77,7 +77,7 @@ def test_the_first_sentence_opens_at_rouge_and_a_sentence_without_it_elsewhere(c
     trace = checkpoint.trace(TEXT, target=TARGET)
     targets, keys = units([*trace.decoder.words[1:], None]), units(trace.encoder.words)
     counted = max(targets) + 1, max(keys) + 1
-    weights = word_weights(read(trace.decoder.cross_weights().numpy(), (2,)), targets, keys, counted)
+    weights = word_weights(mean_of_reading(trace.decoder.cross_weights().numpy(), (2,)), targets, keys, counted)
     words = [*trace.decoder.tokens[1:], "[END]"]
     chosen = most_reordered(weights, [not is_punctuation(word) and word != "[END]" for word in words], range(5))
     assert chosen == words.index(" rouge")

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, load_checkpoint
-from model.measures.evidence import CHECKS, Check, Compared, Finding, Skipped, evidence, gather
+from model.measures.evidence import CHECKS, Check, CheckResult, Comparison, Skipped, evidence, gather
 from model.measures.head_statistics import head_statistics
 from tests import tiny
 from tests.folders import KINDS, make_folders
@@ -30,11 +30,11 @@ def traced(checkpoint: Any, edits: Any = None) -> Any:
     return checkpoint.trace_ids(IDS, [1, 7, 8, 9] if both else None, edits=edits or Edits())
 
 
-def failed(findings: list[Finding]) -> set[str]:
+def failed(findings: list[CheckResult]) -> set[str]:
     return {finding.check.name for finding in findings if finding.passed is False}
 
 
-def named(findings: list[Finding], name: str) -> Finding:
+def named(findings: list[CheckResult], name: str) -> CheckResult:
     return next(finding for finding in findings if finding.check.name == name)
 
 
@@ -246,8 +246,8 @@ def test_padding_that_is_seen_is_found(monkeypatch):
 CHECK = Check(name="a", group="stream", quantity="a", screen="", reference="", absolute=0.1, relative=0.0)
 
 
-def compared(ours: Any, expected: Any, **place: int) -> Compared:
-    return Compared(check="a", ours=np.array(ours), expected=np.array(expected), place=place, axes=("row",))
+def compared(ours: Any, expected: Any, **place: int) -> Comparison:
+    return Comparison(check="a", ours=np.array(ours), expected=np.array(expected), place=place, axes=("row",))
 
 
 def test_of_all_numbers_the_worst_is_told_and_all_are_counted():
@@ -294,4 +294,4 @@ def test_every_check_is_made_of_some_variant():
         checkpoint = checkpoint_of(variant)
         passed_names |= {finding.check.name for finding in evidence(checkpoint, traced(checkpoint)) if finding.passed}
     assert passed_names == set(NAMES)
-    assert {field.name for field in fields(Finding)} >= {"ours", "expected", "difference", "count"}
+    assert {field.name for field in fields(CheckResult)} >= {"ours", "expected", "difference", "count"}

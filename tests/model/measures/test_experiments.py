@@ -178,7 +178,7 @@ def test_a_word_starts_as_one_row_of_the_table_in_every_text():
 def test_padding_without_its_mask_is_a_longer_text_and_with_it_is_none():
     checkpoint = load_checkpoint("sentiment")
     ids = checkpoint.tokenizer.encode("The acting is not bad at all.").ids
-    passes = padding.padded(checkpoint.model, ids, 5)
+    passes = padding.padded_passes(checkpoint.model, ids, 5)
     longer: Any = checkpoint.trace_ids([*ids, *[checkpoint.config.pad_id] * 5])
     alone: Any = checkpoint.trace_ids(ids)
     assert torch.allclose(passes.unmasked.final[0], longer.encoder.final, atol=1e-5)
@@ -201,7 +201,7 @@ def test_padding_without_its_mask_is_a_longer_text_and_with_it_is_none():
 
 @pytest.mark.parametrize("architecture", ["decoder", "encoder-decoder"])
 def test_a_causal_mask_hides_padding_at_the_end_and_an_encoder_without_one_does_not(architecture):
-    passes = padding.padded(tiny.transformer(architecture), IDS, 4)
+    passes = padding.padded_passes(tiny.transformer(architecture), IDS, 4)
     leak = padding.largest_leak(passes.alone, passes.unmasked)
     assert (leak <= 1e-5) == (architecture == "decoder")
     assert padding.largest_leak(passes.alone, passes.masked) <= 1e-5
@@ -211,7 +211,7 @@ def test_a_causal_mask_hides_padding_at_the_end_and_an_encoder_without_one_does_
 
 def test_padding_has_to_fit_the_model():
     with pytest.raises(ValueError, match="wanted"):
-        padding.padded(tiny.transformer(), IDS, 25)
+        padding.padded_passes(tiny.transformer(), IDS, 25)
 
 
 # One head against many

@@ -17,7 +17,7 @@ from model.measures.head_kinds import (
     KINDS,
     OF_POSITIONS,
     Finding,
-    Measured,
+    KindScores,
     Sides,
     best_of_heads,
     cards,
@@ -87,7 +87,7 @@ def orders(tokens=WORDS, count=8) -> list[tuple[str, ...]]:
     return [tuple(tokens[place] for place in order) for order in places]
 
 
-def measured_heads(make, tokens=WORDS, **facts) -> Measured:
+def measured_heads(make, tokens=WORDS, **facts) -> KindScores:
     """What is measured of heads that ``make`` builds from the tokens in any order."""
     shuffles = (layer_of(*make(order)) for order in orders(tokens))
     return measure(layer_of(*make(tokens)), sides(tokens, **facts), shuffles)
@@ -212,7 +212,7 @@ def test_the_scores_equal_slow_loops(tokens, causal, seed, data):
 def test_the_null_of_positions_is_the_mean_over_all_permutations(kind, special):
     facts = sides(tuple("abcde"), special=special, causal=kind != "next_token")
     weights = random_weights(1, 2, facts.visible, seed=3)
-    means, deviations = head_kinds.permuted(weights, facts, kind)
+    means, deviations = head_kinds.permutation_null(weights, facts, kind)
     rows = np.flatnonzero(facts.cells[kind].any(axis=1))
     for head in range(2):
         variances, total = [], 0.0
@@ -304,7 +304,7 @@ def test_a_head_on_neighbours_keeps_to_them_in_any_order():
 def test_what_only_this_order_brings_about_is_no_head_of_positions():
     """Every query looks at its previous token, but in the shuffled texts at all alike."""
     measured = measure(layer_of(at(-1)), sides(), [layer_of(even(np.ones((COUNT, COUNT))))] * 8)
-    assert [each.kind for each in head_kinds.exceeding(measured) if each.kind in OF_POSITIONS] == []
+    assert [each.kind for each in head_kinds.findings_above_null(measured) if each.kind in OF_POSITIONS] == []
 
 
 def test_a_word_that_most_attention_goes_to_comes_before_a_stronger_head_of_positions():
@@ -450,13 +450,13 @@ def test_a_sharp_head_does_not_spread_widely_because_a_shuffled_text_makes_it_sh
     measured = measure(layer_of(half), sides(), [layer_of(np.eye(COUNT))] * 8)
     assert measured.scores["spreads"].item() > 0.4
     assert measured.shuffled["spreads"].item() == 0
-    assert "spreads" not in [each.kind for each in head_kinds.exceeding(measured)]
+    assert "spreads" not in [each.kind for each in head_kinds.findings_above_null(measured)]
 
 
 def test_a_head_that_spreads_more_than_random_weights_and_shuffled_texts_is_told():
     wide = even(np.ones((COUNT, COUNT)))
     measured = measure(layer_of(wide, wide), sides(), [layer_of(np.eye(COUNT), wide)] * 8)
-    assert [each.head for each in head_kinds.exceeding(measured) if each.kind == "spreads"] == [0]
+    assert [each.head for each in head_kinds.findings_above_null(measured) if each.kind == "spreads"] == [0]
 
 
 def test_a_card_that_points_at_punctuation_is_called_punctuation():
@@ -469,7 +469,7 @@ def test_a_card_that_points_at_punctuation_is_called_punctuation():
 
 def test_the_head_of_the_finding_is_no_card():
     measured = measured_heads(lambda tokens: (0.5 * at(-1) + 0.5 * on_word(",", tokens),))
-    kinds = {each.kind for each in head_kinds.exceeding(measured)}
+    kinds = {each.kind for each in head_kinds.findings_above_null(measured)}
     assert {"previous_token", "punctuation"} <= kinds
     assert cards(measured, finding(measured)) == ()
 
@@ -479,7 +479,7 @@ def test_a_score_within_the_error_of_its_null_does_not_exceed_it():
     measured = measure(layer_of(on_key(LOVED, share=0.4)), sides(), heads * 4)
     assert measured.scores["points_at"] - measured.nulls["points_at"] == pytest.approx(np.array([[0.18]]))
     assert measured.errors["points_at"] == pytest.approx(np.array([[0.18 / math.sqrt(7)]]))
-    assert "points_at" not in [each.kind for each in head_kinds.exceeding(measured)]
+    assert "points_at" not in [each.kind for each in head_kinds.findings_above_null(measured)]
 
 
 def test_special_queries_lead_nowhere():
@@ -588,7 +588,7 @@ def test_layers_with_a_window_see_less():
     seen = facts.visible.sum(axis=-1)
     assert (seen[0, -1], seen[1, -1]) == (len(facts.key_tokens), 2)
     weights = np.stack([even(layer)[None] for layer in facts.visible]).astype(np.float32)
-    null, _ = head_kinds.permuted(weights, facts, "previous_token")
+    null, _ = head_kinds.permutation_null(weights, facts, "previous_token")
     assert null[1, 0] == pytest.approx(0.5)
     assert head_kinds.previous_token(weights, facts) == pytest.approx(null, abs=1e-6)
 

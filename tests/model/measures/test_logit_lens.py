@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from model import available_checkpoints, load_checkpoint
-from model.decoding.steps import drawing
+from model.decoding.steps import sampler
 from model.measures.logit_lens import layer_predictions, lens_logits, ranks, token_probabilities
 from tests import tiny
 from tests.folders import make_folders
@@ -67,11 +67,11 @@ def test_a_written_tokens_probability_is_that_of_a_pass_that_ends_before_it():
 
 def test_a_draw_after_some_tokens_is_the_draw_of_a_run_from_the_start():
     distributions = [tiny.normal(80, seed=seed) * seed for seed in range(12)]
-    straight = drawing(5)
+    straight = sampler(5)
     drawn = [straight(logits) for logits in distributions]
     assert len(set(drawn)) > 3
     for place in (0, 1, 7, 11):
-        later = drawing(5, earlier=place)
+        later = sampler(5, earlier=place)
         assert [later(logits) for logits in distributions[place:]] == drawn[place:]
 
 

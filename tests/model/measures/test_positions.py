@@ -63,7 +63,7 @@ def test_a_wave_begins_anew_after_its_wavelength():
 
 def test_a_shift_by_hand():
     """Pair 0 turns by one radian a position."""
-    rotation = measures.shifted(4, 0, 2, 3)
+    rotation = measures.rotation_shift(4, 0, 2, 3)
     sine, cosine = math.sin(3), math.cos(3)
     assert rotation.matrix.tolist() == [[cosine, sine], [-sine, cosine]]
     assert rotation.before.tolist() == pytest.approx([math.sin(2), math.cos(2)])
@@ -74,7 +74,7 @@ def test_a_shift_by_hand():
 
 @pytest.mark.parametrize(("width", "pair", "position", "shift"), [(128, 2, 3, 5), (7, 2, 999, 1000), (2, 0, 0, 0)])
 def test_every_pair_of_every_position_is_rotated_to_where_the_table_has_it(width, pair, position, shift):
-    rotation = measures.shifted(width, pair, position, shift)
+    rotation = measures.rotation_shift(width, pair, position, shift)
     assert rotation.difference < 1e-11
     assert rotation.largest < 1e-11
     assert rotation.positions == max(position + 1, 100)
@@ -131,8 +131,8 @@ def test_the_parts_of_a_texts_vectors_sum_to_what_enters_the_first_layer(changes
 
 
 def test_a_token_that_stands_twice_is_told_apart_by_its_positions():
-    assert measures.repeated(torch.tensor([4, 7, 9, 7, 4])) == (1, 3)
-    assert measures.repeated(torch.tensor([4, 7, 9])) is None
+    assert measures.repeated_token(torch.tensor([4, 7, 9, 7, 4])) == (1, 3)
+    assert measures.repeated_token(torch.tensor([4, 7, 9])) is None
     assert measures.apart(np.array([[1.0, 2.0], [0.0, 0.0], [4.0, 6.0]]), 0, 2) == 5
 
 

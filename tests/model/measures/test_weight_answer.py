@@ -49,7 +49,7 @@ def close(values: np.ndarray, expected: torch.Tensor) -> bool:
     return np.allclose(values, expected.detach().numpy(), atol=1e-5)
 
 
-def said(path: WeightPath, step: str) -> str:
+def idea_of(path: WeightPath, step: str) -> str:
     return steps.idea(path, step, STEPS[step](path))
 
 
@@ -120,7 +120,7 @@ def test_the_answer_of_a_decoder_is_that_of_torch(changes):
     assert close(quantities["logits"]["logits"].values, ten.values[:10])
     name, probability = checkpoint.likeliest(path.trace, 3)
     assert float(quantities["answer"]["probability"].values) == pytest.approx(probability)
-    assert markdown_of(name) in said(path, "answer")
+    assert markdown_of(name) in idea_of(path, "answer")
 
 
 def markdown_of(name: str) -> str:
@@ -159,8 +159,8 @@ def test_a_decoder_is_followed_to_the_token_after_the_query():
     path = path_in(tiny.checkpoint("decoder"), "decoder", query=4)
     assert (path.answer.kind, path.answer.position) == ("next", 4)
     following = path.trace.output_stack.names()[5]
-    assert f"goes on with {markdown_of(following)}" in said(path, "answer")
-    assert "goes on" not in said(path_in(tiny.checkpoint("decoder"), "decoder", query=LAST), "answer")
+    assert f"goes on with {markdown_of(following)}" in idea_of(path, "answer")
+    assert "goes on" not in idea_of(path_in(tiny.checkpoint("decoder"), "decoder", query=LAST), "answer")
 
 
 LAST = len(tiny.checkpoint("decoder").trace(TEXT).decoder.ids) - 1
@@ -187,21 +187,23 @@ def test_a_model_of_masked_words_is_followed_to_the_mask(query, mask, monkeypatc
     expected = ("masked", 1) if mask == "dog" else ("placed", 3)
     assert (path.answer.kind, path.answer.position) == expected
     place = f"in place of {1 + expected[1]} · "
-    assert place in said(path, "answer")
+    assert place in idea_of(path, "answer")
 
 
 def test_a_model_without_a_head_says_so_in_one_sentence():
     path = path_in(tiny.checkpoint())
     for step in ("pooling", "logits", "answer"):
-        assert said(path, step) == "This model has no head that gives an answer: it ends in the vectors of its tokens."
+        assert (
+            idea_of(path, step) == "This model has no head that gives an answer: it ends in the vectors of its tokens."
+        )
         assert pictures(path, step, STEPS[step](path))
 
 
 def test_a_weight_that_no_later_layer_reads_is_said_to_change_nothing():
     checkpoint = tiny.checkpoint(labels=("no", "yes"), pooling="first-tanh")
-    assert "this weight changes nothing in the answer" in said(path_in(checkpoint, layer=1), "pooling")
-    assert "only through the attention of later layers" in said(path_in(checkpoint, layer=0), "pooling")
-    assert "attention" not in said(path_in(checkpoint, layer=1, query=0), "pooling")
+    assert "this weight changes nothing in the answer" in idea_of(path_in(checkpoint, layer=1), "pooling")
+    assert "only through the attention of later layers" in idea_of(path_in(checkpoint, layer=0), "pooling")
+    assert "attention" not in idea_of(path_in(checkpoint, layer=1, query=0), "pooling")
     moved = Edits(muted=frozenset({HeadSite("encoder", 1, 1)}))
     first, other = (checkpoint.trace(TEXT, edits=edits).encoder.final for edits in (Edits(), moved))
     assert not torch.allclose(first[3], other[3])
@@ -239,7 +241,7 @@ def test_the_recheck_makes_the_edits_and_sees_numbers_that_are_wrong():
     again, plain = rechecked
     assert np.allclose(again.logits, logits, atol=1e-4)
     assert not np.allclose(plain.logits, logits, atol=1e-2)
-    assert "An edit leaves out the norm" in said(path, "last-norm")
+    assert "An edit leaves out the norm" in idea_of(path, "last-norm")
 
 
 def test_the_table_of_the_recheck_names_the_coordinate_that_differs_most():

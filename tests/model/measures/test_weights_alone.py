@@ -61,11 +61,11 @@ def test_a_head_that_looks_at_one_word_is_found_with_its_share():
     weights = np.stack([random_weights(3, 12, 12, seed=layer) * 0.02 + 0.98 / 12 for layer in range(2)])
     weights[1, 2] = 0.1 / 11
     weights[1, 2, :, 7] = 0.9
-    found = finding(measured(weights.astype(np.float32), [f"w{place}" for place in range(12)]))
-    assert found is not None
-    assert (found.kind, found.layer, found.head, found.key) == ("points_at", 1, 2, 7)
-    assert found.score == pytest.approx(0.9)
-    assert found.null < 0.4
+    best = finding(measured(weights.astype(np.float32), [f"w{place}" for place in range(12)]))
+    assert best is not None
+    assert (best.kind, best.layer, best.head, best.key) == ("points_at", 1, 2, 7)
+    assert best.score == pytest.approx(0.9)
+    assert best.null < 0.4
 
 
 SHARP = np.eye(24, dtype=np.float32)[np.random.default_rng(0).integers(0, 24, size=(4, 4, 24))]
@@ -75,17 +75,17 @@ def test_a_previous_token_head_is_found_among_sharp_heads_that_look_anywhere():
     weights = SHARP.copy()
     weights[2, 1] = np.eye(24, k=-1)
     weights[2, 1, 0, 0] = 1
-    found = finding(measured(weights, [f"w{place}" for place in range(24)]))
-    assert found is not None
-    assert (found.kind, found.layer, found.head) == ("previous_token", 2, 1)
+    best = finding(measured(weights, [f"w{place}" for place in range(24)]))
+    assert best is not None
+    assert (best.kind, best.layer, best.head) == ("previous_token", 2, 1)
 
 
 def test_of_many_files_of_heads_that_look_anywhere_hardly_any_has_a_finding():
     """Of 16 heads and seven kinds one lies three deviations out in every second file; named it is in one of 65."""
     tokens, rng = ["a", ",", "b", "a", *(f"w{place}" for place in range(8))], np.random.default_rng(1)
     files = [np.eye(12, dtype=np.float32)[rng.integers(0, 12, size=(4, 4, 12))] for _ in range(40)]
-    found = [each for weights in files if (each := finding(measured(weights, tokens))) is not None]
-    assert len(found) <= 3
+    findings = [each for weights in files if (each := finding(measured(weights, tokens))) is not None]
+    assert len(findings) <= 3
 
 
 def test_between_two_texts_neighbours_are_no_kind():
@@ -97,6 +97,6 @@ def test_of_a_trained_model_it_finds_what_shuffled_texts_find():
     """The worked example: two independent nulls agree on the head and its word."""
     trace = load_checkpoint("sentiment").trace("The film was slow, but I loved it.")
     assert trace.encoder is not None
-    found = finding(measured(trace.encoder.weights(), trace.encoder.names()))
-    assert found is not None
-    assert (found.kind, trace.encoder.names()[found.key or 0]) == ("points_at", "loved")
+    best = finding(measured(trace.encoder.weights(), trace.encoder.names()))
+    assert best is not None
+    assert (best.kind, trace.encoder.names()[best.key or 0]) == ("points_at", "loved")

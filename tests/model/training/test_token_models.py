@@ -26,7 +26,7 @@ from model.training.data.id_rows import load_rows
 from model.training.data.sentence_pairs import Pair, PairBatches, Parallel, augmented, casual, parallel, read_pairs
 from model.training.evaluation import translation_quality
 from model.training.evaluation.kneser_ney import KneserNey, discounts
-from model.training.evaluation.language_modelling import best_head, log_probabilities, repeated
+from model.training.evaluation.language_modelling import best_head, log_probabilities, repeated_phrases
 from tests import tiny
 from tests.model.training.test_training import curve, weights
 from tests.tiny import transformer
@@ -448,7 +448,7 @@ def test_evaluating_a_language_model_prints_what_a_count_by_hand_gives(data, tmp
 
 
 def test_a_head_that_looks_after_the_first_occurrence_is_found() -> None:
-    ids, length = repeated(6, 50, seed=0), 6
+    ids, length = repeated_phrases(6, 50, seed=0), 6
     assert torch.equal(ids[:, 1:7], ids[:, 7:])
     model = transformer("decoder", vocabulary=50, layers=2, heads=2, max_length=16)
     blocks = [block.self_attention.weights.detach().clone() for block in model(ids).decoder.blocks]

@@ -1,0 +1,1 @@
+"""The page Learn stop by stop, and the pages beside it."""

@@ -145,7 +145,9 @@ def test_every_sentence_has_its_word_once_and_each_sense_as_many():
 
 def test_other_choices_of_the_twenty_are_right_as_often_as_the_page_says():
     checkpoint = load_checkpoint("stories")
-    texts = [text for shown, beside in zip(SENSES["bank"].sentences, TWENTY, strict=True) for text in (*shown, *beside)]
+    texts = [
+        text for of_page, beside in zip(SENSES["bank"].sentences, TWENTY, strict=True) for text in (*of_page, *beside)
+    ]
     stacks = [checkpoint.trace(text, logits=False).text_stack for text in texts]
     last = [vectors_of(stack, places_of("bank", text, stack))[-1:] for text, stack in zip(texts, stacks, strict=True)]
     cosines = cosines_between(np.stack(last))[0]

@@ -1,0 +1,1 @@
+"""The map of a model: its boxes, their sizes and their links."""

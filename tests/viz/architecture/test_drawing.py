@@ -12,7 +12,7 @@ from tests import tiny
 from tests.model.measures.learn.sizes.test_parameters import VARIANTS
 from viz.architecture.boxes import map_of
 from viz.architecture.drawing import Link, draw_map
-from viz.architecture.openings import openings_of
+from viz.architecture.openings import box_links
 from viz.explorer.svg.paint import contrast
 from viz.theme import DARK, LIGHT, Theme
 
@@ -118,7 +118,7 @@ def test_the_encoders_output_leads_to_the_cross_attention():
 @pytest.mark.parametrize(("architecture", "changes"), VARIANTS)
 def test_every_box_opens_a_page(architecture, changes):
     config = tiny.config(architecture, **changes)
-    openings = openings_of(map_of(config), config)
+    openings = box_links(map_of(config), config)
     assert openings.keys() == {box.name for box in map_of(config).boxes}
     assert {opening.page for opening in openings.values()} <= {
         "explore", "inside", "positions", "break", "translate", "write"

@@ -296,8 +296,8 @@ def test_a_mean_without_heads_or_of_heads_that_are_not_there_is_refused(heads):
 
 
 def test_a_text_that_was_cut_says_so():
-    assert "Kept 512 of 600 tokens" in weight_sentences.kept(512, 88)
-    assert weight_sentences.kept(9, 0) == ""
+    assert "Kept 512 of 600 tokens" in weight_sentences.kept_tokens(512, 88)
+    assert weight_sentences.kept_tokens(9, 0) == ""
 
 
 def test_of_two_texts_no_neighbour_is_named():

@@ -53,10 +53,10 @@ def test_of_a_large_table_every_second_or_third_is_drawn_where_it_stands():
     assert np.array_equal(trace.x, np.arange(0, 513, 2))
     assert np.array_equal(trace.z, large[::3, ::2].astype(np.float32))
     assert (
-        position_charts.skipped(1200, 513)
+        position_charts.skipped_note(1200, 513)
         == " Drawn: one position in 3 and one dimension in 2; the file holds them all."
     )
-    assert position_charts.skipped(512, 512) == ""
+    assert position_charts.skipped_note(512, 512) == ""
 
 
 def test_a_table_of_zeros_and_one_of_one_number_are_drawn():
@@ -214,7 +214,7 @@ def test_learned_numbers_are_never_passed_off_as_trained():
 
 
 def test_the_numbers_of_a_shift_can_be_read_back_in_full():
-    shift = measures.shifted(128, 2, 3, 5)
+    shift = measures.rotation_shift(128, 2, 3, 5)
     text = position_sentences.shift_exactly(shift.matrix, shift.before, shift.rotated, shift.after)
     numbers = {name: np.array(json.loads(values)) for name, values in (line.split(" = ") for line in text.splitlines())}
     for name, values in (("M", shift.matrix), ("before", shift.before), ("rotated", shift.rotated)):

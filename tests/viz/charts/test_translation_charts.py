@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.decoding.steps import Node
-from model.measures.teacher_forcing import forced, log_probability, word_probabilities
+from model.measures.teacher_forcing import forced_tokens, log_probability, word_probabilities
 from tests import tiny
 from viz.charts.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of
 from viz.charts.beam_tree import MOST_DRAWN, label, runs_of, tree_chart, tree_table
@@ -91,22 +91,22 @@ def test_a_deep_tree_is_cut_and_needs_no_recursion():
 
 def test_forced_probabilities_are_those_of_a_softmax_worked_by_hand():
     logits = torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0]])
-    first, second = forced(logits, [0, 0])
+    first, second = forced_tokens(logits, [0, 0])
     assert [one.probability for one in (first, second)] == pytest.approx([0.25, 0.8])
     assert [one.rank for one in (first, second)] == [1, 0]
     assert dict(first.likeliest) == pytest.approx({1: 0.75, 0: 0.25})
     assert log_probability([first, second]) == pytest.approx(math.log(0.2))
     with pytest.raises(ValueError, match="1 ids came with 2 positions"):
-        forced(logits, [0])
+        forced_tokens(logits, [0])
 
 
 def test_the_probability_of_a_word_is_the_product_of_those_of_its_tokens():
-    tokens = forced(torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0], [0.0, 0.0]]), [0, 0, 1])
+    tokens = forced_tokens(torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0], [0.0, 0.0]]), [0, 0, 1])
     assert word_probabilities(tokens, [0, 0, 1]) == pytest.approx([0.25 * 0.8, 0.5])
 
 
 def test_the_bars_of_tokens_hold_their_probabilities_and_what_was_likelier():
-    tokens = forced(torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0]]), [0, 0])
+    tokens = forced_tokens(torch.tensor([[0.0, math.log(3.0)], [math.log(4.0), 0.0]]), [0, 0])
     pieces = [(" a", " b"), (" a", " a")]
     rows = rows_of(forced_chart(tokens, pieces), 0)
     assert [row["probability"] for row in rows] == pytest.approx([0.25, 0.8])

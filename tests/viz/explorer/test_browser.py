@@ -26,7 +26,7 @@ from viz.explorer.standalone import page_of
 from viz.explorer.svg.caption import scale
 from viz.explorer.svg.grid import stands_beside, tile_of
 from viz.explorer.svg.scene import scene_of
-from viz.explorer.view import drawn, shown_numbers, strength
+from viz.explorer.view import drawn_weights, shown_numbers, strength
 from viz.export.provenance import Provenance
 from viz.theme import DARK, LIGHT
 
@@ -177,7 +177,7 @@ def test_the_browser_and_python_make_the_same_numbers_of_a_view(parts, name, cau
     shape = (len(expected.queries), len(expected.keys))
     assert np.allclose(np.reshape(numbers["mean"], shape), expected.mean, atol=1e-6)
     for matrix, weights in zip(numbers["matrices"], expected.weights, strict=True):
-        assert np.allclose(np.reshape(matrix, shape), drawn(weights, view), atol=1e-6)
+        assert np.allclose(np.reshape(matrix, shape), drawn_weights(weights, view), atol=1e-6)
     strengths = strength(expected.mean, view, float(expected.mean.max()))
     assert np.allclose(np.reshape(numbers["strengths"], shape), strengths, atol=1e-5)
 

@@ -12,10 +12,10 @@ from tests import tiny
 from viz.explorer import View, html_page, show
 from viz.explorer.attention_kinds import Kind, Text, kinds_of
 from viz.explorer.layout import THUMB_SIDE
-from viz.explorer.packing import is_whole, opened, pack, pack_layer, pooled, quantised, unpack, unpack_layer
+from viz.explorer.packing import is_whole, pack, pack_layer, pooled, quantised, split_streams, unpack, unpack_layer
 from viz.explorer.view import (
-    Group,
-    drawn,
+    TokenGroup,
+    drawn_weights,
     exact_row,
     groups_of,
     largest_of,
@@ -106,11 +106,11 @@ def test_a_weight_as_a_byte_is_the_nearest_square(weight):
 def test_beyond_the_limit_layers_come_one_by_one():
     kind = random_kind(40, 40)
     packed = pack({"encoder": kind}, limit=1000, name="a")
-    (header,) = opened(packed)[0]["kinds"]
+    (header,) = split_streams(packed)[0]["kinds"]
     assert not is_whole(packed)
     assert header["layers_at"] == []
     layer = pack_layer(kind, 1, name="a")
-    assert opened(layer)[0]["name"] == "a"
+    assert split_streams(layer)[0]["name"] == "a"
     assert np.abs(unpack_layer(layer, header) - kind.weights[1]).max() <= BYTE
 
 
@@ -140,7 +140,7 @@ def test_hostile_tokens_are_sent_as_they_are_printed():
         weights=(np.full((1, 6, 6), 1 / 6, np.float32),),
         causal=False,
     )
-    sent = opened(pack({"encoder": kind}))[0]["texts"]["encoder"]["tokens"]
+    sent = split_streams(pack({"encoder": kind}))[0]["texts"]["encoder"]["tokens"]
     assert sent == ["<b>", "U+202E", "a" * 23 + "…", "😀", "U+0000", "</script>"]
 
 
@@ -177,7 +177,7 @@ def test_word_pieces_merge_by_the_sum_over_keys_and_the_mean_over_queries():
     weights = np.array([[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.25, 0.25, 0.5]]], np.float32)
     kind = Kind(name="encoder", queries=text, keys=text, weights=(weights,), causal=False)
     numbers = shown_numbers(kind, View(words=True))
-    assert numbers.queries == (Group(0, 1, "unlikely"), Group(2, 2, "film"))
+    assert numbers.queries == (TokenGroup(0, 1, "unlikely"), TokenGroup(2, 2, "film"))
     assert np.allclose(numbers.weights[0], [[(0.8 + 0.2) / 2, (0.2 + 0.8) / 2], [0.5, 0.5]])
 
 
@@ -200,8 +200,11 @@ def test_a_pair_of_segments_shows_queries_of_the_one_and_keys_of_the_other(segme
 
 def test_the_threshold_and_the_largest_few_leave_out_the_rest():
     weights = np.array([[0.5, 0.1, 0.3, 0.1], [0.25, 0.25, 0.25, 0.25]], np.float32)
-    assert drawn(weights, View(threshold=0.2))[0].tolist() == pytest.approx([0.5, 0, 0.3, 0])
-    assert (drawn(weights, View(top=2)) > 0).tolist() == [[True, False, True, False], [True, True, False, False]]
+    assert drawn_weights(weights, View(threshold=0.2))[0].tolist() == pytest.approx([0.5, 0, 0.3, 0])
+    assert (drawn_weights(weights, View(top=2)) > 0).tolist() == [
+        [True, False, True, False],
+        [True, True, False, False],
+    ]
 
 
 @pytest.mark.parametrize(("scale", "expected"), [("linear", [0, 0.01, 1]), ("root", [0, 0.1, 1]), ("log", [0, 0.5, 1])])

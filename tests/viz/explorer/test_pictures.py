@@ -29,7 +29,7 @@ from viz.explorer.printing import MOST_PIXELS, largest_scale, pdf, png
 from viz.explorer.snippet import snippet
 from viz.explorer.svg.paint import fitted, ink_on, interpolated, safe, text_width
 from viz.explorer.svg.picture import svg
-from viz.explorer.view import View, drawn, largest_of, shown_numbers, strength
+from viz.explorer.view import View, drawn_weights, largest_of, shown_numbers, strength
 from viz.export.data_files import MOST_ROWS, selection_csv, selection_json, trace_npz
 from viz.theme import DARK, LIGHT, Theme
 from viz.tokens import visible
@@ -148,7 +148,7 @@ def test_the_matrix_follows_scale_maximum_threshold_top_and_heads(scale, maximum
     full = {"one": 1.0, "shared": float(attentions["encoder"].weights[0][[0, 1, 3]].max()), "head": float(mean.max())}[
         maximum
     ]
-    expected = colours_of(LIGHT, "grey", strength(drawn(mean, view), view, full))
+    expected = colours_of(LIGHT, "grey", strength(drawn_weights(mean, view), view, full))
     assert np.abs(matrix_of(svg(attentions, view)) - expected).max() <= 0.51
 
 
@@ -227,7 +227,7 @@ def test_lines_follow_scale_maximum_threshold_and_top_of_each_head():
     attentions = kind_of(list("abcdef"))
     view = View(show="lines", scale="log", maximum="head", threshold=0.02, top=3, off=frozenset({(0, 1)}))
     seen = shown_numbers(attentions["encoder"], view)
-    numbers, full = drawn(seen.weights, view), largest_of(seen.weights, view)
+    numbers, full = drawn_weights(seen.weights, view), largest_of(seen.weights, view)
     lines = list(lines_of(svg(attentions, view)))
     assert len(lines) == (numbers > 0).sum()
     for head, row, column, width, _ in lines:

@@ -55,7 +55,7 @@ def test_no_name_at_the_top_of_a_module_is_that_of_another(script):
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script[-1])
 def test_nothing_of_an_import_is_left_in_a_joined_script(script):
-    joined = source.joined(*script)
+    joined = source.joined_modules(*script)
     assert re.findall(r"^import\b.*", joined, flags=re.MULTILINE) == []
     assert re.findall(r"^export (?!default).*", joined, flags=re.MULTILINE) == []
 

@@ -110,16 +110,16 @@ def test_steps_that_are_not_given_are_passed_over(tmp_path, decoder):
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "reason"),
     [
         (None, "Write your function in place of the line that raises NotImplementedError"),
         ("return query\n", "has to give back four things: scores, masked, weights, context"),
     ],
 )
-def test_a_function_that_is_not_there_or_gives_too_little_gets_one_sentence(tmp_path, decoder, body, said):
+def test_a_function_that_is_not_there_or_gives_too_little_gets_one_sentence(tmp_path, decoder, body, reason):
     status, told, errors = run(home(tmp_path, decoder, body))
     assert (status, errors, len(told.splitlines())) == (1, "", 1)
-    assert said in told
+    assert reason in told
 
 
 def test_without_its_file_the_script_says_so_in_one_sentence(tmp_path, decoder):

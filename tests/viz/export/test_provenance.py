@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from model import Edits, HeadSite
-from model.measures.evidence import Finding, evidence
+from model.measures.evidence import CheckResult, evidence
 from model.measures.one_weight import WeightSite, path_of
 from tests import tiny
 from tests.viz.explorer.test_pictures import SVG
@@ -211,7 +211,7 @@ def csv_of_findings(provenance: Provenance | None = None) -> bytes:
 
 
 @cache
-def findings() -> list[Finding]:
+def findings() -> list[CheckResult]:
     checkpoint = tiny.checkpoint()
     return evidence(checkpoint, checkpoint.trace(tiny.TEXT))
 

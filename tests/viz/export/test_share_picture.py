@@ -21,7 +21,7 @@ from viz.export.share_picture import (
     THICKEST,
     WIDTH,
     Bar,
-    Words,
+    ShareWords,
     bars_png,
     bars_svg,
     plain_text,
@@ -33,7 +33,7 @@ from viz.theme import DARK, LIGHT
 
 TEXT = "The film was slow, but I loved it."
 ALONE = frozenset((3, head) for head in range(8) if head != 3)
-WORDS = Words(
+WORDS = ShareWords(
     text=TEXT,
     title='Every word looks at "loved".',
     sentence="Layer 4, head 4 gives it 99 % of its attention.",
@@ -111,7 +111,7 @@ HOSTILE = [
     ("words", "theme"), list(zip(HOSTILE, [LIGHT, DARK] * 5, strict=True)), ids=range(len(HOSTILE))
 )
 def test_nothing_runs_off_whatever_the_words(kind, words, theme):
-    told = Words(text=words, title=words, sentence=f"{words} {words}", address=f"localhost/?text={words}")
+    told = ShareWords(text=words, title=words, sentence=f"{words} {words}", address=f"localhost/?text={words}")
     picture = pixels(share_png(kind, View(layer=0), told, theme=theme))
     ground = [int(theme.background[place : place + 2], 16) for place in (1, 3, 5)]
     edge = MARGIN // 2

@@ -1,0 +1,1 @@
+"""The figures and sentences of the page Learn."""

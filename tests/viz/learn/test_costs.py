@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from model import Config
-from model.measures.learn.sizes.costs import Timed
+from model.measures.learn.sizes.costs import TimedLength
 from model.measures.learn.sizes.model_sizes import MODEL_SIZES
-from model.measures.learn.sizes.parameters import Group, groups_of, parts_of
+from model.measures.learn.sizes.parameters import ParameterGroup, groups_of, parts_of
 from tests import tiny
 from tests.model.measures.learn.sizes.test_parameters import VARIANTS
 from viz.charts.learn.recurrence.costs import memory_lines, parameter_bars, time_lines
 from viz.text.learn import costs as words
 from viz.theme import DARK, LIGHT, Theme
 
-POINTS = tuple(Timed(tokens=n, forward=n / 1e4, training=n / 1e3, weight_bytes=n * n) for n in (16, 32, 64))
+POINTS = tuple(TimedLength(tokens=n, forward=n / 1e4, training=n / 1e3, weight_bytes=n * n) for n in (16, 32, 64))
 
 
 def rows(chart: Any) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ def test_the_formula_of_every_part_of_every_variant_gives_its_number(architectur
         assert all(symbol in words.SYMBOLS for shape in part.shapes for symbol in shape)
 
 
-def group_named(config: Config, name: str) -> Group:
+def group_named(config: Config, name: str) -> ParameterGroup:
     return next(group for group in groups_of(config) if words.group_name(group, config) == name)
 
 
@@ -82,11 +82,11 @@ def test_growth_is_said_of_the_two_longest_texts():
 
 
 @pytest.mark.parametrize(
-    ("count", "said"),
+    ("count", "amount"),
     [(999, "999"), (12_288, "12,288"), (63_082_496, "63.1 million"), (74_200_000_000, "74.2 billion")],
 )
-def test_numbers_are_said_in_words(count, said):
-    assert words.amount(count) == said
+def test_numbers_are_said_in_words(count, amount):
+    assert words.amount(count) == amount
 
 
 def test_memory_is_said_in_powers_of_a_thousand():

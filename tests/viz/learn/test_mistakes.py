@@ -33,13 +33,13 @@ def test_the_matrices_are_the_first_cells_of_those_given():
     for table, matrix in zip(pair, (wrong, right), strict=True):
         numbers = [[cell["number"] for cell in row["cells"]] for row in table["rows"]]
         assert numbers == matrix[:MOST_SHOWN, :MOST_SHOWN].tolist()
-    assert pair[1]["rows"][1]["cells"][2]["shown"] == "12"
+    assert pair[1]["rows"][1]["cells"][2]["text"] == "12"
 
 
 def test_weights_have_two_decimals_and_the_scale_of_weights():
     matrix = np.full((2, 2), 0.5)
     pair = mistake_tables(Tables(right=matrix, wrong=matrix), ["a", "b"], ["a", "b"], weights=True)
-    assert (pair[0]["rows"][0]["cells"][0]["shown"], pair[0]["most"], pair[0]["signed"]) == ("0.50", 1, False)
+    assert (pair[0]["rows"][0]["cells"][0]["text"], pair[0]["most"], pair[0]["signed"]) == ("0.50", 1, False)
 
 
 def test_a_title_says_from_where_to_where_the_answer_moves():
@@ -81,7 +81,7 @@ def test_every_mistake_has_its_words_and_says_why_another_model_does_not_show_it
     assert len({words.name for words in WORDS.values()}) == len(WORDS)
 
 
-@pytest.mark.parametrize(("read", "count", "said"), [(128, 12, ""), (128, 300, "the first 128 of 300 tokens")])
-def test_a_text_that_is_cut_is_said_to_be(read, count, said):
-    assert said in first_tokens(read, count)
-    assert bool(said) == bool(first_tokens(read, count))
+@pytest.mark.parametrize(("read", "count", "note"), [(128, 12, ""), (128, 300, "the first 128 of 300 tokens")])
+def test_a_text_that_is_cut_is_said_to_be(read, count, note):
+    assert note in first_tokens(read, count)
+    assert bool(note) == bool(first_tokens(read, count))

@@ -6,10 +6,10 @@ import pytest
 from model import load_checkpoint
 from model.measures.learn.order.changed_words import changed_words, counts_to_guess
 from model.measures.learn.order.two_verdicts import TwoVerdicts, same_tokens
-from model.measures.learn.order.written_steps import NextToken, Parting, WrittenSteps
+from model.measures.learn.order.written_steps import NextToken, PartingStep, WrittenSteps
 from viz.charts.learn.position_hands import MOST_HANDS, hands_chart
 from viz.charts.learn.position_waves import position_waves
-from viz.sentences.sentence_rows import LONGEST, Group, Row, sentence_rows
+from viz.sentences.sentence_rows import LONGEST, Row, RowGroup, sentence_rows
 from viz.sentences.word_links import Side, word_links, written_until
 from viz.text.learn.stops import one_word_at_a_time as writing
 from viz.text.learn.stops import word_order
@@ -49,7 +49,7 @@ def test_the_waves_are_four_coordinates_of_the_vectors():
 
 def test_a_marked_word_is_a_part_of_its_own():
     row = Row(label="a\nb", text="Vous êtes mon ami.", marked=(True, True, False, False))
-    (group,) = sentence_rows([Group(title="", rows=[row])])["groups"]
+    (group,) = sentence_rows([RowGroup(title="", rows=[row])])["groups"]
     parts = group["rows"][0]["parts"]
     assert [part["text"] for part in parts if part["marked"]] == ["Vous", "êtes"]
     assert "".join(part["text"] for part in parts) == "Vous êtes mon ami."
@@ -57,14 +57,14 @@ def test_a_marked_word_is_a_part_of_its_own():
 
 
 def test_what_is_to_be_guessed_is_not_sent():
-    (group,) = sentence_rows([Group(title="", rows=[Row(label="x" * 900, text=None)])])["groups"]
+    (group,) = sentence_rows([RowGroup(title="", rows=[Row(label="x" * 900, text=None)])])["groups"]
     assert group["rows"][0]["parts"] == [{"text": "?", "marked": False}]
     assert len(group["rows"][0]["label"]) == LONGEST
 
 
 def test_marks_that_do_not_fit_the_words_are_refused():
     with pytest.raises(ValueError, match="3 marks came with 2 words"):
-        sentence_rows([Group(title="", rows=[Row(label="", text="a b", marked=(True,) * 3)])])
+        sentence_rows([RowGroup(title="", rows=[Row(label="", text="a b", marked=(True,) * 3)])])
 
 
 def test_words_not_written_yet_have_neither_letters_nor_links():
@@ -108,10 +108,10 @@ def test_neighbours_are_words_that_stand_side_by_side():
 
 
 @pytest.mark.parametrize(
-    ("second", "said"), [(0.9, "less than 0.1 points"), (0.896, "0.4 points"), (0.1406, "76 points")]
+    ("second", "name"), [(0.9, "less than 0.1 points"), (0.896, "0.4 points"), (0.1406, "76 points")]
 )
-def test_a_difference_is_told_as_finely_as_it_is_large(second, said):
-    assert word_order.apart_name(TwoVerdicts(answer="a", first=0.9, second=second, same_answer=True)) == said
+def test_a_difference_is_told_as_finely_as_it_is_large(second, name):
+    assert word_order.apart_name(TwoVerdicts(answer="a", first=0.9, second=second, same_answer=True)) == name
 
 
 @pytest.mark.parametrize(("second", "option"), [(0.9, 3), (0.905, 2), (0.95, 1), (0.2, 0)])
@@ -175,7 +175,7 @@ def test_the_title_counts_the_words(count, answer):
 
 
 def test_a_parting_is_told_with_its_four_probabilities():
-    sentence = writing.parted(Parting(0, ("Tu", "<b>"), (0.458, 0.402), (0.425, 0.46)))
+    sentence = writing.parted(PartingStep(0, ("Tu", "<b>"), (0.458, 0.402), (0.425, 0.46)))
     assert all(f"{number}\u00a0%" in sentence for number in ("45.8", "40.2", "42.5", "46.0"))
     assert r"\<b\>" in sentence
     assert writing.parted(None) == writing.NOT_PARTED

@@ -13,7 +13,7 @@ from viz.text.caveats import (
     characters_in_bytes,
     length,
     pieces_by_word,
-    undecided,
+    undecided_caveat,
     unknown_tokens,
     unusual_length,
 )
@@ -97,7 +97,7 @@ def test_the_pieces_of_every_word_are_counted_and_signs_are_no_words():
     ],
 )
 def test_nearly_even_odds_are_said(positive, caveat):
-    assert undecided({"negative": 1 - positive, "positive": positive}).replace("\u00a0", " ") == caveat
+    assert undecided_caveat({"negative": 1 - positive, "positive": positive}).replace("\u00a0", " ") == caveat
 
 
 def test_tokens_are_counted_once_they_are_nearly_all_that_the_model_reads(stories):
@@ -121,9 +121,9 @@ def test_a_text_longer_than_nearly_all_that_were_learned_from_is_said(translator
 
 
 def test_of_three_labels_the_odds_of_the_first_two_count():
-    assert undecided({"a": 0.4, "b": 0.35, "c": 0.25})
-    assert not undecided({"a": 0.5, "b": 0.3, "c": 0.2})
-    assert undecided({"a": 1.0}) == undecided(None) == ""
+    assert undecided_caveat({"a": 0.4, "b": 0.35, "c": 0.25})
+    assert not undecided_caveat({"a": 0.5, "b": 0.3, "c": 0.2})
+    assert undecided_caveat({"a": 1.0}) == undecided_caveat(None) == ""
 
 
 def test_the_unknown_token_is_found_by_the_tokenizers_own_word_for_it(sentiment, stories):

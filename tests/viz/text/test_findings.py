@@ -208,8 +208,8 @@ def test_a_look_with_less_than_half_of_the_weight_is_called_the_most(score, verb
 
 
 def test_where_nothing_is_found_the_sentence_says_why():
-    assert head_findings.nothing(kind(("one",))) == head_findings.ALONE
-    assert head_findings.nothing(kind()) == head_findings.NOTHING
+    assert head_findings.no_finding_sentence(kind(("one",))) == head_findings.ALONE
+    assert head_findings.no_finding_sentence(kind()) == head_findings.NOTHING
 
 
 def test_the_default_sentence_of_the_sentiment_model():

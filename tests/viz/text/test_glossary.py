@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pages.parts.state.page_fields import CODEC
-from viz.text.glossary import GLOSSARY, TERMS, explained, heading, index_rows, matching
+from viz.text.glossary import GLOSSARY, TERMS, explanation, heading, index_rows, matching_terms
 
 
 def test_every_term_has_one_sentence_and_a_place_that_an_address_can_name():
@@ -38,10 +38,10 @@ def test_no_term_is_explained_by_itself_alone():
     ],
 )
 def test_a_filter_looks_into_names_other_names_and_sentences(words, keys):
-    assert {term.key for terms in matching(words).values() for term in terms} == keys
+    assert {term.key for terms in matching_terms(words).values() for term in terms} == keys
 
 
 def test_the_index_leads_to_every_term():
     rows = "\n".join(index_rows(GLOSSARY))
     assert re.findall(r"\]\(#([a-z-]+)\)", rows) == list(TERMS)
-    assert all(heading(term) and explained(term) for term in TERMS.values())
+    assert all(heading(term) and explanation(term) for term in TERMS.values())

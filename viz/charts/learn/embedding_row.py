@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme, difference_scale
 from viz.tokens import visible
 
@@ -61,7 +61,7 @@ def token_id_chart(
         x=middle, y=alt.value(TOKEN_HEIGHT * 0.7), text="id:N"
     )
     chart = alt.LayerChart(layer=[cells, names, numbers]).properties(width="container", height=TOKEN_HEIGHT)
-    return configured(chart, theme, framed=False)
+    return with_page_style(chart, theme, framed=False)
 
 
 def row_strip(row: Float[np.ndarray, " width"], title: str, *, theme: Theme = LIGHT) -> alt.Chart:
@@ -84,4 +84,4 @@ def row_strip(row: Float[np.ndarray, " width"], title: str, *, theme: Theme = LI
             tooltip=["coordinate:Q", alt.Tooltip("number:Q", format="+.5g")],
         )
     )
-    return configured(chart.properties(width="container", height=STRIP + AXIS), theme, framed=False)
+    return with_page_style(chart.properties(width="container", height=STRIP + AXIS), theme, framed=False)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import counted
 
@@ -39,4 +39,4 @@ def norm_rows(steps: Mapping[str, Float[np.ndarray, " width"]], *, theme: Theme 
         tooltip=["name:N", "coordinate:N", alt.Tooltip("number:Q", format=".6g")],
     )
     height = AROUND + ROW * len(names)
-    return configured(alt.LayerChart(layer=[cells]).properties(width="container", height=height), theme)
+    return with_page_style(alt.LayerChart(layer=[cells]).properties(width="container", height=height), theme)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import decimal
 
@@ -48,7 +48,7 @@ def hands_chart(
         words.encode(y=alt.value(CENTRE + RADIUS + 12), text="turn:N"),
     ]
     drawn = alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT)
-    return configured(drawn, theme, framed=False)
+    return with_page_style(drawn, theme, framed=False)
 
 
 def drawn_hands(hands: list[dict[str, Any]], names: tuple[str, str], across: alt.X, theme: Theme) -> alt.Chart:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import visible
 
@@ -43,7 +43,7 @@ def sense_table(
         raise ValueError(f"{len(rows)} sentences came with {len(nearest)} rows of cells")
     labels, cells, height = laid_out(names, rows, nearest)
     chart = alt.LayerChart(layer=layers(labels, cells, 0 if nearest is None else nearest.shape[1], theme))
-    return configured(chart.properties(width="container", height=height), theme, framed=False)
+    return with_page_style(chart.properties(width="container", height=height), theme, framed=False)
 
 
 def laid_out(

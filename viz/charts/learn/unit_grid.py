@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import LIGHT, Theme
 
 CELL, LEGEND = 15, 58  # pixels high
@@ -57,4 +57,6 @@ def unit_grid(
     frame = base.transform_filter("datum.marked").mark_rect(filled=False, stroke=theme.second, strokeWidth=3)
     layers = [silent, *([lit, frame] if values is not None else [])]
     height = CELL * -(-drawn // across) + (0 if values is None else LEGEND)
-    return configured(alt.LayerChart(layer=layers).properties(width="container", height=height), theme, framed=False)
+    return with_page_style(
+        alt.LayerChart(layer=layers).properties(width="container", height=height), theme, framed=False
+    )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import counted, percent
 
@@ -56,4 +56,6 @@ def verdict_pairs(
             name = base.mark_text(font=FONT, align="left", dy=-14, fontSize=FONT_SIZE - 1, color=theme.text)
             layers.append(name.encode(x=alt.value(0), text="name:N"))
     height = AROUND + LINE * len(names)
-    return configured(alt.LayerChart(layer=layers).properties(width="container", height=height), theme, framed=False)
+    return with_page_style(
+        alt.LayerChart(layer=layers).properties(width="container", height=height), theme, framed=False
+    )

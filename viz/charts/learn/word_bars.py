@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import decimal, visible
 
@@ -43,7 +43,7 @@ def word_bars(groups: Sequence[BarGroup], measure: str, *, theme: Theme = LIGHT)
             down += LINE
     most = max((number for group in groups for number in group.numbers), default=1.0) or 1.0
     chart = alt.LayerChart(layer=layers(rows, heads, most, measure, theme))
-    return configured(chart.properties(width="container", height=max(down, LINE)), theme, framed=False)
+    return with_page_style(chart.properties(width="container", height=max(down, LINE)), theme, framed=False)
 
 
 def bar_row(group: BarGroup, word: str, number: float, top: int) -> dict[str, object]:

@@ -4,7 +4,7 @@ import { el } from "./element.js"
 import { inkOn, shade, shadesOf, themeOf } from "./paint.js"
 /** @import { Mounting, Shades, Theme } from "./types.js" */
 
-/** @typedef {{ number: number, shown: string, exact: string }} Cell */
+/** @typedef {{ number: number, text: string, exact: string }} Cell */
 /** @typedef {{ name: string, cells: Cell[] }} Row */
 /** @typedef {{ title: string, columns: string[], rows: Row[], most: number, signed: boolean }} Matrix */
 
@@ -42,10 +42,10 @@ function tableOf({ title, columns, rows, most, signed }, theme) {
 
 // Colour follows the root of a number, as in every picture of weights and differences.
 /** @type {(cell: Cell, most: number, theme: Theme, shades: Shades) => HTMLElement} */
-function cellOf({ number, shown, exact }, most, theme, shades) {
+function cellOf({ number, text, exact }, most, theme, shades) {
   /** @type {[Shades, number]} */
   const colour = [shades, Math.sqrt(Math.min(Math.abs(number) / most, 1))]
-  const cell = el("td", { title: exact }, shown)
+  const cell = el("td", { title: exact }, text)
   cell.style.backgroundColor = shade(...colour)
   cell.style.color = inkOn(theme, ...colour)
   return cell

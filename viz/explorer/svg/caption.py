@@ -65,7 +65,7 @@ def changes(scene: Scene) -> list[str]:
     """What was left out, made again, merged or not drawn."""
     pooled = scene.view.show in ("all", "grid") and max(scene.mean.shape) > THUMB_SIDE
     large = ["A cell of a thumbnail is the largest weight of those that it stands for."] if pooled else []
-    return [*left_out(scene), *merged(scene), *not_drawn(scene), *large]
+    return [*left_out(scene), *merged_note(scene), *not_drawn(scene), *large]
 
 
 def left_out(scene: Scene) -> list[str]:
@@ -80,7 +80,7 @@ def left_out(scene: Scene) -> list[str]:
     return sentences
 
 
-def merged(scene: Scene) -> list[str]:
+def merged_note(scene: Scene) -> list[str]:
     if not scene.view.words or all(text.words is None for text in (scene.kind.queries, scene.kind.keys)):
         return []
     return ["Word pieces merged: the sum over keys, the mean over queries."]

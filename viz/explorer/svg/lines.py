@@ -46,7 +46,7 @@ from viz.explorer.svg.paint import (
     text_width,
 )
 from viz.explorer.svg.scene import Scene
-from viz.explorer.view import Group
+from viz.explorer.view import TokenGroup
 from viz.theme import Theme
 from viz.tokens import counted
 
@@ -139,7 +139,7 @@ def stroke(theme: Theme, head: int) -> dict[str, str]:
     return {"stroke": theme.heads[head % len(theme.heads)]} | ({"stroke_dasharray": dash} if dash else {})
 
 
-def row_y(place: int, groups: Sequence[Group], height: Length) -> float:
+def row_y(place: int, groups: Sequence[TokenGroup], height: Length) -> float:
     """The middle of a row."""
     return LINES_TOP + (place + 0.5) / len(groups) * height
 

@@ -43,7 +43,7 @@ from viz.explorer.svg.paint import (
     text_width,
 )
 from viz.explorer.svg.scene import Scene
-from viz.explorer.view import Group
+from viz.explorer.view import TokenGroup
 
 
 def matrix(scene: Scene, width: Length) -> Panel:
@@ -67,7 +67,7 @@ def matrix(scene: Scene, width: Length) -> Panel:
     return Panel("".join([*parts, legend(scene, inner, width)]), width, top + inner[3] + MATRIX_BELOW)
 
 
-def longest(groups: Iterable[Group]) -> Length:
+def longest(groups: Iterable[TokenGroup]) -> Length:
     """The width of the widest label."""
     return max((text_width(group.label, MATRIX_TYPE) for group in groups), default=0.0)
 

@@ -75,7 +75,7 @@ def panel_row(scene: Scene, shares: Mapping[str, int], width: Length) -> Panel:
 
 def document(body: Panel, title: str, theme: Theme, provenance: Provenance | None = None) -> str:
     """The whole file: as large as its body, on the page's background."""
-    about = [element("title", safe(title))] if provenance is None else described(title, provenance)
+    about = [element("title", safe(title))] if provenance is None else file_description(title, provenance)
     wide, tall = body.width + 2 * MARGIN, body.height + 2 * MARGIN
     size = {"width": f"{wide:.0f}", "height": f"{tall:.0f}", "viewBox": f"0 0 {wide:.0f} {tall:.0f}"}
     ground = box(0, 0, round(wide), round(tall), fill=theme.background)
@@ -85,7 +85,7 @@ def document(body: Panel, title: str, theme: Theme, provenance: Provenance | Non
     )
 
 
-def described(title: str, provenance: Provenance) -> list[str]:
+def file_description(title: str, provenance: Provenance) -> list[str]:
     """What the file says of itself; the facts as JSON, which is ASCII alone, so that no reader changes a line's end."""
     facts = json.dumps(provenance.facts(1))
     texts = {"title": f"{provenance.checkpoint}: {title}", "desc": provenance.sentence(), "metadata": facts}

@@ -8,7 +8,7 @@ from jaxtyping import Float, UInt8
 
 from viz.explorer.attention_kinds import Kind
 from viz.explorer.svg.paint import shades_of
-from viz.explorer.view import Group, ShownNumbers, View, drawn, largest_of, shown_numbers, strength
+from viz.explorer.view import ShownNumbers, TokenGroup, View, drawn_weights, largest_of, shown_numbers, strength
 from viz.theme import Theme
 
 
@@ -55,8 +55,8 @@ def scene_of(kinds: Mapping[str, Kind], view: View, theme: Theme) -> Scene:
         theme=theme,
         shades=shades_of(theme, view.colours),
         selection=selection,
-        numbers=drawn(selection.weights, view),
-        mean=drawn(mean, view),
+        numbers=drawn_weights(selection.weights, view),
+        mean=drawn_weights(mean, view),
         full=largest_of(selection.weights, view),
         full_mean=full_of_mean(selection, mean, view),
         row=place_of(selection.queries, view.query),
@@ -70,7 +70,7 @@ def full_of_mean(selection: ShownNumbers, mean: Float[np.ndarray, "query key"], 
     return largest_of(together, view)[0]
 
 
-def place_of(groups: Sequence[Group], position: int | None) -> int | None:
+def place_of(groups: Sequence[TokenGroup], position: int | None) -> int | None:
     """Which row or column a position stands in."""
     if position is None:
         return None

@@ -42,7 +42,7 @@ from viz.explorer.svg.paint import (
     wrapped,
 )
 from viz.explorer.svg.scene import Scene
-from viz.explorer.view import Group, exact_row
+from viz.explorer.view import TokenGroup, exact_row
 from viz.theme import Theme
 from viz.tokens import counted
 
@@ -86,7 +86,7 @@ def key_weights(scene: Scene) -> Float[np.ndarray, "place"]:
 
 
 def strip(
-    scene: Scene, groups: Sequence[Group], weights: Float[np.ndarray, "place"], chosen: int | None, width: Length
+    scene: Scene, groups: Sequence[TokenGroup], weights: Float[np.ndarray, "place"], chosen: int | None, width: Length
 ) -> Panel:
     """Tokens side by side, line by line, each on the shade of its weight."""
     strengths = scene.strength_of(weights)
@@ -159,7 +159,7 @@ def table(scene: Scene, width: Length) -> Panel:
     return stacked([caption, body], BELOW_TITLE)
 
 
-def table_columns(scene: Scene, query: Group) -> list[list[str]]:
+def table_columns(scene: Scene, query: TokenGroup) -> list[list[str]]:
     """Each column with its name on top."""
     exact = exact_row(scene.kind, scene.view, query.first)
     keys = ["key", *(key.name for key in scene.selection.keys)]

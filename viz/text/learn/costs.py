@@ -6,7 +6,7 @@ from typing import Any
 from model import Config
 from model.measures.learn.sizes.costs import (
     MEASURED,
-    Timed,
+    TimedLength,
     growth,
     operations,
     parameter_bytes,
@@ -14,7 +14,7 @@ from model.measures.learn.sizes.costs import (
     weight_bytes,
     weight_count,
 )
-from model.measures.learn.sizes.parameters import Group, Part, Shape, groups_of, parameter_count, parts_of
+from model.measures.learn.sizes.parameters import ParameterGroup, Part, Shape, groups_of, parameter_count, parts_of
 from viz.tokens import percent
 
 # A model by its preset: in a list, and as the subject of a sentence.
@@ -85,7 +85,7 @@ def added(monomials: Mapping[Shape, int]) -> str:
     return " + ".join((f"{count}·" if count > 1 else "") + product(shape) for shape, count in monomials.items())
 
 
-def formula(group: Group) -> str:
+def formula(group: ParameterGroup) -> str:
     """ "6 × (4·d² + 4·d)"."""
     terms = []
     for copies, monomials in group.monomials.items():
@@ -95,7 +95,7 @@ def formula(group: Group) -> str:
     return " + ".join(terms)
 
 
-def group_name(group: Group, config: Config) -> str:
+def group_name(group: ParameterGroup, config: Config) -> str:
     """ "Encoder self-attention", "Word embeddings": with the stack where there are two."""
     both = config.is_encoder_decoder and not (group.name == "embedding" and config.share_embeddings)
     stacked = both and group.name != "output"
@@ -103,7 +103,7 @@ def group_name(group: Group, config: Config) -> str:
     return name[0].upper() + name[1:]
 
 
-def group_label(group: Group, total: int) -> str:
+def group_label(group: ParameterGroup, total: int) -> str:
     """ "18.9 million · 30 %": its parameters, and which share of all they are."""
     return f"{amount(group.total)} · {percent(group.total / total)}"
 
@@ -196,7 +196,7 @@ def memory_sentence(config: Config) -> str:
     )
 
 
-def growth_sentence(points: Sequence[Timed], *, live: bool) -> str:
+def growth_sentence(points: Sequence[TimedLength], *, live: bool) -> str:
     """How the longest text compares with half of it, as it was measured."""
     if len(points) < 2:
         return ""

@@ -17,7 +17,7 @@ NO_CONTIGUOUS = " The transpose without `contiguous` stops at `view`: “{error}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class MistakeWords:
     """What stands on the screen of one mistake; Markdown.
 
     name: in a list. subject: of the sentence "… moves the answer from 94 % to 31 %". wrong: what is written wrong.
@@ -35,7 +35,7 @@ class Words:
     cells: str = ""
 
 
-def title(words: Words, effect: Effect, labels: Sequence[str]) -> str:
+def title(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
     """What the mistake does to the answer, or where it has none, to its own number. labels: escaped."""
     if effect.answers is None:
         return words.other(effect)
@@ -46,12 +46,12 @@ def title(words: Words, effect: Effect, labels: Sequence[str]) -> str:
     return f"{words.subject} moves the answer from {before} to {percent(wrong, 1)}."
 
 
-def sentence(words: Words, effect: Effect, labels: Sequence[str]) -> str:
+def sentence(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
     """The numbers behind the title. labels: escaped."""
     return words.numbers(effect, labels[effect.label] if labels else "")
 
 
-def bars(words: Words, effect: Effect, labels: Sequence[str]) -> tuple[list[Bar], str]:
+def bars(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> tuple[list[Bar], str]:
     """The number that goes wrong, right and wrong, for the picture to share; and what it is, plain text.
 
     No bars where the mistake has neither an answer nor a line of numbers that are all 0 or more.
@@ -234,7 +234,7 @@ def several(count: int, noun: str) -> str:
 
 
 WORDS = {
-    "sign": Words(
+    "sign": MistakeWords(
         name="The sign in the sinusoids",
         subject="The missing minus",
         wrong="The exponent has lost its minus: the angles grow from pair to pair, where they should shrink.",
@@ -243,7 +243,7 @@ WORDS = {
         axes=("distance between two positions", "mean product of their vectors"),
         other=sign_title,
     ),
-    "batch": Words(
+    "batch": MistakeWords(
         name="Positions along the batch",
         subject="Counting positions along the batch",
         wrong="The first axis is taken for the position. In this code it is the batch.",
@@ -251,7 +251,7 @@ WORDS = {
         numbers=batch,
         axes=("row of the batch in which this text stands", ""),
     ),
-    "mask": Words(
+    "mask": MistakeWords(
         name="A mask broadcast over heads",
         subject="A mask broadcast over heads",
         wrong="The mask has an axis for sentences and none for heads, so that sentence 1 masks head 1.",
@@ -260,7 +260,7 @@ WORDS = {
         other=mask_title,
         cells="Weights of the last token of this text in layer 1, a row for each head.",
     ),
-    "billion": Words(
+    "billion": MistakeWords(
         name="−1e9 in place of −∞",
         subject="",
         wrong="Masked scores become a large negative number, not −∞.",
@@ -269,7 +269,7 @@ WORDS = {
         other=billion_title,
         cells="Weights of head 1 in layer 1, a row for each query.",
     ),
-    "mean": Words(
+    "mean": MistakeWords(
         name="Padding in the mean",
         subject="Padding in the mean",
         wrong="The mean is taken over all positions, padding among them.",
@@ -277,7 +277,7 @@ WORDS = {
         numbers=mean,
         axes=("tokens of padding behind the text", ""),
     ),
-    "weights": Words(
+    "weights": MistakeWords(
         name="Weights after dropout",
         subject="",
         wrong="Dropout changes the weights before they are returned.",
@@ -286,7 +286,7 @@ WORDS = {
         axes=("query, counted from 1", "sum of its weights"),
         other=weights_title,
     ),
-    "view": Words(
+    "view": MistakeWords(
         name="view in place of transpose",
         subject="A `view` without the transpose",
         wrong="`view` makes the right shape, and leaves the numbers in the order of memory.",
@@ -295,7 +295,7 @@ WORDS = {
         other=view_title,
         cells="The number of the token that each place of a head comes from.",
     ),
-    "reshape": Words(
+    "reshape": MistakeWords(
         name="reshape in place of transpose and contiguous",
         subject="A `reshape` without the transpose",
         wrong="Heads are joined without the transpose back, so that a row mixes tokens and heads.",
@@ -304,7 +304,7 @@ WORDS = {
         other=reshape_title,
         cells="The number of the token that each part of a row comes from.",
     ),
-    "norm": Words(
+    "norm": MistakeWords(
         name="Post-norm called pre-norm",
         subject="Post-norm in place of pre-norm",
         wrong=(
@@ -315,7 +315,7 @@ WORDS = {
         numbers=norm,
         axes=("layers read so far", "mean length of a token's vector"),
     ),
-    "dropout": Words(
+    "dropout": MistakeWords(
         name="Dropout left on",
         subject="Dropout left on",
         wrong="`no_grad` is there, but the model is still in training mode: nobody has called `model.eval()`.",

@@ -4,17 +4,21 @@ import numpy as np
 from jaxtyping import Float, Int
 
 
-def joined(query: Float[np.ndarray, "head position head_width"]) -> Float[np.ndarray, "position width"]:
+def joined_queries(query: Float[np.ndarray, "head position head_width"]) -> Float[np.ndarray, "position width"]:
     """The queries of all heads side by side, a row for each token: as they leave their projection."""
     return query.transpose(1, 0, 2).reshape(query.shape[1], -1)
 
 
-def cut(rows: Float[np.ndarray, "position width"], heads: int) -> Float[np.ndarray, "head position head_width"]:
+def cut_into_heads(
+    rows: Float[np.ndarray, "position width"], heads: int
+) -> Float[np.ndarray, "head position head_width"]:
     """As it should be: every row is cut into heads, then heads and positions change places."""
     return rows.reshape(len(rows), heads, -1).transpose(1, 0, 2)
 
 
-def viewed(rows: Float[np.ndarray, "position width"], heads: int) -> Float[np.ndarray, "head position head_width"]:
+def viewed_as_heads(
+    rows: Float[np.ndarray, "position width"], heads: int
+) -> Float[np.ndarray, "head position head_width"]:
     """The same numbers read as (head, position, head_width) at once, without the transpose."""
     return rows.reshape(heads, len(rows), -1)
 
@@ -32,9 +36,9 @@ def origins(
     return np.array([[places[block.tobytes()] for block in row] for row in blocks])
 
 
-def tokens_read(found: Int[np.ndarray, "head position 2"], head: int = 0) -> list[int]:
+def tokens_read(sources: Int[np.ndarray, "head position 2"], head: int = 0) -> list[int]:
     """The tokens whose numbers one head holds, in the order of the text."""
-    return sorted(set(found[head, :, 1].tolist()))
+    return sorted(set(sources[head, :, 1].tolist()))
 
 
 def counts_to_guess(tokens: int, read: int, heads: int) -> list[int]:

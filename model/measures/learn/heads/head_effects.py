@@ -83,11 +83,11 @@ def head_effects(checkpoint: Checkpoint, trace: Trace) -> HeadEffects:
     if outcome.kind not in ("label", "next", "masked"):
         raise ValueError(f"outcome {outcome.kind!r}, wanted one answer of a model of one stack")
     sites = head_sites(checkpoint, trace)
-    alone, _ = outcomes_under(checkpoint, trace, outcome, [muting([site]) for site in sites])
+    alone, _ = outcomes_under(checkpoint, trace, outcome, [muting_edits([site]) for site in sites])
     plain = outcome_value(outcome, trace, trace)
     order = np.argsort(np.abs(alone - plain), kind="stable")
     counts = range(len(sites) + 1)
-    prefixes = [muting([sites[place] for place in order[:count]]) for count in counts]
+    prefixes = [muting_edits([sites[place] for place in order[:count]]) for count in counts]
     muted, stays = outcomes_under(checkpoint, trace, outcome, prefixes)
     return HeadEffects(
         outcome=outcome,
@@ -116,7 +116,7 @@ def head_sites(checkpoint: Checkpoint, trace: Trace) -> tuple[HeadSite, ...]:
     return tuple(HeadSite(stack, layer, head) for layer in range(config.layers) for head in range(config.heads))
 
 
-def muting(sites: Sequence[HeadSite]) -> Edits:
+def muting_edits(sites: Sequence[HeadSite]) -> Edits:
     """These heads muted, and nothing else changed."""
     return Edits(muted=frozenset(sites))
 

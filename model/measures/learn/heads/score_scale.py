@@ -56,7 +56,7 @@ def divides(config: Config) -> bool:
     return config.score_scale is None and not config.score_scale_by_layer and parameters <= LARGEST_ANEW
 
 
-def undivided(head: WholeHead) -> WholeHead:
+def without_scale(head: WholeHead) -> WholeHead:
     """The same head with its products as they are: scale 1 in place of 1/√d_k, from the products on."""
     products, mask = torch.from_numpy(head.products)[None], torch.from_numpy(head.mask)
     bias = None if head.bias is None else torch.from_numpy(head.bias)[None]
@@ -74,7 +74,7 @@ def sharpness(head: WholeHead) -> Sharpness:
     """How sharp the rows of one head are."""
     return Sharpness(
         divided=mean_largest(head.weights[None]),
-        undivided=mean_largest(undivided(head).weights[None]),
+        undivided=mean_largest(without_scale(head).weights[None]),
         deviation=deviation(head.products),
     )
 
@@ -113,7 +113,7 @@ def without_division(checkpoint: Checkpoint, before: Trace) -> WithoutDivision:
     )
 
 
-def untrained(config: Config, ids: list[int]) -> StackTrace:
+def untrained_stack(config: Config, ids: list[int]) -> StackTrace:
     """The first stack of a model of the same sizes with fresh random weights, always the same, over the same tokens."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)

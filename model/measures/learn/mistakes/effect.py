@@ -100,7 +100,7 @@ def farthest(right: Float[np.ndarray, " place"], wrong: Float[np.ndarray, " plac
     return float(right[place]), float(wrong[place])
 
 
-def raised(run: Callable[[], object]) -> str:
+def error_of(run: Callable[[], object]) -> str:
     """The first sentence of the RuntimeError that lines raise; "" where they run."""
     try:
         run()

@@ -20,9 +20,9 @@ from model.measures.learn.mistakes.effect import (
     Subject,
     Tables,
     answer,
+    error_of,
     farthest,
     probabilities_of,
-    raised,
     seeded,
     with_answers,
 )
@@ -101,7 +101,7 @@ def billion(subject: Subject) -> Effect:
     )
     return Effect(
         picture=Tables(right=right, wrong=wrong),
-        error=raised(partial(forms.softmax_with_a_billion, scores.half(), mask)),
+        error=error_of(partial(forms.softmax_with_a_billion, scores.half(), mask)),
     )
 
 
@@ -177,7 +177,7 @@ def reshaped_join(subject: Subject) -> Effect:
     )
     tables = Tables(right=right, wrong=wrong)
     effect = with_answers(subject, replace(RIGHT, join=forms.join_by_reshape), tables)
-    return replace(effect, error=raised(partial(forms.join_without_contiguous, context)))
+    return replace(effect, error=error_of(partial(forms.join_without_contiguous, context)))
 
 
 def post_norm(subject: Subject) -> Effect:

@@ -115,11 +115,11 @@ def lost_words(first: str, second: str) -> tuple[tuple[bool, ...], tuple[bool, .
     A word that comes twice in one and once in the other is lacking once: the last time.
     """
     words = [[word.lower() for word in WORD.findall(text)] for text in (first, second)]
-    one, other = (lacking(own, others) for own, others in (words, words[::-1]))
+    one, other = (lacking_words(own, others) for own, others in (words, words[::-1]))
     return one, other
 
 
-def lacking(words: Sequence[str], others: Sequence[str]) -> tuple[bool, ...]:
+def lacking_words(words: Sequence[str], others: Sequence[str]) -> tuple[bool, ...]:
     """For each word whether it comes more often, up to it, than among the others."""
     return tuple(words[: place + 1].count(word) > others.count(word) for place, word in enumerate(words))
 

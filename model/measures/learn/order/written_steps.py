@@ -71,7 +71,7 @@ def with_second(checkpoint: Checkpoint, text: str, written: WrittenSteps, step: 
     return written_steps(checkpoint, text, (*written.ids[:step], written.steps[step][1].token_id))
 
 
-class Parting(NamedTuple):
+class PartingStep(NamedTuple):
     """The first step at which two translations differ, and the probabilities of both tokens in both.
 
     before, after: of (the first translation's token, the second's), in the first translation and in the second. Up to
@@ -84,9 +84,9 @@ class Parting(NamedTuple):
     after: tuple[float, float]
 
 
-def parting(
+def parting_step(
     checkpoint: Checkpoint, texts: tuple[str, str], written: tuple[WrittenSteps, WrittenSteps]
-) -> Parting | None:
+) -> PartingStep | None:
     """Where the translations of two texts part; None where they are the same."""
     ids = [each.ids for each in written]
     step = next((place for place, (one, other) in enumerate(zip(*ids, strict=False)) if one != other), None)
@@ -97,4 +97,4 @@ def parting(
         checkpoint.generate(text, 1, written=ids[0][:step]).steps[0].before[taken].tolist() for text in texts
     )
     one, other = checkpoint.tokenizer.pieces(taken)
-    return Parting(step, (one, other), tuple(before), tuple(after))
+    return PartingStep(step, (one, other), tuple(before), tuple(after))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model.edits import Edits
-from model.measures.teacher_forcing import Forced, forced
+from model.measures.teacher_forcing import ForcedToken, forced_tokens
 from model.trace import Trace
 
 UNMASKED = Edits(unmasked=frozenset({"decoder"}))
@@ -15,8 +15,8 @@ ALIKE = 1.1  # times a mean probability that another may be, to be about the sam
 class Lookahead:
     """Every token of a text but its first, as predicted with the causal mask and without."""
 
-    masked: tuple[Forced, ...]
-    unmasked: tuple[Forced, ...]
+    masked: tuple[ForcedToken, ...]
+    unmasked: tuple[ForcedToken, ...]
 
     @property
     def means(self) -> tuple[float, float]:
@@ -32,19 +32,23 @@ class Lookahead:
         return 1 if unmasked > masked else -1
 
 
-def mean_probability(tokens: Sequence[Forced]) -> float:
+def mean_probability(tokens: Sequence[ForcedToken]) -> float:
     return sum(token.probability for token in tokens) / len(tokens)
 
 
 def lookahead(masked: Trace, unmasked: Trace) -> Lookahead | None:
     """Of one text, traced as it is and with ``UNMASKED``; None where it has no second token."""
-    return None if len(ids_of(masked)) < 2 else Lookahead(masked=predicted(masked), unmasked=predicted(unmasked))
+    return (
+        None
+        if len(ids_of(masked)) < 2
+        else Lookahead(masked=predicted_tokens(masked), unmasked=predicted_tokens(unmasked))
+    )
 
 
-def predicted(trace: Trace) -> tuple[Forced, ...]:
+def predicted_tokens(trace: Trace) -> tuple[ForcedToken, ...]:
     """Every token but the first, by the logits of the position before it."""
     assert trace.logits is not None
-    return forced(trace.logits[:-1], ids_of(trace)[1:])
+    return forced_tokens(trace.logits[:-1], ids_of(trace)[1:])
 
 
 def ids_of(trace: Trace) -> list[int]:

@@ -100,7 +100,7 @@ def training_bytes(config: Config) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timed:
+class TimedLength:
     """What was measured at one length: seconds of a forward pass and of a training step; bytes of all weights."""
 
     tokens: int
@@ -110,10 +110,10 @@ class Timed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
+class LengthRecord:
     """A measurement that was made before, and how."""
 
-    points: tuple[Timed, ...]
+    points: tuple[TimedLength, ...]
     command: str
     date: str
     machine: str
@@ -142,9 +142,9 @@ class TimedModel:
         self.optimiser.step()
 
 
-def timed(
+def time_lengths(
     lengths: Sequence[int], *, limit: float | None = None, clock: Clock = time.perf_counter, config: Config = MEASURED
-) -> Iterator[Timed]:
+) -> Iterator[TimedLength]:
     """One text of each length through a fresh model, on the CPU; the median of several rounds, after one that warms up.
 
     It ends before the next length where ``limit`` seconds are spent or would be: a length twice as long takes at most
@@ -161,14 +161,14 @@ def timed(
             return
 
 
-def at_length(subject: TimedModel, tokens: int, vocabulary: int, clock: Clock) -> Timed:
+def at_length(subject: TimedModel, tokens: int, vocabulary: int, clock: Clock) -> TimedLength:
     """One length."""
     ids = torch.randint(vocabulary, (1, tokens), generator=torch.Generator().manual_seed(tokens))
     kept_bytes = subject.forward(ids)
     subject.train(ids)
     forward = seconds_of(lambda: subject.forward(ids), clock)
     training = seconds_of(lambda: subject.train(ids), clock)
-    return Timed(tokens=tokens, forward=forward, training=training, weight_bytes=kept_bytes)
+    return TimedLength(tokens=tokens, forward=forward, training=training, weight_bytes=kept_bytes)
 
 
 def seconds_of(call: Callable[[], object], clock: Clock) -> float:
@@ -181,7 +181,7 @@ def seconds_of(call: Callable[[], object], clock: Clock) -> float:
     return median(taken)
 
 
-def growth(points: Sequence[Timed], what: str) -> float:
+def growth(points: Sequence[TimedLength], what: str) -> float:
     """How many times as much the longest text costs as the one before. ValueError with fewer than two points."""
     if len(points) < 2:
         raise ValueError(f"{len(points)} lengths, wanted two or more")
@@ -189,14 +189,14 @@ def growth(points: Sequence[Timed], what: str) -> float:
     return float(getattr(last, what) / getattr(before, what))
 
 
-def read_record(file: Path = RECORD) -> Record:
+def read_record(file: Path = RECORD) -> LengthRecord:
     """The recorded measurement."""
     values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    points = tuple(Timed(**point) for point in values.pop("points"))
-    return Record(points=points, **values)
+    points = tuple(TimedLength(**point) for point in values.pop("points"))
+    return LengthRecord(points=points, **values)
 
 
-def write_record(record: Record, file: Path = RECORD) -> None:
+def write_record(record: LengthRecord, file: Path = RECORD) -> None:
     """Keep a measurement beside the code that made it."""
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(asdict(record), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -57,7 +57,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class ParameterGroup:
     """The parts of one stack that belong together. name: one of GROUPS."""
 
     name: str
@@ -78,14 +78,14 @@ class Group:
         return {copies: dict(counts) for copies, counts in sorted(products.items(), reverse=True)}
 
 
-def groups_of(config: Config) -> tuple[Group, ...]:
+def groups_of(config: Config) -> tuple[ParameterGroup, ...]:
     """All parameters in a few groups, those of the encoder first."""
     grouped: dict[tuple[str, str], list[Part]] = {}
     for part in parts_of(config):
         name = "norms" if ".norm_" in part.name else GROUP_OF.get(part.name, part.name)
         grouped.setdefault((part.stack, name), []).append(part)
     order = sorted(grouped, key=lambda place: (config.stacks.index(place[0]), GROUPS.index(place[1])))
-    return tuple(Group(name=name, stack=stack, parts=tuple(grouped[stack, name])) for stack, name in order)
+    return tuple(ParameterGroup(name=name, stack=stack, parts=tuple(grouped[stack, name])) for stack, name in order)
 
 
 def parameter_count(config: Config) -> int:

@@ -13,7 +13,7 @@ from model.trace import Trace
 from pages.parts.cache import checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
@@ -36,11 +36,11 @@ DOOR = Door(
 )
 
 
-def ask_loss(selection: Selection) -> Asked:
+def ask_loss(selection: Selection) -> StopQuestion:
     """Whose training loss ends lower."""
     record = blindfold_record()
     lower, numbers = record.lower(), words.losses(record)
-    return Asked(
+    return StopQuestion(
         question=words.LOSS_QUESTION,
         setting=words.LOSS_SETTING.format(**numbers),
         options=words.LOSS_OPTIONS,
@@ -83,12 +83,12 @@ def show_losses(record: BlindfoldRecord) -> None:
     st.caption(words.source(record))
 
 
-def ask_text(selection: Selection) -> Asked:
+def ask_text(selection: Selection) -> StopQuestion:
     """Which of them writes English."""
     record = blindfold_record()
     numbers, writers = words.losses(record), record.writers()
     every_answer = (frozenset({MASKED}), frozenset({UNMASKED}), frozenset(RUNS), frozenset[str]())
-    return Asked(
+    return StopQuestion(
         question=words.TEXT_QUESTION,
         setting=words.TEXT_SETTING.format(**numbers),
         options=words.TEXT_OPTIONS,
@@ -128,14 +128,14 @@ def take_knob(number: int) -> None:
     choose(knob=str(number))
 
 
-def ask_trained(selection: Selection) -> Asked:
+def ask_trained(selection: Selection) -> StopQuestion:
     """Whether a trained decoder predicts this text better once it may see it."""
     masked = trace_of(selection, Edits())
     ahead = lookahead(masked, trace_of(selection, WITHOUT_MASK))
     if ahead is None:
         return no_next_token()
     numbers = words.trained(ahead, selection.checkpoint)
-    return Asked(
+    return StopQuestion(
         question=words.TRAINED_QUESTION,
         setting=words.TRAINED_SETTING.format(**numbers),
         options=words.TRAINED_OPTIONS,
@@ -148,9 +148,9 @@ def ask_trained(selection: Selection) -> Asked:
     )
 
 
-def no_next_token() -> Asked:
+def no_next_token() -> StopQuestion:
     """For a text of one token."""
-    return Asked(
+    return StopQuestion(
         question=words.TRAINED_QUESTION, setting="", options=words.TRAINED_OPTIONS, right=frozenset(), answer="",
         sentence="", picture=lambda seen: None, door=DOOR, unclear=words.ALONE,
     )  # fmt: skip

@@ -22,10 +22,10 @@ from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import unclear
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
-from pages.parts.state.session import changed, choose, current
+from pages.parts.state.session import changed_selection, choose, current
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.unit_grid import unit_grid
@@ -59,7 +59,7 @@ class Units:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class ActiveToken:
     """A token and one of the units that it makes active; None where it makes none so. units: to choose among."""
 
     place: int
@@ -77,7 +77,7 @@ class Vocabulary:
 
 def units_of(selection: Selection) -> Units:
     """The units over the selected text. A target spares a decoder beside the encoder its translation: none is shown."""
-    read = changed(selection, target=selection.target or ".")
+    read = changed_selection(selection, target=selection.target or ".")
     stack = trace_of(read, Edits()).text_stack
     layer = chosen_layer(selection, len(stack.blocks))
     of_text = kept_units((trace_key(read, Edits()), layer), read, layer)
@@ -110,12 +110,12 @@ def vocabulary_in(key: tuple[str, str, tuple[int, ...]], layer: int) -> Vocabula
     return Vocabulary(words=tuple(names), waking=waking)
 
 
-def ask(selection: Selection) -> Asked:
+def ask(selection: Selection) -> StopQuestion:
     """How many units are active for one token."""
     config, units = checkpoint_named(selection.checkpoint).config, units_of(selection)
     groups, active = words.counts_to_guess(units.count), units.of_text.counts[units.place]
     names = names_of(units, config)
-    return Asked(
+    return StopQuestion(
         question=words.QUESTION.format(**names),
         setting=words.SETTING.format(**names),
         options=[words.count_name(group, units.count) for group in groups],
@@ -142,16 +142,16 @@ def names_of(units: Units, config: Config) -> dict[str, str]:
     )
 
 
-def chosen_in(units: Units) -> Chosen:
+def chosen_in(units: Units) -> ActiveToken:
     """What the knob names, as "7.205"; else the token that is asked about, and the unit that it alone makes active."""
     first, _, second = units.selection.of(Path).knob.partition("-")[0].partition(".")
     place = next((at for at in range(len(units.tokens)) if str(at) == first), units.place)
     to_choose = tuple(most_particular(units.of_text.values, place, UNITS_TO_CHOOSE))
     unit = next((unit for unit in to_choose if str(unit) == second), next(iter(to_choose), None))
-    return Chosen(place=place, unit=unit, units=to_choose)
+    return ActiveToken(place=place, unit=unit, units=to_choose)
 
 
-def ask_about_words(selection: Selection) -> Asked:
+def ask_about_words(selection: Selection) -> StopQuestion:
     """How many words make the unit active that a token alone of its text makes so."""
     units = units_of(selection)
     unit = next(iter(most_particular(units.of_text.values, units.place, 1)), None)
@@ -171,7 +171,7 @@ def ask_about_words(selection: Selection) -> Asked:
         count=count,
         first=group_of(vocabulary, unit).words,
     )
-    return Asked(
+    return StopQuestion(
         question=words.WORDS_QUESTION.format(**names),
         setting=words.WORDS_SETTING.format(**names),
         options=[words.count_name(group, count) for group in groups],
@@ -244,7 +244,7 @@ def choose_unit(units: Units) -> None:
         st.markdown(words.act(units.tokens[chosen.place], chosen.unit, value, (len(vocabulary.words), share)))
 
 
-def select_layer_and_token(units: Units, chosen: Chosen) -> None:
+def select_layer_and_token(units: Units, chosen: ActiveToken) -> None:
     """Two lists beside each other."""
     names = [position_name(place, token) for place, token in enumerate(units.tokens)]
     layers = range(len(trace_of(units.selection, Edits()).text_stack.blocks))

@@ -7,12 +7,19 @@ import streamlit as st
 
 from model import Config, Edits
 from model.attention import split
-from model.measures.learn.heads.head_cut import counts_to_guess, cut, joined, origins, tokens_read, viewed
+from model.measures.learn.heads.head_cut import (
+    counts_to_guess,
+    cut_into_heads,
+    joined_queries,
+    origins,
+    tokens_read,
+    viewed_as_heads,
+)
 from model.measures.learn.heads.head_effects import HeadEffects, head_effects, shares_of_heads
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import answer_of, effects_of, unclear, why_no_effects
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
@@ -27,7 +34,7 @@ NAME = "How many heads does it need?"
 VIEWED, CUT = range(2)
 
 
-def ask_how_many(selection: Selection) -> Asked:
+def ask_how_many(selection: Selection) -> StopQuestion:
     """How many heads are left when another answer wins."""
     if why_not := why_no_effects(selection):
         return unclear(NAME, selection, why_not)
@@ -38,7 +45,7 @@ def ask_how_many(selection: Selection) -> Asked:
     counts = shares_of_heads(len(effects.sites))
     needed = len(effects.sites) - effects.spare
     muted = muted_heads(effects, effects.spare)
-    return Asked(
+    return StopQuestion(
         question=words.QUESTION.format(**names),
         setting=words.SETTING.format(**names),
         options=[words.range_name(each) for each in counts],
@@ -96,18 +103,18 @@ def take(number: int) -> None:
     choose(knob=str(number))
 
 
-def ask_about_cut(selection: Selection) -> Asked:
+def ask_about_cut(selection: Selection) -> StopQuestion:
     """How many tokens one head reads where the transpose is forgotten."""
     stack = trace_of(selection, Edits()).text_stack
     query = np.asarray(stack.blocks[0].self_attention.query)
     heads, count, head_width = query.shape
     if count == 1 or heads == 1:
         return unclear(NAME, selection, words.ONE_TOKEN if count == 1 else words.ONE_HEAD)
-    wrong = origins(viewed(joined(query), heads), query)
+    wrong = origins(viewed_as_heads(joined_queries(query), heads), query)
     read, tokens = tokens_read(wrong), stack.names()
     names = words.cut_words(tokens, read, tuple(wrong[1, 0].tolist()), (heads, head_width))
     guesses = counts_to_guess(count, len(read), heads)
-    return Asked(
+    return StopQuestion(
         question=words.CUT_QUESTION.format(**names),
         setting=words.CUT_SETTING.format(**names),
         options=[words.count_name(each, count) for each in guesses],
@@ -127,7 +134,7 @@ def chosen_code(selection: Selection) -> int:
 
 def show_cut(selection: Selection, query: np.ndarray, tokens: tuple[str, ...], code: int) -> None:
     """Whose numbers each head holds at each position."""
-    blocks = (viewed, cut)[code](joined(query), len(query))
+    blocks = (viewed_as_heads, cut_into_heads)[code](joined_queries(query), len(query))
     show_chart(
         ("learn_cut", trace_key(selection, Edits()), code),
         lambda: head_cut_chart(origins(blocks, query), tokens, theme=theme()),

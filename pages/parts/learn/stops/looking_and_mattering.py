@@ -14,11 +14,11 @@ from model.edits.interventions import mask_after, zero_ablate
 from model.measures.head_kinds import sides_of
 from model.measures.learn.heads.attention_to_word import AttentionToWord, attention_to_word, change_of
 from model.measures.learn.heads.clear_row import whole_words
-from model.measures.learn.heads.head_effects import HeadEffects, muting
+from model.measures.learn.heads.head_effects import HeadEffects, muting_edits
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import answer_of, effects_of, even_chance, outcome_under, unclear, why_no_effects
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
@@ -36,7 +36,7 @@ NAME = "Does looking mean mattering?"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class WordLookedAt:
     """The word that some head looks at hardest, the heads that do, and what muting heads does to the answer."""
 
     selection: Selection
@@ -69,7 +69,7 @@ class Looked:
     @cached_property
     def muted(self) -> tuple[float, bool]:
         """The answer's probability with these heads muted, and whether it is still the likeliest."""
-        return self.under(muting(self.heads))
+        return self.under(muting_edits(self.heads))
 
     @cached_property
     def forbidden(self) -> tuple[float, bool]:
@@ -90,7 +90,7 @@ class Looked:
         return {"checkpoint": self.selection.checkpoint, "text": self.selection.text, "attention": self.kind.name}
 
 
-def looked_at(selection: Selection) -> Looked | str:
+def looked_at(selection: Selection) -> WordLookedAt | str:
     """What is measured of a text before either round; or why there is nothing to ask."""
     trace = trace_of(selection, Edits())
     if why_not := why_no_effects(selection):
@@ -101,16 +101,16 @@ def looked_at(selection: Selection) -> Looked | str:
         return words.NO_WORD
     if not word.heads:
         return words.spread(word, kind.keys.tokens[word.key])
-    return Looked(selection=selection, kind=kind, word=word, effects=effects_of(selection))
+    return WordLookedAt(selection=selection, kind=kind, word=word, effects=effects_of(selection))
 
 
-def ask_about_muting(selection: Selection) -> Asked:
+def ask_about_muting(selection: Selection) -> StopQuestion:
     """What becomes of the answer when the heads that look hardest at a word are muted."""
     looked = looked_at(selection)
     if isinstance(looked, str):
         return unclear(NAME, selection, looked)
     right = change_of(looked.effects.plain, looked.muted[0], other_answer=not looked.muted[1])
-    return Asked(
+    return StopQuestion(
         question=words.MUTE_QUESTION.format(**looked.names),
         setting=words.mute_setting(looked.word).format(**looked.names),
         options=words.OPTIONS,
@@ -129,13 +129,13 @@ def ask_about_muting(selection: Selection) -> Asked:
     )
 
 
-def ask_about_forbidding(selection: Selection) -> Asked:
+def ask_about_forbidding(selection: Selection) -> StopQuestion:
     """What becomes of the answer when no head may look at that word."""
     looked = looked_at(selection)
     if isinstance(looked, str):
         return unclear(NAME, selection, looked)
     right = change_of(looked.effects.plain, looked.forbidden[0], other_answer=not looked.forbidden[1])
-    return Asked(
+    return StopQuestion(
         question=words.FORBID_QUESTION.format(**looked.names),
         setting=words.FORBID_SETTING.format(**looked.names),
         options=words.OPTIONS,
@@ -154,7 +154,7 @@ def ask_about_forbidding(selection: Selection) -> Asked:
     )
 
 
-def bars_of_muting(looked: Looked, *, seen: bool) -> Bars:
+def bars_of_muting(looked: WordLookedAt, *, seen: bool) -> Bars:
     """The passes of the first round, each with the answer's probability; None until it was guessed."""
     effects = looked.effects
     bars: Bars = {words.NONE_MUTED: effects.plain, words.these_muted(looked.word): looked.muted[0] if seen else None}
@@ -165,7 +165,7 @@ def bars_of_muting(looked: Looked, *, seen: bool) -> Bars:
     return bars if chosen == most else bars | {words.one_muted(effects.sites[chosen]): float(effects.alone[chosen])}
 
 
-def bars_of_forbidding(looked: Looked, *, seen: bool) -> Bars:
+def bars_of_forbidding(looked: WordLookedAt, *, seen: bool) -> Bars:
     """The passes of the second round."""
     bars: Bars = {words.NONE_MUTED: looked.effects.plain, words.these_muted(looked.word): looked.muted[0]}
     bars |= {words.forbidden(looked.token, looked.word.key): looked.forbidden[0] if seen else None}
@@ -175,7 +175,7 @@ def bars_of_forbidding(looked: Looked, *, seen: bool) -> Bars:
     return bars | {words.forbidden(looked.kind.keys.tokens[chosen], chosen): looked.without_key(chosen)[0]}
 
 
-def show_picture(looked: Looked, bars: Bars) -> None:
+def show_picture(looked: WordLookedAt, bars: Bars) -> None:
     """The passes as bars, and beside them where every head looks."""
     key = trace_key(looked.selection, Edits())
     left, right = st.columns([3, 2], gap="large")
@@ -197,7 +197,7 @@ def show_picture(looked: Looked, bars: Bars) -> None:
         st.caption(words.GRID.format(**looked.names))
 
 
-def show_heads(looked: Looked) -> None:
+def show_heads(looked: WordLookedAt) -> None:
     """Another head to mute, alone."""
     places, sites = range(len(looked.effects.sites)), looked.effects.sites
     names = [words.head_option(site, float(looked.word.given[site.layer, site.head])) for site in sites]
@@ -205,30 +205,30 @@ def show_heads(looked: Looked) -> None:
     select(words.CHOOSE_HEAD, places, chosen, take, key="head_alone", format_func=names.__getitem__, width=420)
 
 
-def chosen_head(looked: Looked) -> int:
+def chosen_head(looked: WordLookedAt) -> int:
     """The place of the head that the knob names; else of the one that changes the answer most."""
-    return chosen(looked.knob, list(range(len(looked.effects.sites))), looked.effects.most)
+    return chosen_place(looked.knob, list(range(len(looked.effects.sites))), looked.effects.most)
 
 
-def show_other_words(looked: Looked) -> None:
+def show_other_words(looked: WordLookedAt) -> None:
     """Another word to forbid."""
     names = {place: position_name(place, looked.kind.keys.tokens[place]) for place in forbiddable(looked)}
     chosen = chosen_word(looked)
     select(words.CHOOSE_WORD, list(names), chosen, take, key="word_forbidden", format_func=names.__getitem__, width=420)
 
 
-def chosen_word(looked: Looked) -> int:
+def chosen_word(looked: WordLookedAt) -> int:
     """The word that the knob names; else the one that was asked about."""
-    return chosen(looked.knob, forbiddable(looked), looked.word.key)
+    return chosen_place(looked.knob, forbiddable(looked), looked.word.key)
 
 
-def forbiddable(looked: Looked) -> list[int]:
+def forbiddable(looked: WordLookedAt) -> list[int]:
     """The words that can be chosen: whole ones, and the one that was asked about."""
     keys = looked.kind.keys
     return sorted({*whole_words(keys.tokens, keys.words, keys.special), looked.word.key})
 
 
-def chosen(knob: str, places: Sequence[int], opening: int) -> int:
+def chosen_place(knob: str, places: Sequence[int], opening: int) -> int:
     """The place that a knob names; the opening one where it names none of these."""
     return next((place for place in places if str(place) == knob), opening)
 

@@ -21,7 +21,7 @@ from pages.parts.cache import check_lengths, checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.sense_sentences import SENSES
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio
@@ -80,7 +80,7 @@ def unread_target(checkpoint: Checkpoint) -> str | None:
     return "." if checkpoint.config.is_encoder_decoder else None
 
 
-def ask(selection: Selection) -> Asked:
+def ask(selection: Selection) -> StopQuestion:
     """After which layer all eight are sorted."""
     check_lengths(selection.text)
     config = checkpoint_named(selection.checkpoint).config
@@ -89,7 +89,7 @@ def ask(selection: Selection) -> Asked:
     names = dict(zip(("first", "second"), SENSES[word].names, strict=True)) | {"word": word}
     reads = (words.BOTH_WAYS if config.has_encoder else words.CAUSAL).format(word=word)
     good = as_good_divisions(eight.senses.nearest[:, -1], eight.kinds)
-    return Asked(
+    return StopQuestion(
         question=words.QUESTION.format(word=word),
         setting=words.SETTING.format(**names, reads=reads),
         options=[*map(words.group_name, groups), words.NEVER],

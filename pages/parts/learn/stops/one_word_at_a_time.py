@@ -16,9 +16,9 @@ from model.measures.learn.order.changed_words import changed_words, counts_to_gu
 from model.measures.learn.order.written_steps import (
     CANDIDATES,
     NextToken,
-    Parting,
+    PartingStep,
     WrittenSteps,
-    parting,
+    parting_step,
     with_second,
     written_steps,
 )
@@ -29,13 +29,13 @@ from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import unclear
 from pages.parts.learn.sentence_rows import show_sentence_rows
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import with_text
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choices, choose
 from pages.parts.translate import productions
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate
-from pages.parts.translate.picture import Linked, best_reading, is_word, linked_of
+from pages.parts.translate.picture import WordLinks, best_reading, is_word, linked_of
 from pages.parts.translate.settings import MOMENTS, SENTENCES
 from pages.parts.widgets.binding import listed, select
 from pages.parts.widgets.charts import show_chart
@@ -62,10 +62,10 @@ def kept_writing(key: Key, text: str) -> WrittenSteps:
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def kept_parting(key: Key, texts: tuple[str, str]) -> Parting | None:
+def kept_parting(key: Key, texts: tuple[str, str]) -> PartingStep | None:
     """Where the translations of two texts part."""
     one, other = (kept_writing(key, text) for text in texts)
-    return parting(checkpoint_named(key[0]), texts, (one, other))
+    return parting_step(checkpoint_named(key[0]), texts, (one, other))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -95,7 +95,7 @@ def door(selection: Selection, step: int) -> Door:
 # An "s"
 
 
-def ask_about_letter(selection: Selection) -> Asked:
+def ask_about_letter(selection: Selection) -> StopQuestion:
     """How much of a translation changes with one letter."""
     if why_not := refusal(selection):
         return unclear(words.NAME, selection, why_not)
@@ -107,7 +107,7 @@ def ask_about_letter(selection: Selection) -> Asked:
     changed, parts = changed_words(one, two), kept_parting(checkpoint_key(selection.checkpoint), texts)
     names, counts = words.letter_words(selection.text, change, (one, two), changed), counts_to_guess(len(changed.first))
     step = 0 if parts is None else parts.step
-    return Asked(
+    return StopQuestion(
         question=words.LETTER_QUESTION.format(**names),
         setting=words.LETTER_SETTING.format(**names),
         options=[words.range_name(each) for each in counts],
@@ -155,7 +155,7 @@ class Links:
     checkpoint: Checkpoint
     written: WrittenSteps
     forced_pass: ForcedPass
-    linked: Linked
+    linked: WordLinks
     reading: tuple[int, ...]
 
     @cached_property
@@ -180,7 +180,7 @@ def written_links(selection: Selection) -> Links:
     )
 
 
-def ask_about_look(selection: Selection) -> Asked:
+def ask_about_look(selection: Selection) -> StopQuestion:
     """What becomes of the first token when the source word that gets most attention is hidden."""
     if "text" not in choices():  # the adjective of this one changes places in French
         selection = with_text(selection, SENTENCES[0])
@@ -194,7 +194,7 @@ def ask_about_look(selection: Selection) -> Asked:
     after, hidden = kept_hidden(checkpoint_key(selection.checkpoint), selection.text, place, links)
     names = words.look_words(links.written, (sources.words[place], share), selection.text, (after, hidden[0]))
     outcome = words.look_outcome(links.written, after=after, stays=hidden[0].token_id == links.written.ids[0])
-    return Asked(
+    return StopQuestion(
         question=words.LOOK_QUESTION.format(**names),
         setting=words.LOOK_SETTING.format(**names),
         options=[option.format(**names) for option in words.LOOK_OPTIONS],
@@ -294,7 +294,7 @@ def take_word(steps: int) -> None:
 # Another token
 
 
-def ask_about_force(selection: Selection) -> Asked:
+def ask_about_force(selection: Selection) -> StopQuestion:
     """How much of a translation changes where the decoder is given the second candidate at one step."""
     if why_not := refusal(selection):
         return unclear(words.NAME, selection, why_not)
@@ -304,9 +304,9 @@ def ask_about_force(selection: Selection) -> Asked:
         return unclear(words.NAME, selection, words.NO_FORCE)
     other = kept_second(checkpoint_key(selection.checkpoint), selection.text, step)
     changed = changed_words(written.text, other.text)
-    count, counts = others_changed(changed, beginning(selection, other)), counts_to_guess(len(changed.first))
+    count, counts = others_changed(changed, given_text(selection, other)), counts_to_guess(len(changed.first))
     names = words.force_words(written, step, other.text, count)
-    return Asked(
+    return StopQuestion(
         question=words.FORCE_QUESTION.format(**names),
         setting=words.FORCE_SETTING.format(**names),
         options=[words.range_name(each) for each in counts],
@@ -319,7 +319,7 @@ def ask_about_force(selection: Selection) -> Asked:
     )
 
 
-def beginning(selection: Selection, other: WrittenSteps) -> str:
+def given_text(selection: Selection, other: WrittenSteps) -> str:
     """The text of the tokens that the decoder was given."""
     return checkpoint_named(selection.checkpoint).tokenizer.decode(other.ids[: other.forced])
 

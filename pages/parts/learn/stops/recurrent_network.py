@@ -14,7 +14,7 @@ from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.cost_measurement import costs_shown, offer_to_measure
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
@@ -46,16 +46,16 @@ def take_knob(option: str) -> None:
 # The gradient
 
 
-def ask_gradient(selection: Selection) -> Asked:
+def ask_gradient(selection: Selection) -> StopQuestion:
     """How much of the gradient reaches the first token."""
     if len(trace_of(selection, Edits()).text_stack.ids) < 2:
-        return Asked(
+        return StopQuestion(
             question=words.GRADIENT_QUESTION, setting="", options=words.GRADIENT_OPTIONS, right=frozenset(), answer="",
             sentence="", picture=lambda seen: None, door=DOOR, unclear=words.GRADIENT_ALONE,
         )  # fmt: skip
     reach = reach_of(selection, "0")
     numbers = words.gradient(reach)
-    return Asked(
+    return StopQuestion(
         question=words.GRADIENT_QUESTION,
         setting=words.GRADIENT_SETTING.format(**numbers),
         options=words.GRADIENT_OPTIONS,
@@ -102,12 +102,12 @@ def choose_bias(selection: Selection) -> None:
 # Time and memory
 
 
-def ask_cost(selection: Selection) -> Asked:
+def ask_cost(selection: Selection) -> StopQuestion:
     """From which length on the Transformer is faster."""
     measured, _ = costs_shown()
     start = faster_from(measured, "transformer")
     numbers = words.cost(measured, start, parameters=cost_record().models["transformer"])
-    return Asked(
+    return StopQuestion(
         question=words.COST_QUESTION,
         setting=words.COST_SETTING.format(**numbers),
         options=words.COST_OPTIONS,
@@ -142,11 +142,11 @@ def measure_or_draw(selection: Selection) -> None:
 # What both learn
 
 
-def ask_trained(selection: Selection) -> Asked:
+def ask_trained(selection: Selection) -> StopQuestion:
     """Which of them judges more reviews rightly."""
     record = training_record()
     numbers, better = words.trained(record), record.better()
-    return Asked(
+    return StopQuestion(
         question=words.TRAINED_QUESTION.format(**numbers),
         setting=words.TRAINED_SETTING.format(**numbers),
         options=words.TRAINED_OPTIONS,

@@ -26,7 +26,7 @@ from pages.parts.cache import checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import unclear
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of, with_text
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
@@ -47,7 +47,7 @@ def without_residuals(checkpoint: Checkpoint) -> Edits:
     return Edits(without_residual=frozenset(site for _, site in every_sublayer(checkpoint.config)))
 
 
-def ask_about_verdicts(selection: Selection) -> Asked:
+def ask_about_verdicts(selection: Selection) -> StopQuestion:
     """What is left of the differences between verdicts."""
     checkpoint = checkpoint_named(selection.checkpoint)
     sentences = words.sentences_of(selection.text, EXAMPLES)
@@ -59,7 +59,7 @@ def ask_about_verdicts(selection: Selection) -> Asked:
     left = range_left(range_of(before), range_of(after))
     names = words.verdict_words(range_of(before), range_of(after), left, len(sentences), label)
     right = step_of_ratio(left)
-    return Asked(
+    return StopQuestion(
         question=words.VERDICT_QUESTION.format(**names),
         setting=words.VERDICT_SETTING.format(**names),
         options=words.VERDICT_OPTIONS,
@@ -97,7 +97,7 @@ def break_door(selection: Selection) -> Door:
     )
 
 
-def ask_about_tokens(selection: Selection) -> Asked:
+def ask_about_tokens(selection: Selection) -> StopQuestion:
     """How different the tokens' vectors are after the last layer."""
     checkpoint = checkpoint_named(selection.checkpoint)
     traces = [trace_of(selection, edits).text_stack for edits in (Edits(), without_residuals(checkpoint))]
@@ -105,7 +105,7 @@ def ask_about_tokens(selection: Selection) -> Asked:
         return unclear(words.NAME, selection, words.ONE_TOKEN)
     kept, bare = map(spread_by_layer, traces)
     names, right = words.spread_words(kept, bare, len(traces[0].ids)), words.spread_option(kept, bare)
-    return Asked(
+    return StopQuestion(
         question=words.SPREAD_QUESTION,
         setting=words.SPREAD_SETTING.format(**names),
         options=words.SPREAD_OPTIONS,
@@ -142,7 +142,7 @@ def choose_stack(selection: Selection) -> None:
     radio(words.DEPTH, LAYERS, chosen, lambda one: choose(knob=one), key="stack_depth", format_func=names.__getitem__)
 
 
-def ask_about_norm(selection: Selection) -> Asked:
+def ask_about_norm(selection: Selection) -> StopQuestion:
     """What a norm makes of a vector that is twice as long."""
     checkpoint = checkpoint_named(selection.checkpoint)
     norm, place = first_norm(checkpoint), word_of(selection)
@@ -153,7 +153,7 @@ def ask_about_norm(selection: Selection) -> Asked:
     has_shift = getattr(norm, "bias", None) is not None
     names = words.norm_words(stack.names()[place], steps, has_shift=has_shift)
     same = steps.doubled < SAME * 100
-    return Asked(
+    return StopQuestion(
         question=words.NORM_QUESTION,
         setting=words.NORM_SETTING.format(**names),
         options=words.NORM_OPTIONS,

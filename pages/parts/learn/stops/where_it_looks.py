@@ -11,7 +11,7 @@ from model.attention import scaled_dot_product_attention
 from model.measures.learn.heads.clear_row import ClearRow, at_query, clear_row, whole_words
 from pages.parts.frame.theme import theme
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
@@ -25,7 +25,7 @@ from viz.tokens import position_name
 MOST_BUTTONS = 12  # words that stand side by side; more are a list
 
 
-def ask(selection: Selection) -> Asked:
+def ask(selection: Selection) -> StopQuestion:
     """Which key gets most of a row."""
     kind = next(iter(kinds_of(trace_of(selection, Edits())).values()))
     places = whole_words(kind.keys.tokens, kind.keys.words, kind.keys.special)
@@ -34,7 +34,7 @@ def ask(selection: Selection) -> Asked:
         return unclear(selection, words.ALONE if row is None else words.UNCLEAR)
     named, options = words.words(row, kind), sorted((row.key, *row.others))
     chosen = chosen_row(selection, kind, places, row)
-    return Asked(
+    return StopQuestion(
         question=words.QUESTION.format(**named),
         setting=words.SETTING.format(**named),
         options=words.option_names(row, kind, options),
@@ -60,9 +60,9 @@ def chosen_row(selection: Selection, kind: Kind, places: Sequence[int], row: Cle
     return at_query(row, np.stack(kind.weights), place)
 
 
-def unclear(selection: Selection, why: str) -> Asked:
+def unclear(selection: Selection, why: str) -> StopQuestion:
     """Nothing to guess."""
-    return Asked(
+    return StopQuestion(
         question=STOP.name,
         setting="",
         options=(),

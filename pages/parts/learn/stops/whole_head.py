@@ -14,14 +14,14 @@ from model.measures.learn.heads.score_scale import (
     mean_sharpness,
     most_changed,
     sharpness_by_head,
-    untrained,
+    untrained_stack,
     without_division,
 )
 from model.measures.whole_head import WholeHead, whole_head
 from model.scores import masked_scores
 from pages.parts.cache import checkpoint_named
 from pages.parts.inside.head_matrices import head_matrices
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.state.selection import EXAMPLES, Selection
 from viz.explorer.attention_kinds import Text, text_of
@@ -35,7 +35,7 @@ PAPER = (
 )
 
 
-class Measured(NamedTuple):
+class ScaleMeasurement(NamedTuple):
     """The head whose rows change most without the division, and what all heads do, trained and untrained."""
 
     layer: int
@@ -52,13 +52,13 @@ def can_use(config: Config) -> bool:
 
 
 @st.cache_data(show_spinner=False, max_entries=128)
-def measured(key: object, _selection: Selection) -> Measured:
+def scale_measurement(key: object, _selection: Selection) -> ScaleMeasurement:
     """All numbers of the stop; the key decides them."""
     checkpoint, before = checkpoint_named(_selection.checkpoint), trace_of(_selection, Edits())
     sharp = sharpness_by_head(before.text_stack)
-    fresh = untrained(checkpoint.config, before.text_stack.ids.tolist())
+    fresh = untrained_stack(checkpoint.config, before.text_stack.ids.tolist())
     layer, head = most_changed(sharp)
-    return Measured(
+    return ScaleMeasurement(
         layer=layer,
         head=head,
         sharp=sharp[layer][head],
@@ -68,7 +68,7 @@ def measured(key: object, _selection: Selection) -> Measured:
     )
 
 
-def trained_head(selection: Selection, here: Measured) -> WholeHead:
+def trained_head(selection: Selection, here: ScaleMeasurement) -> WholeHead:
     """The head as the checkpoint has it."""
     return whole_head(trace_of(selection, Edits()).text_stack.blocks[here.layer].self_attention, here.head)
 
@@ -77,7 +77,7 @@ def trained_head(selection: Selection, here: Measured) -> WholeHead:
 def untrained_head(key: object, _selection: Selection, layer: int, head: int) -> WholeHead:
     """The same of the model that nobody trained. Few are kept: of a long text it takes some megabytes."""
     ids = trace_of(_selection, Edits()).text_stack.ids.tolist()
-    stack = untrained(checkpoint_named(_selection.checkpoint).config, ids)
+    stack = untrained_stack(checkpoint_named(_selection.checkpoint).config, ids)
     return whole_head(stack.blocks[layer].self_attention, head)
 
 
@@ -87,18 +87,18 @@ def text_read(selection: Selection) -> Text:
     return text_of("decoder" if trace.encoder is None else "encoder", trace.text_stack)
 
 
-def ask(selection: Selection) -> Asked:
+def ask(selection: Selection) -> StopQuestion:
     """What happens to the answer without the division."""
-    text, here = text_read(selection), measured(trace_key(selection, Edits()), selection)
+    text, here = text_read(selection), scale_measurement(trace_key(selection, Edits()), selection)
     checkpoint, result, head = checkpoint_named(selection.checkpoint), here.result, trained_head(selection, here)
-    answer = named(checkpoint, result, result.outcome.answers[0])
-    other = "" if result.other is None else named(checkpoint, result, result.other)
+    answer = outcome_name(checkpoint, result, result.outcome.answers[0])
+    other = "" if result.other is None else outcome_name(checkpoint, result, result.other)
     names = {
         **words.place(here.layer, here.head),
         **words.outcome_words(result, answer, other),
         **words.sharp_words(here.sharp, here.everywhere, head.query.shape[1], biased=head.bias is not None),
     }
-    return Asked(
+    return StopQuestion(
         question=words.QUESTION.format(**names),
         setting=words.SETTING.format(**names),
         options=words.OPTIONS,
@@ -112,10 +112,10 @@ def ask(selection: Selection) -> Asked:
     )
 
 
-def ask_untrained(selection: Selection) -> Asked:
+def ask_untrained(selection: Selection) -> StopQuestion:
     """How widely the products of an untrained head spread."""
     key, text = trace_key(selection, Edits()), text_read(selection)
-    here = measured(key, selection)
+    here = scale_measurement(key, selection)
     if len(text.tokens) < 2:
         return ask(selection)
     width = checkpoint_named(selection.checkpoint).config.head_width
@@ -128,7 +128,7 @@ def ask_untrained(selection: Selection) -> Asked:
         else:
             show_head(trained_head(selection, here), text, words.TRAINED.format(**names), knob=False)
 
-    return Asked(
+    return StopQuestion(
         question=words.SPREAD_QUESTION.format(**names),
         setting=words.SPREAD_SETTING.format(**names),
         options=words.SPREAD_OPTIONS,
@@ -151,14 +151,14 @@ def show_act(sentence: str) -> None:
     st.markdown(sentence)
 
 
-def named(checkpoint: Checkpoint, result: WithoutDivision, answer: int) -> str:
+def outcome_name(checkpoint: Checkpoint, result: WithoutDivision, answer: int) -> str:
     """A label, or a token that may come next."""
     kind = result.outcome.kind
     name = checkpoint.config.labels[answer] if kind == "label" else checkpoint.tokenizer.pieces([answer])[0]
     return words.answer_name(kind, name)
 
 
-def door(here: Measured) -> Door:
+def door(here: ScaleMeasurement) -> Door:
     """The same head on the page Inside a head."""
     return Door(
         page="inside",

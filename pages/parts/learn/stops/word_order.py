@@ -21,10 +21,10 @@ from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import even_chance, unclear
 from pages.parts.learn.sentence_rows import show_sentence_rows
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of, with_text
 from pages.parts.state.selection import EXAMPLES, Selection
-from pages.parts.state.session import changed, choices, choose
+from pages.parts.state.session import changed_selection, choices, choose
 from pages.parts.widgets.binding import listed, select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.heads.verdicts import verdict_chart
@@ -111,14 +111,14 @@ def orders_of(selection: Selection) -> Orders | None:
     return None if other is None else Orders(selection=selection, other=with_text(selection, other))
 
 
-def ask_about_order(selection: Selection) -> Asked:
+def ask_about_order(selection: Selection) -> StopQuestion:
     """What the verdict is on the same words in another order."""
     orders = orders_of(selection)
     if orders is None:
         return unclear(word_order.NAME, selection, word_order.NO_ORDER)
     plain, names = orders.plain, orders.names
     right = change_of(plain.first, plain.second, other_answer=not plain.same_answer)
-    return Asked(
+    return StopQuestion(
         question=word_order.ORDER_QUESTION,
         setting=word_order.ORDER_SETTING.format(**names),
         options=word_order.ORDER_OPTIONS,
@@ -177,7 +177,7 @@ def take_knob(number: int) -> None:
     choose(knob=str(number))
 
 
-def ask_about_positions(selection: Selection) -> Asked:
+def ask_about_positions(selection: Selection) -> StopQuestion:
     """How far the verdicts are apart without positions."""
     orders = orders_of(selection)
     if checkpoint_named(selection.checkpoint).config.positions == "none":
@@ -186,7 +186,7 @@ def ask_about_positions(selection: Selection) -> Asked:
         return unclear(word_order.NAME, selection, word_order.NO_ORDER)
     bare, names, right = orders.bare, orders.names, word_order.bare_option(orders.bare)
     alike = same_tokens(orders.checkpoint.tokenizer, selection.text, orders.other.text)
-    return Asked(
+    return StopQuestion(
         question=word_order.BARE_QUESTION,
         setting=word_order.BARE_SETTING.format(**names),
         options=word_order.BARE_OPTIONS,
@@ -224,13 +224,13 @@ def bars_of_positions(orders: Orders, shift: int, *, seen: bool) -> dict[str, fl
     shares = (plain.first, plain.second, *((bare.first, bare.second) if seen else (None, None)))
     bars = dict(zip((*word_order.BARS, *word_order.BARE_BARS), shares, strict=True))
     if shift:
-        moved = orders.verdicts(shifted(orders.checkpoint.config.stacks, shift))
+        moved = orders.verdicts(shifted_stacks(orders.checkpoint.config.stacks, shift))
         names = [name.format(by=f"{shift:,}") for name in word_order.SHIFTED_BARS]
         bars |= dict(zip(names, (moved.first, moved.second), strict=True))
     return bars
 
 
-def shifted(stacks: Sequence[str], by: int) -> Edits:
+def shifted_stacks(stacks: Sequence[str], by: int) -> Edits:
     """The positions of these stacks moved on."""
     return Edits(shifted=frozenset(Shift(stack, by) for stack in stacks))
 
@@ -248,7 +248,7 @@ def show_waves(orders: Orders) -> None:
 
 def show_hands(orders: Orders, shift: int) -> None:
     """The same vectors as hands of clocks, before the positions are moved and after."""
-    edits, width = shifted(orders.checkpoint.config.stacks, shift), orders.checkpoint.config.width
+    edits, width = shifted_stacks(orders.checkpoint.config.stacks, shift), orders.checkpoint.config.width
     pairs = clock_pairs(width)
     before, after = (
         hand_angles(np.asarray(trace_of(orders.selection, each).text_stack.embedding.position)[:MOST_HANDS], pairs)
@@ -293,10 +293,10 @@ def choose_shift(label: str, shifts: Sequence[int], chosen: int) -> None:
         st.select_slider(label, shifts, **listed("positions_moved", shifts, chosen, take_knob), **look)
 
 
-def ask_about_french(selection: Selection) -> Asked:
+def ask_about_french(selection: Selection) -> StopQuestion:
     """What a translator makes of two orders without positions."""
     text = selection.text if "text" in choices() else FRENCH_TEXT
-    source = with_text(changed(selection, checkpoint=TRANSLATOR), text)
+    source = with_text(changed_selection(selection, checkpoint=TRANSLATOR), text)
     tokenizer = checkpoint_named(TRANSLATOR).tokenizer
     count = len(tokenizer.encode(text).ids)
     if count > MOST_TRANSLATED:
@@ -308,7 +308,7 @@ def ask_about_french(selection: Selection) -> Asked:
     plain, bare = (translations(texts, edits) for edits in (Edits(), WITHOUT))
     lost, _ = lost_words(plain[0], bare[0])
     names, count = word_order.french_words(TRANSLATOR, texts, plain, bare, lost), sum(lost)
-    return Asked(
+    return StopQuestion(
         question=word_order.FRENCH_QUESTION.format(**names),
         setting=word_order.FRENCH_SETTING.format(**names),
         options=word_order.FRENCH_OPTIONS,
@@ -355,7 +355,7 @@ def show_translations(
     columns: dict[str, Sequence[str | None]] = {with_positions: plain, without: bare or (None, None)}
     shift = english_shift(source)
     if bare is not None and shift:
-        columns[moved.format(by=f"{shift:,}")] = translations(texts, shifted(("encoder",), shift))
+        columns[moved.format(by=f"{shift:,}")] = translations(texts, shifted_stacks(("encoder",), shift))
     marked = {} if bare is None else dict(zip((with_positions, without), lost_words(plain[0], bare[0]), strict=True))
     show_sentence_rows(word_order.french_groups(texts, columns, marked), theme(), key="french_orders")
 

@@ -12,7 +12,7 @@ from model.transformer import Transformer
 from pages.parts.cache import check_lengths, checkpoint_key, checkpoint_named, purpose_of
 from pages.parts.frame.theme import theme
 from pages.parts.learn.settings import Path
-from pages.parts.learn.stop import Asked, Door, Stop
+from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
@@ -84,7 +84,7 @@ def rows_in(key: tuple[str, str, tuple[int, ...]], asked: Sequence[str]) -> dict
     return nearest_rows(table, whole_words(checkpoint.tokenizer.pieces(range(len(table)))), asked, NEAREST)
 
 
-def ask(selection: Selection) -> Asked:
+def ask(selection: Selection) -> StopQuestion:
     """Which of several lists of neighbours comes from the table of the model on the screen."""
     tables = tables_of(selection)
     door = Door(page="inside", label=words.DOOR, explained=words.DOOR_EXPLAINED)
@@ -93,7 +93,7 @@ def ask(selection: Selection) -> Asked:
     rows = tables.of(tables.word)
     names = words.asked_words(tables.word, rows, tables.models)
     options = sorted({words.option(row.neighbours) for row in rows.values()})
-    return Asked(
+    return StopQuestion(
         question=words.QUESTION.format(**names),
         setting=words.SETTING.format(**names),
         options=[markdown_text(option) for option in options],
@@ -106,9 +106,9 @@ def ask(selection: Selection) -> Asked:
     )
 
 
-def no_word(tables: WordTables, door: Door) -> Asked:
+def no_word(tables: WordTables, door: Door) -> StopQuestion:
     """What the stop says of a text without a word that two tables know."""
-    return Asked(
+    return StopQuestion(
         question=words.NAME,
         setting="",
         options=(),

@@ -88,9 +88,9 @@ def test_ids_are_read_as_the_target_s_model_reads_them(both):
     processor = theirs.spm_target
     for text in FRENCH[:4]:
         ids = theirs(text_target=text).input_ids
-        known = [piece for piece in theirs.convert_ids_to_tokens(ids) if piece not in ("<unk>", "</s>")]
+        pieces = [piece for piece in theirs.convert_ids_to_tokens(ids) if piece not in ("<unk>", "</s>")]
         decoded = checkpoint.tokenizer.decode([theirs.pad_token_id, *ids])
-        assert decoded == processor.decode_pieces(known)
+        assert decoded == processor.decode_pieces(pieces)
         assert decoded == theirs.decode(ids, skip_special_tokens=True)
 
 

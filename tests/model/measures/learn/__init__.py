@@ -1,0 +1,1 @@
+"""The measures of the page Learn, each against a second computation."""

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.sentences.token_strip import ink_on
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme, colour_at, colour_scale
 from viz.tokens import counted, visible
@@ -46,7 +46,7 @@ def head_cut_chart(
         limit={"expr": f"width / {min(positions, MOST)} - 4"},
     ).encode(text="token:N", color=alt.Color("ink:N", scale=None))
     drawn = alt.LayerChart(layer=[cells, names]).resolve_scale(color="independent")
-    return configured(drawn.properties(width="container", height=AROUND + CELL * heads), theme, framed=False)
+    return with_page_style(drawn.properties(width="container", height=AROUND + CELL * heads), theme, framed=False)
 
 
 def record(

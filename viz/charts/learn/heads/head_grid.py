@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.sentences.token_strip import ink_on
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme, colour_at, colour_scale
 from viz.tokens import counted, percent
@@ -50,7 +50,7 @@ def head_grid(
         text="mark:N", color=alt.Color("ink:N", scale=None)
     )
     chart = alt.LayerChart(layer=[cells, crosses]).resolve_scale(color="independent")
-    return configured(chart.properties(width="container", height=AROUND + CELL * layers), theme)
+    return with_page_style(chart.properties(width="container", height=AROUND + CELL * layers), theme)
 
 
 def record(place: tuple[int, int], share: float, fill: str) -> dict[str, Any]:

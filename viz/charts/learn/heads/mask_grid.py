@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import visible
 
@@ -47,7 +47,7 @@ def mask_grids(text: str, masks: dict[str, Bool[np.ndarray, "query key"]], *, th
     placed = {"x": "left:Q", "y": "top:Q", "text": "text:N"}
     layers = [cells, rings.encode(x="across:Q", y="down:Q"), labels.encode(**placed), titles.encode(**placed)]
     chart = alt.LayerChart(layer=layers).properties(width="container", height=ROW * (size + 2))
-    return configured(chart, theme, framed=False)
+    return with_page_style(chart, theme, framed=False)
 
 
 def letters(text: str, masks: dict[str, Bool[np.ndarray, "query key"]], gap: int) -> list[dict[str, object]]:

@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent
 
@@ -41,9 +41,9 @@ def muted_heads_chart(
         y=alt.Y("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%", tickCount=5)),
         tooltip=[alt.Tooltip("count:Q", title="muted"), alt.Tooltip("share:Q", format=".4f"), "answer:N"],
     )
-    layers = [base.mark_line(color=theme.accent), points(base, theme), *marked(rows, chosen, last, theme)]
+    layers = [base.mark_line(color=theme.accent), points(base, theme), *chosen_number(rows, chosen, last, theme)]
     drawn = alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT)
-    return configured(drawn, theme)
+    return with_page_style(drawn, theme)
 
 
 def points(base: alt.Chart, theme: Theme) -> alt.Chart:
@@ -56,7 +56,7 @@ def points(base: alt.Chart, theme: Theme) -> alt.Chart:
     )
 
 
-def marked(rows: list[dict], chosen: int, last: int, theme: Theme) -> list[alt.Chart]:
+def chosen_number(rows: list[dict], chosen: int, last: int, theme: Theme) -> list[alt.Chart]:
     """The chosen number: a line up to its point, and the probability beside it."""
     row = rows[min(chosen, len(rows) - 1)]
     right = row["count"] > last / 2

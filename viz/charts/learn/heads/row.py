@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.charts.share_bars import largest
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent, visible
@@ -47,7 +47,7 @@ def row_chart(
     layers = [floor(base, theme), *words(base, len(rows), theme)]
     layers += [mark_of_query(base, len(rows), theme), *([] if hidden else bars(base, len(rows), theme))]
     drawn = alt.LayerChart(layer=layers).properties(width="container", height=BARS + WORDS)
-    return configured(drawn, theme, framed=False)
+    return with_page_style(drawn, theme, framed=False)
 
 
 def row_records(tokens: Sequence[str], weights: Sequence[float], query: int, key: int | None) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT, FONT_SIZE, LIGHT, Theme
 from viz.tokens import percent
 
@@ -55,7 +55,7 @@ def verdict_chart(
         rule = alt.Chart(data_of([{"even": even}])).mark_rule(strokeDash=[4, 3], color=theme.quiet)
         layers.append(rule.encode(x="even:Q"))
     drawn = alt.LayerChart(layer=layers).properties(width="container", height=AROUND + LINE * len(rows))
-    return configured(drawn, theme, framed=False)
+    return with_page_style(drawn, theme, framed=False)
 
 
 def axis() -> alt.Axis:

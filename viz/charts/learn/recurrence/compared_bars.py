@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import altair as alt
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 
 HEIGHT = 320
@@ -57,4 +57,4 @@ def compared_bars(
     layers = [base.mark_bar(clip=True).encode(y=height, color=alt.Color("model:N", scale=scale, legend=look))]
     if 2 * len(groups) <= NUMBERED:
         layers.append(base.mark_text(dy=-8, fontSize=FONT_SIZE - 2, color=theme.text).encode(y=height, text="label:N"))
-    return configured(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)
+    return with_page_style(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)

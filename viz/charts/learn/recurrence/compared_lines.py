@@ -7,7 +7,7 @@ from typing import Any, Literal
 import altair as alt
 
 from viz.charts.chart_data import data_of
-from viz.charts.lines import configured
+from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 
 HEIGHT = 320
@@ -78,7 +78,7 @@ def compared_lines(
     layers = [base.mark_line(strokeWidth=2.5).encode(strokeDash=dash)]
     if max(len(line.values) for line in lines) <= POINTS:
         layers.append(base.mark_point(size=45, filled=True, opacity=1))
-    return configured(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)
+    return with_page_style(alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT), theme)
 
 
 def scale(of: Axis, values: Sequence[Number]) -> alt.Scale:

@@ -6,9 +6,9 @@ from typing import Any
 
 import altair as alt
 
-from model.measures.learn.sizes.costs import Timed
+from model.measures.learn.sizes.costs import TimedLength
 from viz.charts.chart_data import data_of
-from viz.charts.lines import Line, configured, line_chart
+from viz.charts.lines import Line, line_chart, with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 
 ROW, BAR = 56, 12  # pixels
@@ -48,10 +48,12 @@ def parameter_bars(
     below = base.mark_text(align="left", dy=15, fontSize=FONT_SIZE - 2, color=theme.quiet)
     written = below.encode(x=alt.value(0), text="formula:N")
     chart = alt.LayerChart(layer=[bars, at_left, at_right, written])
-    return configured(chart.properties(width="container", height=ROW * len(rows)), theme, framed=False)
+    return with_page_style(chart.properties(width="container", height=ROW * len(rows)), theme, framed=False)
 
 
-def time_lines(recorded: Sequence[Timed], live: Sequence[Timed] = (), *, theme: Theme = LIGHT) -> alt.LayerChart:
+def time_lines(
+    recorded: Sequence[TimedLength], live: Sequence[TimedLength] = (), *, theme: Theme = LIGHT
+) -> alt.LayerChart:
     """Milliseconds over tokens, both in powers of two: a forward pass and a training step, recorded and live."""
     places = [point.tokens for point in recorded]
     lines: dict[str, Line] = {}

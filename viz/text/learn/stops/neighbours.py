@@ -31,7 +31,7 @@ OF_BANK = (
     " We chose these eight from twenty sentences because all are right at the end. Other choices of four and four have "
     "{mean} right on average."
 )
-MEAN_OF_BANK = 7.1  # of 8, at the last layer of stories: counted in tests/pages/learn/test_neighbours.py
+MEAN_OF_BANK = 7.1  # of 8, at the last layer of stories: counted in tests/pages/learn/test_words_neighbours_units.py
 TABLE_ALT = (
     "The sentences in two groups; for the start and after every layer the number of the sentence in which the word’s "
     "vector is nearest, with a tick where it is of the same sense."
@@ -91,6 +91,6 @@ def act(word: str, senses: SortedSenses, *, chosen_from_twenty: bool) -> str:
     return f"{chosen(word, senses)} {HOW_CHOSEN.format(word=word)}{of_bank}"
 
 
-def no_word(known: Sequence[str]) -> str:
+def no_word(words: Sequence[str]) -> str:
     """That the text has none of the words."""
-    return NO_WORD.format(words=markdown_text(", ".join(f"“{visible(word)}”" for word in known)))
+    return NO_WORD.format(words=markdown_text(", ".join(f"“{visible(word)}”" for word in words)))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from model.measures.learn.order.changed_words import ChangedWords, OtherNumber
-from model.measures.learn.order.written_steps import NextToken, Parting, WrittenSteps
-from viz.sentences.sentence_rows import Group, Row
+from model.measures.learn.order.written_steps import NextToken, PartingStep, WrittenSteps
+from viz.sentences.sentence_rows import Row, RowGroup
 from viz.text.learn.stops.word_order import shortened
 from viz.tokens import counted, markdown_text, percent, position_name, visible
 
@@ -121,7 +121,7 @@ def letter_words(text: str, change: OtherNumber, french: Sequence[str], changed:
     }
 
 
-def parted(parting: Parting | None) -> str:
+def parted(parting: PartingStep | None) -> str:
     """Where two translations part, and what the two tokens' probabilities are there."""
     if parting is None:
         return NOT_PARTED
@@ -136,11 +136,11 @@ def parted(parting: Parting | None) -> str:
     )
 
 
-def letter_rows(texts: Sequence[str], changed: ChangedWords, french: Sequence[str], *, seen: bool) -> list[Group]:
+def letter_rows(texts: Sequence[str], changed: ChangedWords, french: Sequence[str], *, seen: bool) -> list[RowGroup]:
     """Both sentences over their translations; the changed words are marked once they may be seen."""
     first = Row(label=texts[0], text=french[0], marked=changed.gone if seen else ())
     second = Row(label=texts[1], text=french[1] if seen else None, marked=changed.new if seen else ())
-    return [Group(title="", rows=[first]), Group(title="", rows=[second])]
+    return [RowGroup(title="", rows=[first]), RowGroup(title="", rows=[second])]
 
 
 def look_words(
@@ -185,11 +185,11 @@ def force_words(written: WrittenSteps, step: int, other: str, count: int) -> dic
     }
 
 
-def force_rows(french: str, changed: ChangedWords | None, other: str | None, step: int) -> list[Group]:
+def force_rows(french: str, changed: ChangedWords | None, other: str | None, step: int) -> list[RowGroup]:
     """The translation as it was, and the other one; changed words are marked. None: not to be seen yet."""
     own = Row(label=OWN_ROW, text=french, marked=() if changed is None else changed.gone)
     forced = Row(label=FORCED_ROW.format(step=counted(step)), text=other, marked=() if changed is None else changed.new)
-    return [Group(title="", rows=[own]), Group(title="", rows=[forced])]
+    return [RowGroup(title="", rows=[own]), RowGroup(title="", rows=[forced])]
 
 
 def step_name(written: WrittenSteps, step: int) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from model.measures.learn.order.two_verdicts import TwoVerdicts
 from model.measures.positions.swapped_order import places_to_swap
 from model.trace import StackTrace
-from viz.sentences.sentence_rows import Group, Row
+from viz.sentences.sentence_rows import Row, RowGroup
 from viz.text.learn.answers import LABELS, OTHER_WRONG, answer_name
 from viz.text.swapped_halves import swapped_halves, word_span
 from viz.text.swapped_spans import swapped_spans
@@ -232,13 +232,13 @@ def french_groups(
     texts: Sequence[str],
     translations: Mapping[str, Sequence[str | None]],
     marked: Mapping[str, Sequence[bool]],
-) -> list[Group]:
+) -> list[RowGroup]:
     """The two orders under each heading, each over its translation; None is one that may not be seen yet.
 
     marked: by heading, the words of the first order's translation that are marked.
     """
     return [
-        Group(
+        RowGroup(
             title=title,
             rows=[
                 Row(label=text, text=french, marked=() if place else marked.get(title, ()))

@@ -15,9 +15,9 @@ from model.measures.learn.heads.score_scale import (
     most_changed,
     sharpness,
     sharpness_by_head,
-    undivided,
-    untrained,
+    untrained_stack,
     without_division,
+    without_scale,
 )
 from tests import tiny
 
@@ -37,13 +37,13 @@ def test_without_the_division_a_head_is_what_numpy_says(changes):
     scores = scores if head.cap is None else head.cap * np.tanh(scores / head.cap)
     exponentials = np.exp(scores) * head.mask
     weights = exponentials / exponentials.sum(axis=1, keepdims=True)
-    assert np.allclose(undivided(head).weights, weights, atol=1e-6)
-    assert np.allclose(undivided(head).context, weights @ head.value, atol=1e-6)
+    assert np.allclose(without_scale(head).weights, weights, atol=1e-6)
+    assert np.allclose(without_scale(head).context, weights @ head.value, atol=1e-6)
 
 
 def test_without_the_division_a_head_is_what_torch_says(stack):
     attention = stack.blocks[3].self_attention
-    ours = np.stack([undivided(head).context for head in heads_of(stack)[3]])
+    ours = np.stack([without_scale(head).context for head in heads_of(stack)[3]])
     theirs = F.scaled_dot_product_attention(attention.query, attention.key, attention.value, scale=1.0)
     assert np.allclose(ours, theirs.numpy(), atol=1e-5)
 
@@ -91,7 +91,7 @@ def test_another_answer_is_named_with_its_probability():
 def test_an_untrained_model_is_always_the_same_and_its_products_spread_by_the_root_of_d_k(stack):
     checkpoint = load_checkpoint("sentiment")
     state = torch.random.get_rng_state()
-    first, second = (untrained(checkpoint.config, stack.ids.tolist()) for _ in range(2))
+    first, second = (untrained_stack(checkpoint.config, stack.ids.tolist()) for _ in range(2))
     assert torch.equal(state, torch.random.get_rng_state())
     assert torch.equal(first.final, second.final)
     spread = np.array([[each.deviation for each in layer] for layer in sharpness_by_head(first)])

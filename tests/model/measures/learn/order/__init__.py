@@ -1,0 +1,1 @@
+"""What the order of words does, and a translation step by step."""

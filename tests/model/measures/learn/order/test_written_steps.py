@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model import load_checkpoint
-from model.measures.learn.order.written_steps import NextToken, WrittenSteps, parting, with_second, written_steps
+from model.measures.learn.order.written_steps import NextToken, WrittenSteps, parting_step, with_second, written_steps
 
 TEXT, OTHER = "You are my friend.", "You are my friends."
 
@@ -58,14 +58,14 @@ def test_the_second_candidate_changes_what_follows_it_alone(translator):
 
 def test_two_translations_part_where_their_tokens_first_differ(translator):
     written = written_steps(translator, TEXT), written_steps(translator, OTHER)
-    parts = parting(translator, (TEXT, OTHER), written)
+    parts = parting_step(translator, (TEXT, OTHER), written)
     assert parts is not None
     assert (parts.step, parts.tokens) == (0, ("Tu", "Vous"))
     for text, measured in zip((TEXT, OTHER), (parts.before, parts.after), strict=True):
         chances = chances_after(translator, text, [])
         ids = [translator.tokenizer.backend.token_to_id(token) for token in parts.tokens]
         assert measured == pytest.approx(chances[ids].tolist(), abs=1e-5)
-    assert parting(translator, (TEXT, TEXT), (written[0], written[0])) is None
+    assert parting_step(translator, (TEXT, TEXT), (written[0], written[0])) is None
 
 
 def step(first: float, second: float, second_id: int = 5) -> tuple[NextToken, ...]:

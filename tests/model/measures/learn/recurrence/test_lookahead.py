@@ -6,7 +6,7 @@ import torch
 
 from model import load_checkpoint
 from model.measures.learn.recurrence.lookahead import UNMASKED, Lookahead, lookahead
-from model.measures.teacher_forcing import Forced
+from model.measures.teacher_forcing import ForcedToken
 from tests import tiny
 
 TEXT = "Once upon a time there was a little girl who lived with her mother in a small house."
@@ -41,5 +41,5 @@ def test_the_effect_has_the_sign_of_the_change_where_it_is_clear(unmasked, effec
     assert Lookahead(masked=(token(0.3),), unmasked=(token(unmasked),)).effect == effect
 
 
-def token(probability: float) -> Forced:
-    return Forced(token_id=0, probability=probability, log_probability=0.0, rank=0, likeliest=())
+def token(probability: float) -> ForcedToken:
+    return ForcedToken(token_id=0, probability=probability, log_probability=0.0, rank=0, likeliest=())

@@ -1,0 +1,1 @@
+"""Parameters, operations and memory, against models that are built."""

@@ -10,13 +10,13 @@ from model import Config, InputError
 from model.measures.learn.sizes.costs import (
     LENGTHS,
     MEASURED,
-    Record,
-    Timed,
+    LengthRecord,
+    TimedLength,
     TimedModel,
     growth,
     operations,
     read_record,
-    timed,
+    time_lengths,
     training_bytes,
     weight_bytes,
     write_record,
@@ -75,18 +75,18 @@ def test_the_record_was_measured_with_this_command_on_every_length():
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path):
-    record = Record(points=tuple(timed([2, 4])), command="c", date="2000-01-01", machine="m")
+    record = LengthRecord(points=tuple(time_lengths([2, 4])), command="c", date="2000-01-01", machine="m")
     write_record(record, tmp_path / "costs.json")
     assert read_record(tmp_path / "costs.json") == record
 
 
 def test_measuring_ends_before_the_length_that_would_take_too_long():
-    assert [point.tokens for point in timed([2, 4, 8], limit=0.0)] == [2]
-    assert [point.tokens for point in timed([2, 4, 8], limit=1000.0)] == [2, 4, 8]
+    assert [point.tokens for point in time_lengths([2, 4, 8], limit=0.0)] == [2]
+    assert [point.tokens for point in time_lengths([2, 4, 8], limit=1000.0)] == [2, 4, 8]
 
 
 def test_growth_is_that_from_half_the_longest_text_to_it():
-    points = [Timed(tokens=n, forward=float(n**2), training=float(n), weight_bytes=0) for n in (8, 16, 32)]
+    points = [TimedLength(tokens=n, forward=float(n**2), training=float(n), weight_bytes=0) for n in (8, 16, 32)]
     assert (growth(points, "forward"), growth(points, "training")) == (4, 2)
     with pytest.raises(ValueError, match="two or more"):
         growth(points[:1], "forward")

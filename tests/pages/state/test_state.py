@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.positions.settings import Positioning
+from pages.parts.positions.settings import PositionsSettings
 from pages.parts.state import fields
 from pages.parts.state.codec import Codec, PageState
 from pages.parts.state.page_fields import CODEC, FIRST
@@ -93,7 +93,7 @@ def test_another_text_or_model_puts_back_what_has_no_meaning_in_it_and_nothing_e
 
 def test_a_name_declared_by_two_pages_is_refused():
     with pytest.raises(ValueError, match="declared twice: causal"):
-        Codec({"one": PageState(settings=Positioning), "two": PageState(settings=Positioning)})
+        Codec({"one": PageState(settings=PositionsSettings), "two": PageState(settings=PositionsSettings)})
     Codec({"one": PageState(settings=Options), "two": PageState(settings=Options, packed="two")})
 
 

@@ -21,7 +21,7 @@ from tests.walk import heading
 from viz.explorer import View
 from viz.walkthrough.steps import TITLES as STEPS
 
-APP = Path(__file__).parents[2] / "app.py"
+APP = Path(__file__).parents[3] / "app.py"
 
 
 class Control(NamedTuple):

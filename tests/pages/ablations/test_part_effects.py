@@ -10,8 +10,8 @@ import torch
 from model import Edits, HeadSite, HiddenKey, NormSite, Shuffle, SublayerSite, load_checkpoint
 from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
 from pages.parts.ablations.effect_sentences import unmoved_sentence
-from pages.parts.ablations.experiments import EXPERIMENTS, Place
-from pages.parts.ablations.part_effects import Board, Effect, groups_of
+from pages.parts.ablations.experiments import EXPERIMENTS, ExperimentPlace
+from pages.parts.ablations.part_effects import Board, PartEffect, groups_of
 from tests import tiny
 from tests.pages.test_every_page import component, opened
 from tests.pages.test_families import app_folders, folders
@@ -170,10 +170,10 @@ def test_where_the_answer_stays_and_the_stream_moves_one_sentence_says_both_with
 def test_one_threshold_decides_what_hardly_changes(kind, after, turned, moved, begins):
     board = Board(
         groups=(),
-        place=Place(),
+        place=ExperimentPlace(),
         outcome=Outcome(kind=kind),
         named="positive",
-        effects={"scale": Effect(before=0.9, after=after, turned=turned)},
+        effects={"scale": PartEffect(before=0.9, after=after, turned=turned)},
         pending=(),
         kept=Edits(),
         gone=frozenset(),
@@ -245,7 +245,7 @@ def test_the_part_that_matters_most_is_measured_on_top_of_what_is_kept():
 def test_the_key_that_is_hidden_is_named_with_its_attention_where_there_are_several():
     def label(name: str, attention: str) -> str:
         checkpoint = load_checkpoint(name, device="cpu")
-        groups = groups_of(checkpoint, Place(attention=attention, key=1, token="rouge"))
+        groups = groups_of(checkpoint, ExperimentPlace(attention=attention, key=1, token="rouge"))
         (words,) = [term.name for group in groups for line in group.lines for term in line.terms if term.part == "hide"]
         return words
 

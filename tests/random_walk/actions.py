@@ -13,7 +13,7 @@ from random import Random
 from playwright.sync_api import ElementHandle, Error, Locator, Page
 
 from model import available_checkpoints
-from tests.wander_checks import Watch
+from tests.random_walk.checks import Watch
 
 ACTION_PATIENCE = 5000  # milliseconds for a control to be there, still and uncovered
 DESKTOP, PHONE = (1366, 768), (390, 844)

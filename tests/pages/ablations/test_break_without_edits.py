@@ -13,7 +13,7 @@ import torch
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.experiments.gradient_depth import Fresh, gradient_norms
 from model.measures.experiments.score_spread import WIDTHS, spread_of_products
-from pages.parts.ablations.attention_by_hand import EXAMPLE, Typed, typed_of
+from pages.parts.ablations.attention_by_hand import EXAMPLE, TypedCells, typed_of
 from pages.parts.ablations.experiments import EXPERIMENTS
 from pages.parts.ablations.subjects import ALL, GROUPS, SUBJECTS
 from pages.parts.ablations.untrained_stacks import STACKS
@@ -205,7 +205,7 @@ def test_a_causal_mask_hides_padding_and_the_page_says_so(app_folders):
 def with_cell(text: str) -> str:
     """The example, with another text in the first cell of the queries."""
     first, *others = EXAMPLE.matrices
-    return Typed(matrices=(((text, first[0][1]), *first[1:]), *others), mask=EXAMPLE.mask).to_setting()  # type: ignore[arg-type]
+    return TypedCells(matrices=(((text, first[0][1]), *first[1:]), *others), mask=EXAMPLE.mask).to_setting()  # type: ignore[arg-type]
 
 
 def test_the_bench_shows_the_steps_of_plain_loops():

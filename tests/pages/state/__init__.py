@@ -1,0 +1,1 @@
+"""The selection and its address, on every page."""
