@@ -222,7 +222,6 @@ def listed(name: str, text: str) -> np.ndarray:
         texts = None
     if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
         refuse(f"{name} is no list of texts; write json.dumps(list(tokens)) there")
-    check_unpacked(
-        len(texts) * max(map(len, texts), default=0) * np.dtype("U1").itemsize
-    )  # each as long as the longest
+    longest = max(map(len, texts), default=0)
+    check_unpacked(len(texts) * longest * np.dtype("U1").itemsize)  # numpy makes each as long as the longest
     return np.array(texts, np.str_)

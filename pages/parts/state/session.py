@@ -98,9 +98,7 @@ def arrive(page: str) -> None:
     state["_chosen"] = without_followed()
     chosen = followed_choices(page, before, with_usable_model(page))
     after = CODEC.values(CODEC.resolve(chosen, page))
-    model_before = state.get(
-        "_waiting", before["checkpoint"]
-    )  # the chosen one, though the page before could not use it
+    model_before = state.get("_waiting", before["checkpoint"])  # the page before may have shown another for it
     state["_model_before"] = model_before if model_before != after["checkpoint"] else ""
     changed = {name for name in (*ALWAYS_KEPT, "attention") if before[name] != after[name]}
     state["_chosen"], state["_page"] = CODEC.reset(chosen, changed), page
