@@ -29,10 +29,8 @@ from viz.walkthrough.source_excerpts import excerpt
 
 GO_ON = "Go on with this question ({} of {})"
 UNCLEAR = "Show a text with a clear answer"
-AFTER_THE_LAST = (
-    "That was the last of the twelve questions. The pages in the sidebar show all of it on any text: Explore is a good "
-    "place to go on."
-)
+AFTER_THE_LAST = "That was the last of the twelve questions. The pages in the sidebar show all of it on any text."
+TO_EXPLORE, TO_EXPLORE_HELP = "Go on in Explore", "Shows every head of every layer on this text."
 
 
 def usable_by(stop: Stop) -> list[str]:
@@ -178,6 +176,7 @@ def show_way_on(path: Path) -> None:
         select("All questions", numbers, path.stop, go_to, key="all_stops", format_func=name_of, width=340)
     if path.stop == len(PATH) and path.guess and not goes_on:
         st.markdown(AFTER_THE_LAST)
+        page_link(TO_EXPLORE, "explore", TO_EXPLORE_HELP)
 
 
 def name_of(number: int) -> str:

@@ -16,9 +16,10 @@ BOTH_WAYS = "Words before and after “{word}” count."
 ANSWER = "After layer {layer} of {layers}, all {count} are nearest to one of their own sense."
 ANSWER_NEVER = "After no layer: {last} of {count} at the end, {most} at most."
 SENTENCE = (
-    "Before layer 1, {start} of them are, after the last layer {last}, and by chance {chance}. The sentences can be "
-    "split into two fours in {all} ways; {good} {do} as well.{alike}{yours}"
+    "Before layer 1, {start} of them are, and after the last layer {last}; chance gives {chance}. The sentences can be "
+    "split into two fours in {all} ways, and {good} so many right.{alike}{yours}"
 )
+ONE_GOOD, MORE_GOOD = "only this one has", "{} of these ways have"
 ALIKE = " On average, two of the vectors then have a cosine of {cosine}."
 YOURS = " In your sentence, “{word}” ends nearest to one that means {sense}."
 NO_WORD = "None of the words {words} is in the sentence above, so it is not among these."
@@ -26,7 +27,10 @@ NEVER = "Never all of them"
 ONE_LAYER, TWO_LAYERS, MORE_LAYERS = "Layer {first}", "Layer {first} or {last}", "Layers {first} to {last}"
 CHOOSE = "Another word with two senses"
 CHOSEN = "“{word}”: {counts} of {count} from the start to layer {layers}."
-HOW_CHOSEN = "We wrote the sentences. Write one with “{word}” into the bar above, and it is placed as the ninth."
+HOW_CHOSEN = (
+    "In the picture, each number names the sentence with the nearest vector; a tick says that it has the same sense. "
+    "We wrote the sentences. Write one with “{word}” into the bar above, and it is placed as the ninth."
+)
 OF_BANK = (
     " We chose these eight from twenty sentences because all are right at the end. Other choices of four and four have "
     "{mean} right on average."
@@ -71,8 +75,7 @@ def sentence(senses: SortedSenses, chance: float, good: tuple[int, int], yours: 
         start=counts[0],
         last=counts[-1],
         chance=decimal(chance, ".1f"),
-        good=good[0],
-        do="does" if good[0] == 1 else "do",
+        good=ONE_GOOD if good[0] == 1 else MORE_GOOD.format(good[0]),
         all=good[1],
         alike="" if counts[-1] == len(senses.nearest) else ALIKE.format(cosine=decimal(cosine, ".2f")),
         yours=yours,
