@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, Error
 
 from pages import FOLDER
 from tests.random_walk.actions import ACTION_PATIENCE, ACTIONS, DESKTOP, NothingThereError, Walk, start
+from tests.random_walk.brought_models import brought_models
 from tests.random_walk.checks import FaultError, Watch
 from tests.running import chromium, running_app, visitor
 
@@ -32,10 +33,16 @@ SCRIPT = '''"""{sentence}
 Found by `python -m tests.wander --seed {seed}`, in its first walk.
 """
 
-from tests.running import chromium, running_app, visitor
+from tests.random_walk.brought_models import brought_models
 from tests.random_walk.checks import Watch
+from tests.running import chromium, running_app, visitor
 
-with running_app() as (address, _), chromium() as browser, visitor(browser, width={width}, height={height}) as page:
+with (
+    brought_models(),
+    running_app() as (address, _),
+    chromium() as browser,
+    visitor(browser, width={width}, height={height}) as page,
+):
     page.set_default_timeout({patience})
     page.set_default_navigation_timeout({loading})
     watch = Watch(page)
@@ -134,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seed = Random().randrange(1_000_000) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
     torch.set_num_threads(1)  # the server and the browser have work to do too
-    with running_app() as (address, _), chromium() as browser:
+    with brought_models(), running_app() as (address, _), chromium() as browser:
         report = wander(browser, address, seed=seed, seconds=options.seconds)
     print(report)
     return 1 if report.faults else 0

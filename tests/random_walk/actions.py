@@ -12,7 +12,7 @@ from random import Random
 
 from playwright.sync_api import ElementHandle, Error, Locator, Page
 
-from model import available_checkpoints
+from tests.random_walk.brought_models import model_names
 from tests.random_walk.checks import Watch
 
 ACTION_PATIENCE = 5000  # milliseconds for a control to be there, still and uncovered
@@ -178,7 +178,7 @@ def choose_checkpoint(walk: Walk) -> None:
 
     It has the focus, as under a hand: a list that was being searched ends that only as it loses it.
     """
-    name = walk.random.choice(available_checkpoints())
+    name = walk.random.choice(model_names())
     models = f'{CONTROLS}.get_by_label("Model", exact=True)'
     code = walk.pick(models, lambda one: name in one.inner_html())
     walk.do(f"{code}.focus()")
