@@ -12,7 +12,7 @@ from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import page_link
 from pages.parts.mistakes.check_yours import show_check_yours
-from pages.parts.mistakes.measured import effect_of, greatest
+from pages.parts.mistakes.mistake_effects import effect_of, greatest
 from pages.parts.mistakes.picture import show_lines, show_picture
 from pages.parts.mistakes.settings import MistakesSettings
 from pages.parts.passes import provenance_of, trace_of
