@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page, expect
 
 from tests.running import chromium, idle, running_app, visitor
-from viz.walkthrough.steps import TITLES
+from viz.walkthrough.step_sentences import TITLES
 
 TEXT = (
     "The film was slow and far too long, but I loved every minute of it and the end was so good that I went to see it "

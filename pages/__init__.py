@@ -12,7 +12,6 @@ from streamlit.navigation.page import Page
 
 from model import CheckpointError, Edits, InputError, available_devices
 from pages.parts.ablations.experiments import edits_in_words
-from pages.parts.cache import purpose_of, reads_pairs
 from pages.parts.frame.bar import BarState, Takers, bar
 from pages.parts.frame.examples import examples_for
 from pages.parts.frame.finding import FINDING, picture_alone, show_finding
@@ -21,6 +20,7 @@ from pages.parts.frame.sidebar import configure, sidebar
 from pages.parts.models.asked_model import OPENS, id_in
 from pages.parts.models.catalogue import checkpoint_names, label_of, labels_of
 from pages.parts.models.linked_model import ask_for_model
+from pages.parts.shared_cache import purpose_of, reads_pairs
 from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection, typable
 from pages.parts.state.session import (

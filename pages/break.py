@@ -23,11 +23,11 @@ from pages.parts.ablations.experiments import EXPERIMENTS
 from pages.parts.ablations.part_effects import AT_ONCE, Board, board_of, longest
 from pages.parts.ablations.settings import AblationSettings
 from pages.parts.ablations.subjects import GROUPS, group_of, short_name
-from pages.parts.cache import checkpoint_named
 from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link
 from pages.parts.passes import provenance_of, trace_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
     address_notice,

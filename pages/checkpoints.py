@@ -9,7 +9,6 @@ import streamlit as st
 import pages
 from model import CheckpointError, Config, InputError, available_checkpoints
 from model.edits.checks import sizes_of
-from pages.parts.cache import checkpoint_named, file_bytes
 from pages.parts.costs.settings import OWN
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
@@ -18,6 +17,7 @@ from pages.parts.models.asked_model import show_field
 from pages.parts.models.catalogue import checkpoint_names, folder_of, label_of
 from pages.parts.models.outlines import is_loaded, outline_of
 from pages.parts.models.ways import show_ways
+from pages.parts.shared_cache import checkpoint_named, file_bytes
 from pages.parts.state.session import address_notice, current
 from pages.parts.widgets.architecture_map import MapSource, show_lengths
 from viz.architecture.boxes import Lengths

@@ -9,13 +9,13 @@ import pages
 from model import Config
 from model.measures.learn.sizes.costs import LENGTHS, parameter_bytes, read_record, weight_bytes
 from model.measures.learn.sizes.parameters import groups_of, parameter_count
-from pages.parts.cache import config_of
 from pages.parts.costs.controls import choose_model, choose_sizes, choose_tokens
 from pages.parts.costs.live import live_points, show_start
 from pages.parts.costs.settings import Costs
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import page_link
 from pages.parts.frame.theme import theme
+from pages.parts.shared_cache import config_of
 from pages.parts.state.session import address_notice, current_selection
 from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.recurrence.costs import memory_lines, parameter_bars, time_lines

@@ -11,7 +11,6 @@ import pages
 from model import Checkpoint, Edits, HeadSite
 from model.measures.evidence import STAGES, CheckResult, evidence
 from model.trace import Trace
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import alone, button, download_name, files, selected_pass, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
@@ -19,6 +18,7 @@ from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import edits_of, provenance_of, trace_key
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, address_of, current, current_selection, fit, remember
 from pages.parts.widgets.charts import show_chart

@@ -12,7 +12,6 @@ import pages
 from model import Checkpoint, Edits
 from model.measures.one_weight import strongest
 from model.trace import Trace
-from pages.parts.cache import checkpoint_named, reads_pairs
 from pages.parts.components.sentence_picture import sentence_picture
 from pages.parts.explore.explorer_panel import (
     ShownAttention,
@@ -41,6 +40,7 @@ from pages.parts.frame.theme import theme
 from pages.parts.inside.opening_weight import is_small, pair_of
 from pages.parts.passes import edits_of, reads_typed, target_with_origin, trace_of
 from pages.parts.prediction import prediction_of, verdict_of
+from pages.parts.shared_cache import checkpoint_named, reads_pairs
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, current_selection, forget, remember, run_again
 from pages.parts.widgets.binding import bind, select, take

@@ -6,7 +6,6 @@ import pages
 from model import Checkpoint
 from model.measures.one_weight import STEPS, Quantities, WeightPath
 from model.measures.score_parts import score_parts, why_not
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import links_of_weight, next_page_link
@@ -25,6 +24,7 @@ from pages.parts.inside.weight_walk import (
     recheck_weight,
 )
 from pages.parts.inside.whole_view import show_row, show_whole, show_whole_code
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, current_selection, fit, remember
 from pages.parts.widgets.architecture_map import show_map
@@ -35,7 +35,7 @@ from viz.architecture.places import boxes_of_step
 from viz.explorer.attention_kinds import Kind
 from viz.formula import Site, formula, has_step, with_step
 from viz.tokens import markdown_text
-from viz.walkthrough import steps
+from viz.walkthrough import step_sentences
 from viz.walkthrough.answer_sentences import STEPS_TO_ANSWER, no_term
 from viz.walkthrough.recheck_table import rows_of_answer, rows_of_weight
 from viz.walkthrough.source_excerpts import code_of
@@ -107,7 +107,9 @@ def show_walk() -> None:
         selection = fit(selection, kinds)
         opened, step = opening_selection(selection, kinds), selection.of(WalkSettings).step
         path = chosen_path(opened, checkpoint)
-        show_finding(QUESTION, steps.title(path), steps.answer(path), explained=steps.in_full(path))
+        show_finding(
+            QUESTION, step_sentences.title(path), step_sentences.answer(path), explained=step_sentences.in_full(path)
+        )
         show_caveats(checkpoint, trace)
         if picture_alone():
             arrow_keys(go)
@@ -141,7 +143,7 @@ def show_step(path: WeightPath, step: str) -> None:
     """What happens, in a sentence and its charts."""
     quantities = STEPS[step](path)
     with st.container(gap="small"):
-        st.markdown(steps.idea(path, step, quantities))
+        st.markdown(step_sentences.idea(path, step, quantities))
         for row in specs(path, step, quantities, theme=theme()):
             for place, (title, chart) in zip(st.columns(len(row)), row, strict=True):
                 with place.container(gap="xsmall"):
@@ -189,11 +191,11 @@ def show_parts(path: WeightPath) -> None:
         st.markdown(reason)
         return
     parts = score_parts(path)
-    st.markdown(steps.parts_sentence(parts))
-    named, colours = steps.names_of_parts(parts), theme()
+    st.markdown(step_sentences.parts_sentence(parts))
+    named, colours = step_sentences.names_of_parts(parts), theme()
     chart = spec(unchecked(lambda: part_bars(named, theme=colours)))
     st.vega_lite_chart(chart, theme=None, alt="Bars: the parts of the score and their sum.")
-    st.code(steps.parts_as_python(parts), language=None, wrap_lines=True)
+    st.code(step_sentences.parts_as_python(parts), language=None, wrap_lines=True)
 
 
 def show_recheck(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
@@ -242,8 +244,8 @@ def show_place(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -
 def show_code(path: WeightPath, step: str) -> None:
     """This step's own formula, and the lines of the model that ran."""
     st.subheader("Formula and code", anchor=False, help=CODE_HELP)
-    st.markdown(rf"$\displaystyle {steps.formula(path, step)}$")
-    st.markdown(steps.symbols(path, step))
+    st.markdown(rf"$\displaystyle {step_sentences.formula(path, step)}$")
+    st.markdown(step_sentences.symbols(path, step))
     for excerpt in code_of(path, step):
         st.markdown(markdown_text(excerpt.place))
         st.code(excerpt.code, language=None, wrap_lines=True)
@@ -254,12 +256,12 @@ def show_numbers(quantities: Quantities) -> None:
     st.subheader("Every number", anchor=False)
     for name, quantity in quantities.items():
         size = quantity.values.size
-        st.markdown(f"{steps.LABELS[name]} · {steps.shape(quantity)}")
+        st.markdown(f"{step_sentences.LABELS[name]} · {step_sentences.shape(quantity)}")
         if size > MOST_PRINTED:
             st.text(f"{size:,} numbers; the file of this step, under Download at the top, holds them all.")
         else:
             with st.container(height=150 if size > MOST_IN_SIGHT else "content", border=False):
-                st.code(steps.exactly(quantity.values), language=None, wrap_lines=True)
+                st.code(step_sentences.exactly(quantity.values), language=None, wrap_lines=True)
 
 
 pages.frame("inside")

@@ -7,15 +7,15 @@ from model import Checkpoint, Edits
 from model.measures.learn.mistakes.catalogue import MISTAKES, usable
 from model.measures.learn.mistakes.effect import MOST_TOKENS, Effect
 from model.trace import Trace
-from pages.parts.cache import checkpoint_named
 from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import page_link
 from pages.parts.mistakes.check_yours import show_check_yours
 from pages.parts.mistakes.mistake_effects import effect_of, greatest
-from pages.parts.mistakes.picture import show_lines, show_picture
+from pages.parts.mistakes.mistake_picture import show_lines, show_picture
 from pages.parts.mistakes.settings import MistakesSettings
 from pages.parts.passes import provenance_of, trace_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current_selection
 from pages.parts.widgets.binding import select

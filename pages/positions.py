@@ -19,7 +19,6 @@ from model.measures.positions import schemes as measures
 from model.measures.positions.swapped_order import TwoOrders, two_orders
 from model.trace import StackTrace, Trace
 from model.transformer import Stack
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import name_of
 from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
@@ -37,6 +36,7 @@ from pages.parts.positions.settings import (
     fitting_settings,
     misfits,
 )
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection

@@ -9,12 +9,12 @@ import pages
 from model.measures.alignment import mean_of_reading
 from model.measures.cross_attention_links import largest_of, most_looked_at
 from model.measures.one_weight import STEPS
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_under, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, downloads, files, of_heads, share
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.models.catalogue import checkpoint_names, loaded_from
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, current, current_selection, fit, remember, run_again
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate, produce
@@ -27,7 +27,9 @@ from pages.parts.translate.details import (
     show_step,
     show_tree,
 )
-from pages.parts.translate.picture import (
+from pages.parts.translate.productions import Production, candidate_of, candidate_target, production_key, productions
+from pages.parts.translate.settings import Options
+from pages.parts.translate.translation_opening import (
     QUESTION,
     WordLinks,
     linked_of,
@@ -37,8 +39,6 @@ from pages.parts.translate.picture import (
     show_words,
     step_of,
 )
-from pages.parts.translate.productions import Production, candidate_of, candidate_target, production_key, productions
-from pages.parts.translate.settings import Options
 from viz.explorer.attention_kinds import kinds_of
 from viz.export.provenance import Provenance
 from viz.text.translation_finding import how_chosen

@@ -12,7 +12,6 @@ import pages
 from model.decoding.steps import Step
 from model.measures.last_token import LastLink, most_unusual_link
 from model.measures.logit_lens import layer_predictions, lens_logits
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, explorer_keeps_nothing, show_explorer, show_neighbours
 from pages.parts.frame.downloads import Snapshot, download_name, downloads, files
 from pages.parts.frame.downloads import button as download
@@ -21,6 +20,7 @@ from pages.parts.frame.page_links import next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.models.catalogue import loaded_from
 from pages.parts.passes import trace_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state import fields
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.session import (

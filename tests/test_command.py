@@ -24,7 +24,7 @@ from viz.export.array_script import showing_script
 from viz.export.continuation_script import written_script
 from viz.export.edited_script import edited_script
 from viz.export.provenance import FileProvenance
-from viz.walkthrough import steps
+from viz.walkthrough import step_sentences
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("model", "viz", "pages")
@@ -265,7 +265,7 @@ def weight_script() -> str:
     checkpoint = load_checkpoint("sentiment", device="cpu")
     site = WeightSite(attention="encoder", layer=2, head=3, query=4, key=1)
     path = path_of(checkpoint.model, checkpoint.trace(TEXT), site, Edits())
-    return steps.script(path, checkpoint="sentiment", text=TEXT, pair="")
+    return step_sentences.script(path, checkpoint="sentiment", text=TEXT, pair="")
 
 
 SCRIPTS = {

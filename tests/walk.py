@@ -1,6 +1,6 @@
 """How the page Inside a head names a step of the walk."""
 
-from viz.walkthrough.steps import TITLES
+from viz.walkthrough.step_sentences import TITLES
 
 
 def heading(step: str) -> str:

@@ -6,7 +6,7 @@ from model import Checkpoint, Edits, InputError
 from model.edits import HeadSite
 from model.tokenizer import NOTHING
 from model.trace import Trace
-from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
+from pages.parts.shared_cache import bytes_of, check_lengths, checkpoint_key, checkpoint_named, reads_pairs, traces
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection
 from pages.parts.translate.productions import candidate_of, candidate_target, produced_of

@@ -6,10 +6,10 @@ import time
 import pytest
 
 from model import CheckpointError
-from pages.parts.cache import file_states, file_times
 from pages.parts.lru_cache import LRUCache
 from pages.parts.models import loaded_models
 from pages.parts.models.loaded_models import RESERVE, ModelMemory, Visitors
+from pages.parts.shared_cache import file_states, file_times
 from pages.parts.state.session_ends import SessionEnds
 
 SECONDS = 20

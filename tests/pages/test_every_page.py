@@ -17,10 +17,10 @@ from streamlit.testing.v1 import AppTest
 import pages
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from pages.parts.cache import bytes_of
 from pages.parts.explore.explorer_panel import ShownAttention, requested_layer
 from pages.parts.explore.settings import Axes
 from pages.parts.frame.page_links import NEXT
+from pages.parts.shared_cache import bytes_of
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT, Selection
 from pages.parts.translate.settings import SENTENCES

@@ -22,7 +22,7 @@ from viz.charts import evidence_agreement
 from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.packing import pack
 from viz.text import evidence_tables
-from viz.walkthrough.steps import TITLES
+from viz.walkthrough.step_sentences import TITLES
 
 PAGE = "evidence.py"
 

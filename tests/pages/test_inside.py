@@ -18,7 +18,7 @@ from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import make_folders
 from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow, opened, typed
 from tests.walk import heading
-from viz.walkthrough.steps import TITLES
+from viz.walkthrough.step_sentences import TITLES
 
 PAGE = "inside.py"
 TEXT = "the dog bit the man ."

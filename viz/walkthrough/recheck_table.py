@@ -6,7 +6,7 @@ from model.measures.answer_reference import RecheckedAnswer
 from model.measures.numpy_reference import Rechecked
 from model.measures.one_weight import STEPS, WeightPath
 from viz.walkthrough.step_numbers import answer_names, quoted_answer
-from viz.walkthrough.steps import LABELS, exactly
+from viz.walkthrough.step_sentences import LABELS, exactly
 
 Row = dict[str, str]
 

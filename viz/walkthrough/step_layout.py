@@ -22,7 +22,7 @@ from viz.walkthrough.step_charts import (
     unchecked,
 )
 from viz.walkthrough.step_numbers import answer_names
-from viz.walkthrough.steps import LABELS
+from viz.walkthrough.step_sentences import LABELS
 
 Titled = tuple[str, alt.LayerChart]  # Markdown, "" where the chart names its own parts, and the chart below it
 Rows = list[list[Titled]]

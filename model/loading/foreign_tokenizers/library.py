@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from model.errors import CheckpointError, InputError, printable
 from model.loading.bounded_files import refuse
-from model.loading.foreign_tokenizers.answers import RawEncoding, a_list, integers, raw_encoding, text, texts
+from model.loading.foreign_tokenizers.answer_checks import RawEncoding, a_list, integers, raw_encoding, text, texts
 from model.loading.foreign_tokenizers.processes import ProcessError, Worker
 from model.loading.foreign_tokenizers.vocabulary import Vocabulary
 from model.tokenizer import FAILED, Tokenizer, byte_piece, check_text

@@ -11,7 +11,7 @@ from typing import Any
 
 from model.errors import CheckpointError, InputError, printable
 from model.loading.bounded_files import refuse, strict_json
-from model.loading.foreign_tokenizers.answers import a_list, offsets, text, texts
+from model.loading.foreign_tokenizers.answer_checks import a_list, offsets, text, texts
 from model.loading.foreign_tokenizers.library import batches, characters
 from model.loading.foreign_tokenizers.processes import ProcessError, Worker
 from model.loading.foreign_tokenizers.vocabulary import Vocabulary

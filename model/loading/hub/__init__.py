@@ -1,7 +1,15 @@
 """Models of the Hugging Face hub by their id: what a download would bring, the download, and the cache of them."""
 
 from model.loading.hub.background import DownloadStopped
-from model.loading.hub.cache import CachedModel, cached, cached_folder, cached_folders, delete, mark_used, unfinished
+from model.loading.hub.cached_models import (
+    CachedModel,
+    cached,
+    cached_folder,
+    cached_folders,
+    delete,
+    mark_used,
+    unfinished,
+)
 from model.loading.hub.client import NotOnHub, Offline
 from model.loading.hub.downloads import download
 from model.loading.hub.listings import Listing, NoSafetensors, listing

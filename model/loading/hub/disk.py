@@ -8,7 +8,7 @@ from threading import Event
 
 from model.errors import CheckpointError, printable
 from model.loading.hub.background import go_on
-from model.loading.hub.layout import blobs_folder, part_of, repo_folder
+from model.loading.hub.cache_folders import blobs_folder, part_of, repo_folder
 from model.loading.hub.names import HubName
 from model.loading.hub.repositories import HubFile
 from model.loading.weight_cache import hub_folder

@@ -12,8 +12,8 @@ from model.errors import CheckpointError
 from model.loading.checkpoint_files import CONFIG
 from model.loading.hub import client
 from model.loading.hub.background import go_on, watched
+from model.loading.hub.cache_folders import blobs_folder, part_of, reference, snapshot_folder
 from model.loading.hub.disk import locked, present_bytes, size_of, written
-from model.loading.hub.layout import blobs_folder, part_of, reference, snapshot_folder
 from model.loading.hub.listings import Listing
 from model.loading.hub.names import HubName
 from model.loading.hub.repositories import HubFile

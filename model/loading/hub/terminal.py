@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from model.loading.hub.background import never
-from model.loading.hub.cache import cached_folder, mark_used
+from model.loading.hub.cached_models import cached_folder, mark_used
 from model.loading.hub.downloads import download
 from model.loading.hub.listings import listing
 from model.loading.hub.names import HubName

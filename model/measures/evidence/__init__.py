@@ -6,8 +6,8 @@ from model.checkpoint import Checkpoint
 from model.edits import NO_EDITS, Edits, HeadSite
 from model.measures.evidence import laws, plain_loops, torch_kernels
 from model.measures.evidence.agreement import Check, CheckResult, Comparison, Skipped, gather
+from model.measures.evidence.checked_numbers import CHECKS
 from model.measures.evidence.checked_pass import Pass
-from model.measures.evidence.checks import CHECKS
 from model.measures.evidence.numpy_pass import from_stored_weights
 from model.trace import Trace
 

@@ -15,12 +15,12 @@ from model.trace import Trace
 from pages.parts.ablations.experiments import ATTENTIONS, EXPERIMENTS, NO, ExperimentPlace, edits_for, kept_parts
 from pages.parts.ablations.settings import AblationSettings
 from pages.parts.ablations.subjects import short_name
-from pages.parts.cache import bytes_of, reads_pairs, traces
 from pages.parts.frame.downloads import button, download_name, files
 from pages.parts.frame.theme import theme
 from pages.parts.models.catalogue import checkpoint_names, loaded_from
 from pages.parts.passes import provenance_of, target_of, target_with_origin, trace_key, trace_of, with_text
 from pages.parts.prediction import prediction_of
+from pages.parts.shared_cache import bytes_of, reads_pairs, traces
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, unusable
 from pages.parts.widgets.binding import select

@@ -22,10 +22,10 @@ from pages.parts.ablations.experiment_runs import (
 )
 from pages.parts.ablations.experiments import ATTENTIONS, NO, NOTHING
 from pages.parts.ablations.subjects import SUBJECTS
-from pages.parts.cache import bytes_of, traces
 from pages.parts.frame.theme import theme
 from pages.parts.passes import trace_key
 from pages.parts.prediction import prediction_of
+from pages.parts.shared_cache import bytes_of, traces
 from pages.parts.state.selection import Selection
 from pages.parts.widgets.binding import radio, select
 from pages.parts.widgets.charts import explain, show_chart, show_measured

@@ -17,9 +17,9 @@ from model.trace import Trace
 from pages.parts.ablations.experiment_runs import Kinds, chosen_number, take_number
 from pages.parts.ablations.experiments import NO
 from pages.parts.ablations.subjects import SUBJECTS
-from pages.parts.cache import bytes_of, traces
 from pages.parts.frame.theme import theme
 from pages.parts.passes import trace_key
+from pages.parts.shared_cache import bytes_of, traces
 from pages.parts.state.selection import Selection
 from pages.parts.widgets.binding import bind
 from pages.parts.widgets.charts import explain, show_chart, show_measured

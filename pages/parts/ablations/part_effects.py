@@ -10,9 +10,9 @@ from model import Checkpoint, Edits, InputError
 from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.ablations.experiments import EXPERIMENTS, NO, Experiment, ExperimentPlace, edits_for
-from pages.parts.cache import bytes_of, traces
 from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import trace_key
+from pages.parts.shared_cache import bytes_of, traces
 from pages.parts.state.selection import Selection
 from viz.formula import EquationGroup, FormulaTerm, Line, Site, Switch, formula
 from viz.tokens import counted, percent, visible

@@ -11,10 +11,10 @@ import streamlit as st
 
 from model import CheckpointError, InputError
 from model.loading.attention_arrays import AttentionArrays, content_of, read_attention
-from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.explore.heads_worth_a_look import Heads
 from pages.parts.frame.examples import examples_for
 from pages.parts.lru_cache import LRUCache
+from pages.parts.shared_cache import checkpoint_key, checkpoint_named
 from pages.parts.state.page_fields import CODEC
 from viz.explorer.attention_kinds import Kind, kinds_of_arrays
 from viz.export.data_files import trace_npz

@@ -5,9 +5,9 @@ from typing import Any
 import streamlit as st
 
 from model import Config
-from pages.parts.cache import config_of
 from pages.parts.costs.settings import MOST_TOKENS, OWN, SIZES, Costs
 from pages.parts.models.catalogue import checkpoint_names
+from pages.parts.shared_cache import config_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import bind, select

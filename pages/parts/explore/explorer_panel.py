@@ -12,9 +12,9 @@ import streamlit as st
 from model import Checkpoint, CheckpointError, Edits, InputError
 from model.measures.head_statistics import head_statistics, is_punctuation
 from model.trace import Trace
-from pages.parts.cache import checkpoint_named
 from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import edits_of, trace_key, trace_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit, forget
 from viz.explorer.attention_kinds import Kind, kinds_of

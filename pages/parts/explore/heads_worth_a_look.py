@@ -9,11 +9,11 @@ import streamlit as st
 
 from model.measures.head_kinds import CARDS, Finding, Sides, best_of_heads, cards, cells_of, finding, measure, sides_of
 from model.measures.positions.shuffled_order import shuffled_weights
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.cards import cards as card_row
 from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.frame.theme import theme
 from pages.parts.passes import edits_of, trace_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.session import choices, choose, current
 from pages.parts.widgets.head_switches import one_head_on, only_head_on
 from viz.explorer.attention_kinds import Kind

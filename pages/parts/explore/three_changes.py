@@ -9,12 +9,12 @@ import streamlit as st
 from model import Checkpoint, Edits, HiddenKey, InputError
 from model.measures.head_statistics import most_attended_by_head
 from pages.parts.ablations.experiments import ATTENTIONS
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.explore.heads_worth_a_look import OpeningHead
 from pages.parts.frame.page_links import page_link
 from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
 from pages.parts.prediction import change_of, verdict_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection, choose, current, selection_after
 from pages.parts.widgets.head_switches import muted_heads, with_mute

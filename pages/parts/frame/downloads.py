@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from model import Trace
-from pages.parts.cache import checkpoint_named
 from pages.parts.frame.finding import FINDING
 from pages.parts.frame.theme import theme
 from pages.parts.models.catalogue import loaded_from
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_of, current, of_file
 from viz.explorer.attention_kinds import Kind, kinds_of

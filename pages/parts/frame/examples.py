@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from model import CheckpointError, InputError
 from model.tokenizer import MASKS
-from pages.parts.cache import checkpoint_named, prompt_of, purpose_of
 from pages.parts.models.catalogue import label_of
+from pages.parts.shared_cache import checkpoint_named, prompt_of, purpose_of
 from pages.parts.state.selection import EXAMPLES
 from pages.parts.translate.settings import SENTENCES
 from pages.parts.translate.sources import sentences_for

@@ -9,11 +9,11 @@ from typing import Any
 from model import Checkpoint
 from model.measures.head_kinds import Finding
 from model.measures.one_weight import WeightSite, strongest_giver
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import ShownAttention, name_of
 from pages.parts.explore.heads_worth_a_look import notable_heads
 from pages.parts.inside.settings import WalkSettings
 from pages.parts.passes import edits_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection, choices, choose, current

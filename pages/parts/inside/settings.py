@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import OF_CHECKPOINT, address_field, one_of, switch
-from viz.walkthrough.steps import TITLES as STEPS
+from viz.walkthrough.step_sentences import TITLES as STEPS
 
 WHOLE = "whole"  # the head as matrices, before the first step
 VIEWS = (WHOLE, *STEPS)

@@ -11,7 +11,6 @@ from model.measures.answer_reference import RecheckedAnswer, recheck_answer
 from model.measures.numpy_reference import Rechecked, recheck
 from model.measures.one_weight import STEPS, WeightPath, WeightSite, path_of, strongest
 from model.measures.whole_head import whole_head
-from pages.parts.cache import checkpoint_named
 from pages.parts.explore.explorer_panel import trace_and_kinds
 from pages.parts.frame.downloads import Snapshot, button, download_name, files, of_heads, selected_pass, share
 from pages.parts.inside.arrow_keys import arrow_keys
@@ -19,6 +18,7 @@ from pages.parts.inside.opening_weight import take_place
 from pages.parts.inside.settings import VIEWS, WHOLE, WalkSettings
 from pages.parts.models.catalogue import loaded_from
 from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_later
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose, current, fit
@@ -28,7 +28,7 @@ from viz.explorer.attention_kinds import Kind, kinds_of
 from viz.export import data_files
 from viz.export.check_yours import can_check, check_file, check_script
 from viz.tokens import counted, position_name
-from viz.walkthrough.steps import TITLES, arrays_of, script
+from viz.walkthrough.step_sentences import TITLES, arrays_of, script
 
 ORDER = tuple(STEPS)
 WHOLE_NAME = "The whole head"

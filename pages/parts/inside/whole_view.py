@@ -14,7 +14,7 @@ from viz.explorer.attention_kinds import Kind
 from viz.text.whole_head import ROWS, SIZE, caption, idea
 from viz.tokens import markdown_text
 from viz.walkthrough.source_excerpts import excerpt
-from viz.walkthrough.steps import exactly
+from viz.walkthrough.step_sentences import exactly
 from viz.walkthrough.whole_head import whole_head_figure
 
 CODE = (scaled_dot_product_attention, masked_scores, masked_softmax)

@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from model import Edits
-from pages.parts.cache import checkpoint_named, config_of
 from pages.parts.frame.downloads import share_bars
 from pages.parts.frame.finding import FINDING, show_title
 from pages.parts.frame.page_links import page_link
@@ -17,13 +16,14 @@ from pages.parts.learn.stop import Stop, StopQuestion
 from pages.parts.learn.stops import PATH
 from pages.parts.models.catalogue import checkpoint_names, label_of
 from pages.parts.passes import trace_of
+from pages.parts.shared_cache import checkpoint_named, config_of
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection, choices, choose, take_back
 from pages.parts.widgets.binding import select
 from viz.export.provenance import Provenance
 from viz.export.share_picture import Bar
 from viz.text.caveats import unknown_tokens
-from viz.text.learn.answers import accuracy_of, doubt
+from viz.text.learn.model_answers import accuracy_of, doubt
 from viz.tokens import markdown_text, percent
 from viz.walkthrough.source_excerpts import excerpt
 

@@ -8,11 +8,11 @@ from model import Checkpoint, Edits
 from model.measures.learn.heads.head_effects import LONGEST, HeadEffects, head_effects, outcomes_under
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
-from pages.parts.cache import checkpoint_named
 from pages.parts.learn.stop import Door, StopQuestion
 from pages.parts.passes import trace_key, trace_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
-from viz.text.learn import answers
+from viz.text.learn import model_answers
 
 EXPLORE = "See all heads of this text"
 EXPLORE_EXPLAINED = "Shows where every head of every layer looks."
@@ -23,10 +23,10 @@ def why_no_effects(selection: Selection) -> str:
     """Why no effects can be measured; "" where they can."""
     checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, Edits())
     count, config = len(trace.output_stack.ids), checkpoint.config
-    if outcome_of(checkpoint, trace).kind not in answers.ANSWERS:
-        return answers.NO_ANSWER
+    if outcome_of(checkpoint, trace).kind not in model_answers.ANSWERS:
+        return model_answers.NO_ANSWER
     if count > LONGEST:
-        return answers.TOO_LONG.format(count=count, heads=config.layers * config.heads, longest=LONGEST)
+        return model_answers.TOO_LONG.format(count=count, heads=config.layers * config.heads, longest=LONGEST)
     return ""
 
 

@@ -6,7 +6,7 @@ from model import Checkpoint
 from model.measures.learn.mistakes.catalogue import MISTAKES, usable
 from model.measures.learn.mistakes.effect import MOST_TOKENS, Effect, subject_of
 from model.trace import Trace
-from pages.parts.cache import checkpoint_key
+from pages.parts.shared_cache import checkpoint_key
 
 
 def effect_of(name: str, checkpoint: Checkpoint, trace: Trace) -> Effect:

@@ -6,9 +6,9 @@ import streamlit as st
 
 from model import CheckpointError, available_checkpoints
 from model.loading import checkpoint_files, weights
-from pages.parts.cache import checkpoint_key, checkpoint_named, checkpoints, file_times
 from pages.parts.models.catalogue import folder_of
 from pages.parts.models.loaded_models import model_memory, small_models
+from pages.parts.shared_cache import checkpoint_key, checkpoint_named, checkpoints, file_times
 from viz.text.card_tables import Model
 
 NO_TOKENIZER = (

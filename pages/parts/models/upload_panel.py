@@ -11,11 +11,11 @@ from threading import Semaphore
 import streamlit as st
 
 from model import CheckpointError
-from pages.parts.cache import checkpoint_named
 from pages.parts.models.asked_model import OPENS
 from pages.parts.models.catalogue import UPLOADS
 from pages.parts.models.outlines import check_usable
 from pages.parts.models.uploaded_files import Files, checkpoint_files
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.session_ends import when_over
 from viz.tokens import markdown_text
 

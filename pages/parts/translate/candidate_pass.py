@@ -8,7 +8,7 @@ import streamlit as st
 
 from model import Checkpoint, InputError, Trace
 from model.measures.teacher_forcing import ForcedToken, forced_tokens
-from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, traces
+from pages.parts.shared_cache import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.state.selection import Selection
 from pages.parts.translate.productions import (
     MOST_TOKENS,

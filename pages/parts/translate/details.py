@@ -15,9 +15,9 @@ from pages.parts.frame.downloads import button, download_name, files
 from pages.parts.frame.theme import theme
 from pages.parts.state.selection import Selection
 from pages.parts.translate.candidate_pass import ForcedPass
-from pages.parts.translate.picture import MOMENT_NAMES, names_of
 from pages.parts.translate.productions import Production, candidate_of
 from pages.parts.translate.settings import MOMENTS, Options
+from pages.parts.translate.translation_opening import MOMENT_NAMES, names_of
 from pages.parts.widgets.charts import show_chart
 from viz.charts.alignment import MOST_DRAWN as MOST_WORDS
 from viz.charts.alignment import alignment_chart, alignment_csv, alignment_table, link_rows, word_names, words_of

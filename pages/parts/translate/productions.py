@@ -8,7 +8,7 @@ import streamlit as st
 from model import Checkpoint, Edits, InputError
 from model.decoding.steps import Generation, Node
 from model.edits import NO_EDITS
-from pages.parts.cache import check_lengths, checkpoint_key
+from pages.parts.shared_cache import check_lengths, checkpoint_key
 from pages.parts.state.selection import Selection
 from pages.parts.translate.settings import Options
 from viz.export.trace_code import Target

@@ -9,10 +9,10 @@ from model.decoding.steps import Settings, Step, retaken, token_taker
 from model.measures.logit_lens import token_probabilities
 from model.trace import Trace
 from model.tracing.description import cut
-from pages.parts.cache import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.explore.explorer_panel import name_under
 from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.passes import edits_of
+from pages.parts.shared_cache import bytes_of, check_lengths, checkpoint_key, traces
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection, choose, unusable
 from pages.parts.write.settings import NOTHING_WRITTEN, Continuation

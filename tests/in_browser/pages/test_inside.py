@@ -13,7 +13,7 @@ from model import load_checkpoint
 from tests.running import choose, comes_true, download, fits, idle, open_page, picture_shown, visitor
 from tests.viz.explorer.test_browser import serious
 from tests.walk import heading
-from viz.walkthrough.steps import TITLES
+from viz.walkthrough.step_sentences import TITLES
 
 SENTENCE = "An odd film, but a good film."
 PLACE = {"text": SENTENCE, "layer": "1", "head": "3", "query": "2", "key": "4"}

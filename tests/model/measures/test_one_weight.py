@@ -20,7 +20,7 @@ from tests.model.edits.test_edits import CASES, edits_for, model_of, run
 from tests.running import ROOT
 from tests.scripts import run_script
 from viz.theme import DARK, LIGHT
-from viz.walkthrough import step_charts, steps
+from viz.walkthrough import step_charts, step_sentences
 from viz.walkthrough.source_excerpts import code_of
 from viz.walkthrough.step_layout import pictures, specs
 from viz.walkthrough.step_numbers import share
@@ -172,7 +172,7 @@ def test_a_muted_head_is_said_to_be_muted():
     for muted in (frozenset(), frozenset({HeadSite("encoder", 1, 2)})):
         path = path_in(checkpoint, edits=Edits(muted=muted))
         quantities = STEPS["value"](path)
-        assert ("This head is muted" in steps.idea(path, "value", quantities)) == bool(muted)
+        assert ("This head is muted" in step_sentences.idea(path, "value", quantities)) == bool(muted)
         assert quantities["context"].values.any() == (not muted)
 
 
@@ -278,20 +278,20 @@ def test_the_stream_after_the_attention_is_that_of_the_edited_pass():
 def test_the_title_is_the_weight_with_four_digits_or_says_that_the_key_is_hidden():
     path = path_in(load_checkpoint("sentiment", device="cpu"))
     weight = float(path.attention.weights[2, 3, 1])
-    assert steps.title(path) == f"“the” attends to “dog” with {100 * weight:.4g}\u00a0%."
-    assert f" gives {100 * weight:.4g}\u00a0% of its attention " in steps.answer(path)
+    assert step_sentences.title(path) == f"“the” attends to “dog” with {100 * weight:.4g}\u00a0%."
+    assert f" gives {100 * weight:.4g}\u00a0% of its attention " in step_sentences.answer(path)
     assert path.is_largest() == (weight == float(path.attention.weights[2].max()))
     hidden = unseen(tiny.checkpoint(), Edits(hidden=frozenset({HiddenKey("encoder", 1)})), 1)
-    assert steps.title(hidden) == "“the” may not see “dog”."
+    assert step_sentences.title(hidden) == "“the” may not see “dog”."
 
 
 def test_the_largest_weight_of_a_head_is_said_to_be_so():
     path = path_in(tiny.checkpoint())
     query, key = strongest(path.attention.weights[2].numpy())
     largest = path_in(tiny.checkpoint(), query=query, key=key)
-    assert "It is the largest weight of the head." in steps.answer(largest)
+    assert "It is the largest weight of the head." in step_sentences.answer(largest)
     other = path_in(tiny.checkpoint(), query=query, key=(key + 1) % 4)
-    assert "largest" not in steps.answer(other)
+    assert "largest" not in step_sentences.answer(other)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_a_share_has_four_significant_digits_and_is_all_only_where_it_is(weight,
 
 def test_all_digits_of_the_weight_are_given_on_demand():
     path = path_in(tiny.checkpoint())
-    assert float(steps.in_full(path).split()[4].rstrip(".")) == path.weight()
+    assert float(step_sentences.in_full(path).split()[4].rstrip(".")) == path.weight()
 
 
 def test_the_query_that_gives_most_to_a_key_may_be_left_out():
@@ -323,22 +323,24 @@ def test_the_answer_names_what_is_edited():
         (Edits(muted=frozenset(heads)), " The model ran with head 2 of layer 1 and 2 more heads muted."),
         (Edits(temperature=2.0), r" This pass is edited: temperature\_2."),
     ):
-        assert steps.answer(path_in(checkpoint, edits=edits)).endswith(end)
+        assert step_sentences.answer(path_in(checkpoint, edits=edits)).endswith(end)
 
 
 def test_the_softmax_is_not_said_to_give_a_weight_that_was_set():
     site = HeadSite("encoder", 1, 2)
     for edits in (Edits(uniform=frozenset({site})), Edits(overwritten=frozenset({Overwrite(site, 3, 0, 0.5)}))):
         path = path_in(tiny.checkpoint(), edits=edits)
-        assert "An edit sets" in steps.idea(path, "softmax", STEPS["softmax"](path))
+        assert "An edit sets" in step_sentences.idea(path, "softmax", STEPS["softmax"](path))
     path = path_in(tiny.checkpoint(), edits=edits, query=2)
-    assert "power of each score" in steps.idea(path, "softmax", STEPS["softmax"](path))
+    assert "power of each score" in step_sentences.idea(path, "softmax", STEPS["softmax"](path))
 
 
 def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
     checkpoint, hidden = tiny.checkpoint(), Edits(hidden=frozenset({HiddenKey("encoder", 2)}))
     masks = [
-        steps.idea(path, "mask", STEPS["mask"](path)) for key in (2, 1) for path in [unseen(checkpoint, hidden, key)]
+        step_sentences.idea(path, "mask", STEPS["mask"](path))
+        for key in (2, 1)
+        for path in [unseen(checkpoint, hidden, key)]
     ]
     assert all(
         "here it hides 1 token that an edit names. The score of a hidden key becomes minus infinity" in sentence
@@ -349,7 +351,7 @@ def test_a_hidden_key_is_said_to_be_unseen_and_a_row_that_sees_none_to_be_0():
     every = Edits(hidden=frozenset(HiddenKey("encoder", key) for key in range(len(checkpoint.trace(TEXT).encoder.ids))))
     path = unseen(checkpoint, every, 1)
     assert (
-        steps.idea(path, "softmax", STEPS["softmax"](path))
+        step_sentences.idea(path, "softmax", STEPS["softmax"](path))
         == "The query may see no key at all: each of its weights is 0."
     )
     for step, quantities in found_in(path).items():
@@ -395,13 +397,13 @@ EVERY = "here it hides nothing, because each token of this encoder may see every
 )
 def test_the_mask_step_counts_the_keys_that_are_hidden_and_says_why(attention, changes, edits, query, sentence):
     path = path_in(tiny.checkpoint(attention, **changes), attention, edits, query=query, key=query)
-    assert sentence in steps.idea(path, "mask", STEPS["mask"](path))
+    assert sentence in step_sentences.idea(path, "mask", STEPS["mask"](path))
 
 
 def test_in_cross_attention_nothing_is_hidden():
     checkpoint = tiny.checkpoint("encoder-decoder")
     path = path_in(checkpoint, "cross", query=0)
-    assert "each written token may see the whole source text" in steps.idea(path, "mask", STEPS["mask"](path))
+    assert "each written token may see the whole source text" in step_sentences.idea(path, "mask", STEPS["mask"](path))
 
 
 @pytest.mark.parametrize(
@@ -417,7 +419,7 @@ def test_in_cross_attention_nothing_is_hidden():
 )
 def test_the_mask_step_says_what_is_added(changes, sentence):
     path = path_in(tiny.checkpoint("decoder", **changes), "decoder")
-    assert sentence in steps.idea(path, "mask", STEPS["mask"](path))
+    assert sentence in step_sentences.idea(path, "mask", STEPS["mask"](path))
 
 
 def unseen(checkpoint: Any, edits: Edits, key: int) -> WeightPath:
@@ -502,9 +504,9 @@ def test_every_step_of_every_family_has_words_a_formula_code_and_pictures(name, 
     attention = "cross" if checkpoint.config.architecture == "encoder-decoder" else checkpoint.config.architecture
     path = path_in(checkpoint, attention, head=1, query=0, key=0)
     for step, quantities in found_in(path).items():
-        assert steps.idea(path, step, quantities).endswith(".")
-        assert steps.formula(path, step)
-        assert set(quantities) <= set(steps.LABELS)
+        assert step_sentences.idea(path, step, quantities).endswith(".")
+        assert step_sentences.formula(path, step)
+        assert set(quantities) <= set(step_sentences.LABELS)
         assert all(chart.to_dict() for row in pictures(path, step, quantities) for _, chart in row)
         for excerpt in code_of(path, step):
             file, line = excerpt.place.split(":")[0].split(", line ")
@@ -549,31 +551,33 @@ def test_a_scale_of_its_own_in_each_layer_is_said_written_and_scripted(folders):
         path = path_in(checkpoint, "decoder", layer=layer)
         quantities = STEPS["scale"](path)
         assert number({"scale": quantities}, "scale", "scale") == pytest.approx(1 / ((layer + 1) * math.sqrt(8)))
-        sentence = steps.idea(path, "scale", quantities)
+        sentence = step_sentences.idea(path, "scale", quantities)
         assert f" = 1 / ({layer + 1} · √8), for this is layer {layer + 1}, so that" in sentence
-        assert steps.formula(path, "scale") == r"\frac{q_i \cdot k_j}{\ell\,\sqrt{d_k}}"
-        assert r"\frac{q_i \cdot k_j}{\ell\,\sqrt{d_k}}" in steps.formula(path, "mask")
-        assert all("ℓ: the layer, counted from 1" in steps.symbols(path, step) for step in ("scale", "mask"))
-    ran = run_script(steps.script(path, checkpoint=str(folders["gpt2-by-layer"]), text=TEXT, pair=""))
+        assert step_sentences.formula(path, "scale") == r"\frac{q_i \cdot k_j}{\ell\,\sqrt{d_k}}"
+        assert r"\frac{q_i \cdot k_j}{\ell\,\sqrt{d_k}}" in step_sentences.formula(path, "mask")
+        assert all("ℓ: the layer, counted from 1" in step_sentences.symbols(path, step) for step in ("scale", "mask"))
+    ran = run_script(step_sentences.script(path, checkpoint=str(folders["gpt2-by-layer"]), text=TEXT, pair=""))
     assert ran.returncode == 0, ran.stderr
     assert [float(line.split()[-1]) for line in ran.stdout.splitlines()] == pytest.approx([path.weight()] * 4, abs=1e-5)
     edited = path_in(checkpoint, "decoder", Edits(scale=1.0))
-    assert steps.formula(edited, "scale") == r"c\,(q_i \cdot k_j)"
+    assert step_sentences.formula(edited, "scale") == r"c\,(q_i \cdot k_j)"
 
 
 def test_only_the_last_layer_is_called_so():
     checkpoint = tiny.checkpoint()
     for layer in range(checkpoint.config.layers):
         path = path_in(checkpoint, layer=layer)
-        sentence = steps.idea(path, "feed-forward", found_in(path)["feed-forward"])
+        sentence = step_sentences.idea(path, "feed-forward", found_in(path)["feed-forward"])
         assert ("last layer" in sentence) == (layer + 1 == checkpoint.config.layers)
 
 
 def test_numbers_are_printed_so_that_python_reads_them_back():
     values = tiny.normal(3, 4).numpy() / 3
-    assert np.array_equal(np.array(json.loads(steps.exactly(values).replace(",\n]", "\n]")), np.float32), values)
-    assert steps.exactly(np.array(0.1, np.float32)) == "0.1"
-    assert np.array_equal(np.array(json.loads(steps.exactly(values[0])), np.float32), values[0])
+    assert np.array_equal(
+        np.array(json.loads(step_sentences.exactly(values).replace(",\n]", "\n]")), np.float32), values
+    )
+    assert step_sentences.exactly(np.array(0.1, np.float32)) == "0.1"
+    assert np.array_equal(np.array(json.loads(step_sentences.exactly(values[0])), np.float32), values[0])
 
 
 SITE = HeadSite("encoder", 2, 3)
@@ -591,7 +595,7 @@ def test_the_script_runs_and_asserts_the_weight(edits):
     text = 'It\'s "not" bad \\ at all.'
     trace = checkpoint.trace(text, edits=edits)
     path = path_of(checkpoint.model, trace, WeightSite(attention="encoder", layer=2, head=3, query=4, key=1), edits)
-    script = steps.script(path, checkpoint="sentiment", text=text, pair="")
+    script = step_sentences.script(path, checkpoint="sentiment", text=text, pair="")
     ran = run_script(script)
     assert ran.returncode == 0, ran.stderr
     printed = [float(line.split()[-1]) for line in ran.stdout.splitlines()]
@@ -603,7 +607,7 @@ def test_the_script_runs_and_asserts_the_weight(edits):
 
 def test_the_files_names_say_step_and_quantity():
     path = path_in(tiny.checkpoint())
-    arrays = steps.arrays_of(found_in(path))
+    arrays = step_sentences.arrays_of(found_in(path))
     assert np.array_equal(arrays["product_terms"], STEPS["product"](path)["terms"].values)
     assert np.array_equal(arrays["feed_forward_hidden"], STEPS["feed-forward"](path)["hidden"].values)
 

@@ -16,7 +16,7 @@ from tests.folders import KINDS, make_folders
 from tests.model.measures.test_one_weight import TEXT, drawn
 from viz.text.head_findings import token_name
 from viz.tokens import markdown_text
-from viz.walkthrough import steps
+from viz.walkthrough import step_sentences
 from viz.walkthrough.answer_sentences import STEPS_TO_ANSWER
 from viz.walkthrough.recheck_table import rows_of_answer
 from viz.walkthrough.step_layout import pictures
@@ -50,7 +50,7 @@ def close(values: np.ndarray, expected: torch.Tensor) -> bool:
 
 
 def idea_of(path: WeightPath, step: str) -> str:
-    return steps.idea(path, step, STEPS[step](path))
+    return step_sentences.idea(path, step, STEPS[step](path))
 
 
 # The numbers
@@ -285,8 +285,8 @@ def test_the_grid_of_layers_holds_every_number_by_its_layer():
 def test_every_step_to_the_answer_explains_its_symbols(name, folders):
     for path in paths_of(load_checkpoint(folders[name], device="cpu")):
         for step in STEPS_TO_ANSWER:
-            written, meanings = steps.formula(path, step), steps.symbols(path, step)
+            written, meanings = step_sentences.formula(path, step), step_sentences.symbols(path, step)
             for symbol, meaning in (("u_", "u: final"), ("W", "W"), ("E", "E:"), ("P_k", "P: "), ("y =", "y: logits")):
                 if symbol in written:
                     assert meaning in meanings
-            assert steps.idea(path, step, STEPS[step](path)).count("  ") == 0
+            assert step_sentences.idea(path, step, STEPS[step](path)).count("  ") == 0

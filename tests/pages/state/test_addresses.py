@@ -19,7 +19,7 @@ from tests import reference, tiny
 from tests.kinds import BERT
 from tests.walk import heading
 from viz.explorer import View
-from viz.walkthrough.steps import TITLES as STEPS
+from viz.walkthrough.step_sentences import TITLES as STEPS
 
 APP = Path(__file__).parents[3] / "app.py"
 

@@ -38,7 +38,7 @@ from viz.export.edited_script import edited_script
 from viz.export.provenance import SHORTENED, Provenance, fact_lines, file_name, one_line
 from viz.text.evidence_tables import findings_csv
 from viz.theme import LIGHT
-from viz.walkthrough import steps
+from viz.walkthrough import step_sentences
 
 EDITS = Edits(muted=frozenset({HeadSite("encoder", 0, 1)}))
 TEXTS = {
@@ -336,7 +336,7 @@ def script_of_a_weight(provenance: Provenance | None = None) -> str:
     checkpoint = tiny.checkpoint()
     site = WeightSite(attention="encoder", layer=0, head=1, query=2, key=1)
     path = path_of(checkpoint.model, checkpoint.trace(tiny.TEXT), site)
-    return steps.script(path, checkpoint="tiny", text="a", pair="", provenance=provenance)
+    return step_sentences.script(path, checkpoint="tiny", text="a", pair="", provenance=provenance)
 
 
 SCRIPTS: dict[str, Callable[[Provenance | None], str]] = {

@@ -15,7 +15,7 @@ from viz.explorer import View
 from viz.explorer.snippet import snippet
 from viz.export.edited_script import edited_script
 from viz.export.trace_code import Target, trace_code
-from viz.walkthrough import steps
+from viz.walkthrough import step_sentences
 
 NAME, TEXT = "translate-en-fr", "The dog's \"old\"\n{bone} \\ wasn't there."
 TYPED = "Le chien n'a pas \"vu\"\n{0} l'os."
@@ -77,7 +77,7 @@ def test_the_script_of_a_weight_asserts_the_weight_of_that_target(case):
     target, trace, edits = CASES[case]()
     site = WeightSite(attention="cross", layer=1, head=2, query=4, key=3)
     path = path_of(checkpoint().model, trace, site, edits)
-    script = steps.script(path, checkpoint=NAME, text=TEXT, pair="", target=target)
+    script = step_sentences.script(path, checkpoint=NAME, text=TEXT, pair="", target=target)
     printed = [float(line.split()[-1]) for line in run(script).splitlines()]
     assert printed == pytest.approx([path.weight()] * 4, abs=1e-5)
 

@@ -10,11 +10,11 @@ from model.measures.learn.records.blindfold import MASKED, UNMASKED, BlindfoldRe
 from model.measures.learn.recurrence.lookahead import UNMASKED as WITHOUT_MASK
 from model.measures.learn.recurrence.lookahead import Lookahead, lookahead
 from model.trace import Trace
-from pages.parts.cache import checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import select

@@ -18,12 +18,12 @@ from model.measures.learn.active_units import (
     waking_words,
 )
 from model.measures.learn.nearest_rows import whole_words
-from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import unclear
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
+from pages.parts.shared_cache import checkpoint_key, checkpoint_named
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import changed_selection, choose, current
 from pages.parts.widgets.binding import select

@@ -17,11 +17,11 @@ from model.measures.learn.word_senses import (
     right_by_chance,
     sorted_senses,
 )
-from pages.parts.cache import check_lengths, checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.sense_sentences import SENSES
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
+from pages.parts.shared_cache import check_lengths, checkpoint_key, checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio

@@ -22,7 +22,6 @@ from model.measures.learn.order.written_steps import (
     with_second,
     written_steps,
 )
-from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.components.linked_words import linked_words, step_clicked
 from pages.parts.frame.finding import picture_alone
 from pages.parts.frame.theme import theme
@@ -31,12 +30,13 @@ from pages.parts.learn.sentence_rows import show_sentence_rows
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import with_text
+from pages.parts.shared_cache import checkpoint_key, checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choices, choose
 from pages.parts.translate import productions
 from pages.parts.translate.candidate_pass import ForcedPass, pass_over_candidate
-from pages.parts.translate.picture import WordLinks, best_reading, is_word, linked_of
 from pages.parts.translate.settings import MOMENTS, SENTENCES
+from pages.parts.translate.translation_opening import WordLinks, best_reading, is_word, linked_of
 from pages.parts.widgets.binding import listed, select
 from pages.parts.widgets.charts import show_chart
 from viz.charts.share_bars import share_chart

@@ -10,12 +10,12 @@ from model.measures.learn.recurrence.gradient_reach import GradientReach, gradie
 from model.measures.learn.recurrence.recurrent_classifier import RecurrentClassifier
 from model.measures.learn.recurrence.recurrent_cost import cost, faster_from
 from model.measures.learn.sizes.parameters import parameter_count
-from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.cost_measurement import costs_shown, offer_to_measure
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_of
+from pages.parts.shared_cache import checkpoint_key, checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio

@@ -22,12 +22,12 @@ from model.measures.learn.stack_support import (
 )
 from model.norms import PreNorm
 from pages.parts.ablations.experiments import every_sublayer
-from pages.parts.cache import checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import unclear
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of, with_text
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio, select

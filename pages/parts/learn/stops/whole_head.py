@@ -19,10 +19,10 @@ from model.measures.learn.heads.score_scale import (
 )
 from model.measures.whole_head import WholeHead, whole_head
 from model.scores import masked_scores
-from pages.parts.cache import checkpoint_named
 from pages.parts.inside.head_matrices import head_matrices
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
+from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import EXAMPLES, Selection
 from viz.explorer.attention_kinds import Text, text_of
 from viz.text.learn.stops import whole_head as words

@@ -16,13 +16,13 @@ from model.measures.learn.order.position_hands import clock_pairs, hand_angles, 
 from model.measures.learn.order.two_verdicts import TwoVerdicts, same_tokens, two_verdicts
 from model.positions import computed_sinusoids
 from model.transformer import Stack
-from pages.parts.cache import checkpoint_key, checkpoint_named
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import even_chance, unclear
 from pages.parts.learn.sentence_rows import show_sentence_rows
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of, with_text
+from pages.parts.shared_cache import checkpoint_key, checkpoint_named
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import changed_selection, choices, choose
 from pages.parts.widgets.binding import listed, select

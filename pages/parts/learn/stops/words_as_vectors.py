@@ -9,11 +9,11 @@ from model.measures.experiments.word_in_contexts import WORD
 from model.measures.learn.nearest_rows import WordRow, embedding_scale, nearest_rows, whole_words
 from model.tokenizer import Encoding
 from model.transformer import Transformer
-from pages.parts.cache import check_lengths, checkpoint_key, checkpoint_named, purpose_of
 from pages.parts.frame.theme import theme
 from pages.parts.learn.settings import Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.models.catalogue import checkpoint_names
+from pages.parts.shared_cache import check_lengths, checkpoint_key, checkpoint_named, purpose_of
 from pages.parts.state.selection import EXAMPLES, Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import select

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from viz.text.learn.answers import listing
+from viz.text.learn.model_answers import listing
 from viz.tokens import counted, decimal, markdown_text, percent, visible
 
 NAME = "What does the feed-forward layer do?"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from model.measures.learn.heads.head_effects import HeadEffects
-from viz.text.learn.answers import answer_name, heads_in_words, listing, points, saying
+from viz.text.learn.model_answers import answer_name, heads_in_words, listing, points, saying
 from viz.tokens import counted, percent, visible
 
 QUESTION = "How many of its {all} heads does the model need for this answer?"

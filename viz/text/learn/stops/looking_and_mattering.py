@@ -7,7 +7,7 @@ import numpy as np
 from model.edits import HeadSite
 from model.measures.learn.heads.attention_to_word import NEARLY_ALL, AttentionToWord
 from model.measures.learn.heads.head_effects import HeadEffects
-from viz.text.learn.answers import answer_name, heads_in_words
+from viz.text.learn.model_answers import answer_name, heads_in_words
 from viz.tokens import counted, markdown_text, percent, visible
 
 OPTIONS = (

@@ -8,7 +8,7 @@ from model.measures.learn.order.two_verdicts import TwoVerdicts
 from model.measures.positions.swapped_order import places_to_swap
 from model.trace import StackTrace
 from viz.sentences.sentence_rows import Row, RowGroup
-from viz.text.learn.answers import LABELS, OTHER_WRONG, answer_name
+from viz.text.learn.model_answers import LABELS, OTHER_WRONG, answer_name
 from viz.text.swapped_halves import swapped_halves, word_span
 from viz.text.swapped_spans import swapped_spans
 from viz.tokens import decimal, markdown_text, percent, visible

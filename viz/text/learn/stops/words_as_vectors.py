@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from model.measures.learn.nearest_rows import Neighbour, WordRow
-from viz.text.learn.answers import listing
+from viz.text.learn.model_answers import listing
 from viz.tokens import decimal, markdown_text, visible
 
 NAME = "What is a word to a model?"

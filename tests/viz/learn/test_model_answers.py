@@ -4,7 +4,7 @@ import pytest
 
 from model.measures.learn.order.two_verdicts import TwoVerdicts
 from pages.parts.state.selection import EXAMPLES
-from viz.text.learn.answers import LABELS, accuracy_of, doubt
+from viz.text.learn.model_answers import LABELS, accuracy_of, doubt
 from viz.text.learn.stops.word_order import other_wrong
 
 CARD = {"evaluations": [{"what": "accuracy, all 25,000 test reviews", "value": 89.28}]}

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model.loading.checkpoint_files import CONFIG
+from model.loading.hub.cache_folders import INCOMPLETE, blobs_folder, name_of, recorded, repo_folder, snapshot_folder
 from model.loading.hub.disk import locked, written
-from model.loading.hub.layout import INCOMPLETE, blobs_folder, name_of, recorded, repo_folder, snapshot_folder
 from model.loading.hub.names import HubName
 from model.loading.weight_cache import copies_of, hub_folder
 
