@@ -1,4 +1,4 @@
-"""Does it notice if two words change places? Two verdicts; then without positions; then in French."""
+"""Does it notice if words change places? Two verdicts; then without positions; then in French."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
