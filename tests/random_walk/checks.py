@@ -39,6 +39,9 @@ PLAIN_VIEW = {"words": False, "special": "shown", "segments": "all"}
 # Lists whose choice is not in the address by design: they name what a button beside them takes, or the machine.
 UNADDRESSED = ("Another token", "Device")
 HUB_FIELD = "Hugging Face id"
+NO_HUB = "The hub cannot be reached"  # true on a machine without internet, whatever asked for a model
+# Only a field that has the keyboard can be in this state: where it loses it, Streamlit sends what is typed.
+UNSENT = "[data-testid=InputInstructions]:has-text('Press Enter to apply'), html[data-unsent]"
 PYTHON = re.compile(
     r"Traceback|File \"|<class |NoneType|\b[A-Z]\w+(?:Error|Exception|Warning)\b|encountered an error|\b\w+ object\b"
 )
@@ -218,7 +221,7 @@ class Watch:
 
         Nor what was typed to search a list that is open.
         """
-        unsent = self.page.evaluate("document.documentElement.hasAttribute('data-unsent')")
+        unsent = self.page.locator(UNSENT).count()
         searched = self.page.locator("[role=combobox][aria-expanded=true]").count()
         if unsent or searched or self.facts()["errors"]:
             return
@@ -280,7 +283,7 @@ def proper_refusal(error: str, values: Mapping[str, Any]) -> bool:
     numbers = [value for key, value in values.items() if key.startswith("number") and value != ""]
     named = [f"“{text}”" for text in typed] + [f" {number:,} " for number in numbers]
     asked = any(value for key, value in values.items() if HUB_FIELD in key)  # nothing that is typed at random is there
-    refused = asked or any(map(refusable, typed)) or any(value in error for value in named)
+    refused = asked or NO_HUB in error or any(map(refusable, typed)) or any(value in error for value in named)
     return not PYTHON.search(error) and refused
 
 

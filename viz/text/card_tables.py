@@ -48,7 +48,8 @@ MEASURES = {
     "alignment error rate": (
         "The alignment error rate compares the links between words that attention gives with those that people drew: "
         "it is the share of all links, both sets counted together, that the other set does not have. Lower is better "
-        "(Och and Ney 2003). The diagonal is given for comparison; on it, both texts go on at the same pace."
+        "(Och and Ney 2003). The diagonal is given for comparison; it links words at the same "
+        "relative place of both texts."
     ),
     "bits per character": (
         "Bits per character is the number of bits that it takes, with the model's probabilities, to encode each "

@@ -312,7 +312,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         ),
         Term(
             name="beam search",
-            sentence="Writing a text by keeping the few most probable beginnings at each step, and not only the first.",
+            sentence="Writing a text by keeping the few most probable hypotheses (texts so far) at each step.",
             place=translate("beam search", method="beam"),
         ),
         Term(

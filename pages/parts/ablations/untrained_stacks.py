@@ -45,7 +45,7 @@ READ_DEPTH = """
 """
 READ_SPREAD = """
 - Left: both axes are logarithmic, so that √d_k is a straight line. The scaled products stay at 1.
-- Right: the mean of the largest weight among 16 keys. Even weights would be 6 % each; near 100 %, one key takes all.
+- Right: the mean of the largest weight among 16 keys. Uniform weights would be 6 % each; near 100 %, one key takes all.
 """
 
 

@@ -23,8 +23,8 @@ LABELS = {
 MODEL_HELP = "Models that papers and articles speak of, and the checkpoints of this app."
 HELP = {
     "width": "How many numbers the vector of a token has.",
-    "heads": "They share the width, so that their number changes no number of parameters.",
-    "layers": "In each stack: of the paper's models, so many in the encoder and so many in the decoder.",
+    "heads": "The heads share the width, so their number does not change the number of parameters.",
+    "layers": "Layers of each stack: the paper's models have this many in the encoder and as many in the decoder.",
     "hidden": "The inner width of the feed-forward layers; often four times the width.",
     "vocabulary": "How many different tokens the model knows: a row of the table for each.",
 }

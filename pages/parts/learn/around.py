@@ -37,7 +37,7 @@ def usable_by(stop: Stop) -> list[str]:
     """The checkpoints that a stop can ask; its own where none can be read."""
     configs = {name: config_of(name) for name in checkpoint_names()}
     return [name for name, config in configs.items() if config is not None and stop.can_use(config)] or [
-        stop.checkpoint
+        stop.opening.checkpoint
     ]
 
 
@@ -52,15 +52,15 @@ def selection_at(stop: Stop, selection: Selection) -> Selection:
     chosen = choices()
     own_model = chosen.get("checkpoint") not in usable_by(stop)
     own_text = stop.own_text or "text" not in chosen
-    changes = {"checkpoint": stop.checkpoint} if own_model else {}
-    return changed_selection(selection, **changes, **({"text": stop.text, "pair": ""} if own_text else {}))
+    changes = {"checkpoint": stop.opening.checkpoint} if own_model else {}
+    return changed_selection(selection, **changes, **({"text": stop.opening.text, "pair": ""} if own_text else {}))
 
 
 def instead(stop: Stop) -> str:
     """What the stop shows in place of what a visitor chose, and why; "" where nothing was put aside."""
     chosen, sentences = choices(), []
     if "checkpoint" in chosen and chosen["checkpoint"] not in usable_by(stop):
-        name, other = label_of(chosen["checkpoint"]), label_of(stop.checkpoint)
+        name, other = label_of(chosen["checkpoint"]), label_of(stop.opening.checkpoint)
         sentences.append(f"{name} cannot answer this question, which needs {stop.needs}, so {other} does.")
     if stop.own_text and "text" in chosen:
         sentences.append("This question reads sentences of its own; yours comes back at the next.")

@@ -1,12 +1,44 @@
 """Where on the path somebody stands, and what was guessed there."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import OF_TEXT, address_field, whole, word_like
+from pages.parts.state.selection import EXAMPLES
 
-STOPS, MOST_ROUNDS = 12, 3
+
+@dataclass(frozen=True)
+class Opening:
+    """The model and the text with which a stop opens, where nobody has chosen others."""
+
+    checkpoint: str
+    text: str
+
+
+OPENINGS = {
+    "where_it_looks": Opening("sentiment", EXAMPLES[0]),
+    "looking_and_mattering": Opening("sentiment", EXAMPLES[0]),
+    "word_order": Opening("sentiment", EXAMPLES[0]),
+    "words_as_vectors": Opening("sentiment", EXAMPLES[0]),
+    "whole_head": Opening("sentiment", EXAMPLES[0]),
+    "heads_needed": Opening("sentiment", EXAMPLES[0]),
+    "neighbours": Opening("stories", "He counted his money on the bank of the river."),
+    "stack": Opening("sentiment", EXAMPLES[0]),
+    "feed_forward": Opening("translate-en-fr", EXAMPLES[0]),
+    "blindfold": Opening(
+        "stories", "Once upon a time there was a little girl who lived with her mother in a small house."
+    ),
+    "one_word_at_a_time": Opening("translate-en-fr", "You are my friend."),
+    "recurrent_network": Opening(
+        "sentiment",
+        "We went in without knowing anything about it, and for the first hour nothing seemed to happen: two brothers "
+        "repair a boat, their father says little, and it rains. Then a letter comes, and everything that we had taken "
+        "for boredom was waiting. I left in tears.",
+    ),
+}  # by the modules of the stops, in the order of the path
+STOPS, MOST_ROUNDS = len(OPENINGS), 3
 OPTIONS = "abcdef"  # names of the options of a guess, in their order
 GUESS = rf"[0-9]{{1,2}}(\.[2-{MOST_ROUNDS}])?[{OPTIONS}]"
 KNOB = r"[a-z0-9.,_-]{0,40}"
@@ -68,4 +100,10 @@ class Path:
         return "_".join(question + guessed for question, guessed in guesses.items())
 
 
-STATE = PageState(settings=Path)
+def opening_at(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The model and the text with which the chosen stop opens."""
+    opening = tuple(OPENINGS.values())[chosen.get("stop", Path.stop) - 1]
+    return {"checkpoint": opening.checkpoint, "text": opening.text}
+
+
+STATE = PageState(settings=Path, opening_at=opening_at)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from model import Config
+from pages.parts.learn.settings import Opening
 from pages.parts.state.selection import Selection
 
 
@@ -50,17 +51,17 @@ class StopQuestion:
 class Stop:
     """One stop. rounds: of its questions; the second is asked once the first is answered.
 
-    name: a few words, for lists. checkpoint, text: those it opens with, on which every round has a clear answer.
+    name: a few words, for lists.
+    opening: the model and the text that it opens with, on which every round has a clear answer.
     can_use: whether it can ask a model of this config. needs: what model that is; "": any.
-    code: functions that computed the answer, whose lines are
-    shown. paper: where the paper says so, Markdown. own_text: whether it reads its own texts, whatever was typed.
+    code: functions that computed the answer, whose lines are shown. paper: where the paper says so, Markdown.
+    own_text: whether it reads its own texts, whatever was typed.
     leans_on_verdict: whether it speaks of what a model that judges texts says of the text, which may be wrong.
     kept_knob: what of its knob holds for its other rounds as well.
     """
 
     name: str
-    checkpoint: str
-    text: str
+    opening: Opening
     can_use: Callable[[Config], bool]
     rounds: Sequence[Callable[[Selection], StopQuestion]]
     code: Sequence[Callable[..., Any]]

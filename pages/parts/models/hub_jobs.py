@@ -21,7 +21,7 @@ MOST_KEPT = 64  # ended jobs whose outcome is kept
 FRESH = 300.0  # seconds for which a look at the hub is believed: branches move, and memory fills
 GONE = 10.0  # seconds after which whoever has not looked at a download has left it
 BUSY = "The server is busy with other models: try {name} again in a minute."
-FAILED = "{name} could not be fetched, for a reason that nobody foresaw: try again."
+FAILED = "{name} could not be fetched because of an unexpected error: try again."
 Offer = hub.Listing | None
 
 

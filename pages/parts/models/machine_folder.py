@@ -55,7 +55,7 @@ def folder_at(typed: str) -> Path:
     try:
         folder = Path(os.path.expanduser(typed.strip()))  # noqa: PTH111 Path's own raises where there is no such user
         if not folder.is_absolute():
-            raise CheckpointError("The path is not whole: begin it with / or ~.")
+            raise CheckpointError("The path is not absolute: begin it with / or ~.")
         if not folder.is_dir():
             raise CheckpointError("There is no such folder on this machine: check the path.")
         if not (folder / CONFIG).is_file():

@@ -83,7 +83,7 @@ SMALL_MODELS = (
     SmallModel(
         "google-t5/t5-small",
         "relative positions",
-        "Knows positions by a learned bias for each distance alone, which the page Positions draws.",
+        "Knows positions only by a learned bias for each distance, which the page Positions draws.",
         "encoder and decoder, 6 × 8 heads each",
         242,
     ),

@@ -20,6 +20,8 @@ class PageState:
     settings: its own, a dataclass whose fields were made by ``declared``; None where it has none.
     packed: the one name under which they stand together in the address; "": each under its own.
     opening: what it shows where nobody has chosen anything, as far as that is not the selection's default.
+    opening_at: the text and the model that it shows where nobody has chosen others, if they go by its settings: called
+    with what is chosen. It shows them itself in place of ``opening``.
     architecture: of the checkpoints that it can use; None: of all.
     follows: whether it speaks of what the page before showed: text and model come along, chosen or not.
     of_file: whether its layers, heads and tokens are those of a file, and not of the text and the model.
@@ -29,6 +31,7 @@ class PageState:
     settings: type | None = None
     packed: str = ""
     opening: Mapping[str, Any] = field(default_factory=dict)
+    opening_at: Callable[[Chosen], Mapping[str, Any]] | None = None
     architecture: str | None = None
     follows: bool = False
     of_file: bool = False
@@ -88,6 +91,11 @@ class Codec:
             values["checkpoint"] = (usable or names)[0]
         return values
 
+    def unnamed(self, page: str, chosen: Chosen) -> dict[str, Any]:
+        """Every value as a page shows it where the address does not name it."""
+        opening, opening_at = self.opening(page), self.pages[page].opening_at
+        return opening | (dict(opening_at(chosen)) if opening_at else {})
+
     def resolve(self, chosen: Chosen, page: str) -> Selection:
         """What a page shows: what was chosen, and the rest as it opens. ValueError for a value that cannot be."""
         values = self.opening(page)
@@ -106,8 +114,8 @@ class Codec:
         return {name: values[name] for name in self.fields if values[name] != others[name]}
 
     def write(self, values: Mapping[str, Any], page: str) -> dict[str, str]:
-        """The address at which a page shows these values: those that differ from the way it opens."""
-        differing = self.differing(values, self.opening(page))
+        """The address at which a page shows these values: those that it would not show anyway."""
+        differing = self.differing(values, self.unnamed(page, values))
         for name in differing.keys() & set(TEXTS):
             if len(differing[name]) > LONGEST_TEXT or typable(differing[name]) != differing[name]:
                 del differing[name]  # it is refused anyway, and no address carries it

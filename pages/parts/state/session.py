@@ -77,10 +77,11 @@ def current_selection() -> Selection:
 
 def open_address(address: Mapping[str, str], page: str) -> None:
     """Choose what an address names. What it leaves out because the page shows it anyway stays chosen, if it was."""
-    state, opening = st.session_state, CODEC.opening(page)
+    state = st.session_state
     keep_places()
-    kept = {name: value for name, value in without_followed().items() if value == opening[name]}
     named, state["_unusable"] = CODEC.read(address)
+    unnamed = CODEC.unnamed(page, named)
+    kept = {name: value for name, value in without_followed().items() if value == unnamed[name]}
     state["_chosen"], state["_page"], state["_address"] = kept | named, page, dict(address)
     state["_named"] = {name.rpartition(".")[2] for name in named}
     state["_followed"], state["_model_before"] = {}, ""
@@ -228,7 +229,9 @@ def address_of(page: str, **changes: Any) -> dict[str, str]:
         now |= {name: CODEC.defaults[name] for name in PLACES} | places_of(page)
     new = {name for name, value in changes.items() if value != now[name]}
     values = CODEC.reset(now, new, but=changes)
-    return CODEC.write(CODEC.opening(page) | values | changes, page)
+    opening = CODEC.opening(page)
+    chosen = {name: value for name, value in values.items() if value != opening[name] or name in choices()} | changes
+    return CODEC.write(CODEC.unnamed(page, chosen) | chosen, page)
 
 
 def address_of_next(page: str, **changes: Any) -> dict[str, str]:
@@ -242,7 +245,7 @@ def address_of_next(page: str, **changes: Any) -> dict[str, str]:
     left = {"checkpoint", "text"} if is_example else {"checkpoint"}
     kept = CODEC.reset({name: value for name, value in choices().items() if name not in left}, left)
     opening = CODEC.opening(page)
-    return CODEC.write(opening | kept, page) | ({"text": opening["text"]} if is_example else {})
+    return CODEC.write(CODEC.unnamed(page, kept) | kept, page) | ({"text": opening["text"]} if is_example else {})
 
 
 def current() -> Selection:
@@ -279,13 +282,13 @@ def write_address() -> None:
     page is on its way.
     """
     state, page, address = st.session_state, st.session_state["_page"], st.query_params.to_dict()
-    opening = CODEC.opening(page)
+    opening = CODEC.unnamed(page, state["_chosen"])
     values = {**opening, **state["_chosen"]}
     if not is_here(values["checkpoint"]) and not is_hub_name(values["checkpoint"]):  # it was deleted since
         values["checkpoint"] = opening["checkpoint"]
     named, unusable = CODEC.read(address)
     is_older = address != state.get("_address", address)
-    if unusable or {**opening, **named} != values or is_older or state.get("_doubtful"):
+    if unusable or {**CODEC.unnamed(page, named), **named} != values or is_older or state.get("_doubtful"):
         address = CODEC.write(values, page) | ({VIEW: state["_view"]} if state.get("_view") else {})
         st.query_params.from_dict(address)
         state["_doubtful"] = False

@@ -134,6 +134,15 @@ def test_an_address_that_does_not_give_the_page_back_is_seen(browser, planted):
             watch.address()
 
 
+def test_a_text_that_is_typed_and_not_sent_is_not_asked_of_the_address(browser, planted):
+    with visitor(browser) as page:
+        watch = opened(page, planted)
+        watch.settle()
+        page.get_by_role("textbox").fill("another")
+        page.get_by_text("Press Enter to apply").wait_for()
+        watch.address()
+
+
 def test_an_address_that_is_written_late_is_waited_for(browser, planted):
     with visitor(browser) as page:
         watch = opened(page, planted, text="early")
@@ -170,6 +179,7 @@ def test_a_refusal_is_proper_where_a_field_holds_what_it_refuses():
     assert proper_refusal("The text has 2,080 characters; at most 2,000 are read.", {field: "far too long " * 160})
     assert proper_refusal("The cell holds “x”: type a number.", {field: "good", "text field “Cell”": "x"})
     assert proper_refusal("A width of 1,024 cannot be shared by 20 heads.", {"number “Heads”": 20})
+    assert proper_refusal("The hub cannot be reached, so gpt2 cannot be downloaded.", {})
     assert proper_refusal("The hub cannot be reached.", {"text field “Another model, by its Hugging Face id”": "good"})
     assert not proper_refusal("A width of 1,024 cannot be shared by 20 heads.", {"number “Heads”": 8})
     assert not proper_refusal("There is nothing to compute.", {field: "good"})

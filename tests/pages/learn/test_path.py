@@ -4,13 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.learn.settings import OPTIONS, STOPS, WHATEVER, Path
+from pages.parts.learn.settings import OPENINGS, OPTIONS, STOPS, WHATEVER, Path
 from pages.parts.learn.stops import NAMES, PATH
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES
 from tests.pages.test_every_page import bar, button, follow, opened
 
 EVERY_STOP = range(1, len(PATH) + 1)
+LAST_QUESTION = (STOPS, len(PATH[-1].rounds))
+OPENING = CODEC.opening("learn")
 OWN = "We laughed all evening, but nobody in our row liked the ending."
 
 
@@ -106,6 +108,27 @@ def test_an_empty_text_gets_a_sentence():
     app = opened("learn.py", text=" ")
     assert not app.exception
     assert app.error or app.title
+
+
+@pytest.mark.parametrize("stop", EVERY_STOP)
+def test_an_address_gives_back_the_model_and_the_text_that_somebody_chose(stop):
+    chosen = {"checkpoint": OPENING["checkpoint"], "text": OPENING["text"]}
+    app = opened("words.py")
+    app.session_state["_chosen"] = chosen  # as of a list and a field on a page before
+    app = follow(app, "Learn: twelve questions that show these things happen").run()
+    app = app.selectbox(key="all_stops").select(stop).run()
+    again = opened("learn.py", **dict(app.query_params))
+    assert not app.exception
+    assert bar(app)["text"] == bar(again)["text"]
+    assert bar(app)["model"] == bar(again)["model"]
+    assert app.title[0].value == again.title[0].value
+
+
+def test_an_address_names_no_model_and_no_text_that_its_stop_shows_anyway():
+    for number, opening in enumerate(OPENINGS.values(), 1):
+        chosen = {"stop": number, "checkpoint": opening.checkpoint, "text": opening.text}
+        address = CODEC.write(CODEC.unnamed("learn", chosen) | chosen, "learn")
+        assert address == ({"stop": str(number)} if number > 1 else {})
 
 
 def test_next_and_back_keep_guesses_and_text():

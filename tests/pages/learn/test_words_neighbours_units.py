@@ -165,7 +165,7 @@ def test_other_choices_of_the_twenty_are_right_as_often_as_the_page_says():
 
 def test_the_count_of_active_units_is_that_of_the_trace():
     checkpoint = load_checkpoint("translate-en-fr")
-    stack = checkpoint.trace(feed_forward.STOP.text, target="Oui.").text_stack
+    stack = checkpoint.trace(feed_forward.STOP.opening.text, target="Oui.").text_stack
     place = stack.names().index(" loved")
     count = int(np.count_nonzero(np.asarray(stack.blocks[0].feed_forward.hidden[place])))
     app = at(feed_forward)
@@ -175,7 +175,7 @@ def test_the_count_of_active_units_is_that_of_the_trace():
 
 def test_another_layer_is_asked_about_anew_with_its_own_count():
     checkpoint = load_checkpoint("translate-en-fr")
-    stack = checkpoint.trace(feed_forward.STOP.text, target="Oui.").text_stack
+    stack = checkpoint.trace(feed_forward.STOP.opening.text, target="Oui.").text_stack
     place = stack.names().index(" loved")
     app = at(feed_forward)
     app.selectbox(key="layer_of_units").select_index(2).run()
@@ -187,7 +187,7 @@ def test_another_layer_is_asked_about_anew_with_its_own_count():
     assert after.title[0].value.startswith(f"{count} of 1,024 units are active for “loved”")
 
 
-@pytest.mark.parametrize("text", [feed_forward.STOP.text, "My brother is a doctor.", "You are my friend."])
+@pytest.mark.parametrize("text", [feed_forward.STOP.opening.text, "My brother is a doctor.", "You are my friend."])
 def test_more_than_a_few_words_make_a_unit_active(text):
     app = opened("learn.py", stop="9", round="2", guesses="9.2a", text=text)
     assert not app.exception
@@ -202,7 +202,7 @@ def test_gelu_leaves_something_of_the_others():
 
 
 def test_another_token_is_counted_on_its_own():
-    stack = load_checkpoint("translate-en-fr").trace(feed_forward.STOP.text, target="Oui.").text_stack
+    stack = load_checkpoint("translate-en-fr").trace(feed_forward.STOP.opening.text, target="Oui.").text_stack
     app = at(feed_forward)
     app.selectbox(key="token_of_units").select_index(2).run()
     assert app.query_params["knob"] == "2"

@@ -11,7 +11,7 @@ from model.measures.learn.recurrence.lookahead import UNMASKED as WITHOUT_MASK
 from model.measures.learn.recurrence.lookahead import Lookahead, lookahead
 from model.trace import Trace
 from pages.parts.frame.theme import theme
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_of
 from pages.parts.shared_cache import checkpoint_named
@@ -212,8 +212,7 @@ def can_use(config: Config) -> bool:
 
 STOP = Stop(
     name="Why is the decoder blindfolded?",
-    checkpoint="stories",
-    text="Once upon a time there was a little girl who lived with her mother in a small house.",
+    opening=OPENINGS["blindfold"],
     can_use=can_use,
     needs="a decoder-only model",
     rounds=(ask_loss, ask_text, ask_trained),

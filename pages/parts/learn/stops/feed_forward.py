@@ -20,11 +20,11 @@ from model.measures.learn.active_units import (
 from model.measures.learn.nearest_rows import whole_words
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import unclear
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.shared_cache import checkpoint_key, checkpoint_named
-from pages.parts.state.selection import EXAMPLES, Selection
+from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection, choose, current
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
@@ -284,8 +284,7 @@ def take_unit(layer: int, place: int, unit: int) -> None:
 
 STOP = Stop(
     name=words.NAME,
-    checkpoint="translate-en-fr",
-    text=EXAMPLES[0],
+    opening=OPENINGS["feed_forward"],
     can_use=lambda config: True,
     rounds=(ask, ask_about_words),
     code=(FeedForward.forward, waking_words),

@@ -18,10 +18,10 @@ from model.measures.learn.heads.head_cut import (
 from model.measures.learn.heads.head_effects import HeadEffects, head_effects, shares_of_heads
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import answer_of, effects_of, unclear, why_no_effects
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
-from pages.parts.state.selection import EXAMPLES, Selection
+from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import listed, radio
 from pages.parts.widgets.charts import show_chart
@@ -163,8 +163,7 @@ def can_answer(config: Config) -> bool:
 
 STOP = Stop(
     name=NAME,
-    checkpoint="sentiment",
-    text=EXAMPLES[0],
+    opening=OPENINGS["heads_needed"],
     can_use=can_answer,
     needs="a model that judges texts or continues them",
     rounds=(ask_how_many, ask_about_cut),

@@ -17,10 +17,10 @@ from model.measures.learn.heads.clear_row import whole_words
 from model.measures.learn.heads.head_effects import HeadEffects, muting_edits
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import answer_of, effects_of, even_chance, outcome_under, unclear, why_no_effects
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
-from pages.parts.state.selection import EXAMPLES, Selection
+from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
@@ -240,8 +240,7 @@ def take(place: int) -> None:
 
 STOP = Stop(
     name=NAME,
-    checkpoint="sentiment",
-    text=EXAMPLES[0],
+    opening=OPENINGS["looking_and_mattering"],
     can_use=lambda config: bool(config.labels),
     needs="a model that judges texts",
     rounds=(ask_about_muting, ask_about_forbidding),

@@ -19,7 +19,7 @@ from model.measures.learn.word_senses import (
 )
 from pages.parts.frame.theme import theme
 from pages.parts.learn.sense_sentences import SENSES
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.shared_cache import check_lengths, checkpoint_key, checkpoint_named
 from pages.parts.state.selection import Selection
@@ -29,7 +29,6 @@ from pages.parts.widgets.charts import show_chart
 from viz.charts.learn.sense_table import SenseRow, sense_table
 from viz.text.learn.stops import neighbours as words
 
-OWN_SENTENCE = "He counted his money on the bank of the river."
 FIRST = "bank"
 Key = tuple[str, str, tuple[int, ...]]
 
@@ -151,7 +150,7 @@ def show_words(selection: Selection) -> None:
         words.act(
             chosen,
             eight_of(selection, chosen).senses,
-            chosen_from_twenty=chosen == FIRST and selection.checkpoint == STOP.checkpoint,
+            chosen_from_twenty=chosen == FIRST and selection.checkpoint == STOP.opening.checkpoint,
         )
     )
 
@@ -163,8 +162,7 @@ def take(word: str) -> None:
 
 STOP = Stop(
     name=words.NAME,
-    checkpoint="stories",
-    text=OWN_SENTENCE,
+    opening=OPENINGS["neighbours"],
     can_use=lambda config: True,
     rounds=(ask,),
     code=(vectors_of, nearest_sentences),

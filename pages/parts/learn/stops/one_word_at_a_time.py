@@ -27,7 +27,7 @@ from pages.parts.frame.finding import picture_alone
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import unclear
 from pages.parts.learn.sentence_rows import show_sentence_rows
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import with_text
 from pages.parts.shared_cache import checkpoint_key, checkpoint_named
@@ -45,7 +45,6 @@ from viz.text import translation_finding
 from viz.text.learn.stops import one_word_at_a_time as words
 from viz.tokens import counted
 
-TEXT = "You are my friend."
 MOST_TOKENS = 48  # of a text that is translated twice
 Key = tuple[str, str, tuple[int, ...]]
 
@@ -349,8 +348,7 @@ def take_step(step: int) -> None:
 
 STOP = Stop(
     name=words.NAME,
-    checkpoint="translate-en-fr",
-    text=TEXT,
+    opening=OPENINGS["one_word_at_a_time"],
     can_use=lambda config: config.is_encoder_decoder,
     needs="a model with an encoder and a decoder",
     rounds=(ask_about_letter, ask_about_look, ask_about_force),

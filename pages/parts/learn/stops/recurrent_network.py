@@ -12,7 +12,7 @@ from model.measures.learn.recurrence.recurrent_cost import cost, faster_from
 from model.measures.learn.sizes.parameters import parameter_count
 from pages.parts.frame.theme import theme
 from pages.parts.learn.cost_measurement import costs_shown, offer_to_measure
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_of
 from pages.parts.shared_cache import checkpoint_key, checkpoint_named
@@ -192,7 +192,7 @@ def show_lengths(seen: bool) -> None:
 
 def show_parameters(selection: Selection) -> None:
     """What such models are said to need, and have."""
-    own, bundled = checkpoint_named(selection.checkpoint), checkpoint_named(STOP.checkpoint)
+    own, bundled = checkpoint_named(selection.checkpoint), checkpoint_named(STOP.opening.checkpoint)
     base = parameter_count(Config.paper_base())
     size, cards = own.model.parameter_count(), (own.card, bundled.card)
     st.markdown(words.parameter_table(training_record(), own.name, size, cards, base))
@@ -214,12 +214,7 @@ def can_use(config: Config) -> bool:
 
 STOP = Stop(
     name="Why not a recurrent network?",
-    checkpoint="sentiment",
-    text=(
-        "We went in without knowing anything about it, and for the first hour nothing seemed to happen: two brothers "
-        "repair a boat, their father says little, and it rains. Then a letter comes, and everything that we had taken "
-        "for boredom was waiting. I left in tears."
-    ),
+    opening=OPENINGS["recurrent_network"],
     can_use=can_use,
     needs="a small model of one stack",
     rounds=(ask_gradient, ask_cost, ask_trained),

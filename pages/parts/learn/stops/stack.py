@@ -24,7 +24,7 @@ from model.norms import PreNorm
 from pages.parts.ablations.experiments import every_sublayer
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import unclear
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of, with_text
 from pages.parts.shared_cache import checkpoint_named
@@ -211,8 +211,7 @@ def choose_word(selection: Selection, tokens: Sequence[str], place: int) -> None
 
 STOP = Stop(
     name=words.NAME,
-    checkpoint="sentiment",
-    text=EXAMPLES[0],
+    opening=OPENINGS["stack"],
     can_use=lambda config: bool(config.labels),
     needs="a model that judges texts",
     rounds=(ask_about_verdicts, ask_about_tokens, ask_about_norm),

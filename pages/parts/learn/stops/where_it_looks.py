@@ -10,10 +10,10 @@ from model import Edits
 from model.attention import scaled_dot_product_attention
 from model.measures.learn.heads.clear_row import ClearRow, at_query, clear_row, whole_words
 from pages.parts.frame.theme import theme
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
-from pages.parts.state.selection import EXAMPLES, Selection
+from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import radio, select
 from pages.parts.widgets.charts import show_chart
@@ -109,8 +109,7 @@ def take_word(place: int) -> None:
 
 STOP = Stop(
     name="Where does it look?",
-    checkpoint="sentiment",
-    text=EXAMPLES[0],
+    opening=OPENINGS["where_it_looks"],
     can_use=lambda config: True,
     rounds=(ask,),
     code=(scaled_dot_product_attention,),

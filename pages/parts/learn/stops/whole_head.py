@@ -20,10 +20,11 @@ from model.measures.learn.heads.score_scale import (
 from model.measures.whole_head import WholeHead, whole_head
 from model.scores import masked_scores
 from pages.parts.inside.head_matrices import head_matrices
+from pages.parts.learn.settings import OPENINGS
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.shared_cache import checkpoint_named
-from pages.parts.state.selection import EXAMPLES, Selection
+from pages.parts.state.selection import Selection
 from viz.explorer.attention_kinds import Text, text_of
 from viz.text.learn.stops import whole_head as words
 from viz.walkthrough.whole_head import whole_head_figure
@@ -170,8 +171,7 @@ def door(here: ScaleMeasurement) -> Door:
 
 STOP = Stop(
     name="From QKᵀ to weights",
-    checkpoint="sentiment",
-    text=EXAMPLES[0],
+    opening=OPENINGS["whole_head"],
     can_use=can_use,
     needs="a model that judges texts or continues them",
     rounds=(ask, ask_untrained),

@@ -1,4 +1,4 @@
-"""Does it notice if two words change places? Two verdicts; then without positions; then in French."""
+"""Does it notice if words change places? Two verdicts; then without positions; then in French."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from model.transformer import Stack
 from pages.parts.frame.theme import theme
 from pages.parts.learn.effects import even_chance, unclear
 from pages.parts.learn.sentence_rows import show_sentence_rows
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_key, trace_of, with_text
 from pages.parts.shared_cache import checkpoint_key, checkpoint_named
-from pages.parts.state.selection import EXAMPLES, Selection
+from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection, choices, choose
 from pages.parts.widgets.binding import listed, select
 from pages.parts.widgets.charts import show_chart
@@ -378,8 +378,7 @@ def move_english(source: Selection) -> None:
 
 STOP = Stop(
     name=word_order.NAME,
-    checkpoint="sentiment",
-    text=EXAMPLES[0],
+    opening=OPENINGS["word_order"],
     can_use=lambda config: bool(config.labels),
     needs="a model that judges texts",
     rounds=(ask_about_order, ask_about_positions, ask_about_french),

@@ -10,11 +10,11 @@ from model.measures.learn.nearest_rows import WordRow, embedding_scale, nearest_
 from model.tokenizer import Encoding
 from model.transformer import Transformer
 from pages.parts.frame.theme import theme
-from pages.parts.learn.settings import Path
+from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.models.catalogue import checkpoint_names
 from pages.parts.shared_cache import check_lengths, checkpoint_key, checkpoint_named, purpose_of
-from pages.parts.state.selection import EXAMPLES, Selection
+from pages.parts.state.selection import Selection
 from pages.parts.state.session import choose
 from pages.parts.widgets.binding import select
 from pages.parts.widgets.charts import show_chart
@@ -200,8 +200,7 @@ def groups_of(tables: WordTables, word: str) -> list[BarGroup]:
 
 STOP = Stop(
     name=words.NAME,
-    checkpoint="sentiment",
-    text=EXAMPLES[0],
+    opening=OPENINGS["words_as_vectors"],
     can_use=lambda config: True,
     rounds=(ask,),
     code=(Transformer.vectors, nearest_rows),

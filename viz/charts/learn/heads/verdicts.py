@@ -13,6 +13,7 @@ LINE, THICK = 46, 18  # pixels: of a pass, of its bar
 AROUND = 50  # pixels of the axis
 ROOM = 1.14  # where the axis ends: beyond a full bar its number has to fit
 UNKNOWN = "?"
+GAP = 6  # pixels around the letters of a name
 
 
 def verdict_chart(
@@ -44,16 +45,19 @@ def verdict_chart(
         font=FONT, align="left", dx=6, dy=8, fontSize=FONT_SIZE, fontWeight="bold", color=theme.text
     )
     name = base.mark_text(font=FONT, align="left", dy=-14, fontSize=FONT_SIZE, color=theme.text)
+    named = name.encode(x=alt.X("start:Q"), text="name:N")
     layers = [
         bar,
         number.encode(x=alt.X("end:Q"), text="said:N").transform_calculate(
             end="datum.share === null ? 0 : datum.share"
         ),
-        name.encode(x=alt.X("start:Q"), text="name:N"),
+        named,
     ]
     if even is not None:
         rule = alt.Chart(data_of([{"even": even}])).mark_rule(strokeDash=[4, 3], color=theme.quiet)
-        layers.append(rule.encode(x="even:Q"))
+        gap = named.copy()  # the line ends beside a name and goes on after it
+        gap.mark = alt.MarkDef(**named.mark.to_dict() | {"stroke": theme.background, "strokeWidth": GAP})
+        layers = [bar, rule.encode(x="even:Q"), gap, *layers[1:]]
     drawn = alt.LayerChart(layer=layers).properties(width="container", height=AROUND + LINE * len(rows))
     return with_page_style(drawn, theme, framed=False)
 

@@ -40,7 +40,7 @@ def gradient_lines(
         for name, norms in ((words.LSTM, reach.lstm), (words.TRANSFORMER, reach.transformer))
     ]
     across = Axis(title=words.ACROSS_GRADIENT, form=",d", domain=(0, len(reach.lstm) - 1))
-    return compared_lines(lines, across, Axis(title=words.UP_GRADIENT, log=True), drawn=drawn, theme=theme)
+    return compared_lines(lines, across, Axis(title=words.UP_GRADIENT, log=True, form=".0e"), drawn=drawn, theme=theme)
 
 
 def cost_lines(

@@ -13,7 +13,7 @@ from viz.text.swapped_halves import swapped_halves, word_span
 from viz.text.swapped_spans import swapped_spans
 from viz.tokens import decimal, markdown_text, percent, visible
 
-NAME = "Does it notice if two words change places?"
+NAME = "Does it notice if words change places?"
 LONGEST, LONGEST_NAME = 90, 44  # characters of a text in a sentence, and over a bar
 MOST_TOKENS = 64  # whose words can be swapped with their neighbours
 FAR = 3  # a distance of two verdicts that is told in whole points
