@@ -1,4 +1,7 @@
-"""The kinds of checkpoints that can be read: our own, and one file each for the families from elsewhere."""
+"""The kinds of checkpoints that can be read: our own, and one file each for the families from elsewhere.
+
+A family is a table of names and config fields: no forward pass and no reading of files lives here.
+"""
 
 from typing import Any
 

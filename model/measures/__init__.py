@@ -1,1 +1,1 @@
-"""What is measured on a finished trace: weights in, matrices out."""
+"""What is measured on a finished trace: weights in, matrices out. No figure and no sentence lives here."""

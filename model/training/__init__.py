@@ -1,1 +1,4 @@
-"""How the checkpoints are made: ``python -m model.training.<task>``."""
+"""How the checkpoints are made: ``python -m model.training.<task>``.
+
+The app imports nothing of it.
+"""

@@ -1,1 +1,4 @@
-"""A text as a picture of its tokens: what the browser's components are given to draw."""
+"""A text as a picture of its tokens: what the browser's components are given to draw.
+
+The components themselves are in pages/parts.
+"""

@@ -1,4 +1,7 @@
-"""Models of the Hugging Face hub by their id: what a download would bring, the download, and the cache of them."""
+"""Models of the Hugging Face hub by their id: what a download would bring, the download, and the cache of them.
+
+No page is known here, and no weight is read: files that have arrived are loaded like any other folder.
+"""
 
 from model.loading.hub.background import DownloadStopped
 from model.loading.hub.cached_models import (

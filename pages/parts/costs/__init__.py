@@ -1,1 +1,4 @@
-"""The page What it costs: which model it counts, and the measurement that a visitor starts."""
+"""The page What it costs: which model it counts, and the measurement that a visitor starts.
+
+The formulas are in model/measures.
+"""

@@ -1,1 +1,1 @@
-"""What the page Words is built from: the term that its address names."""
+"""What the page Words is built from: the term that its address names. The terms are in viz/text/glossary.py."""

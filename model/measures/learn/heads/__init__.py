@@ -1,1 +1,1 @@
-"""What the heads of a text do to its answer, and how a width is cut into them."""
+"""What the heads of a text do to its answer, and how a width is cut into them. No words, no pictures."""

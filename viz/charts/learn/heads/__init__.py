@@ -1,1 +1,1 @@
-"""Heads, their rows and masks, and the verdicts with some of them muted."""
+"""Heads, their rows and masks, and the verdicts with some of them muted. Nothing is measured here."""

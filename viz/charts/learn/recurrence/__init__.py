@@ -1,1 +1,1 @@
-"""Two kinds of models beside each other: losses, gradients, times, sizes."""
+"""Two kinds of models beside each other: losses, gradients, times, sizes. Nothing is measured here."""

@@ -1,1 +1,1 @@
-"""The words of the twelve questions, a module each."""
+"""The words of the twelve questions, a module each. No arithmetic, no drawing."""
