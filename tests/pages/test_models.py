@@ -8,9 +8,11 @@ from typing import Any
 import jaxtyping
 import pytest
 
+from model.loading.hub import cached
 from pages.parts.models import catalogue, machine_folder
 from pages.parts.models.asked_model import id_in
 from pages.parts.models.hub_jobs import hub_jobs
+from pages.parts.models.hub_panel import whole_megabytes
 from tests import reference, tiny
 from tests.hub_server import Switches, commit_of, hub_server
 from tests.kinds import BERT, GPT2
@@ -78,7 +80,7 @@ def until(app: Any, seen: Callable[[Any], bool]) -> Any:
 
 
 def labels(app: Any) -> list[str]:
-    return [button.label for button in app.button]
+    return [button.label.replace("\\", "") for button in app.button]
 
 
 def refusals(app: Any) -> list[str]:
@@ -115,6 +117,20 @@ def test_a_model_is_downloaded_and_opens_in_explore(folders):
         link.proto.query_string for link in app.get("page_link")
     )
     assert picture(opened(checkpoint=name)) is not None
+
+
+def test_a_downloaded_model_is_deleted_after_the_question_that_says_how_much_goes(folders):
+    app = ask("org/writer")
+    next(button for button in app.button if button.label.startswith("Download ")).click().run()
+    until(app, lambda app: "Delete org/writer" in labels(app))
+    (question,) = [each.value for each in app.markdown if "deleted from this server" in each.value]
+    size = sum(file.stat().st_size for file in folders["org/writer"].iterdir())
+    assert question == f"{whole_megabytes(size)} are deleted from this server. The model can be downloaded again."
+    assert cached()
+    app.button[labels(app).index("Delete org/writer")].click().run()
+    assert not refusals(app)
+    assert not cached()
+    assert "Delete org/writer" not in labels(app)
 
 
 def test_a_model_of_another_kind_is_refused_with_a_way_to_show_its_attention():

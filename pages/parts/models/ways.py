@@ -14,7 +14,8 @@ from pages.parts.models.upload_panel import show_upload
 from viz.tokens import markdown_text
 
 SMALL_HELP = "Asks Hugging Face for its files and their size. Nothing is downloaded before you press Download."
-DELETE_HELP = "Deletes its files from this server's cache. Whoever has it open keeps it."
+DELETE_HELP = "Asks once more, and then deletes its files from this server's cache. Whoever has it open keeps it."
+DELETION = "{size} are deleted from this server. The model can be downloaded again."
 DELETE_REFUSAL = "_delete_refusal"  # in the session
 
 
@@ -80,7 +81,10 @@ def show_cached(model: hub.CachedModel, *, is_whole: bool) -> None:
         else:
             st.button("Go on", key=f"go_on_{name}", on_click=ask_for, args=(name,))
         if is_allowed():  # what others may be about to open, a visitor of a public server does not delete
-            st.button("Delete", key=f"delete_{name}", help=DELETE_HELP, on_click=delete, args=(model.name,))
+            with st.popover("Delete", help=DELETE_HELP):
+                st.markdown(DELETION.format(size=size))
+                label = f"Delete {markdown_text(label_of(name))}"
+                st.button(label, key=f"delete_{name}", on_click=delete, args=(model.name,))
 
 
 def delete(name: hub.HubName) -> None:
