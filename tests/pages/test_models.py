@@ -202,3 +202,12 @@ def test_files_are_opened_or_refused_without_naming_where_they_lie(name, refusal
     assert [refusal in sentence for sentence in sentences] == ([True] if refusal else [])
     assert "headlight-upload" not in "".join(sentences)
     assert any(header.value.startswith("upload") for header in app.header) == (not refusal)
+
+
+def test_a_file_of_arrays_is_refused_with_a_link_to_their_page():
+    app = opened(PAGE)
+    app.file_uploader[0].set_value([("mine.npz", b"PK", "application/octet-stream")]).run()
+    assert refusals(app) == [
+        "mine.npz holds arrays and no model: attention that is saved in it opens on the page Your arrays."
+    ]
+    assert "Your arrays: attention of any model, from a file" in [link.proto.label for link in app.get("page_link")]

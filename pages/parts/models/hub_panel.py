@@ -63,9 +63,14 @@ def show_refusal(look: Job) -> None:
     """Why it cannot be had, in the hub's or our own words."""
     st.error(markdown_text(look.refusal))
     if look.is_unsupported:
-        page_link("Your arrays: attention of any model, from a file", "arrays", ARRAYS_HELP)
+        show_way_to_arrays()
     elif look.offer is None:
         st.button("Ask again", key="ask_again", on_click=hub_jobs().look_again, args=(look.name,))
+
+
+def show_way_to_arrays() -> None:
+    """The page for the attention of what is no model that can be opened."""
+    page_link("Your arrays: attention of any model, from a file", "arrays", ARRAYS_HELP)
 
 
 def show_listing(listing: hub.Listing, on_download: Callable[[hub.Listing], object]) -> None:

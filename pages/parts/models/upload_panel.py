@@ -13,15 +13,16 @@ import streamlit as st
 from model import CheckpointError
 from pages.parts.models.asked_model import OPENS
 from pages.parts.models.catalogue import UPLOADS
+from pages.parts.models.hub_panel import show_way_to_arrays
 from pages.parts.models.outlines import check_usable
-from pages.parts.models.uploaded_files import Files, checkpoint_files
+from pages.parts.models.uploaded_files import ARRAYS, Files, checkpoint_files
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.session_ends import when_over
 from viz.tokens import markdown_text
 
 FOLDERS, ROUND, REFUSAL = "_upload_folders", "_upload_round", "_upload_refusal"  # in the session
 MOST_UPLOADS = 3  # of one visitor; the oldest goes
-TYPES = ["json", "safetensors", "spm", "zip"]
+TYPES = ["json", "npz", "safetensors", "spm", "zip"]  # npz: refused with the way to the page for arrays
 LABEL = "Your own files, 32 MB in all"
 EXPLAINED = (
     "config.json, model.safetensors and tokenizer.json, as save_pretrained writes them, or one zip of them; for Marian "
@@ -59,6 +60,8 @@ def show_upload() -> None:
         st.rerun()
     if refusal := st.session_state.pop(REFUSAL, ""):
         st.error(markdown_text(refusal))
+        if ARRAYS in refusal:
+            show_way_to_arrays()
 
 
 def take(given: Sequence[st.runtime.uploaded_file_manager.UploadedFile]) -> None:

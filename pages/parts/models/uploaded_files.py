@@ -33,6 +33,7 @@ END, END_BYTES, LOCATOR = b"PK\5\6", 22, b"PK\6\7"
 PIECE = 1 << 20  # bytes that are unpacked at a time
 NAME_LETTERS, LONGEST_NAME, DIGITS = re.compile(r"[^A-Za-z0-9._-]+"), 40, 8
 REMEDY = "zip the files themselves, as config.json, model.safetensors and tokenizer.json"
+ARRAYS = "the page Your arrays"
 Files = Mapping[str, bytes]
 
 
@@ -52,6 +53,8 @@ def checkpoint_files(uploaded: Iterable[tuple[str, bytes]]) -> tuple[str, Files]
             f"An upload has at most {MOST_FILES} files of {megabytes(LARGEST_UPLOAD)} together: a larger model can be "
             "opened from Hugging Face."
         )
+    if arrays := next((name for name, _ in given if name.lower().endswith(".npz")), None):
+        refuse(f"{printable(arrays, 40)} holds arrays and no model: attention that is saved in it opens on {ARRAYS}.")
     zips = [name for name, _ in given if name.lower().endswith(".zip")]
     if zips and len(given) > 1:
         refuse("Upload one zip, or the files of one checkpoint, not both.")
