@@ -76,7 +76,12 @@ def main_button(page: Page, words: str) -> None:
 
 
 def upload(page: Page, *files: Path) -> None:
-    page.locator("input[type=file]").set_input_files(files)
+    """Give these files to the page's one uploader."""
+    uploader = page.locator("input[type=file]")
+    # Streamlit's uploader has a second field ("add") while it names the files given before; the page's next
+    # uploader is empty, and comes a moment after the sentence on those files.
+    expect(uploader).to_have_count(1)
+    uploader.set_input_files(files)
 
 
 def expect_refusal(page: Page, words: str) -> None:
