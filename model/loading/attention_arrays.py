@@ -16,18 +16,17 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
-from model.errors import printable
-from model.loading.array_files import LARGEST_FILE, read_arrays, refuse
+from model.errors import CheckpointError, InputError, printable
+from model.loading.array_files import LARGEST_FILE, read_arrays, refuse, safetensors_header
 
 MOST_TOKENS, LONGEST_TOKEN = 512, 200
 MOST_LAYERS, MOST_HEADS, MOST_WEIGHTS = 128, 256, 16_000_000
 TOLERANCE = 0.01  # of a row's sum: the rows of half precision lie within it
 LARGEST_WEIGHT = 1.003  # what rounding to half precision can make of 1
 SIDES = {"encoder": ("encoder", "encoder"), "decoder": ("decoder", "decoder"), "cross": ("decoder", "encoder")}
-NAMES = (
-    "weights", "tokens", "keys", "mask", "encoder_tokens", "decoder_tokens",
-    *(f"{attention}_{part}" for attention in SIDES for part in ("weights", "mask")),
-)  # fmt: skip
+WEIGHTS = ("weights", *(f"{attention}_weights" for attention in SIDES))
+MASKS = ("mask", *(f"{attention}_mask" for attention in SIDES))
+NAMES = (*WEIGHTS, *MASKS, "tokens", "keys", "encoder_tokens", "decoder_tokens")
 # What tokenizers add, by the names that are usual: a file does not say which tokens these are.
 SPECIAL = frozenset({
     "[CLS]", "[SEP]", "[PAD]", "[START]", "[END]", "<s>", "</s>", "<pad>", "<bos>", "<eos>", "<|endoftext|>",
@@ -83,12 +82,23 @@ def read_attention(file: str | Path | bytes) -> AttentionArrays:
     At most 32 MB, 512 tokens and 16 million weights. Notes say which rows do not add up to 1.
     """
     arrays = read_arrays(file if isinstance(file, bytes) else content_of(Path(file)), NAMES)
-    if not any(name.endswith("weights") for name in arrays):
+    if not arrays.keys() & set(WEIGHTS):
         refuse("The file has no array called weights; save weights (layer, head, query, key) and tokens")
-    size = sum(array.size for name, array in arrays.items() if name.endswith("weights"))
+    size = sum(array.size for name, array in arrays.items() if name in WEIGHTS)
     if size > MOST_WEIGHTS:
         refuse(f"The file holds {size:,} weights; at most {MOST_WEIGHTS:,} are read")
     return checked(one_attention(arrays) if "weights" in arrays else several(arrays), limited=True)
+
+
+def names_attention(content: bytes) -> bool:
+    """Whether these are the bytes of a safetensors file with an array that is named as attention weights are here."""
+    if content[8:9] != b"{":
+        return False
+    try:
+        header, _ = safetensors_header(content)
+    except (CheckpointError, InputError):
+        return False
+    return not header.keys().isdisjoint(WEIGHTS)
 
 
 def content_of(path: Path) -> bytes:

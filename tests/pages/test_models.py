@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import jaxtyping
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from model.loading.hub import cached
 from pages.parts.models import catalogue, machine_folder
@@ -204,10 +206,15 @@ def test_files_are_opened_or_refused_without_naming_where_they_lie(name, refusal
     assert any(header.value.startswith("upload") for header in app.header) == (not refusal)
 
 
-def test_a_file_of_arrays_is_refused_with_a_link_to_their_page():
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("mine.npz", b"PK"), ("mine.safetensors", save({"weights": np.zeros((1, 1, 2, 2), np.float32)}))],
+)
+def test_a_file_of_arrays_is_refused_with_a_link_to_their_page(file, content):
     app = opened(PAGE)
-    app.file_uploader[0].set_value([("mine.npz", b"PK", "application/octet-stream")]).run()
+    app.file_uploader[0].set_value([(file, content, "application/octet-stream")]).run()
     assert refusals(app) == [
-        "mine.npz holds arrays and no model: attention that is saved in it opens on the page Your arrays."
+        f"{file} holds arrays and no model: attention that is saved in it opens on the page Your arrays."
     ]
     assert "Your arrays: attention of any model, from a file" in [link.proto.label for link in app.get("page_link")]
+    assert not refusals(app.run()), "it is said once"

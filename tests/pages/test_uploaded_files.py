@@ -4,11 +4,13 @@ import io
 import stat
 import zipfile
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from model import CheckpointError
 from pages.parts.models import uploaded_files
-from pages.parts.models.uploaded_files import LARGEST_UPLOAD, MOST_MEMBERS, checkpoint_files
+from pages.parts.models.uploaded_files import LARGEST_UPLOAD, MOST_MEMBERS, ArraysError, checkpoint_files
 
 FILES = {"config.json": b"{}", "model.safetensors": b"weights", "tokenizer.json": b"[]"}
 
@@ -103,3 +105,13 @@ def test_what_is_missing_or_twice_or_too_much_is_said():
     assert "twice" in refusal(*FILES.items(), ("config.json", b"{}"))
     assert "not both" in refusal(("a.zip", zipped()), ("config.json", b"{}"))
     assert "32 MB" in refusal(("config.json", b"{}"), ("model.safetensors", bytes(LARGEST_UPLOAD)))
+
+
+def test_arrays_are_told_from_weights_by_what_they_are_called_and_come_before_their_size():
+    weights = np.zeros((1, 1, 2, 2), np.float32)
+    for file in (("a.npz", bytes(LARGEST_UPLOAD + 1)), ("model.safetensors", save({"cross_weights": weights}))):
+        with pytest.raises(ArraysError, match=f"{file[0]} holds arrays and no model"):
+            checkpoint_files([file])
+    for content in (save({"weights.0": weights}), save({}), b"x", (1 << 60).to_bytes(8, "little") + b"{}"):
+        assert "no config.json" in refusal(("model.safetensors", content))
+    checkpoint_files([("config.json", b"{}"), ("model.safetensors", save({"weights": weights}))])

@@ -15,7 +15,7 @@ from pages.parts.models.asked_model import OPENS
 from pages.parts.models.catalogue import UPLOADS
 from pages.parts.models.hub_panel import show_way_to_arrays
 from pages.parts.models.outlines import check_usable
-from pages.parts.models.uploaded_files import ARRAYS, Files, checkpoint_files
+from pages.parts.models.uploaded_files import ArraysError, Files, checkpoint_files
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.session_ends import when_over
 from viz.tokens import markdown_text
@@ -58,14 +58,14 @@ def show_upload() -> None:
         take(given)
         st.session_state[ROUND] = turn + 1  # another key: the browser and the server let go of the files
         st.rerun()
-    if refusal := st.session_state.pop(REFUSAL, ""):
-        st.error(markdown_text(refusal))
-        if ARRAYS in refusal:
+    if refusal := st.session_state.pop(REFUSAL, None):
+        st.error(markdown_text(str(refusal)))
+        if isinstance(refusal, ArraysError):
             show_way_to_arrays()
 
 
 def take(given: Sequence[st.runtime.uploaded_file_manager.UploadedFile]) -> None:
-    """Have what was uploaded among the visitor's models, and open it; or keep the sentence that refuses it."""
+    """Have what was uploaded among the visitor's models, and open it; or keep the error that refuses it."""
     try:
         with parsing():
             name, files = checkpoint_files((file.name, file.getvalue()) for file in given)
@@ -74,7 +74,8 @@ def take(given: Sequence[st.runtime.uploaded_file_manager.UploadedFile]) -> None
                 check_usable(folder.path)
                 checkpoint_named(name)
     except (CheckpointError, OSError, MemoryError) as refusal:
-        st.session_state[REFUSAL] = str(refusal) if isinstance(refusal, CheckpointError) else NO_ROOM
+        is_ours = isinstance(refusal, CheckpointError)
+        st.session_state[REFUSAL] = refusal.with_traceback(None) if is_ours else CheckpointError(NO_ROOM)
     else:
         st.session_state[OPENS] = name
 

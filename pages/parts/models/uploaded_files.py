@@ -10,13 +10,14 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import PurePosixPath
 from typing import NoReturn
 
 from model import CheckpointError
 from model.errors import printable
+from model.loading.attention_arrays import names_attention
 from model.loading.checkpoint_files import CARD, CONFIG, TOKENIZER
 from model.loading.foreign_tokenizers import MARIAN_FILES
 from model.loading.headers import INDEX, WEIGHTS
@@ -33,8 +34,11 @@ END, END_BYTES, LOCATOR = b"PK\5\6", 22, b"PK\6\7"
 PIECE = 1 << 20  # bytes that are unpacked at a time
 NAME_LETTERS, LONGEST_NAME, DIGITS = re.compile(r"[^A-Za-z0-9._-]+"), 40, 8
 REMEDY = "zip the files themselves, as config.json, model.safetensors and tokenizer.json"
-ARRAYS = "the page Your arrays"
 Files = Mapping[str, bytes]
+
+
+class ArraysError(CheckpointError):
+    """The upload is attention that another program saved, and no model."""
 
 
 def refuse(why: str) -> NoReturn:
@@ -48,19 +52,29 @@ def checkpoint_files(uploaded: Iterable[tuple[str, bytes]]) -> tuple[str, Files]
     The name ends with digits of what the files hold, so that no two checkpoints share one. Raises CheckpointError.
     """
     given = list(uploaded)
+    check_no_arrays(given)
     if sum(len(content) for _, content in given) > LARGEST_UPLOAD or len(given) > MOST_FILES:
         refuse(
             f"An upload has at most {MOST_FILES} files of {megabytes(LARGEST_UPLOAD)} together: a larger model can be "
             "opened from Hugging Face."
         )
-    if arrays := next((name for name, _ in given if name.lower().endswith(".npz")), None):
-        refuse(f"{printable(arrays, 40)} holds arrays and no model: attention that is saved in it opens on {ARRAYS}.")
     zips = [name for name, _ in given if name.lower().endswith(".zip")]
     if zips and len(given) > 1:
         refuse("Upload one zip, or the files of one checkpoint, not both.")
     files = unpacked(*given[0]) if zips else known_files(given)
     check_complete(files, [name for name, _ in given])
     return called(zips[0] if zips else "", files), files
+
+
+def check_no_arrays(given: Sequence[tuple[str, bytes]]) -> None:
+    """ArraysError for an NPZ file, and for a safetensors file of attention weights that comes without a config."""
+    has_config = any(name == CONFIG for name, _ in given)
+    for name, content in given:
+        if name.lower().endswith(".npz") or (not has_config and names_attention(content)):
+            raise ArraysError(
+                f"{printable(name, 40)} holds arrays and no model: attention that is saved in it opens on the page "
+                "Your arrays."
+            )
 
 
 def known_files(given: Iterable[tuple[str, bytes]]) -> Files:
