@@ -10,7 +10,8 @@ from viz.tokens import percent, visible
 
 PREDICTION_HELP = "The class that the model finds most probable for this text, and that probability."
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
-NO_VERDICT = "This model makes no prediction that could change"
+NO_HEAD = "This model makes no prediction that could change"
+NO_MASK = "This text has no mask, so the model makes no prediction that could change"
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 
 
@@ -29,8 +30,16 @@ def prediction_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str, str] 
     return title, weight_sentences.outcome({f"“{visible(token)}”": probability}), explained
 
 
+def no_prediction(checkpoint: Checkpoint, trace: Trace) -> str:
+    """Why the model makes no prediction for this text; "" where it makes one."""
+    both_stacks = trace.encoder is not None and trace.decoder is not None
+    if both_stacks or prediction_of(checkpoint, trace) is not None:
+        return ""
+    return NO_HEAD if trace.logits is None else NO_MASK
+
+
 def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: bool = False) -> str:
-    """What the model says, before and after a change.
+    """What the model says, before and after a change; "" where it makes no prediction.
 
     typed: whether the decoder beside an encoder read a target that somebody typed: its probability is compared.
     """
@@ -45,16 +54,19 @@ def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: boo
         return " → ".join(f"“{text}”" for text in weight_sentences.where_they_differ(old, new))
     old_said, new_said = prediction_of(checkpoint, before), prediction_of(checkpoint, after)
     if old_said is None or new_said is None:
-        return NO_VERDICT
+        return ""
     return f"{old_said[0]}: {old_said[1]} → {new_said[1]}"
 
 
 def target_change(checkpoint: Checkpoint, before: Trace, after: Trace) -> str:
-    """ "Target: 61.2 % → 12.3 %": the mean probability of the tokens of a typed target, in two passes that read it."""
+    """ "Target’s tokens, on average: 61.2 % → 12.3 %": the mean probability of a typed target's, in two passes.
+
+    "" for a target without tokens.
+    """
     every = outcome_of(checkpoint, before)  # its last token is what the model would write after the target
     target = replace(every, answers=every.answers[:-1], rows=every.rows[:-1])
     if not target.answers:
-        return NO_VERDICT
+        return ""
     old, new = (percent(outcome_value(target, before, trace), 1) for trace in (before, after))
     return f"Target’s tokens, on average: {old} → {new}"
 

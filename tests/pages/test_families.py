@@ -86,3 +86,14 @@ def test_other_checkpoints_have_no_place_for_a_second_text(app_folders):
     app = opened(checkpoint="gpt2", text=TEXT, pair="a cat saw")
     assert not app.exception
     assert bar(app)["pair"] is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"), [("bert-bare", "This model makes no prediction"), ("bert", "This text has no mask")]
+)
+def test_explore_says_once_why_no_change_has_a_result(kind, reason, app_folders):
+    app = opened(checkpoint=kind, text=TEXT)
+    written = [each.value for each in (*app.caption, *app.markdown)]
+    assert len([each for each in written if each.startswith(reason)]) == 1
+    assert not any("could change" in each for each in written if not each.startswith(reason))
+    assert not any("could change" in each.value for each in opened(checkpoint="gpt2", text=TEXT).caption)

@@ -13,7 +13,7 @@ from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.explore.heads_worth_a_look import OpeningHead
 from pages.parts.frame.page_links import page_link
 from pages.parts.passes import edits_of, reads_typed, trace_key, trace_of
-from pages.parts.prediction import change_of, verdict_of
+from pages.parts.prediction import change_of, no_prediction, verdict_of
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import changed_selection, choose, current, selection_after
@@ -49,11 +49,14 @@ SWAP_WORDS = " To swap two words, drag one onto the other."
 
 
 def show_changes(attention: ShownAttention, opening: OpeningHead) -> None:
-    """Three buttons side by side, each with its result."""
-    checkpoint = checkpoint_named(attention.selection.checkpoint)
+    """Three buttons side by side, each with its result, or once for all three why there is none."""
+    selection = attention.selection
+    checkpoint = checkpoint_named(selection.checkpoint)
     for place, show in zip(st.columns(3), (show_mute, show_swap, show_forbid), strict=True):
         with place, st.container(gap="xxsmall"):
             show(attention, opening, checkpoint)
+    if reason := no_prediction(checkpoint, trace_of(selection, edits_of(selection, checkpoint))):
+        st.caption(f"{reason}. A change shows in the attention alone.")
 
 
 def show_mute(attention: ShownAttention, opening: OpeningHead, checkpoint: Checkpoint) -> None:
@@ -154,12 +157,13 @@ def cached_words(key: tuple[Any, ...], _compute: Callable[[], str]) -> str:
 
 
 def say_result(attention: ShownAttention, compute: Callable[[], str]) -> None:
-    """The result; or why there is none."""
+    """The result, or why it was not computed."""
     if decodes_long(attention):
         st.markdown(TOO_LONG)
         return
     try:
-        st.markdown(f"**{markdown_text(compute())}**")
+        if words := compute():
+            st.markdown(f"**{markdown_text(words)}**")
     except InputError as refusal:
         st.markdown(markdown_text(str(refusal)))
 
