@@ -51,20 +51,18 @@ def selection_at(stop: Stop, selection: Selection) -> Selection:
     """What a stop shows: what was chosen as far as it can use it, else what it opens with."""
     chosen = choices()
     own_model = chosen.get("checkpoint") not in usable_by(stop)
-    own_text = stop.own_text or "text" not in chosen
     changes = {"checkpoint": stop.opening.checkpoint} if own_model else {}
-    return changed_selection(selection, **changes, **({"text": stop.opening.text, "pair": ""} if own_text else {}))
+    opening_text = {"text": stop.opening.text, "pair": ""} if "text" not in chosen else {}
+    return changed_selection(selection, **changes, **opening_text)
 
 
 def instead(stop: Stop) -> str:
     """What the stop shows in place of what a visitor chose, and why; "" where nothing was put aside."""
-    chosen, sentences = choices(), []
-    if "checkpoint" in chosen and chosen["checkpoint"] not in usable_by(stop):
-        name, other = label_of(chosen["checkpoint"]), label_of(stop.opening.checkpoint)
-        sentences.append(f"{name} cannot answer this question, which needs {stop.needs}, so {other} does.")
-    if stop.own_text and "text" in chosen:
-        sentences.append("This question reads sentences of its own; yours comes back at the next.")
-    return " ".join(sentences)
+    chosen = choices().get("checkpoint")
+    if chosen is None or chosen in usable_by(stop):
+        return ""
+    name, other = label_of(chosen), label_of(stop.opening.checkpoint)
+    return f"{name} cannot answer this question, which needs {stop.needs}, so {other} does."
 
 
 def doubt_of(stop: Stop, selection: Selection) -> str:
@@ -78,9 +76,7 @@ def doubt_of(stop: Stop, selection: Selection) -> str:
 
 
 def unknown_of(stop: Stop, selection: Selection) -> str:
-    """How many tokens of the visitor's text the model does not know; "" where the stop reads its own."""
-    if stop.own_text:
-        return ""
+    """How many tokens of the visitor's text the model does not know; "" where it knows all."""
     tokenizer = checkpoint_named(selection.checkpoint).tokenizer
     return unknown_tokens(trace_of(selection, Edits()).text_stack, tokenizer.unknown_id)
 

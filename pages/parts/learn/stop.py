@@ -55,7 +55,6 @@ class Stop:
     opening: the model and the text that it opens with, on which every round has a clear answer.
     can_use: whether it can ask a model of this config. needs: what model that is; "": any.
     code: functions that computed the answer, whose lines are shown. paper: where the paper says so, Markdown.
-    own_text: whether it reads its own texts, whatever was typed.
     leans_on_verdict: whether it speaks of what a model that judges texts says of the text, which may be wrong.
     kept_knob: what of its knob holds for its other rounds as well.
     """
@@ -67,6 +66,5 @@ class Stop:
     code: Sequence[Callable[..., Any]]
     paper: str
     needs: str = ""
-    own_text: bool = False
     leans_on_verdict: bool = False
     kept_knob: Callable[[str], str] = field(default=lambda knob: "")

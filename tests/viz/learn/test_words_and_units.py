@@ -53,8 +53,10 @@ def test_bars_refuse_what_does_not_fit():
 @THEMES
 def test_tokens_stand_over_their_ids_around_the_place(theme):
     tokens, ids = [f"t{at}" for at in range(30)], [1000 + at for at in range(30)]
-    for place in (None, 0, 14, 29):
-        rows = values(token_id_chart(tokens, ids, place, theme=theme), 0)
+    for place, beside in ((None, [23]), (0, [23]), (14, [11, 12]), (29, [23])):
+        chart = token_id_chart(tokens, ids, place, theme=theme)
+        rows = values(chart, 0)
+        assert [sign["tokens"] for sign in values(chart, 3)] == beside, "no text is cut without a sign"
         assert len(rows) == MOST_TOKENS
         assert all(row["id"] == f"{1000 + row['position'] - 1:,}" for row in rows)
         assert [row["position"] - 1 for row in rows if row["marked"]] == ([] if place is None else [place])

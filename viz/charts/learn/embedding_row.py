@@ -13,6 +13,7 @@ from viz.tokens import visible
 
 MOST_TOKENS = 7  # that fit side by side on a phone
 TOKEN_HEIGHT, STRIP, AXIS = 58, 32, 24  # pixels
+SIGN = 0.3  # of a token's width, for the sign that the text goes on
 
 
 def token_window(count: int, place: int) -> range:
@@ -26,7 +27,7 @@ def token_id_chart(
 ) -> alt.LayerChart:
     """Tokens over their ids, those around one position, which is framed; None: the first.
 
-    ValueError where they do not fit together.
+    "…" on a side on which the text has more. ValueError where they do not fit together.
     """
     if len(tokens) != len(ids):
         raise ValueError(f"{len(tokens)} tokens came with {len(ids)} ids")
@@ -43,9 +44,10 @@ def token_id_chart(
         }
         for column, at in enumerate(window)
     ]
-    scale = alt.Scale(domain=[0, len(window)], nice=False)
+    left, right = (SIGN if more else 0.0 for more in (window.start > 0, window.stop < len(tokens)))
+    scale = alt.Scale(domain=[-left, len(window) + right], nice=False)
     base = alt.Chart(data_of(rows)).encode(tooltip=["position:Q", "token:N", "id:N"])
-    fit = alt.expr(f"width / {len(window)} - 8")
+    fit = alt.expr(f"width / {len(window) + left + right} - 8")
     middle = alt.X("at:Q", scale=scale, axis=None)
     cells = base.mark_rect(cornerRadius=4, fill=theme.surface, strokeWidth=2).encode(
         x=alt.X("from:Q", scale=scale, axis=None),
@@ -60,7 +62,17 @@ def token_id_chart(
     numbers = base.mark_text(font=FONT, fontSize=FONT_SIZE - 1, color=theme.quiet, limit=fit).encode(
         x=middle, y=alt.value(TOKEN_HEIGHT * 0.7), text="id:N"
     )
-    chart = alt.LayerChart(layer=[cells, names, numbers]).properties(width="container", height=TOKEN_HEIGHT)
+    sides = [
+        {"at": at, "tokens": count, "sign": "…"}
+        for at, count in ((-SIGN / 2, window.start), (len(window) + SIGN / 2, len(tokens) - window.stop))
+        if count
+    ]
+    signs = (
+        alt.Chart(data_of(sides))
+        .mark_text(font=FONT, fontSize=FONT_SIZE, color=theme.quiet)
+        .encode(x=middle, y=alt.value(TOKEN_HEIGHT / 2), text="sign:N", tooltip=alt.Tooltip("tokens:Q", title="more"))
+    )
+    chart = alt.LayerChart(layer=[cells, names, numbers, signs]).properties(width="container", height=TOKEN_HEIGHT)
     return with_page_style(chart, theme, framed=False)
 
 
