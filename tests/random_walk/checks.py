@@ -173,7 +173,11 @@ class Watch:
         facts = self.facts()
         for error in facts["errors"]:
             if not proper_refusal(error, facts["values"]):
-                raise FaultError(f"There is an error box on {self.place}: {error[:LONGEST_QUOTE]!r}.")
+                texts = facts["values"].items()
+                fields = {name: text[:LONGEST_QUOTE] for name, text in texts if name.startswith("text field")}
+                raise FaultError(
+                    f"There is an error box on {self.place}: {error[:LONGEST_QUOTE]!r}. The page has {fields}."
+                )
         for notice in facts["missing"]:
             raise FaultError(f"A dialog on {self.place} says {notice!r}.")
         if not facts["title"] and not self._has_title():
