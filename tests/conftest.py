@@ -3,6 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import jaxtyping
 import pytest
@@ -10,6 +11,7 @@ import torch
 from hypothesis import settings
 from playwright.sync_api import Browser
 
+from tests.folders import make_folders
 from tests.running import chromium, running_app
 
 # No test asks the real hub: nobody answers at this address. huggingface_hub reads it when it is imported.
@@ -45,6 +47,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def shapes_checked(request: pytest.FixtureRequest) -> None:
     """Whether model/ and viz/ check shapes and types while this test runs."""
     jaxtyping.config.update("jaxtyping_disable", request.node.stash[UNCHECKED])
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoints folder with a tiny random model of every kind, without cards; no test writes into it."""
+    root = tmp_path_factory.mktemp("checkpoints")
+    make_folders(root)
+    return root
+
+
+@pytest.fixture
+def app_folders(folders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, and the app has no other checkpoints."""
+    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+    return folders
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,8 @@ from pages.parts.state.selection import EXAMPLES
 from tests import reference, tiny
 from tests.kinds import BART
 from tests.pages.test_every_page import component, opened
-from tests.pages.test_families import TEXT, app_folders, folders
+from tests.pages.test_families import TEXT
 from viz.charts.comparison import MOST_DRAWN
-
-__all__ = ["app_folders", "folders"]  # fixtures
 
 
 def opened_at(experiment: str, **address: str) -> AppTest:

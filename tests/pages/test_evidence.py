@@ -15,7 +15,6 @@ from model.measures.evidence import CHECKS, STAGES, CheckResult, evidence
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT
 from pages.parts.write.settings import EXAMPLE
 from tests import tiny
-from tests.folders import make_folders
 from tests.model.measures.test_evidence import checkpoint_of, falsified, traced
 from tests.pages.test_every_page import SENTENCE, bar, opened, typed
 from viz.charts import evidence_agreement
@@ -158,16 +157,8 @@ def test_a_model_with_two_stacks_is_checked_in_all_attentions():
     assert not re.search(r"\b(self|cross)\b(?!-attention)", places)
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    root = tmp_path_factory.mktemp("checkpoints")
-    make_folders(root)
-    return root
-
-
 @pytest.mark.parametrize("name", ["gpt2", "gemma3", "t5", "bert-bare", "bert-classifier"])
-def test_families_are_checked_and_their_gaps_explained(name, folders, monkeypatch):
-    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+def test_families_are_checked_and_their_gaps_explained(name, app_folders):
     app = opened(PAGE, checkpoint=name, text="the dog bit the man .")
     assert {row["Result"] for row in rows(app)} == {"✓ agrees", "does not apply"}
 

@@ -6,26 +6,12 @@ import numpy as np
 import pytest
 
 from model import load_checkpoint
-from tests.folders import KINDS, make_folders
+from tests.folders import KINDS
 from tests.pages.test_every_page import bar, opened, picture, typed
 from viz.explorer.attention_kinds import kinds_of
 from viz.tokens import markdown_text
 
 TEXT = "the dog bit the man ."
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """A checkpoints folder that holds one of each."""
-    root = tmp_path_factory.mktemp("checkpoints")
-    make_folders(root)
-    return root
-
-
-@pytest.fixture
-def app_folders(folders, monkeypatch):
-    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
-    return folders
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -15,26 +15,12 @@ from pages.parts.inside.arrow_keys import steps_between
 from pages.parts.inside.settings import WHOLE, WalkSettings
 from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
-from tests.folders import make_folders
 from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow, opened, typed
 from tests.walk import heading
 from viz.walkthrough.step_sentences import TITLES
 
 PAGE = "inside.py"
 TEXT = "the dog bit the man ."
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    root = tmp_path_factory.mktemp("checkpoints")
-    make_folders(root)
-    return root
-
-
-@pytest.fixture
-def app_folders(folders, monkeypatch):
-    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
-    return folders
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,10 @@ from pages.parts.translate.sources import BY_LANGUAGE, sentences_for
 from pages.parts.write.settings import BEGINNINGS
 from tests.pages.test_every_page import ALL_PAGES, APP, BARELESS, bar, link
 from tests.pages.test_every_page import opened as opened_page
-from tests.pages.test_families import TEXT, app_folders, folders
+from tests.pages.test_families import TEXT
 from tests.running import ROOT
 from tests.scripts import run_script
 
-__all__ = ["app_folders", "folders"]  # fixtures
 # What each lacks, as somebody reads it off its name: no decoder, no encoder, no classifier, no head at all.
 KINDS = ("gpt2", "bert", "bert-classifier", "bert-bare", "marian", "t5")
 TRANSLATORS, WRITERS = {"marian", "t5"}, {"gpt2"}

@@ -16,7 +16,6 @@ from model.positions import POSITIONS
 from pages.parts.positions.settings import SECTIONS, PositionsSettings
 from pages.parts.state.selection import EXAMPLES
 from tests import tiny
-from tests.folders import make_folders
 from tests.model.measures.test_positions import by_the_paper
 from tests.pages.test_every_page import APP, bar, opened, typed
 from viz.text import position_sentences
@@ -357,13 +356,6 @@ def test_the_show_button_takes_the_example_which_then_goes_along_to_other_pages(
 # Other checkpoints
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    root = tmp_path_factory.mktemp("checkpoints")
-    make_folders(root)
-    return root
-
-
 @pytest.mark.parametrize(
     ("name", "added", "phrase"),
     [
@@ -376,13 +368,12 @@ def folders(tmp_path_factory):
         ("bart", True, "a vector that training found for the position to every"),
     ],
 )
-def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, phrase, folders, monkeypatch):
-    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, phrase, app_folders):
     app = opened(PAGE, sections="0.4", checkpoint=name, text="the dog bit the man .")
     assert not app.exception
     assert not app.error
     assert phrase in words(app)
-    trace = load_checkpoint(folders / name, device="cpu").trace("the dog bit the man .")
+    trace = load_checkpoint(app_folders / name, device="cpu").trace("the dog bit the man .")
     stack = trace.encoder or trace.decoder
     assert stack is not None
     embedding: Any = stack.embedding
@@ -400,8 +391,7 @@ def test_every_kind_of_scheme_is_put_in_words_with_its_own_numbers(name, added, 
         assert np.array_equal(heatmap[: len(stack.ids)], embedding.position.numpy())
 
 
-def test_a_table_that_a_checkpoint_lacks_is_put_back(folders, monkeypatch):
-    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+def test_a_table_that_a_checkpoint_lacks_is_put_back(app_folders):
     app = opened(PAGE, sections="0.1.2.3.4.5", checkpoint="llama", text="the dog bit the man .", table="own")
     assert not app.exception
     assert not app.error

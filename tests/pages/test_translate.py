@@ -22,10 +22,7 @@ from pages.parts.translate.settings import Options
 from tests.pages.test_break import values
 from tests.pages.test_every_page import bar, component, one_refusal, opened, picture, typed
 from tests.pages.test_every_page import link as door_named
-from tests.pages.test_families import app_folders, folders
 from viz.tokens import percent
-
-__all__ = ["app_folders", "folders"]  # fixtures
 
 TEXT = "The dog bit the man."
 TARGET = "Le chien a mordu l'homme."

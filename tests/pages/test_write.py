@@ -15,12 +15,11 @@ from model.loading import checkpoint_files
 from pages.parts.write.settings import EXAMPLE
 from tests import tiny
 from tests.pages.test_every_page import bar, component, link, one_refusal, opened, picture, typed
-from tests.pages.test_families import TEXT, app_folders, folders
+from tests.pages.test_families import TEXT
 from tests.running import ROOT
 from viz.export.continuation_script import written_script
 from viz.tokens import percent, visible
 
-__all__ = ["app_folders", "folders"]  # fixtures
 CHOICE = {"temperature": "0.5", "top_k": "9", "top_p": "0.6", "penalty": "1.5", "seed": "3"}
 
 

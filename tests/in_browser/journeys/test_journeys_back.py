@@ -194,14 +194,19 @@ def test_a_sentence_that_one_page_opens_with_stays_chosen_on_the_others(browser,
         no_complaint(page)
 
 
+def pages_open_as_always(page: Page, address: str) -> None:
+    """Every page of the menu, one after the other, shows its opening's text and model."""
+    open_page(page, address, "Explore")
+    for title in [*list(OPENING)[1:], "Explore"]:
+        go_to(page, title)
+        opened(page, title)
+        assert "?" not in page.url
+        no_complaint(page)
+
+
 def test_pages_that_nobody_touched_open_as_they_always_do(browser, address):
     with visitor(browser) as page:
-        open_page(page, address, "Explore")
-        for title in [*list(OPENING)[1:], "Explore"]:
-            go_to(page, title)
-            opened(page, title)
-            assert "?" not in page.url
-            no_complaint(page)
+        pages_open_as_always(page, address)
 
 
 def test_how_we_know_checks_what_the_page_before_showed_and_says_where_another_model_opens(browser, address):
@@ -382,11 +387,7 @@ def load_names() -> list[str]:
 
 def test_checkpoints_whose_names_come_first_change_no_pages_opening(browser, brought):
     with visitor(browser) as page:
-        open_page(page, brought, "Explore")
-        for title in [*list(OPENING)[1:], "Explore"]:
-            go_to(page, title)
-            opened(page, title)
-            no_complaint(page)
+        pages_open_as_always(page, brought)
 
 
 @pytest.mark.parametrize("name", BROUGHT)

@@ -12,9 +12,7 @@ from model.decoding.steps import sampler
 from model.measures.logit_lens import layer_predictions, lens_logits, ranks, token_probabilities
 from tests import tiny
 from tests.folders import make_folders
-from tests.pages.test_families import folders
 
-__all__ = ["folders"]  # a fixture
 TEXT = "the dog bit the man . a cat saw"
 
 

@@ -21,9 +21,9 @@ from pages.parts.ablations.word_in_two_texts import FIRST, SECOND, Two, two_of
 from pages.parts.state.selection import EXAMPLES
 from tests.pages.test_break import compared, measured, opened_at, short_bart, values
 from tests.pages.test_every_page import component, opened
-from tests.pages.test_families import TEXT, app_folders, folders
+from tests.pages.test_families import TEXT
 
-__all__ = ["app_folders", "folders", "short_bart"]  # fixtures
+__all__ = ["short_bart"]  # fixtures
 
 NOTICE = "The address gives no usable value for setting; the default is shown."
 HOSTILE = [

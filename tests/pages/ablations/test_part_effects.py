@@ -14,9 +14,6 @@ from pages.parts.ablations.experiments import EXPERIMENTS, ExperimentPlace
 from pages.parts.ablations.part_effects import Board, PartEffect, groups_of
 from tests import tiny
 from tests.pages.test_every_page import component, opened
-from tests.pages.test_families import app_folders, folders
-
-__all__ = ["app_folders", "folders"]  # fixtures
 
 FILM = "The film was slow, but I loved it."
 TURNS = "The acting is not bad at all."

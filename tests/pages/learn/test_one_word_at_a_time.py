@@ -8,21 +8,11 @@ import pytest
 from model import Edits, HiddenKey, load_checkpoint
 from pages.parts.learn.stops import NAMES, PATH, one_word_at_a_time
 from tests.pages.learn import rounds
-from tests.pages.learn.rounds import options
+from tests.pages.learn.rounds import LONG, ODD_TEXTS, assert_bears, options
 from tests.pages.test_break import values
 from viz.text.learn.stops import one_word_at_a_time as words
 
 STOP = PATH.index(one_word_at_a_time.STOP) + 1
-LONG = " ".join(["it is so"] * 200)  # 600 tokens, in fewer characters than a page refuses
-TEXTS = [
-    "Fine.",
-    "A dog saw a cat.",
-    "I saw the dog and the cats in town. " * 6,
-    LONG,
-    "🎬",
-    "שלום עולם",
-    "<b>x</b> $y$",
-]
 
 
 at, title = partial(rounds.at, STOP), partial(rounds.title, STOP)
@@ -55,14 +45,10 @@ def test_what_does_not_change_is_not_said_to_change():
     assert words.FORCE_SAME in sentences(at(3, guess="a", text=text))
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", [*ODD_TEXTS, "I saw the dog and the cats in town. " * 6])
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_every_round_bears_any_text(number, text):
-    for guess in ("", "a"):
-        app = at(number, guess=guess, text=text)
-        assert not app.exception
-        assert not app.error
-        assert options(app) or "clear_text" in [each.key for each in app.button]
+    assert_bears(STOP, number, text)
 
 
 def test_a_long_text_says_how_long_it_may_be():

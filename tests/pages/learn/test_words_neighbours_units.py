@@ -12,7 +12,7 @@ from model.measures.experiments.word_in_contexts import places_of, vectors_of
 from model.measures.learn.word_senses import cosines_between
 from pages.parts.learn.sense_sentences import SENSES
 from pages.parts.learn.stops import PATH, feed_forward, neighbours, words_as_vectors
-from tests.folders import KINDS, make_folders
+from tests.folders import KINDS
 from tests.pages.test_every_page import opened
 from viz.text.learn.stops.neighbours import MEAN_OF_BANK
 
@@ -252,17 +252,9 @@ def test_a_knob_that_names_nothing_is_passed_over(stop, knob):
 # Checkpoints from elsewhere
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    root = tmp_path_factory.mktemp("checkpoints")
-    make_folders(root)
-    return root
-
-
 @pytest.mark.parametrize("stop", [words_as_vectors, neighbours, feed_forward])
 @pytest.mark.parametrize("name", KINDS)
-def test_a_stop_opens_on_every_family(stop, name, folders, monkeypatch):
-    monkeypatch.setattr("model.checkpoint.CHECKPOINTS", folders)
+def test_a_stop_opens_on_every_family(stop, name, app_folders):
     app = at(stop, checkpoint=name, text="the dog bit the man .")
     assert not app.exception
     assert not app.error

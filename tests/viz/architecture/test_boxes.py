@@ -8,7 +8,7 @@ import pytest
 from model import Config, load_checkpoint
 from model.measures.one_weight import STEPS
 from tests import tiny
-from tests.folders import KINDS, make_folders
+from tests.folders import KINDS
 from tests.model.measures.learn.sizes.test_parameters import VARIANTS
 from viz.architecture.boxes import Lengths, ModelMap, map_of
 from viz.architecture.places import boxes_of_step
@@ -25,13 +25,6 @@ POST_NORMS = {
     "self_attention.add": "self_residual.norm", "cross_attention.add": "cross_residual.norm",
     "feed_forward.add": "feed_forward_residual.norm",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    root = tmp_path_factory.mktemp("checkpoints")
-    make_folders(root)
-    return root
 
 
 def assert_numbers_are_those_of(model: Any) -> None:

@@ -10,7 +10,7 @@ from model import Config, config, families, load_checkpoint
 from model.checkpoint import CHECKPOINTS
 from model.loading import checkpoint_files
 from tests import tiny
-from tests.folders import KINDS, make_folders
+from tests.folders import KINDS
 from viz.charts.model_picture import model_picture
 from viz.text import card_tables
 
@@ -61,14 +61,6 @@ PURPOSES = dict.fromkeys(KINDS, "continues texts") | {
     "t5": "turns one text into another",
     "own": "judges texts: no / yes",
 }
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    """One checkpoint of every kind, none with a card."""
-    root = tmp_path_factory.mktemp("checkpoints")
-    make_folders(root)
-    return root
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)

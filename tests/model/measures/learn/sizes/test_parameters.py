@@ -12,7 +12,7 @@ from model.measures.learn.sizes.model_sizes import MODEL_SIZES
 from model.measures.learn.sizes.parameters import Part, parameter_count, parts_of
 from model.transformer import Transformer
 from tests import tiny
-from tests.folders import KINDS, make_folders
+from tests.folders import KINDS
 
 PUBLISHED = {"base": 63_082_496, "gpt2": 124_439_808, "bert": 109_482_240}  # base: its layers added up by hand
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
@@ -82,13 +82,6 @@ def test_models_that_are_spoken_of_have_as_many_as_if_they_were_built(name):
     with torch.device("meta"):
         model = Transformer(config)
     assert parameter_count(config) == model.parameter_count() == PUBLISHED.get(name, parameter_count(config))
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    root = tmp_path_factory.mktemp("checkpoints")
-    make_folders(root)
-    return root
 
 
 @pytest.mark.parametrize("name", [*KINDS, "own"])
