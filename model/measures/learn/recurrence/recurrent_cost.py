@@ -5,7 +5,6 @@ have one kernel for all of attention.
 """
 
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from model.config import Config
+from model.measures.learn.durations import least_seconds
 from model.measures.learn.recurrence.recurrent_classifier import Classified, RecurrentClassifier, state_width
 from model.transformer import Transformer
 
@@ -134,16 +134,8 @@ def passes(model: nn.Module, ids: Tensor) -> tuple[Callable[[], object], Callabl
 
 
 def least_ms(call: Callable[[], object], rounds: int, long_enough: float) -> float:
-    """Milliseconds that one call takes on the clock: the least of so many, for other work on the machine only adds.
-
-    No further one begins after ``long_enough`` seconds.
-    """
-    times, began = list[float](), time.perf_counter()
-    while len(times) < rounds and (not times or time.perf_counter() - began < long_enough):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return MILLISECONDS * min(times)
+    """Milliseconds that one call takes on the clock: the least of so many rounds, or of those in the time."""
+    return MILLISECONDS * least_seconds([call], rounds, long_enough)[0]
 
 
 def waits(name: str, tokens: int) -> int:

@@ -6,10 +6,9 @@ projections and the feed-forward layers, grows with the text as such.
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.config import Config
+from model.measures.learn.durations import Clock, least_seconds
 from model.measures.learn.records import RECORDS
 from model.measures.learn.sizes.parameters import parameter_count, parts_of
 from model.transformer import Transformer
@@ -41,10 +41,8 @@ MEASURED = Config(
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 LONGEST_LIVE = 512  # 1,024 tokens take some 400 MB to train on, more than a small server has
 SECONDS_LIVE = 20.0
-ROUNDS, LEAST_SECONDS = 5, 0.3  # a length is timed so often, or until so much time is spent
+ROUNDS, LONG_ENOUGH = 20, 0.6  # a length is timed so often, or until so many seconds are spent
 RECORD = RECORDS / "costs.json"
-
-Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +143,7 @@ class TimedModel:
 def time_lengths(
     lengths: Sequence[int], *, limit: float | None = None, clock: Clock = time.perf_counter, config: Config = MEASURED
 ) -> Iterator[TimedLength]:
-    """One text of each length through a fresh model, on the CPU; the median of several rounds, after one that warms up.
+    """One text of each length through a fresh model, on the CPU; the least of several rounds, after one that warms up.
 
     It ends before the next length where ``limit`` seconds are spent or would be: a length twice as long takes at most
     about four times as long.
@@ -166,19 +164,9 @@ def at_length(subject: TimedModel, tokens: int, vocabulary: int, clock: Clock) -
     ids = torch.randint(vocabulary, (1, tokens), generator=torch.Generator().manual_seed(tokens))
     kept_bytes = subject.forward(ids)
     subject.train(ids)
-    forward = seconds_of(lambda: subject.forward(ids), clock)
-    training = seconds_of(lambda: subject.train(ids), clock)
+    calls = (lambda: subject.forward(ids), lambda: subject.train(ids))
+    forward, training = least_seconds(calls, ROUNDS, LONG_ENOUGH, clock)
     return TimedLength(tokens=tokens, forward=forward, training=training, weight_bytes=kept_bytes)
-
-
-def seconds_of(call: Callable[[], object], clock: Clock) -> float:
-    """The median of some calls."""
-    taken = list[float]()
-    while len(taken) < ROUNDS and sum(taken) < LEAST_SECONDS:
-        start = clock()
-        call()
-        taken.append(clock() - start)
-    return median(taken)
 
 
 def growth(points: Sequence[TimedLength], what: str) -> float:

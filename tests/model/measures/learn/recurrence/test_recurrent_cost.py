@@ -12,7 +12,6 @@ from model.measures.learn.recurrence.recurrent_cost import (
     costs,
     described_models,
     faster_from,
-    least_ms,
     measured_models,
     passes,
     peak_bytes,
@@ -111,12 +110,6 @@ def test_every_model_is_measured_at_every_length():
     rows = list(costs((2, 4), rounds=1))
     assert [(row.tokens, row.model) for row in rows] == [(n, name) for n in (2, 4) for name in MODELS]
     assert all(min(row.forward_ms, row.training_ms, row.forward_bytes, row.training_bytes) > 0 for row in rows)
-
-
-def test_no_round_begins_after_the_time_is_over():
-    calls = []
-    least_ms(lambda: calls.append(1), 50, 0.0)
-    assert len(calls) == 1
 
 
 @pytest.mark.parametrize(
