@@ -82,6 +82,22 @@ def test_growth_is_said_of_the_two_longest_texts():
 
 
 @pytest.mark.parametrize(
+    ("forward", "training", "clause"),
+    [
+        (7.2, 6.4, "a training step of 512 tokens took less time than the forward pass that it contains"),
+        (7.2, 7.9, "a training step of 512 tokens took less time than one of 256"),
+        (1.9, 9.0, "a forward pass of 512 tokens took less time than one of 256"),
+    ],
+)
+def test_nothing_is_concluded_from_times_that_contradict_each_other(forward, training, clause):
+    before = TimedLength(tokens=256, forward=2.0, training=8.0, weight_bytes=1)
+    last = TimedLength(tokens=512, forward=forward, training=training, weight_bytes=4)
+    assert words.growth_sentence([before, last], live=True) == (
+        f"On this server, {clause}. Other work on the machine disturbed this: measure again."
+    )
+
+
+@pytest.mark.parametrize(
     ("count", "amount"),
     [(999, "999"), (12_288, "12,288"), (63_082_496, "63.1 million"), (74_200_000_000, "74.2 billion")],
 )

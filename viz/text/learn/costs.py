@@ -6,7 +6,9 @@ from typing import Any
 from model import Config
 from model.measures.learn.sizes.costs import (
     MEASURED,
+    Contradiction,
     TimedLength,
+    contradiction,
     growth,
     operations,
     parameter_bytes,
@@ -197,17 +199,29 @@ def memory_sentence(config: Config) -> str:
 
 
 def growth_sentence(points: Sequence[TimedLength], *, live: bool) -> str:
-    """How the longest text compares with half of it, as it was measured."""
+    """How the longest text compares with half of it, as it was measured; or that other work disturbed the measuring."""
+    where = "On this server" if live else "As recorded"
+    if contradicted := contradiction(points):
+        return (
+            f"{where}, {contradiction_clause(contradicted)}. Other work on the machine disturbed this: measure again."
+        )
     if len(points) < 2:
         return ""
     before, last = points[-2:]
-    where = "On this server" if live else "As recorded"
     forward, training = growth(points, "forward"), growth(points, "training")
     return (
         f"{where}, {last.tokens:,} tokens take {forward:.1f} times as long as {before.tokens:,} in a forward pass, "
         f"{training:.1f} times in a training step, and their weights {growth(points, 'weight_bytes'):.0f} times the "
         "memory."
     )
+
+
+def contradiction_clause(times: Contradiction) -> str:
+    """Which of the measured times cannot be, as a clause."""
+    if times.shorter is None:
+        return f"a training step of {times.tokens:,} tokens took less time than the forward pass that it contains"
+    what = {"forward": "forward pass", "training": "training step"}[times.what]
+    return f"a {what} of {times.tokens:,} tokens took less time than one of {times.shorter:,}"
 
 
 def measured_model() -> str:

@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 LONGEST_LIVE = 512  # 1,024 tokens take some 400 MB to train on, more than a small server has
 SECONDS_LIVE = 20.0
 ROUNDS, LONG_ENOUGH = 20, 0.6  # a length is timed so often, or until so many seconds are spent
+ALIKE_UP_TO = 32  # tokens: below it, starting each operation takes longer than the operation
 RECORD = RECORDS / "costs.json"
 
 
@@ -175,6 +177,32 @@ def growth(points: Sequence[TimedLength], what: str) -> float:
         raise ValueError(f"{len(points)} lengths, wanted two or more")
     before, last = points[-2:]
     return float(getattr(last, what) / getattr(before, what))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contradiction:
+    """Two measured times that cannot both be those of the work alone.
+
+    what: "forward" or "training", which took less time at ``tokens`` than at ``shorter``; or, where that is None, a
+    training step that took less time than the forward pass it contains.
+    """
+
+    tokens: int
+    shorter: int | None
+    what: str = "training"
+
+
+def contradiction(points: Sequence[TimedLength]) -> Contradiction | None:
+    """The first contradiction from the longest text down; of one length, a training step and its pass come first."""
+    for place in reversed(range(len(points))):
+        point = points[place]
+        if point.training <= point.forward:
+            return Contradiction(tokens=point.tokens, shorter=None)
+        if point.tokens > ALIKE_UP_TO:
+            for what, before in product(("forward", "training"), reversed(points[:place])):
+                if getattr(point, what) < getattr(before, what):
+                    return Contradiction(tokens=point.tokens, shorter=before.tokens, what=what)
+    return None
 
 
 def read_record(file: Path = RECORD) -> LengthRecord:

@@ -10,9 +10,11 @@ from model import Config, InputError
 from model.measures.learn.sizes.costs import (
     LENGTHS,
     MEASURED,
+    Contradiction,
     LengthRecord,
     TimedLength,
     TimedModel,
+    contradiction,
     growth,
     operations,
     read_record,
@@ -69,6 +71,7 @@ def test_the_record_was_measured_with_this_command_on_every_length():
     record = read_record()
     assert [point.tokens for point in record.points] == list(LENGTHS)
     assert record.command == "python -m benchmarks.costs"
+    assert contradiction(record.points) is None
     for point in record.points:
         assert point.weight_bytes == weight_bytes(MEASURED, point.tokens)
         assert 0 < point.forward < point.training
@@ -90,6 +93,30 @@ def test_growth_is_that_from_half_the_longest_text_to_it():
     assert (growth(points, "forward"), growth(points, "training")) == (4, 2)
     with pytest.raises(ValueError, match="two or more"):
         growth(points[:1], "forward")
+
+
+def timed(*times: tuple[int, float, float]) -> list[TimedLength]:
+    """Lengths with the seconds of a forward pass and of a training step."""
+    return [TimedLength(tokens=n, forward=forward, training=training, weight_bytes=0) for n, forward, training in times]
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        (timed((128, 1.0, 3.0), (256, 2.0, 6.0), (512, 2.0, 6.0)), None),
+        (timed((16, 1.1, 3.2), (32, 1.0, 3.0), (64, 1.2, 3.3)), None),  # short texts cost about the same
+        (timed((256, 2.0, 8.0), (512, 7.2, 6.4)), Contradiction(tokens=512, shorter=None)),  # as on a busy machine
+        (timed((256, 2.0, 9.0), (512, 7.2, 8.0)), Contradiction(tokens=512, shorter=256, what="training")),
+        (
+            timed((16, 5.0, 9.0), (128, 4.0, 9.0), (256, 6.0, 9.0)),
+            Contradiction(tokens=128, shorter=16, what="forward"),
+        ),
+        (timed((16, 5.0, 4.0)), Contradiction(tokens=16, shorter=None)),
+        ([], None),
+    ],
+)
+def test_times_contradict_each_other_where_more_work_took_less_time(points, expected):
+    assert contradiction(points) == expected
 
 
 @pytest.mark.parametrize("name", MODEL_SIZES)
