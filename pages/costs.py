@@ -47,23 +47,23 @@ LEARN_HELP = "Twelve questions about a sentence of yours, each with a guess befo
 def show() -> None:
     """The page, from top to bottom."""
     selection = current_selection()
-    costs = selection.of(Costs)
-    base = costs.base(config_of(selection.checkpoint))
-    with pages.plain_refusals(), pages.question_above(QUESTION):
-        config = costs.config(config_of(selection.checkpoint))
-        name = markdown_text(words.subject(costs.preset, selection.checkpoint, typed=bool(costs.typed)))
-        sentence = words.sentence(config, costs.preset, typed=bool(costs.typed))
-        show_finding(QUESTION, words.title(name, config), sentence)
-        address_notice()
-        with picture():
-            show_parameters(config)
+    costs, own = selection.of(Costs), config_of(selection.checkpoint)
+    counted, refusal = costs.countable(own)
+    config = counted.config(own)
+    typed = bool(counted.typed)
+    name = markdown_text(words.subject(counted.preset, selection.checkpoint, typed=typed))
+    show_finding(QUESTION, words.title(name, config), words.sentence(config, counted.preset, typed=typed))
+    address_notice()
+    if refusal:
+        st.error(markdown_text(refusal))
+    with picture():
+        show_parameters(config)
     if picture_alone():
         return
     choose_model(selection)
-    choose_sizes(costs, base)
-    with pages.plain_refusals():
-        show_formulas(costs.config(config_of(selection.checkpoint)))
-        show_lengths(costs, costs.config(config_of(selection.checkpoint)))
+    choose_sizes(costs, costs.base(own))
+    show_formulas(config)
+    show_lengths(counted, config)
     show_times()
     page_link("Learn: twelve questions about one sentence", "learn", LEARN_HELP)
 

@@ -1,16 +1,16 @@
 """Which model the page What it costs counts: one that papers speak of or a checkpoint, with some sizes typed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from model import Config
+from model import Config, InputError
 from model.config import LARGEST_LAYERS
-from model.measures.learn.sizes.model_sizes import MODEL_SIZES, resized
+from model.measures.learn.sizes.model_sizes import MODEL_SIZES, MOST_HEADS, WIDEST, resized
 from pages.parts.state.codec import PageState
 from pages.parts.state.fields import address_field, one_of, whole
 
 OWN = "checkpoint"  # the preset that is the checkpoint on the screen
 PRESETS = (*MODEL_SIZES, OWN)
-WIDEST, MOST_HEADS, MOST_HIDDEN, MOST_WORDS, MOST_TOKENS = 16_384, 256, 65_536, 500_000, 100_000
+MOST_HIDDEN, MOST_WORDS, MOST_TOKENS = 65_536, 500_000, 100_000
 MODEL = frozenset({"costs.preset", "checkpoint"})
 SIZES = {
     "width": WIDEST,
@@ -44,6 +44,19 @@ class Costs:
     def config(self, own: Config | None) -> Config:
         """The model's config. own: that of the checkpoint on the screen. InputError for sizes that cannot be."""
         return resized(self.base(own), **self.typed)
+
+    def countable(self, own: Config | None) -> tuple["Costs", str]:
+        """The settings whose model there can be, and why these are others; "" where they are not.
+
+        A width that the heads cannot share, and the heads, give way to the model's own.
+        """
+        try:
+            self.config(own)
+        except InputError as refusal:
+            base = self.base(own)
+            instead = f"Shown is the model with its own width of {base.width:,} and {base.heads:,} heads."
+            return replace(self, width=0, heads=0), f"{refusal} {instead}"
+        return self, ""
 
     def base(self, own: Config | None) -> Config:
         """The same before anything was typed; the first preset where the checkpoint cannot be read."""

@@ -1,15 +1,21 @@
 """The page What it costs as without a browser: models, typed sizes, what cannot be, and the measurement."""
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow.ipc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from model import load_checkpoint
+from model import Config, load_checkpoint
+from model.config import LARGEST_LAYERS, POSITIONS
 from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE
+from model.measures.learn.sizes.model_sizes import MOST_HEADS, WIDEST
+from model.measures.learn.sizes.parameters import parameter_count
 from pages.parts.costs import live
-from pages.parts.costs.settings import PRESETS
+from pages.parts.costs.settings import MOST_WORDS, PRESETS, Costs
 from tests.pages.test_every_page import button, follow, opened
 
 
@@ -73,12 +79,54 @@ def test_a_typed_size_is_counted_and_goes_with_another_model():
     assert app.query_params["costs"] == "preset.bert"
 
 
-def test_sizes_that_do_not_go_together_get_one_sentence_and_can_be_mended():
-    app = costs("heads.7")
-    assert "A width of 512 cannot be shared by 7 heads" in app.error[0].value.replace("\\", "")
+@pytest.mark.parametrize(
+    ("key", "size", "sentence"),
+    [
+        (
+            "costs_width",
+            513,
+            "A width of 513 cannot be shared by 8 heads. Choose a width of 512 or 520, or 3 or 9 heads.",
+        ),
+        (
+            "costs_heads",
+            9,
+            "A width of 512 cannot be shared by 9 heads. Choose a width of 504 or 513, or 8 or 16 heads.",
+        ),
+    ],
+)
+def test_sizes_that_do_not_go_together_get_one_sentence_and_leave_the_page_whole(key, size, sentence):
+    app = costs()
+    charts = len(app.get("vega_lite_chart"))
+    app.number_input(key=key).set_value(size).run()
     assert not app.exception
-    app.number_input(key="costs_heads").set_value(16).run()
+    (box,) = app.error
+    instead = "Shown is the model with its own width of 512 and 8 heads."
+    assert box.value.replace("\\", "") == f"{sentence} {instead}"
+    assert app.number_input(key=key).value == size, "what was typed is kept"
+    assert "63.1 million parameters" in app.title[0].value
+    assert len(app.get("vega_lite_chart")) == charts
+    assert app.number_input(key="costs_tokens")
+    app.number_input(key=key).set_value(1024 if key == "costs_width" else 16).run()
     assert not app.error
+
+
+def test_other_typed_sizes_are_counted_beside_a_width_that_the_heads_cannot_share():
+    app = costs("width.513", "layers.12")
+    assert len(app.error) == 1
+    assert sum(row["total"] for row in bars(app)) == parameter_count(replace(Config.paper_base(), layers=12))
+    assert app.title[0].value.startswith("This model has ")
+
+
+@given(
+    width=st.integers(0, WIDEST), heads=st.integers(0, MOST_HEADS), layers=st.integers(0, LARGEST_LAYERS),
+    vocabulary=st.integers(0, MOST_WORDS), preset=st.sampled_from(PRESETS),
+    positions=st.sampled_from(POSITIONS),
+)  # fmt: skip
+def test_there_is_a_model_to_count_whatever_is_typed(positions, **settings):
+    own = replace(Config.paper_base(), positions=positions)
+    counted, refusal = Costs(**settings).countable(own)
+    assert parameter_count(counted.config(own)) > 0
+    assert bool(refusal) == (counted != Costs(**settings))
 
 
 @pytest.mark.parametrize("settings", ["width.99999", "preset.none", "tokens.0", "layers.-1", "heads.<b>", "depth.3"])

@@ -1,11 +1,13 @@
 """Configs of models that papers and articles speak of, to be counted; no weights of theirs are here."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from model.config import Config
 from model.errors import InputError
 
+WIDEST, MOST_HEADS = 16_384, 256  # that can be asked for
 BERT_PARTS: dict[str, Any] = {"activation": "gelu", "positions": "learned", "scale_embeddings": False}
 SMALL: dict[str, Any] = {"heads": 8, "layers": 6, "width": 512, "hidden": 2048}
 
@@ -63,11 +65,7 @@ def resized(config: Config, **sizes: int) -> Config:
     changes: dict[str, Any] = {name: size for name, size in sizes.items() if size}
     width, heads = changes.get("width", config.width), changes.get("heads", config.heads)
     if changes.keys() & {"width", "heads"}:
-        if width % heads:
-            raise InputError(
-                f"A width of {width:,} cannot be shared by {heads:,} heads: choose a width that is a multiple of "
-                f"{heads:,}."
-            )
+        check_shares(config, width, heads)
         changes |= {"head_size": None, "kv_heads": None, "decoder_heads": None, "rotary_width": None}
     changes |= {f"decoder_{name}": None for name in ("layers", "hidden") if name in changes}
     if "vocabulary" in changes:
@@ -76,3 +74,29 @@ def resized(config: Config, **sizes: int) -> Config:
         return replace(config, **changes)
     except ValueError as error:
         raise InputError(f"These sizes do not go together: {error}.") from error
+
+
+def check_shares(config: Config, width: int, heads: int) -> None:
+    """InputError, with the nearest sizes that go together, for a width that so many heads cannot share."""
+    unit = 2 if config.positions == "rotary" else 1  # a rotation takes the numbers of a head in pairs
+    if width % (heads * unit) == 0:
+        return
+    widths = neighbours(width, range(heads * unit, WIDEST + 1, heads * unit))
+    numbers = neighbours(heads, [number for number in range(1, MOST_HEADS + 1) if width % (number * unit) == 0])
+    ways = [f"a width of {one_or_other(widths)}"] if widths else []
+    ways += [f"{one_or_other(numbers)} head{'s' if numbers != [1] else ''}"] if numbers else []
+    even = " of an even width" if unit == 2 else ""
+    raise InputError(
+        f"A width of {width:,} cannot be shared by {heads:,} heads{even}. Choose {', or '.join(ways) or 'others'}."
+    )
+
+
+def one_or_other(sizes: Sequence[int]) -> str:
+    """ "512 or 520"."""
+    return " or ".join(f"{size:,}" for size in sizes)
+
+
+def neighbours(size: int, allowed: Sequence[int]) -> list[int]:
+    """The next smaller and the next larger of some ascending sizes, as far as there are any."""
+    smaller, larger = ([other for other in allowed if sign * other > sign * size] for sign in (-1, 1))
+    return [*smaller[-1:], *larger[:1]]

@@ -1,5 +1,6 @@
 """Costs by formulas, beside what torch counts and keeps; and the measurement, on lengths that take no time."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -133,9 +134,39 @@ def test_typed_sizes_replace_those_of_a_model():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "sentence"),
-    [({"heads": 7}, "width of 512 cannot be shared by 7 heads"), ({"layers": 500}, "do not go together: layers")],
+    ("positions", "sizes", "sentence"),
+    [
+        (
+            "sinusoidal",
+            {"width": 513},
+            "A width of 513 cannot be shared by 8 heads. Choose a width of 512 or 520, or 3 or 9 heads.",
+        ),
+        (
+            "sinusoidal",
+            {"heads": 9},
+            "A width of 512 cannot be shared by 9 heads. Choose a width of 504 or 513, or 8 or 16 heads.",
+        ),
+        ("sinusoidal", {"width": 5}, "A width of 5 cannot be shared by 8 heads. Choose a width of 8, or 5 heads."),
+        (
+            "sinusoidal",
+            {"width": 521},
+            "A width of 521 cannot be shared by 8 heads. Choose a width of 520 or 528, or 1 head.",
+        ),
+        ("sinusoidal", {"width": 16_384, "heads": 255}, "Choose a width of 16,320, or 128 or 256 heads."),
+        (
+            "rotary",
+            {"width": 504},
+            "shared by 8 heads of an even width. Choose a width of 496 or 512, or 7 or 9 heads.",
+        ),
+        ("rotary", {"width": 513}, "shared by 8 heads of an even width. Choose a width of 512 or 528."),
+    ],
 )
-def test_sizes_that_do_not_go_together_get_a_sentence(sizes, sentence):
+def test_a_width_that_the_heads_cannot_share_gets_the_nearest_sizes_that_go_together(positions, sizes, sentence):
+    config = replace(Config.paper_base(), positions=positions)
     with pytest.raises(InputError, match=sentence):
-        resized(Config.paper_base(), **sizes)
+        resized(config, **sizes)
+
+
+def test_other_sizes_that_do_not_go_together_get_a_sentence():
+    with pytest.raises(InputError, match="do not go together: layers"):
+        resized(Config.paper_base(), layers=500)
