@@ -11,7 +11,7 @@ from model.measures.learn.sizes.costs import LENGTHS, parameter_bytes, read_reco
 from model.measures.learn.sizes.parameters import groups_of, parameter_count
 from pages.parts.costs.controls import choose_model, choose_sizes, choose_tokens
 from pages.parts.costs.live import live_points, show_start
-from pages.parts.costs.settings import Costs
+from pages.parts.costs.settings import OWN, Costs
 from pages.parts.frame.finding import picture, picture_alone, show_finding
 from pages.parts.frame.page_links import page_link
 from pages.parts.frame.theme import theme
@@ -63,7 +63,7 @@ def show() -> None:
     choose_model(selection)
     choose_sizes(costs, costs.base(own))
     show_formulas(config)
-    show_lengths(counted, config)
+    show_lengths(counted, config, checkpoint=counted.preset == OWN and own is not None)
     show_times()
     page_link("Learn: twelve questions about one sentence", "learn", LEARN_HELP)
 
@@ -88,11 +88,12 @@ def show_formulas(config: Config) -> None:
         st.dataframe(pd.DataFrame(words.part_rows(config)), hide_index=True, height="content")
 
 
-def show_lengths(costs: Costs, config: Config) -> None:
+def show_lengths(costs: Costs, config: Config, *, checkpoint: bool) -> None:
     """What the square of the length comes to, by formulas alone."""
     st.header(words.attention_title(costs.tokens), anchor=False)
     choose_tokens(costs)
-    st.markdown(f"{words.attention_sentence(config, costs.tokens)} {words.memory_sentence(config)}")
+    limit = words.limit_sentence(config, costs.tokens, checkpoint=checkpoint)
+    st.markdown(f"{words.attention_sentence(config, costs.tokens)} {limit}\n\n{words.memory_sentence(config)}")
     weights, parameters = [weight_bytes(config, tokens) for tokens in LENGTHS], parameter_bytes(config)
     st.markdown("**Memory, by the formulas**", help=MEMORY_EXPLAINED)
     show_chart(

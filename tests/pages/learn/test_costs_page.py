@@ -151,6 +151,21 @@ def test_the_length_of_the_text_changes_what_its_attention_needs():
     assert any("1,000 × 1,000 weights" in text.value for text in app.markdown)
 
 
+@pytest.mark.parametrize(
+    ("preset", "limit"),
+    [
+        ("base", ""),
+        ("gpt2", "The model itself reads at most 1,024"),
+        ("checkpoint", "checkpoint allows at most 512 tokens"),
+    ],
+)
+def test_a_longest_text_is_named_where_there_is_one(preset, limit):
+    app = costs(f"preset.{preset}", "tokens.100000", checkpoint="sentiment")
+    text = " ".join(each.value for each in app.markdown)
+    assert limit in text
+    assert ("at most" in text) == bool(limit)
+
+
 def times(app: AppTest) -> dict[str, list[int]]:
     """At which lengths each line of the last chart has a point."""
     lines: dict[str, list[int]] = {}

@@ -1,6 +1,7 @@
 """The words and charts of what a model costs: formulas that give their numbers, charts that hold them."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -72,8 +73,29 @@ def test_the_title_of_gpt2_is_that_of_its_published_size():
 def test_a_sentence_about_a_text_has_the_numbers_of_the_formulas():
     sentence = words.attention_sentence(Config.paper_base(), 512)
     assert "512 × 512 weights: 37.7 million in all, 151.0 MB" in sentence  # 18 attentions × 8 heads × 512² × 4 bytes
-    assert "reads at most" not in sentence
-    assert "reads at most 512" in words.attention_sentence(Config.paper_base(), 513)
+
+
+@pytest.mark.parametrize(
+    ("positions", "checkpoint", "sentence"),
+    [
+        ("sinusoidal", False, ""),  # the sinusoids go on for ever
+        ("sinusoidal", True, "The configuration of the checkpoint allows at most 512 tokens."),
+        ("rotary", False, ""),
+        *(
+            (
+                "learned",
+                checkpoint,
+                "The model itself reads at most 512 tokens: its table of positions (n_max) has no vector for more.",
+            )
+            for checkpoint in (False, True)
+        ),
+    ],
+)
+def test_a_longest_text_is_said_of_models_that_have_one(positions, checkpoint, sentence):
+    config = replace(Config.paper_base(), positions=positions)
+    assert words.limit_sentence(config, 513, checkpoint=checkpoint) == sentence
+    assert words.limit_sentence(config, 512, checkpoint=checkpoint) == ""
+    assert ("n_max = 512" in words.symbols_line(config)) == ("n_max" in sentence)
 
 
 def test_growth_is_said_of_the_two_longest_texts():

@@ -158,9 +158,14 @@ def part_name(part: Part, config: Config) -> str:
 
 def symbols_line(config: Config) -> str:
     """What the symbols of the formulas stand for here, plain text."""
-    used = {symbol: part.symbols[symbol] for part in parts_of(config) for shape in part.shapes for symbol in shape}
+    used = used_symbols(config)
     named = [f"{symbol} = {used[symbol]:,} ({words})" for symbol, words in SYMBOLS.items() if symbol in used]
     return "; ".join(named) + "."
+
+
+def used_symbols(config: Config) -> dict[str, int]:
+    """The symbols that stand in a formula of this model, with their sizes."""
+    return {symbol: part.symbols[symbol] for part in parts_of(config) for shape in part.shapes for symbol in shape}
 
 
 def shared_table(config: Config) -> str:
@@ -180,13 +185,27 @@ def attention_sentence(config: Config, tokens: int) -> str:
     weights, size = weight_count(config, tokens), weight_bytes(config, tokens)
     cost = operations(config, tokens)
     share = cost.of_pairs / (cost.of_pairs + cost.of_tokens)
-    read = f" The model itself reads at most {config.max_length:,}." if tokens > config.max_length else ""
     return (
         f"Each head of each attention computes {tokens:,} × {tokens:,} weights: {amount(weights)} in all, "
         f"{memory(size)}. A text twice as long has four times as many. One pass makes "
         f"{amount(cost.of_pairs + cost.of_tokens)} operations; {percent(share)} of them are products of queries, keys "
-        f"and values, the part that grows with the square.{read}"
+        f"and values, the part that grows with the square."
     )
+
+
+def limit_sentence(config: Config, tokens: int, *, checkpoint: bool) -> str:
+    """What keeps the model from reading so long a text; "" where nothing does.
+
+    checkpoint: whether its longest text is set by a checkpoint's configuration, and not by a table of positions alone.
+    """
+    if tokens <= config.max_length:
+        return ""
+    if "n_max" in used_symbols(config):
+        return (
+            f"The model itself reads at most {config.max_length:,} tokens: its table of positions (n_max) has no "
+            "vector for more."
+        )
+    return f"The configuration of the checkpoint allows at most {config.max_length:,} tokens." if checkpoint else ""
 
 
 def memory_sentence(config: Config) -> str:
