@@ -26,12 +26,6 @@ QUESTION = "How large is a model, and what does a longer text cost?"
 BARS = "Bars: the parameters of each kind of part, with their formula."
 TIMES = "Lines: milliseconds of a forward pass and of a training step, from 16 to 1,024 tokens."
 MEMORY = "Lines: megabytes of the attention weights and of the parameters, from 16 to 1,024 tokens."
-HOW_TO_READ = """
-- A **parameter** is one number that training adjusts. Each bar counts those of one kind of part in all layers; under it
-  stands the formula. “6 × (4·d² + 4·d)” means six layers, each with four matrices of d × d and four vectors of d.
-- A table that is used twice, as the word embeddings of encoder and decoder in the paper, is counted once.
-- The number of heads changes nothing here: they cut the same matrices into slices.
-"""
 TIME_EXPLAINED = (
     "Both axes double from line to line. A line that rises by one step for each step to the right doubles with the "
     "text; one that rises by two grows with its square. Short texts cost about the same, because starting each "
@@ -80,10 +74,9 @@ def show_parameters(config: Config) -> None:
 
 def show_formulas(config: Config) -> None:
     """What the bars are the sum of, part by part."""
-    st.markdown(f"**How to read this**\n{HOW_TO_READ}")
+    lines = "\n".join(f"- {line}" for line in words.reading_lines(config))
+    st.markdown(f"**How to read this**\n\n{lines}")
     st.markdown(markdown_text(words.symbols_line(config)))
-    if shared := words.shared_table(config):
-        st.markdown(shared)
     with st.expander("Every part, with its formula"):
         st.dataframe(pd.DataFrame(words.part_rows(config)), hide_index=True, height="content")
 

@@ -23,7 +23,7 @@ LABELS = {
 MODEL_HELP = "Models that papers and articles speak of, and the checkpoints of this app."
 HELP = {
     "width": "How many numbers the vector of a token has.",
-    "heads": "The heads share the width, so their number does not change the number of parameters.",
+    "heads": "The heads share the width: each gets an equal part of it.",
     "layers": "Layers of each stack: the paper's models have this many in the encoder and as many in the decoder.",
     "hidden": "The inner width of the feed-forward layers; often four times the width.",
     "vocabulary": "How many different tokens the model knows: a row of the table for each.",

@@ -9,7 +9,7 @@ import pytest
 from model import Config
 from model.measures.learn.sizes.costs import TimedLength
 from model.measures.learn.sizes.model_sizes import MODEL_SIZES
-from model.measures.learn.sizes.parameters import ParameterGroup, groups_of, parts_of
+from model.measures.learn.sizes.parameters import ParameterGroup, groups_of, parameter_count, parts_of
 from tests import tiny
 from tests.model.measures.learn.sizes.test_parameters import VARIANTS
 from viz.charts.learn.recurrence.costs import memory_lines, parameter_bars, time_lines
@@ -62,6 +62,46 @@ def test_the_paper_is_counted_as_one_would_on_paper():
     assert "63,082,496" in sentence
     assert "65 million" in sentence
     assert "65 million" not in words.sentence(config, "base", typed=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({}, "“6 × (4·d² + 4·d)” means 6 layers, each with four matrices of d × d and four vectors of d."),
+        ({"layers": 1}, "“4·d² + 4·d” means four matrices of d × d and four vectors of d."),
+        ({"layers": 2, "projection_bias": False}, "“2 ×” means 2 layers."),
+        ({"layers": 1, "projection_bias": False}, ""),
+    ],
+)
+def test_the_formula_that_is_explained_stands_on_the_screen(changes, line):
+    config = replace(Config.paper_base(), **changes)
+    assert words.formula_line(config) == line
+    written = [words.formula(group) for group in groups_of(config)]
+    assert not line or any(re.findall("“(.*)”", line)[0] in formula for formula in written)
+
+
+@pytest.mark.parametrize(("architecture", "changes"), VARIANTS)
+def test_a_table_is_called_shared_where_the_model_has_fewer_than_uses(architecture, changes):
+    config, model = tiny.config(architecture, **changes), tiny.transformer(architecture, **changes)
+    uses = len(config.stacks) + (config.has_decoder or config.word_head)
+    tables = [weight for weight in model.parameters() if weight.shape == (config.vocabulary, config.width)]
+    assert bool(words.shared_table(config)) == (len(tables) < uses)
+
+
+def test_a_shared_table_is_named_with_those_who_share_it():
+    config = Config.paper_base()
+    assert words.shared_table(config).startswith("Encoder, decoder and output layer use the same embedding table")
+    assert words.shared_table(replace(config, tie_embeddings=False)).startswith("Encoder and decoder use")
+    gpt2 = "The output layer reuses the embedding table, so it is counted once."
+    assert words.shared_table(MODEL_SIZES["gpt2"]()) == gpt2
+    assert words.shared_table(MODEL_SIZES["bert"]()) == ""
+
+
+@pytest.mark.parametrize(("architecture", "changes"), VARIANTS)
+def test_heads_are_called_free_where_half_as_many_leave_the_parameters_as_they_are(architecture, changes):
+    config = tiny.config(architecture, **changes)
+    fewer = replace(config, heads=config.heads // 2, decoder_heads=(config.decoder_heads or 0) // 2 or None)
+    assert bool(words.heads_line(config)) == (parameter_count(fewer) == parameter_count(config))
 
 
 def test_the_title_of_gpt2_is_that_of_its_published_size():

@@ -71,6 +71,11 @@ SYMBOLS = {
     "b": "distances told apart",
     "c": "labels",
 }
+PAPER_ATTENTION = {("d", "d"): 4, ("d",): 4}  # W_Q, W_K, W_V and W_O, each with its bias
+BAR_LINE = (
+    "A **parameter** is one number that training adjusts. Each bar counts those of one kind of part in all layers; "
+    "under it stands the formula."
+)
 SUPERSCRIPTS = {2: "²", 3: "³"}
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 COUNTS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -168,11 +173,40 @@ def used_symbols(config: Config) -> dict[str, int]:
     return {symbol: part.symbols[symbol] for part in parts_of(config) for shape in part.shapes for symbol in shape}
 
 
+def reading_lines(config: Config) -> list[str]:
+    """What one has to know to read the bars and formulas of this model, Markdown."""
+    return list(filter(None, (BAR_LINE, formula_line(config), shared_table(config), heads_line(config))))
+
+
+def formula_line(config: Config) -> str:
+    """What a formula on the screen means, by that of the attention."""
+    group = next(group for group in groups_of(config) if group.name == "self_attention")
+    copies, monomials = next(iter(group.monomials.items()))
+    inner = "four matrices of d × d and four vectors of d" if monomials == PAPER_ATTENTION else ""
+    if copies == 1:
+        return f"“{formula(group)}” means {inner}." if inner else ""
+    if not inner:
+        return f"“{copies} ×” means {copies} layers."
+    return f"“{formula(group)}” means {copies} layers, each with {inner}."
+
+
 def shared_table(config: Config) -> str:
-    """Why the projection to the vocabulary has no parameters; "" where it has, or there is none."""
-    if config.tie_embeddings and (config.has_decoder or config.word_head):
-        return "The projection to the vocabulary is the table of word embeddings, so it is counted once."
-    return ""
+    """Which parts use one table of embeddings; "" where each has its own."""
+    output = config.tie_embeddings and (config.has_decoder or config.word_head)
+    if config.is_encoder_decoder and config.share_embeddings:
+        users = "Encoder, decoder and output layer" if output else "Encoder and decoder"
+        return f"{users} use the same embedding table, so it is counted once."
+    return "The output layer reuses the embedding table, so it is counted once." if output else ""
+
+
+def heads_line(config: Config) -> str:
+    """That the heads are free; "" where their number stands in a formula."""
+    if used_symbols(config).keys() & {"h", "d_k", "d_q", "d_kv"}:
+        return ""
+    return (
+        "The number of heads does not change the parameters: the heads cut the same matrices into slices. What grows "
+        "with it is the memory of the attention weights."
+    )
 
 
 def attention_title(tokens: int) -> str:
