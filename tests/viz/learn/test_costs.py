@@ -104,6 +104,10 @@ def test_heads_are_called_free_where_half_as_many_leave_the_parameters_as_they_a
     assert bool(words.heads_line(config)) == (parameter_count(fewer) == parameter_count(config))
 
 
+def test_v_counts_tokens():
+    assert "V = 37,000 (tokens in the vocabulary)" in words.symbols_line(Config.paper_base())
+
+
 def test_the_title_of_gpt2_is_that_of_its_published_size():
     assert words.title("GPT-2 small", MODEL_SIZES["gpt2"]()) == (
         "GPT-2 small has 124.4 million parameters; 31\u00a0% are its word embeddings."

@@ -61,7 +61,7 @@ PART_NAMES = {
 SYMBOLS = {
     "d": "width of the model (d_model)",
     "d_ff": "inner width of the feed-forward layers",
-    "V": "words in the vocabulary",
+    "V": "tokens in the vocabulary",
     "n_max": "positions that have a vector",
     "h": "heads",
     "d_k": "width of a head",
