@@ -116,7 +116,12 @@ def test_the_title_of_gpt2_is_that_of_its_published_size():
 
 def test_a_sentence_about_a_text_has_the_numbers_of_the_formulas():
     sentence = words.attention_sentence(Config.paper_base(), 512)
+    assert sentence.startswith("Source and target are both this long. Each head")
+    # 2 × 512 × (6 × 12·512² + 6 × 16·512² + 37,000·512) + 18 × 4·512³
+    assert "74.2 billion operations, each a multiplication or an addition of two numbers; " in sentence
     assert "512 × 512 weights: 37.7 million in all, 151.0 MB" in sentence  # 18 attentions × 8 heads × 512² × 4 bytes
+
+    assert "Source" not in words.attention_sentence(MODEL_SIZES["gpt2"](), 512)
 
 
 @pytest.mark.parametrize(

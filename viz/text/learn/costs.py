@@ -219,11 +219,12 @@ def attention_sentence(config: Config, tokens: int) -> str:
     weights, size = weight_count(config, tokens), weight_bytes(config, tokens)
     cost = operations(config, tokens)
     share = cost.of_pairs / (cost.of_pairs + cost.of_tokens)
+    both = "Source and target are both this long. " if config.is_encoder_decoder else ""
     return (
-        f"Each head of each attention computes {tokens:,} × {tokens:,} weights: {amount(weights)} in all, "
-        f"{memory(size)}. A text twice as long has four times as many. One pass makes "
-        f"{amount(cost.of_pairs + cost.of_tokens)} operations; {percent(share)} of them are products of queries, keys "
-        f"and values, the part that grows with the square."
+        f"{both}Each head of each attention computes {tokens:,} × {tokens:,} weights: {amount(weights)} in all, "
+        f"{memory(size)}. A text twice as long has four times as many. One forward pass makes "
+        f"{amount(cost.of_pairs + cost.of_tokens)} operations, each a multiplication or an addition of two numbers; "
+        f"{percent(share)} of them are products of queries, keys and values, the part that grows with the square."
     )
 
 
