@@ -149,6 +149,7 @@ def test_a_longest_text_is_said_of_models_that_have_one(positions, checkpoint, s
 
 def test_growth_is_said_of_the_two_longest_texts():
     assert "64 tokens take 2.0 times as long as 32" in words.growth_sentence(POINTS, live=True)
+    assert "; the attention weights take 4 times the memory." in words.growth_sentence(POINTS, live=True)
     assert words.growth_sentence(POINTS[:1], live=True) == ""
 
 

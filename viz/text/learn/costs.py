@@ -265,8 +265,8 @@ def growth_sentence(points: Sequence[TimedLength], *, live: bool) -> str:
     forward, training = growth(points, "forward"), growth(points, "training")
     return (
         f"{where}, {last.tokens:,} tokens take {forward:.1f} times as long as {before.tokens:,} in a forward pass, "
-        f"{training:.1f} times in a training step, and their weights {growth(points, 'weight_bytes'):.0f} times the "
-        "memory."
+        f"{training:.1f} times in a training step; the attention weights take "
+        f"{growth(points, 'weight_bytes'):.0f} times the memory."
     )
 
 
