@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+import torch
 
 import pages
 from model import Config
@@ -106,7 +107,7 @@ def show_times() -> None:
     if live:
         st.markdown(words.growth_sentence(live, live=True))
     show_chart(("costs_times", record.points, live), lambda: time_lines(record.points, live, theme=theme()), TIMES)
-    st.caption(markdown_text(f"Recorded on {record.date}, {record.machine}, in seconds of one processor core."))
+    st.caption(markdown_text(words.times_caption(record, torch.get_num_threads() if live else None)))
     with st.expander("The command that recorded this"):
         st.code(record.command, language=None, wrap_lines=True)
 

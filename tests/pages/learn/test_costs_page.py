@@ -174,13 +174,19 @@ def times(app: AppTest) -> dict[str, list[int]]:
     return lines
 
 
+def last_caption(app: AppTest) -> str:
+    return app.main.caption[-1].value.replace("\\", "")
+
+
 def test_the_record_is_there_at_once_and_a_measurement_on_a_click():
     app = costs()
     assert times(app).keys() == {"forward pass, recorded", "training step, recorded"}
+    assert last_caption(app).endswith("milliseconds of processor time on one core.")
     button(app, "Measure here").click().run()
     assert not app.exception
     assert times(app)["training step, here"] == [tokens for tokens in LENGTHS if tokens <= LONGEST_LIVE]
     assert button(app, "Measure again")
+    assert last_caption(app).endswith("Here: milliseconds on the clock, on one core."), "the tests have one thread"
     assert not live.measuring().locked()
 
 

@@ -7,6 +7,7 @@ from model import Config
 from model.measures.learn.sizes.costs import (
     MEASURED,
     Contradiction,
+    LengthRecord,
     TimedLength,
     contradiction,
     growth,
@@ -17,6 +18,7 @@ from model.measures.learn.sizes.costs import (
     weight_count,
 )
 from model.measures.learn.sizes.parameters import ParameterGroup, Part, Shape, groups_of, parameter_count, parts_of
+from viz.text.learn.stops.recurrent_network import threads
 from viz.tokens import percent
 
 # A model by its preset: in a list, and as the subject of a sentence.
@@ -284,6 +286,13 @@ def measured_model() -> str:
         f"An encoder of {MEASURED.layers} layers, {MEASURED.heads} heads and width {MEASURED.width} with random "
         f"weights ({amount(parameter_count(MEASURED))} parameters) reads one text at a time"
     )
+
+
+def times_caption(record: LengthRecord, live_threads: int | None) -> str:
+    """What the times of the chart are, plain text. live_threads: of what was measured here, None where nothing was."""
+    recorded = f"Recorded on {record.date}, {record.machine}: milliseconds of processor time on one core."
+    here = f" Here: milliseconds on the clock, {threads(live_threads)}." if live_threads else ""
+    return recorded + here
 
 
 def amount(count: int) -> str:
