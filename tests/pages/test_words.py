@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from model import load_checkpoint
 from tests.pages.test_every_page import bar, follow, opened
 from viz.text.glossary import TERMS
 from viz.tokens import markdown_text
@@ -46,6 +47,14 @@ def test_every_place_opens_with_the_visitor_s_text_and_no_complaint(key):
     assert app.info == [] or not any("no usable value" in info.value for info in app.info)
     if TERMS[key].place.page != "checkpoints":
         assert bar(app)["text"] == TERMS[key].place.changes.get("text", OWN)
+
+
+@pytest.mark.parametrize("chosen", ["stories", "translate-en-fr", "sentiment"])
+@pytest.mark.parametrize("key", ["encoder", "decoder", "temperature"])
+def test_a_place_opens_with_a_model_that_shows_it_whatever_was_chosen(key, chosen):
+    app = follow(opened(PAGE, checkpoint=chosen), TERMS[key].place.label)
+    architecture = load_checkpoint(bar(whole(app))["model"]).config.architecture
+    assert architecture in TERMS[key].place.needs
 
 
 def test_the_address_marks_a_term_above_all_others():
