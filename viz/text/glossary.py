@@ -66,7 +66,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         Term(
             name="token",
             sentence="A piece of text that the model reads as one unit: a word, part of a word, or a punctuation mark.",
-            others=("word piece", "subword"),
+            others=("word piece", "subword", "what a tokenizer makes of a text"),
             place=explore("your text, token by token", show="text"),
         ),
         Term(
@@ -79,7 +79,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="id",
             sentence="The number of a token in the vocabulary, which is all that the model is given of it.",
             others=("token id", "index"),
-            place=explore("the table of your tokens and their ids"),
+            place=TermPage(page="learn", label="Learn: your tokens, each over its id", changes={"stop": 4}),
         ),
         Term(
             name="padding",
@@ -130,7 +130,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="head",
             sentence="One of several attentions that work side by side in a layer, each with matrices of its own.",
             symbol="h",
-            others=("attention head",),
+            others=("attention head", "one part of multi-head attention"),
             place=step("heads", "the heads of a layer, joined"),
         ),
         Term(
@@ -256,6 +256,12 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             place=step("norm", "norm"),
         ),
         Term(
+            name="dropout",
+            sentence="In training, the setting of random numbers of a vector to 0 and the scaling up of the others; a "
+            "trained model runs without it.",
+            place=TermPage(page="mistakes", label="Mistakes: dropout left on", changes={"mistake": "dropout"}),
+        ),
+        Term(
             name="pre-norm and post-norm",
             sentence="Whether a norm stands before each part of a layer, as in GPT-2, or after each addition, as "
             "in “Attention Is All You Need”.",
@@ -339,8 +345,8 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         ),
         Term(
             name="null",
-            sentence="What a measure would give if there were nothing to find, as for the same words in another order; "
-            "only what exceeds it is a finding.",
+            sentence="For comparison: what a measure gives where there is nothing to find, as for the same words in "
+            "another order; only what exceeds it is a finding.",
             others=("null model", "baseline"),
             place=explore("heads worth a look, each beside its null"),
         ),
@@ -350,7 +356,7 @@ TERMS: dict[str, Term] = {term.key: term for terms in GLOSSARY.values() for term
 
 
 def matching_terms(words: str) -> dict[str, tuple[Term, ...]]:
-    """The terms in which all of some words occur, in their name, other names or sentence, whatever the case."""
+    """The terms in which all of some words occur, in name, symbol, other names or sentence, whatever the case."""
     filter_words = words.casefold().split()
     by_group = {
         group: tuple(term for term in terms if all(word in search_text(term) for word in filter_words))
@@ -361,7 +367,13 @@ def matching_terms(words: str) -> dict[str, tuple[Term, ...]]:
 
 def search_text(term: Term) -> str:
     """All that is said of a term, in small letters."""
-    return "\n".join((term.name, *term.others, term.sentence)).casefold()
+    return "\n".join((term.name, term.symbol, plain_symbol(term.symbol), *term.others, term.sentence)).casefold()
+
+
+def plain_symbol(symbol: str) -> str:
+    """A symbol as one types it: "1/√d_k" for the LaTeX of a fraction with a root."""
+    typed = symbol.replace("{", "").replace("}", "").replace("\\frac1", "1/")
+    return typed.replace("\\sqrt", "√").replace("\\mathrm", "")
 
 
 def index_rows(groups: Mapping[str, Sequence[Term]]) -> list[str]:
