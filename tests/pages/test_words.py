@@ -7,7 +7,7 @@ import pytest
 
 from model import load_checkpoint
 from tests.pages.test_every_page import bar, follow, opened
-from viz.text.glossary import TERMS
+from viz.text.glossary import TERMS, matching_terms
 from viz.tokens import markdown_text
 
 PAGE = "words.py"
@@ -81,6 +81,14 @@ def test_the_filter_narrows_index_and_terms():
     assert names(whole(app)) == ["d\\_model"]
     (index,) = [text.value for text in app.markdown if text.value.startswith("| About")]
     assert index.count("](#") == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "term"),
+    [("multi-head", "attention"), ("√d_k", "scale"), ("tokenizer", "tokenizer"), ("W_O", "output projection")],
+)
+def test_a_word_is_found_by_other_names_and_as_its_symbol_is_typed(typed, term):
+    assert term in [each.name for terms in matching_terms(typed).values() for each in terms]
 
 
 def test_a_word_that_another_page_explains_leads_to_its_term():

@@ -66,8 +66,13 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         Term(
             name="token",
             sentence="A piece of text that the model reads as one unit: a word, part of a word, or a punctuation mark.",
-            others=("word piece", "subword", "what a tokenizer makes of a text"),
+            others=("word piece", "subword"),
             place=explore("your text, token by token", show="text"),
+        ),
+        Term(
+            name="tokenizer",
+            sentence="The program that splits a text into tokens and gives each its id.",
+            place=explore("the table of your tokens and their ids"),
         ),
         Term(
             name="vocabulary",
@@ -123,14 +128,17 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="attention",
             sentence="The part of a layer in which each token takes information from other tokens, more from some than "
             "from others.",
-            others=("self-attention, where both are of one text",),
+            others=(
+                "self-attention, where all are of one text",
+                "multi-head attention, where several heads work side by side",
+            ),
             place=explore("all heads of all layers", show="grid"),
         ),
         Term(
             name="head",
             sentence="One of several attentions that work side by side in a layer, each with matrices of its own.",
             symbol="h",
-            others=("attention head", "one part of multi-head attention"),
+            others=("attention head",),
             place=step("heads", "the heads of a layer, joined"),
         ),
         Term(
@@ -257,8 +265,8 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         ),
         Term(
             name="dropout",
-            sentence="In training, the setting of random numbers of a vector to 0 and the scaling up of the others; a "
-            "trained model runs without it.",
+            sentence="In training, some numbers of a vector, chosen at random, are set to 0 and the others scaled up; "
+            "a trained model runs without it.",
             place=TermPage(page="mistakes", label="Mistakes: dropout left on", changes={"mistake": "dropout"}),
         ),
         Term(
