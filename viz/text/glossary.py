@@ -60,6 +60,9 @@ def translate(title: str, **changes: Any) -> TermPage:
     return TermPage(page="translate", label=f"Translate: {title}", changes={"attention": "cross"} | named, needs=BOTH)
 
 
+TOKENS = TermPage(page="learn", label="Learn: your tokens, each over its id", changes={"stop": 4})
+
+
 # By what they are about, in the order in which a text meets them.
 GLOSSARY: dict[str, tuple[Term, ...]] = {
     "Text": (
@@ -72,7 +75,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         Term(
             name="tokenizer",
             sentence="The program that splits a text into tokens and gives each its id.",
-            place=explore("the table of your tokens and their ids"),
+            place=TOKENS,
         ),
         Term(
             name="vocabulary",
@@ -84,7 +87,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="id",
             sentence="The number of a token in the vocabulary, which is all that the model is given of it.",
             others=("token id", "index"),
-            place=TermPage(page="learn", label="Learn: your tokens, each over its id", changes={"stop": 4}),
+            place=TOKENS,
         ),
         Term(
             name="padding",
