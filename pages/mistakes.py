@@ -65,7 +65,7 @@ def show_mistake(name: str, effect: Effect, selection: Selection, checkpoint: Ch
     if kept := words.first_tokens(MOST_TOKENS, len(trace.text_stack.ids)):
         st.caption(kept)
     if not picture_alone():
-        choose_mistake(name)
+        choose_mistake(name, checkpoint)
     with picture():
         show_picture(name, effect, checkpoint, trace)
     address_notice()
@@ -77,14 +77,15 @@ def show_mistake(name: str, effect: Effect, selection: Selection, checkpoint: Ch
 def show_unfit(name: str, checkpoint: Checkpoint) -> None:
     """A mistake that does not show in a model of this kind, and one in which it does."""
     show_finding(QUESTION, "", words.UNFIT[name].format(model=markdown_text(checkpoint.label)))
-    choose_mistake(name)
+    choose_mistake(name, checkpoint)
     address_notice()
     pages.offer(FITTING)
 
 
-def choose_mistake(name: str) -> None:
-    """A list of all."""
-    names = {each: words.WORDS[each].name for each in MISTAKES}
+def choose_mistake(name: str, checkpoint: Checkpoint) -> None:
+    """A list of all; those that the model cannot show are marked."""
+    shown = usable(checkpoint.config)
+    names = {each: words.WORDS[each].name + ("" if each in shown else words.NOT_HERE) for each in MISTAKES}
     looks = {
         "format_func": names.__getitem__,
         "label_visibility": "collapsed",

@@ -14,9 +14,9 @@ from viz.text.glossary import TERMS, Term, TermPage, explanation, heading, index
 
 QUESTION = "What does this word mean?"
 TITLE = f"{len(TERMS)} words, each with the place where it happens."
-SENTENCE = "Every word has one sentence, and a link to the page where the thing itself can be seen on your text."
+SENTENCE = "Every word has one sentence, and a link to the page where the thing itself can be seen."
 FILTER = "filter"
-FILTER_HELP = "Shows the words whose name, other names or sentence contain this."
+FILTER_HELP = "Shows the words whose name, symbol, other names or sentence contain this."
 NOTHING = "No word here contains that. A shorter piece of it may help."
 PLACE_HELP = "Opens the page at the place where this is seen; your text goes along."
 LEARN_HELP = "Twelve questions about your own sentence: you guess, and then see what the model computes."

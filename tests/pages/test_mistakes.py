@@ -7,7 +7,7 @@ from model.measures.learn.mistakes.catalogue import MISTAKES, usable
 from model.measures.learn.mistakes.effect import subject_of
 from pages.parts.state.page_fields import CODEC
 from tests.pages.test_every_page import bar, button, link, one_refusal, opened
-from viz.text.learn.mistakes import UNMOVED, WORDS, bars, title
+from viz.text.learn.mistakes import NOT_HERE, SAME, SAME_TITLE, UNMOVED, WORDS, bars, title
 
 OTHER = "The acting is not bad at all."
 
@@ -123,3 +123,17 @@ def test_the_picture_to_share_has_the_two_answers_of_the_title_as_bars(name):
         assert foot == f"probability of “{checkpoint.config.labels[effect.label]}”"
     assert [each.name for each in drawn] in ([], ["right", "wrong"])
     assert all(0 <= each.length <= 1 for each in drawn)
+
+
+@pytest.mark.parametrize("name", ["mask", "view", "reshape"])
+def test_one_token_leaves_nothing_to_mix_up(name):
+    app = opened("mistakes.py", mistake=name, text="good")
+    assert app.title[0].value == SAME_TITLE
+    assert SAME in [each.value for each in app.markdown]
+
+
+def test_the_list_marks_what_the_model_does_not_show():
+    for checkpoint in ("sentiment", "stories"):
+        options = opened("mistakes.py", checkpoint=checkpoint).selectbox(key="mistake").options
+        fitting = usable(load_checkpoint(checkpoint).config)
+        assert options == [WORDS[name].name + ("" if name in fitting else NOT_HERE) for name in MISTAKES]

@@ -5,8 +5,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from model import load_checkpoint
 from tests.pages.test_every_page import bar, follow, opened
-from viz.text.glossary import TERMS
+from viz.text.glossary import TERMS, matching_terms
 from viz.tokens import markdown_text
 
 PAGE = "words.py"
@@ -48,6 +49,14 @@ def test_every_place_opens_with_the_visitor_s_text_and_no_complaint(key):
         assert bar(app)["text"] == TERMS[key].place.changes.get("text", OWN)
 
 
+@pytest.mark.parametrize("chosen", ["stories", "translate-en-fr", "sentiment"])
+@pytest.mark.parametrize("key", ["encoder", "decoder", "temperature"])
+def test_a_place_opens_with_a_model_that_shows_it_whatever_was_chosen(key, chosen):
+    app = follow(opened(PAGE, checkpoint=chosen), TERMS[key].place.label)
+    architecture = load_checkpoint(bar(whole(app))["model"]).config.architecture
+    assert architecture in TERMS[key].place.needs
+
+
 def test_the_address_marks_a_term_above_all_others():
     app = whole(opened(PAGE, term="softmax"))
     assert names(app)[0].startswith("softmax")
@@ -72,6 +81,14 @@ def test_the_filter_narrows_index_and_terms():
     assert names(whole(app)) == ["d\\_model"]
     (index,) = [text.value for text in app.markdown if text.value.startswith("| About")]
     assert index.count("](#") == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "term"),
+    [("multi-head", "attention"), ("√d_k", "scale"), ("tokenizer", "tokenizer"), ("W_O", "output projection")],
+)
+def test_a_word_is_found_by_other_names_and_as_its_symbol_is_typed(typed, term):
+    assert term in [each.name for terms in matching_terms(typed).values() for each in terms]
 
 
 def test_a_word_that_another_page_explains_leads_to_its_term():

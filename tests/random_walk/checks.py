@@ -22,7 +22,7 @@ from pages.parts.state.selection import LONGEST_TEXT, Selection
 from pages.parts.translate.settings import Options
 
 RUN_PATIENCE = 60  # seconds that one run of a page may take on a busy machine
-COMPARE_PATIENCE = 90  # seconds: a busy machine may take that long to show a page at its address
+PAGE_PATIENCE = 90  # seconds: a busy machine may take that long to show a page at its address
 NUMBER_PATIENCE = 20_000  # milliseconds for an exact number to come
 QUIET = 600  # milliseconds: longer than any control of ours or of Streamlit waits before it tells
 TOLERANCE = 1e-6
@@ -133,10 +133,13 @@ class FaultError(AssertionError):
 
 
 class Watch:
-    """What a browser's page shows and says, from before its first load on."""
+    """What a browser's page shows and says, from before its first load on.
 
-    def __init__(self, page: Page, *, patience: float = RUN_PATIENCE) -> None:
-        self.page, self.patience = page, patience
+    patience, page_patience: seconds for a run to end, and for what stands on a page or in its address to come.
+    """
+
+    def __init__(self, page: Page, *, patience: float = RUN_PATIENCE, page_patience: float = PAGE_PATIENCE) -> None:
+        self.page, self.patience, self.page_patience = page, patience, page_patience
         self.failed: list[str] = []
         page.add_init_script(COUNT_QUIET)
         page.on("pageerror", lambda error: self.failed.append(str(error)))
@@ -186,7 +189,7 @@ class Watch:
     def _has_title(self) -> bool:
         """Whether it comes: a busy machine can keep a page from its first run for longer than a lost message takes."""
         try:
-            self.page.locator("h1:visible").first.wait_for(timeout=COMPARE_PATIENCE * 1000)
+            self.page.locator("h1:visible").first.wait_for(timeout=self.page_patience * 1000)
         except TookTooLongError:
             return False
         return True
@@ -240,7 +243,7 @@ class Watch:
 
         The address may be written late: a component tells again what was lost on the way.
         """
-        end, opened = time.monotonic() + COMPARE_PATIENCE, ""
+        end, opened = time.monotonic() + self.page_patience, ""
         while True:
             if self.page.url != opened:
                 opened = self.page.url

@@ -37,7 +37,7 @@ def matrix_table(
         raise ValueError(f"numbers of shape {numbers.shape}, wanted ({len(rows)} rows, {len(columns)} columns)")
     finite = np.abs(numbers[np.isfinite(numbers)])
     cells = [
-        [cell(row, column, float(numbers[i, j]), form) for j, column in enumerate(columns)]
+        [cell(f"{title}: {row}, {column}", float(numbers[i, j]), form) for j, column in enumerate(columns)]
         for i, row in enumerate(rows)
     ]
     return {
@@ -49,14 +49,14 @@ def matrix_table(
     }
 
 
-def cell(row: str, column: str, number: float, form: str) -> dict[str, object]:
+def cell(place: str, number: float, form: str) -> dict[str, object]:
     """One number; one that is not finite has no colour."""
     finite = bool(np.isfinite(number))
-    exact = repr(number) if finite else "−∞"
+    exact = (f"{number:.0f}" if number.is_integer() else repr(number)) if finite else "−∞"
     return {
         "number": number if finite else None,
         "text": decimal(number, form) if finite else "−∞",
-        "exact": f"{row}, {column}: {exact}",
+        "exact": f"{place}: {exact}",
     }
 
 

@@ -23,8 +23,11 @@ FILE = "check-yours.npz"
 def attention(query: Any, key: Any, value: Any, mask: Any) -> Sequence[Any]:
     """Yours. mask: True where the query (row) may see the key (column).
 
-    Give back four arrays, or tensors: the scores q·k / √d_k; the scores after the mask; the weights; the context.
-    Write None for one that your function does not have.
+    They are arrays of NumPy; a function of torch gets its tensors from ``torch.from_numpy(query)`` and so on. Give back
+    four arrays, or tensors: the scores q·k / √d_k (query, key), the scores after the mask (query, key), the weights
+    (query, key), the context (query, head_width). Write None for one that your function does not have, as in
+
+        return None, None, weights, weights @ value
     """
     raise NotImplementedError
 
@@ -33,6 +36,7 @@ GIVEN, EXPECTED = ("query", "key", "value", "mask"), ("scores", "masked", "weigh
 ROWS = {"scores": "key", "masked": "key", "weights": "key", "context": "coordinate"}  # what a column is
 RELATIVE, ABSOLUTE = 1e-4, 1e-5  # what float32 may differ by
 LOW_ENOUGH = -1e4  # a masked score below this leaves no weight
+UNTESTED = "this head may look at every token. Download the arrays of a decoder to test yours"
 
 
 def main(names: Sequence[str]) -> int:
@@ -71,8 +75,6 @@ def load(name: str) -> dict[str, np.ndarray]:
 
 def compare(steps: Sequence[Any], arrays: dict[str, np.ndarray]) -> int:
     """Step by step, until the first that differs."""
-    if arrays["mask"].all():
-        print("The mask of this head hides nothing, so that it cannot tell whether yours is applied.")
     checked = 0
     for name, step in zip(EXPECTED, steps, strict=True):
         if step is None:
@@ -84,8 +86,15 @@ def compare(steps: Sequence[Any], arrays: dict[str, np.ndarray]) -> int:
             return 1
         checked += 1
         print(f"{name}: the same{remark(name, step, arrays)}")
-    print("Every step that was given is right." if checked else "No step was given, so that nothing was compared.")
+    print(verdict(checked, tests_mask=not arrays["mask"].all()))
     return 0 if checked else 1
+
+
+def verdict(checked: int, *, tests_mask: bool) -> str:
+    """The last line, where no step differs."""
+    if not checked:
+        return "No step was given, so that nothing was compared."
+    return f"Every step that was given is right{'.' if tests_mask else f', but the mask was not tested: {UNTESTED}.'}"
 
 
 def differs(name: str, step: Any, arrays: dict[str, np.ndarray]) -> str:
@@ -104,8 +113,9 @@ def differs(name: str, step: Any, arrays: dict[str, np.ndarray]) -> str:
         return ""
     row, column = np.argwhere(~same)[0]
     return (
-        f"query {row + 1}, {ROWS[name]} {column + 1} (counted from 1): yours is {yours[row, column]:.6g}, expected "
-        f"{expected[row, column]:.6g}. {int((~same).sum())} of {same.size} numbers differ. {cause(name, yours, arrays)}"
+        f"query {row}, {ROWS[name]} {column} (counted from 0, as in the arrays): yours is {yours[row, column]:.6g}, "
+        f"expected {expected[row, column]:.6g}. {int((~same).sum())} of {same.size} numbers differ. "
+        f"{cause(name, yours, arrays)}"
     ).strip()
 
 
@@ -134,6 +144,12 @@ def cause(name: str, yours: np.ndarray, arrays: dict[str, np.ndarray]) -> str:
         return "Some of yours are NaN, as a softmax over nothing but −inf is."
     if name == "scores" and close(yours, expected * root).all():
         return f"Yours are √d_k = {root:.3g} times as large: the division by √d_k is missing."
+    if (
+        name == "scores"
+        and "input" in arrays
+        and close(yours, expected * root / np.sqrt(arrays["input"].shape[1])).all()
+    ):
+        return "Yours are divided by √d_model: the width of one head is meant."
     if name == "scores" and close(yours, expected.T).all():
         return "Yours are transposed: a row is a query, a column a key."
     if name == "masked" and (yours[mask] < LOW_ENOUGH).all():
@@ -149,8 +165,10 @@ def remark(name: str, step: Any, arrays: dict[str, np.ndarray]) -> str:
     """What can be said of a step that is right."""
     if name != "masked":
         return ""
+    if arrays["mask"].all():
+        return ", and would be without a mask"
     hidden = numbers(step)[~arrays["mask"]]
-    if not hidden.size or np.isneginf(hidden).all():
+    if np.isneginf(hidden).all():
         return ""
     return f" where a query may look. Elsewhere yours is {hidden.max():.3g}, not −inf: see the page Mistakes."
 

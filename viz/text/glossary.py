@@ -60,6 +60,9 @@ def translate(title: str, **changes: Any) -> TermPage:
     return TermPage(page="translate", label=f"Translate: {title}", changes={"attention": "cross"} | named, needs=BOTH)
 
 
+TOKENS = TermPage(page="learn", label="Learn: your tokens, each over its id", changes={"stop": 4})
+
+
 # By what they are about, in the order in which a text meets them.
 GLOSSARY: dict[str, tuple[Term, ...]] = {
     "Text": (
@@ -68,6 +71,11 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             sentence="A piece of text that the model reads as one unit: a word, part of a word, or a punctuation mark.",
             others=("word piece", "subword"),
             place=explore("your text, token by token", show="text"),
+        ),
+        Term(
+            name="tokenizer",
+            sentence="The program that splits a text into tokens and gives each its id.",
+            place=TOKENS,
         ),
         Term(
             name="vocabulary",
@@ -79,7 +87,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="id",
             sentence="The number of a token in the vocabulary, which is all that the model is given of it.",
             others=("token id", "index"),
-            place=explore("the table of your tokens and their ids"),
+            place=TOKENS,
         ),
         Term(
             name="padding",
@@ -123,7 +131,10 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="attention",
             sentence="The part of a layer in which each token takes information from other tokens, more from some than "
             "from others.",
-            others=("self-attention, where both are of one text",),
+            others=(
+                "self-attention, where all are of one text",
+                "multi-head attention, where several heads work side by side",
+            ),
             place=explore("all heads of all layers", show="grid"),
         ),
         Term(
@@ -256,6 +267,12 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             place=step("norm", "norm"),
         ),
         Term(
+            name="dropout",
+            sentence="In training, some numbers of a vector, chosen at random, are set to 0 and the others scaled up; "
+            "a trained model runs without it.",
+            place=TermPage(page="mistakes", label="Mistakes: dropout left on", changes={"mistake": "dropout"}),
+        ),
+        Term(
             name="pre-norm and post-norm",
             sentence="Whether a norm stands before each part of a layer, as in GPT-2, or after each addition, as "
             "in “Attention Is All You Need”.",
@@ -339,8 +356,8 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
         ),
         Term(
             name="null",
-            sentence="What a measure would give if there were nothing to find, as for the same words in another order; "
-            "only what exceeds it is a finding.",
+            sentence="For comparison: what a measure gives where there is nothing to find, as for the same words in "
+            "another order; only what exceeds it is a finding.",
             others=("null model", "baseline"),
             place=explore("heads worth a look, each beside its null"),
         ),
@@ -350,7 +367,7 @@ TERMS: dict[str, Term] = {term.key: term for terms in GLOSSARY.values() for term
 
 
 def matching_terms(words: str) -> dict[str, tuple[Term, ...]]:
-    """The terms in which all of some words occur, in their name, other names or sentence, whatever the case."""
+    """The terms in which all of some words occur, in name, symbol, other names or sentence, whatever the case."""
     filter_words = words.casefold().split()
     by_group = {
         group: tuple(term for term in terms if all(word in search_text(term) for word in filter_words))
@@ -361,7 +378,13 @@ def matching_terms(words: str) -> dict[str, tuple[Term, ...]]:
 
 def search_text(term: Term) -> str:
     """All that is said of a term, in small letters."""
-    return "\n".join((term.name, *term.others, term.sentence)).casefold()
+    return "\n".join((term.name, term.symbol, plain_symbol(term.symbol), *term.others, term.sentence)).casefold()
+
+
+def plain_symbol(symbol: str) -> str:
+    """A symbol as one types it: "1/√d_k" for the LaTeX of a fraction with a root."""
+    typed = symbol.replace("{", "").replace("}", "").replace("\\frac1", "1/")
+    return typed.replace("\\sqrt", "√").replace("\\mathrm", "")
 
 
 def index_rows(groups: Mapping[str, Sequence[Term]]) -> list[str]:

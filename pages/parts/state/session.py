@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from pages.parts.models.catalogue import checkpoint_names, is_here, is_hub_name, label_of
+from pages.parts.state.fields import address_text
 from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import PLACES, Selection
 from viz.explorer.attention_kinds import Kind
@@ -231,7 +232,12 @@ def address_of(page: str, **changes: Any) -> dict[str, str]:
     values = CODEC.reset(now, new, but=changes)
     opening = CODEC.opening(page)
     chosen = {name: value for name, value in values.items() if value != opening[name] or name in choices()} | changes
-    return CODEC.write(CODEC.unnamed(page, chosen) | chosen, page)
+    shown = CODEC.unnamed(page, chosen) | chosen
+    address = CODEC.write(shown, page)
+    if not address and changes and (choices() or "_waiting" in st.session_state):
+        # One that names nothing is a menu's link, which keeps what was chosen: the changes would be undone.
+        return {"checkpoint": address_text(shown["checkpoint"])}
+    return address
 
 
 def address_of_next(page: str, **changes: Any) -> dict[str, str]:

@@ -348,6 +348,18 @@ def test_a_card_opens_its_checkpoint_in_explore_and_back_returns_to_the_cards(br
         no_complaint(page)
 
 
+def test_a_card_opens_the_model_that_explore_opens_with_after_another_was_chosen(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, "Models", checkpoint="stories")
+        before = entries(page)
+        page.get_by_role("link", name="Open in Explore").first.click()
+        has_page(page, "Explore")
+        opened_with(page, EXAMPLES[0], "sentiment")
+        assert entries(page) == before + 1
+        back(page, "Models")
+        no_complaint(page)
+
+
 BROUGHT = {"a-classifier": "bert-classifier", "a-decoder": "gpt2", "a-translator": "marian"}
 CANNOT = {
     ("Translate", "a-classifier"),

@@ -49,7 +49,7 @@ def planted(tmp_path_factory):
 
 
 def opened(page, address: str, **query: str) -> Watch:
-    watch = Watch(page, patience=8)
+    watch = Watch(page, patience=8, page_patience=12)
     page.goto(f"{address}/?{urlencode(query)}")
     return watch
 

@@ -58,7 +58,7 @@ def test_a_small_matrix_shows_every_number_and_keeps_all_digits(weights, most):
     cells = [cell for row in table["rows"] for cell in row["cells"]]
     assert [cell["text"] for cell in cells] == ["0.333", "−∞", "−3.5", "0"]
     assert [cell["number"] for cell in cells] == [1 / 3, None, -3.5, 0.0]
-    assert cells[0]["exact"] == f"q1, k1: {1 / 3!r}"
+    assert cells[0]["exact"] == f"Step: q1, k1: {1 / 3!r}"
     assert (table["signed"], table["most"]) == (not weights, most)
 
 

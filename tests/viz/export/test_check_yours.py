@@ -27,13 +27,15 @@ weights = np.exp(masked - masked.max(axis=1, keepdims=True))
 weights = weights / weights.sum(axis=1, keepdims=True)
 return scores, masked, weights, weights @ value
 """
+WIDTH = 256  # of the model
 WRONG = {  # what is written in place of what, the step that differs, and what the script says
     "scale": ("/ np.sqrt(query.shape[1])", "", "scores", "the division by √d_k is missing"),
+    "width": ("query.shape[1])", f"{WIDTH})", "scores", "divided by √d_model: the width of one head is meant"),
     "order": ("query @ key.T", "key @ query.T", "scores", "Yours are transposed"),
     "inverted mask": ("np.where(mask,", "np.where(~mask,", "masked", "Yours hides what the query may see"),
     "no mask": ("np.where(mask, scores, -np.inf)", "scores", "masked", "the scores without a mask"),
     "axis": ("axis=1", "axis=0", "weights", "Your columns add up to 1"),
-    "value": ("weights @ value", "weights @ value[::-1]", "context", "query 1, coordinate 1"),
+    "value": ("weights @ value", "weights @ value[::-1]", "context", "query 0, coordinate 0"),
     "shape": ("weights @ value", "(weights @ value).T", "context", "Rows and columns have changed places"),
     "batch": ("return scores,", "return scores[None],", "scores", "Take the axes of length 1 away"),
     "words": ("return scores,", "return 'scores',", "scores", "yours is no array of numbers"),
@@ -93,6 +95,19 @@ def test_a_large_negative_number_in_place_of_infinity_passes_and_is_remarked(tmp
     status, told, _ = run(home(tmp_path, decoder, RIGHT.replace("-np.inf", "-1e9")))
     assert status == 0
     assert "Elsewhere yours is -1e+09, not −inf: see the page Mistakes." in told
+
+
+def test_where_the_mask_hides_nothing_the_last_line_says_that_it_was_not_tested(tmp_path):
+    block = load_checkpoint("sentiment", device="cpu").trace("A good film").text_stack.blocks[0]
+    without = RIGHT.replace("np.where(mask, scores, -np.inf)", "scores")
+    for body in (RIGHT, without):
+        status, told, _ = run(home(tmp_path, block, body))
+        assert status == 0
+        assert told.splitlines()[1] == "masked: the same, and would be without a mask"
+        assert told.splitlines()[-1] == (
+            "Every step that was given is right, but the mask was not tested: this head may look at every token. "
+            "Download the arrays of a decoder to test yours."
+        )
 
 
 def test_steps_that_are_not_given_are_passed_over(tmp_path, decoder):

@@ -10,7 +10,9 @@ from viz.export.share_picture import Bar
 from viz.tokens import decimal, markdown_text, percent, visible
 
 UNMOVED = 0.0005  # a difference of probabilities below this is not seen in a percentage of one decimal
-FLOAT16 = " In float16 the same line stops: “{error}”."
+FLOAT16 = " In float16 the line with −1e9 stops: “{error}”."
+SAME_TITLE = "The wrong lines and the right ones give the same numbers on this text."
+SAME = "With one token there is nothing to mix up. A longer text shows the mistake."
 SIDES = ("right", "wrong")
 AT_PLACE = "{up}; {across}: {place}"
 NO_CONTIGUOUS = " The transpose without `contiguous` stops at `view`: “{error}”."
@@ -37,6 +39,8 @@ class MistakeWords:
 
 def title(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
     """What the mistake does to the answer, or where it has none, to its own number. labels: escaped."""
+    if is_same(effect):
+        return SAME_TITLE
     if effect.answers is None:
         return words.other(effect)
     right, wrong = effect.answers
@@ -48,7 +52,15 @@ def title(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
 
 def sentence(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
     """The numbers behind the title. labels: escaped."""
+    if is_same(effect):
+        return SAME
     return words.numbers(effect, labels[effect.label] if labels else "")
+
+
+def is_same(effect: Effect) -> bool:
+    """Whether a mistake that mixes up the tokens of a text has only one to mix up."""
+    picture = effect.picture
+    return isinstance(picture, Tables) and np.array_equal(picture.wrong, picture.right)
 
 
 def bars(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> tuple[list[Bar], str]:
@@ -131,8 +143,8 @@ def mask(effect: Effect, label: str) -> str:
     """What the first head sees."""
     wrong, right, heads = seen(effect)
     return (
-        f"In a batch of {heads} texts, text 1 masks head 1, text 2 head 2, and so on. Text 1 is the beginning of this "
-        f"one and has {several(wrong, 'token')}, so that head 1 sees {wrong} of the {right} tokens of this text."
+        f"In a batch of {heads} texts, text 1 masks head 1, text 2 head 2, and so on. Text 1 is only "
+        f"the first {several(wrong, 'token')} of yours, so that head 1 sees {wrong} of your {right} tokens."
     )
 
 
@@ -147,7 +159,7 @@ def billion(effect: Effect, label: str) -> str:
     return (
         f"The text is read from left to right, and its first token is padding, so that row 1 may look at nothing. With "
         f"−1e9 it gives {percent(first, 1)} to each of {several(count, 'token')}, all of which are masked; with −∞ and "
-        f"the line after it, 0.{FLOAT16.format(error=markdown_text(effect.error)) if effect.error else ''}"
+        f"`nan_to_num(0)`, 0.{FLOAT16.format(error=markdown_text(effect.error)) if effect.error else ''}"
     )
 
 
@@ -169,9 +181,10 @@ def weights(effect: Effect, label: str) -> str:
     """What a whole row adds up to."""
     line = curves(effect).wrong
     changed = int((np.abs(line - 1) > 0.005).sum())
+    some = f"all {changed}" if changed == len(line) else f"{changed}"
     return (
         f"Before dropout, each of the {several(len(line), 'row')} of head 1 in layer 1 adds up to 1. After it, "
-        f"{changed} of them add up to something else: some weights are 0, and the others are scaled up."
+        f"{some} of them add up to something else: some weights are 0, and the others are scaled up."
     )
 
 
@@ -188,9 +201,10 @@ def held(effect: Effect) -> int:
 def view(effect: Effect, label: str) -> str:
     """What the first head holds."""
     count = tables(effect).right.shape[1]
+    last = int((tables(effect).wrong[0] == 1).sum())
     return (
         f"Head 1 gets the numbers of the first {several(held(effect), 'token')}, in place of a part of each of the "
-        f"{count} tokens of this text."
+        f"{count} tokens of this text: its places 1 to {last} all come from token 1."
     )
 
 
@@ -255,7 +269,10 @@ WORDS = {
         name="A mask broadcast over heads",
         subject="A mask broadcast over heads",
         wrong="The mask has an axis for sentences and none for heads, so that sentence 1 masks head 1.",
-        notice="A batch of another size stops with an error. One of as many texts as heads runs.",
+        notice=(
+            "Nothing where a batch has as many texts as the model has heads. A batch of another size stops with an "
+            "error."
+        ),
         numbers=mask,
         other=mask_title,
         cells="Weights of the last token of this text in layer 1, a row for each head.",
@@ -299,7 +316,7 @@ WORDS = {
         name="reshape in place of transpose and contiguous",
         subject="A `reshape` without the transpose",
         wrong="Heads are joined without the transpose back, so that a row mixes tokens and heads.",
-        notice="The error is gone, and all shapes are right. A comparison with `nn.MultiheadAttention` fails.",
+        notice="The error of `view` is gone, all shapes are right. A comparison with `nn.MultiheadAttention` fails.",
         numbers=reshape,
         other=reshape_title,
         cells="The number of the token that each part of a row comes from.",
@@ -335,6 +352,7 @@ _CLASSIFIER = (
     "This mistake shows in the answer of a classifier with pre-norm, the paper's sinusoids and a mean over tokens. "
     "{model} is not such a model."
 )
+NOT_HERE = " (not in this model)"
 UNFIT = {
     "sign": "{model} does not add the paper's sinusoids, so that there is no exponent whose sign could be wrong.",
     "batch": _CLASSIFIER,
@@ -352,10 +370,11 @@ def first_tokens(read: int, all_tokens: int) -> str:
 
 
 CHECK_YOURS = (
-    "You have written attention yourself? Take two files and put them into one folder: the arrays of head 1 of layer 1 "
-    "as it read this text (input, Q, K, V, mask, and the expected scores, weights and context), and a script. Put your "
+    "Have you written attention yourself? Download two files into one folder: the arrays of head 1 of layer 1 as it "
+    "read this text (input, Q, K, V, mask, and the expected scores, weights and context), and a script. Put your "
     "function into the script and run it: it compares scores, mask, weights and context, and names the first step that "
-    "differs. It runs on your own computer, and needs Python and NumPy."
+    "differs. It runs on your own computer, and needs Python and NumPy. The mask of an encoder hides nothing: take the "
+    "arrays of a decoder to test yours."
 )
 NOT_CHECKED = (
     "{model} adds to its scores or scales them in a way of its own, so that the formula alone does not give its "
