@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Config, load_checkpoint
 from model.config import LARGEST_LAYERS, POSITIONS
-from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE
+from model.measures.learn.sizes.costs import LENGTHS, LONGEST_LIVE, TimedLength
 from model.measures.learn.sizes.model_sizes import MOST_HEADS, WIDEST
 from model.measures.learn.sizes.parameters import parameter_count
 from pages.parts.costs import live
@@ -188,6 +188,17 @@ def test_the_record_is_there_at_once_and_a_measurement_on_a_click():
     assert button(app, "Measure again")
     assert last_caption(app).endswith("Here: milliseconds on the clock, on one core."), "the tests have one thread"
     assert not live.measuring().locked()
+
+
+def test_a_disturbed_measurement_is_called_so_on_the_page():
+    app = costs()
+    app.session_state[live.POINTS] = tuple(
+        TimedLength(tokens=tokens, forward=forward, training=0.08, weight_bytes=tokens**2)
+        for tokens, forward in ((256, 0.02), (512, 0.09))
+    )
+    app.run()
+    assert any("disturbed this: measure again" in text.value for text in app.markdown)
+    assert not any("512 tokens take" in text.value for text in app.markdown)
 
 
 def test_only_one_visitor_measures_at_a_time(monkeypatch):
