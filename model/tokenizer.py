@@ -111,6 +111,17 @@ class Tokenizer:
         """The text of ids, without special tokens."""
         return guarded(lambda: self.backend.decode(list(ids), skip_special_tokens=True), FAILED)
 
+    def decode_with_unknown(self, ids: Iterable[int]) -> str:
+        """The text of ids, with "[UNK]" where a token is unknown; without the other special tokens."""
+        unknown, runs = self.unknown_id, list[list[int]]([[]])
+        for number in ids:
+            if number == unknown:
+                runs.append([])
+            else:
+                runs[-1].append(number)
+        texts = [self.decode(run) if run else "" for run in runs]
+        return texts[0] if len(texts) == 1 else f" {UNKNOWN} ".join(text.strip() for text in texts).strip()
+
     def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
         """What to show for ids that came without a text."""
         return tuple(self.readable(self.backend.id_to_token(number) or f"#{number}") for number in ids)

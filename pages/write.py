@@ -163,7 +163,9 @@ def show_next_token(cursor: GenerationCursor, step: Step) -> None:
         show_finding(QUESTION, sentence=why_it_stops(cursor) + cut)
         return
     pieces, (own, probability) = cursor.checkpoint.tokenizer.pieces, step.alternatives(1)[0]
-    title = writing_finding.title(cursor.checkpoint.tokenizer.decode(cursor.read), pieces([own])[0], probability)
+    title = writing_finding.title(
+        cursor.checkpoint.tokenizer.decode_with_unknown(cursor.read), pieces([own])[0], probability
+    )
     shares = step.probability, float(step.after[step.token_id])
     how = {"already": cursor.at < len(cursor.written), "drawn": cursor.chosen.method == "sample"}
     sentence = writing_finding.choice(step.token, len(cursor.read), shares, **how)
@@ -196,7 +198,7 @@ def why_it_stops(cursor: GenerationCursor) -> str:
 def show_text(cursor: GenerationCursor) -> None:
     """The text, every written token with its probability."""
     tokens = cursor.checkpoint.tokenizer.pieces(cursor.written)
-    prompt = cursor.checkpoint.tokenizer.decode(cursor.prompt)
+    prompt = cursor.checkpoint.tokenizer.decode_with_unknown(cursor.prompt)
     row = written_row(prompt, tokens, cursor.probabilities(), cursor.at, theme=theme())
     written_tokens(row, partial(take_place, cursor))
 
@@ -267,13 +269,13 @@ def run(cursor: GenerationCursor) -> None:
     show_finding(QUESTION, sentence="The model writes token by token. Stop keeps the tokens written so far.")
     show_moves(cursor, running=True)
     place = st.empty()
-    selection, prompt = cursor.selection, cursor.checkpoint.tokenizer.decode(cursor.prompt)
+    selection, prompt = cursor.selection, cursor.checkpoint.tokenizer.decode_with_unknown(cursor.prompt)
     options = cursor.options | {"max_tokens": cursor.chosen.tokens, "edits": cursor.edits}
     for part in cursor.checkpoint.stream(selection.text, written=cursor.written, **options):
         written = (*cursor.written, *part.token_ids)
         change(cursor, written=written, at=None)
         st.session_state.pop("_touched", None)  # no control did that: whoever goes back meanwhile is followed
-        place.text(prompt + cursor.checkpoint.tokenizer.decode(written))
+        place.text(prompt + cursor.checkpoint.tokenizer.decode_with_unknown(written))
     run_again()
 
 

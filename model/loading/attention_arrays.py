@@ -195,7 +195,9 @@ def attention(
     name: str, weights: np.ndarray, queries: tuple[str, ...], keys: tuple[str, ...], mask: np.ndarray | None
 ) -> StoredAttention:
     """One attention, in float32, whose shapes fit and whose every number can be a weight."""
-    if weights.ndim != 4 or weights.dtype.kind != "f":
+    if weights.ndim != 4:
+        refuse(f"{name} needs the four axes (layer, head, query, key); found {described(weights)}")
+    if weights.dtype.kind != "f":
         refuse(f"{name} must be floats (layer, head, query, key); found {described(weights)}")
     if 0 in weights.shape:
         refuse(f"{name} has the shape {weights.shape}: there is nothing to show")

@@ -65,6 +65,17 @@ def test_decoding_gives_the_words_back_without_special_tokens():
     assert tiny.tokenizer().pieces([0, 1, 9999]) == (PAD, UNKNOWN, "#9999")
 
 
+def test_unknown_tokens_stand_in_the_text_where_they_are_asked_for():
+    tokenizer = tiny.tokenizer()
+    for text, kept in (
+        ("the old dog", "the old dog"),
+        ("dog 狗 dog 狗", f"dog {UNKNOWN} dog {UNKNOWN}"),
+        ("狗", UNKNOWN),
+    ):
+        assert tokenizer.decode_with_unknown([0, *tokenizer.encode(text).ids, 0]) == kept
+    assert tokenizer.decode_with_unknown([]) == ""
+
+
 def test_many_texts_at_once_are_the_same_ids():
     texts = [TEXT, "", "a cat"]
     assert tiny.tokenizer().encode_many(texts) == [list(tiny.tokenizer().encode(TEXT).ids), [], [*ids_of("a cat")]]

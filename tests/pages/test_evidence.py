@@ -142,6 +142,17 @@ def test_a_model_that_a_visitor_chose_waits_where_another_is_followed_and_where_
     assert shown_in_bar(app) == (SENTENCE, "sentiment")
 
 
+@pytest.mark.parametrize("page", ["mistakes.py", "words.py"])
+def test_a_model_that_a_visitor_chose_comes_back_after_a_page_that_cannot_use_it(page):
+    app = by_link(opened("explore.py", checkpoint="translate-en-fr"), "write.py")
+    assert shown_in_bar(app)[1] == "stories"
+    app = by_link(by_link(app, page), "explore.py")
+    assert shown_in_bar(app)[1] == "translate-en-fr"
+    assert shown_in_bar(by_link(app, "mistakes.py"))[1] == "translate-en-fr"
+    app = by_link(by_link(opened("explore.py", checkpoint="translate-en-fr"), "write.py"), "mistakes.py")
+    assert shown_in_bar(app)[1] == "translate-en-fr"
+
+
 def test_the_notice_names_the_model_that_waits_and_not_the_one_that_stood_in_for_it():
     app = by_link(opened("explore.py", checkpoint="sentiment", text=SENTENCE), "write.py")
     assert "sentiment does not translate, so this page shows translate-en-fr." in plain(

@@ -125,9 +125,9 @@ def test_a_downloaded_model_is_deleted_after_the_question_that_says_how_much_goe
     app = ask("org/writer")
     next(button for button in app.button if button.label.startswith("Download ")).click().run()
     until(app, lambda app: "Delete org/writer" in labels(app))
-    (question,) = [each.value for each in app.markdown if "deleted from this server" in each.value]
+    (question,) = [each.value for each in app.markdown if "from this server?" in each.value]
     size = sum(file.stat().st_size for file in folders["org/writer"].iterdir())
-    assert question == f"{whole_megabytes(size)} are deleted from this server. The model can be downloaded again."
+    assert question == f"Delete {whole_megabytes(size)} from this server? The model can be downloaded again."
     assert cached()
     app.button[labels(app).index("Delete org/writer")].click().run()
     assert not refusals(app)
@@ -163,6 +163,8 @@ PASTED = {
     "huggingface.co/org/name?library=transformers": "org/name",
     "https://huggingface.co/org/name/tree/main": "org/name",
     "https://huggingface.co/org/name/tree/v1.0": "org/name@v1.0",
+    "https://huggingface.co/gpt2/tree/main": "gpt2",
+    "https://huggingface.co/gpt2/blob/v2/config.json": "gpt2@v2",
     "https://hf.co/org/name/blob/main/config.json#L3": "org/name",
     "https://www.huggingface.co/org/name/discussions/4": "org/name",
     "https://example.org/org/name": "https://example.org/org/name",

@@ -15,7 +15,7 @@ from viz.tokens import markdown_text
 
 SMALL_HELP = "Asks Hugging Face for its files and their size. Nothing is downloaded before you press Download."
 DELETE_HELP = "Asks once more, and then deletes its files from this server's cache. Whoever has it open keeps it."
-DELETION = "{size} are deleted from this server. The model can be downloaded again."
+DELETION = "Delete {size} from this server? The model can be downloaded again."
 DELETE_REFUSAL = "_delete_refusal"  # in the session
 
 
@@ -81,7 +81,8 @@ def show_cached(model: hub.CachedModel, *, is_whole: bool) -> None:
         else:
             st.button("Go on", key=f"go_on_{name}", on_click=ask_for, args=(name,))
         if is_allowed():  # what others may be about to open, a visitor of a public server does not delete
-            with st.popover("Delete", help=DELETE_HELP):
+            # A key: or it stays open once the model is gone, and offers to delete the next one.
+            with st.popover("Delete", help=DELETE_HELP, key=f"ask_delete_{name}"):
                 st.markdown(DELETION.format(size=size))
                 label = f"Delete {markdown_text(label_of(name))}"
                 st.button(label, key=f"delete_{name}", on_click=delete, args=(model.name,))

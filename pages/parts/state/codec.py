@@ -24,6 +24,7 @@ class PageState:
     with what is chosen. It shows them itself in place of ``opening``.
     architecture: of the checkpoints that it can use; None: of all.
     follows: whether it speaks of what the page before showed: text and model come along, chosen or not.
+    follows_stand_in: whether also a model that the page before showed in place of the chosen one, which it cannot use.
     of_file: whether its layers, heads and tokens are those of a file, and not of the text and the model.
     older: what makes an address of today of one that an earlier version wrote.
     """
@@ -34,6 +35,7 @@ class PageState:
     opening_at: Callable[[Chosen], Mapping[str, Any]] | None = None
     architecture: str | None = None
     follows: bool = False
+    follows_stand_in: bool = False
     of_file: bool = False
     older: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None
 

@@ -28,7 +28,7 @@ CODEC = Codec(
         "words": words.STATE,
         "costs": costs.STATE,
         "arrays": arrays.STATE,
-        "evidence": PageState(follows=True),
+        "evidence": PageState(follows=True, follows_stand_in=True),
         "checkpoints": models.STATE,
     }
 )

@@ -16,6 +16,10 @@ Chosen = dict[str, Any]
 VIEW = "view"  # in an address: how much of a page is shown; no part of what is selected
 CANNOT = {"encoder-decoder": "does not translate", "decoder": "does not continue texts"}  # a model of another
 NEEDS = {"encoder-decoder": "a model with an encoder and a decoder", "decoder": "a decoder-only model"}
+NO_SUCH_MODEL = (
+    "The model of this link is not on this server: ask for it on the page Models, by its Hugging Face id. Files that "
+    "somebody uploaded are theirs alone."
+)
 ALWAYS_KEPT = ("text", "pair", "checkpoint")  # as chosen, even where the page would show the same
 
 
@@ -97,8 +101,11 @@ def arrive(page: str) -> None:
         others = {name: value for name, value in state["_chosen"].items() if name not in PLACES}
         state["_chosen"] = others | places_of(page)
     before = CODEC.values(CODEC.resolve(state["_chosen"], state["_page"]))
-    state["_chosen"] = without_followed()
-    chosen = followed_choices(page, before, with_usable_model(page))
+    state["_chosen"], waited = without_followed(), "_waiting" in state
+    chosen = with_usable_model(page)
+    comes_back = waited and "_waiting" not in state  # a model that somebody chose, and the page before could not show
+    if not comes_back or CODEC.pages[page].follows_stand_in:
+        chosen = followed_choices(page, before, chosen)
     after = CODEC.values(CODEC.resolve(chosen, page))
     model_before = state.get("_waiting", before["checkpoint"])  # the page before may have shown another for it
     state["_model_before"] = model_before if model_before != after["checkpoint"] else ""
@@ -369,4 +376,5 @@ def address_notice(*, last: bool = True) -> None:
     names = st.session_state.pop("_unusable", None) if last else st.session_state.get("_unusable")
     if names:
         what = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-        st.info(f"The address gives no usable value for {what}; the default is shown.")
+        hint = f" {NO_SUCH_MODEL}" if "checkpoint" in names else ""
+        st.info(f"The address gives no usable value for {what}; the default is shown.{hint}")

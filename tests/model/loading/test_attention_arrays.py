@@ -204,7 +204,7 @@ ARRAYS: dict[str, tuple[dict[str, Any], str]] = {
         {"weights": WEIGHTS, "tokens": np.array(TOKENS), "keys": np.array(TOKENS[:2])},
         "weights has 5 keys, but there are 2 tokens",
     ),
-    "three axes": ({"weights": WEIGHTS[0], "tokens": np.array(TOKENS)}, "must be floats (layer, head, query, key)"),
+    "three axes": ({"weights": WEIGHTS[0], "tokens": np.array(TOKENS)}, "needs the four axes (layer, head, query,"),
     "whole numbers": ({"weights": WEIGHTS.astype(int), "tokens": np.array(TOKENS)}, "found int64 of shape (2, 3"),
     "nothing": ({"weights": np.zeros((0, 3, 5, 5)), "tokens": np.array(TOKENS)}, "there is nothing to show"),
     "a nan": (
