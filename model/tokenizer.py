@@ -120,7 +120,8 @@ class Tokenizer:
             else:
                 runs[-1].append(number)
         texts = [self.decode(run) if run else "" for run in runs]
-        return texts[0] if len(texts) == 1 else f" {UNKNOWN} ".join(text.strip() for text in texts).strip()
+        pieces = [texts[0], *(piece for text in texts[1:] for piece in (UNKNOWN, text.lstrip()))]
+        return " ".join(filter(None, pieces))
 
     def pieces(self, ids: Iterable[int]) -> tuple[str, ...]:
         """What to show for ids that came without a text."""

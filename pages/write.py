@@ -269,13 +269,13 @@ def run(cursor: GenerationCursor) -> None:
     show_finding(QUESTION, sentence="The model writes token by token. Stop keeps the tokens written so far.")
     show_moves(cursor, running=True)
     place = st.empty()
-    selection, prompt = cursor.selection, cursor.checkpoint.tokenizer.decode_with_unknown(cursor.prompt)
+    selection = cursor.selection
     options = cursor.options | {"max_tokens": cursor.chosen.tokens, "edits": cursor.edits}
     for part in cursor.checkpoint.stream(selection.text, written=cursor.written, **options):
         written = (*cursor.written, *part.token_ids)
         change(cursor, written=written, at=None)
         st.session_state.pop("_touched", None)  # no control did that: whoever goes back meanwhile is followed
-        place.text(prompt + cursor.checkpoint.tokenizer.decode_with_unknown(written))
+        place.text(cursor.checkpoint.tokenizer.decode_with_unknown((*cursor.prompt, *written)))
     run_again()
 
 

@@ -11,7 +11,6 @@ import torch
 from hypothesis import settings
 from playwright.sync_api import Browser
 
-from tests.folders import make_folders
 from tests.running import chromium, running_app
 
 # No test asks the real hub: nobody answers at this address. huggingface_hub reads it when it is imported.
@@ -51,7 +50,12 @@ def shapes_checked(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkpoints folder with a tiny random model of every kind, without cards; no test writes into it."""
+    """A checkpoints folder with a tiny random model of every kind, without cards.
+
+    Of the whole run: a test that adds to it takes away what it added.
+    """
+    from tests.folders import make_folders  # not above: it brings huggingface_hub, which is to see HF_ENDPOINT
+
     root = tmp_path_factory.mktemp("checkpoints")
     make_folders(root)
     return root

@@ -1,6 +1,7 @@
 """The page that breaks the formula: every experiment on every architecture, against the model itself."""
 
 import json
+import shutil
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,8 @@ def short_bart(folders):
     """A random decoder never comes to an end: this one runs out of positions after a few tokens."""
     reference.make("BartForConditionalGeneration", folders / "short", **BART | {"max_position_embeddings": 12})
     tiny.tokenizer().save(folders / "short" / checkpoint_files.TOKENIZER)
+    yield
+    shutil.rmtree(folders / "short")
 
 
 @pytest.mark.parametrize("folder", ["gpt2", "short"])

@@ -148,9 +148,19 @@ def test_a_model_that_a_visitor_chose_comes_back_after_a_page_that_cannot_use_it
     assert shown_in_bar(app)[1] == "stories"
     app = by_link(by_link(app, page), "explore.py")
     assert shown_in_bar(app)[1] == "translate-en-fr"
-    assert shown_in_bar(by_link(app, "mistakes.py"))[1] == "translate-en-fr"
-    app = by_link(by_link(opened("explore.py", checkpoint="translate-en-fr"), "write.py"), "mistakes.py")
-    assert shown_in_bar(app)[1] == "translate-en-fr"
+
+
+def test_a_model_that_a_visitor_chose_comes_back_on_the_page_itself_also_after_the_one_that_checks_the_other():
+    for way in (["write.py", "mistakes.py"], ["write.py", PAGE, "mistakes.py"]):
+        app = opened("explore.py", checkpoint="translate-en-fr")
+        for page in way:
+            app = by_link(app, page)
+        assert shown_in_bar(app)[1] == "translate-en-fr"
+
+
+def test_what_the_page_before_opened_with_is_followed_where_no_other_model_was_chosen():
+    app = by_link(by_link(opened("explore.py"), "write.py"), "mistakes.py")
+    assert shown_in_bar(app) == (EXAMPLE, "stories")
 
 
 def test_the_notice_names_the_model_that_waits_and_not_the_one_that_stood_in_for_it():

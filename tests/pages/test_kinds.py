@@ -69,8 +69,12 @@ def test_a_page_shows_a_model_of_any_kind_or_says_what_it_lacks(page, kind, app_
 @pytest.fixture(scope="module")
 def with_bundled(folders):
     """The models that the stops of Learn open with, beside those of every kind."""
-    for name in ("sentiment", "stories", "translate-en-fr"):
-        (folders / name).symlink_to(ROOT / "checkpoints" / name, target_is_directory=True)
+    links = [folders / name for name in ("sentiment", "stories", "translate-en-fr")]
+    for link_to in links:
+        link_to.symlink_to(ROOT / "checkpoints" / link_to.name, target_is_directory=True)
+    yield
+    for link_to in links:
+        link_to.unlink()
 
 
 @pytest.mark.usefixtures("with_bundled", "app_folders")

@@ -36,7 +36,9 @@ GIVEN, EXPECTED = ("query", "key", "value", "mask"), ("scores", "masked", "weigh
 ROWS = {"scores": "key", "masked": "key", "weights": "key", "context": "coordinate"}  # what a column is
 RELATIVE, ABSOLUTE = 1e-4, 1e-5  # what float32 may differ by
 LOW_ENOUGH = -1e4  # a masked score below this leaves no weight
-UNTESTED = "this head may look at every token. Download the arrays of a decoder to test yours"
+UNTESTED = (
+    "this head may look at every token. Download a head of a decoder's own attention, on a few tokens, to test it"
+)
 
 
 def main(names: Sequence[str]) -> int:

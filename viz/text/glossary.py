@@ -270,7 +270,7 @@ GLOSSARY: dict[str, tuple[Term, ...]] = {
             name="dropout",
             sentence="In training, some numbers of a vector, chosen at random, are set to 0 and the others scaled up; "
             "a trained model runs without it.",
-            place=TermPage(page="mistakes", label="Mistakes: dropout left on", changes={"mistake": "dropout"}),
+            place=TermPage(page="mistakes", label="Mistakes: weights after dropout", changes={"mistake": "weights"}),
         ),
         Term(
             name="pre-norm and post-norm",

@@ -25,7 +25,7 @@ FIELD_HELP = (
 NO_ID = "“{text}” is no id of a model: write it as gpt2, owner/name or owner/name@revision."
 HERE_HELP = "Opens the selected text with this model."
 WEB_ADDRESS = re.compile(  # as people paste it: of a model's page, of its files, of one of them
-    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repo>[^/?#]+(?:/(?!(?:tree|blob|resolve)/)[^/?#]+)?)"
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?P<repo>[^/?#]+(?:/(?!(?:tree|blob|resolve|commits?|discussions)(?:[/?#]|$))[^/?#]+)?)"
     r"(?:/(?:tree|blob|resolve)/(?P<revision>[^/?#]+))?(?:[/?#].*)?"
 )
 

@@ -23,8 +23,8 @@ class PageState:
     opening_at: the text and the model that it shows where nobody has chosen others, if they go by its settings: called
     with what is chosen. It shows them itself in place of ``opening``.
     architecture: of the checkpoints that it can use; None: of all.
-    follows: whether it speaks of what the page before showed: text and model come along, chosen or not.
-    follows_stand_in: whether also a model that the page before showed in place of the chosen one, which it cannot use.
+    follows: whether it speaks of what the page before showed: text and model come along, chosen or not; unless that
+    page showed another model in place of the chosen one. follows_stand_in: then too.
     of_file: whether its layers, heads and tokens are those of a file, and not of the text and the model.
     older: what makes an address of today of one that an earlier version wrote.
     """

@@ -16,10 +16,7 @@ Chosen = dict[str, Any]
 VIEW = "view"  # in an address: how much of a page is shown; no part of what is selected
 CANNOT = {"encoder-decoder": "does not translate", "decoder": "does not continue texts"}  # a model of another
 NEEDS = {"encoder-decoder": "a model with an encoder and a decoder", "decoder": "a decoder-only model"}
-NO_SUCH_MODEL = (
-    "The model of this link is not on this server: ask for it on the page Models, by its Hugging Face id. Files that "
-    "somebody uploaded are theirs alone."
-)
+NO_SUCH_MODEL = "A model of Hugging Face can be had on the page Models; one that was uploaded stays with its visitor."
 ALWAYS_KEPT = ("text", "pair", "checkpoint")  # as chosen, even where the page would show the same
 
 
@@ -101,10 +98,10 @@ def arrive(page: str) -> None:
         others = {name: value for name, value in state["_chosen"].items() if name not in PLACES}
         state["_chosen"] = others | places_of(page)
     before = CODEC.values(CODEC.resolve(state["_chosen"], state["_page"]))
-    state["_chosen"], waited = without_followed(), "_waiting" in state
+    state["_chosen"] = without_followed()
     chosen = with_usable_model(page)
-    comes_back = waited and "_waiting" not in state  # a model that somebody chose, and the page before could not show
-    if not comes_back or CODEC.pages[page].follows_stand_in:
+    stood_in = before["checkpoint"] != chosen.get("checkpoint", before["checkpoint"])
+    if not stood_in or CODEC.pages[page].follows_stand_in:
         chosen = followed_choices(page, before, chosen)
     after = CODEC.values(CODEC.resolve(chosen, page))
     model_before = state.get("_waiting", before["checkpoint"])  # the page before may have shown another for it

@@ -106,7 +106,7 @@ def test_where_the_mask_hides_nothing_the_last_line_says_that_it_was_not_tested(
         assert told.splitlines()[1] == "masked: the same, and would be without a mask"
         assert told.splitlines()[-1] == (
             "Every step that was given is right, but the mask was not tested: this head may look at every token. "
-            "Download the arrays of a decoder to test yours."
+            "Download a head of a decoder's own attention, on a few tokens, to test it."
         )
 
 

@@ -12,7 +12,7 @@ from viz.tokens import decimal, markdown_text, percent, visible
 UNMOVED = 0.0005  # a difference of probabilities below this is not seen in a percentage of one decimal
 FLOAT16 = " In float16 the line with −1e9 stops: “{error}”."
 SAME_TITLE = "The wrong lines and the right ones give the same numbers on this text."
-SAME = "With one token there is nothing to mix up. A longer text shows the mistake."
+SAME = "Only where there are two tokens and two heads can they be mixed up."
 SIDES = ("right", "wrong")
 AT_PLACE = "{up}; {across}: {place}"
 NO_CONTIGUOUS = " The transpose without `contiguous` stops at `view`: “{error}”."
@@ -58,7 +58,7 @@ def sentence(words: MistakeWords, effect: Effect, labels: Sequence[str]) -> str:
 
 
 def is_same(effect: Effect) -> bool:
-    """Whether a mistake that mixes up the tokens of a text has only one to mix up."""
+    """Whether a mistake that mixes up tokens or heads has only one to mix up."""
     picture = effect.picture
     return isinstance(picture, Tables) and np.array_equal(picture.wrong, picture.right)
 

@@ -43,7 +43,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 LONGEST_LIVE = 512  # 1,024 tokens take some 400 MB to train on, more than a small server has
 SECONDS_LIVE = 20.0
 ROUNDS, LONG_ENOUGH = 20, 0.6  # a length is timed so often, or until so many seconds are spent
-ALIKE_UP_TO = 32  # tokens: below it, starting each operation takes longer than the operation
+ALIKE_UP_TO = 32  # tokens: up to it, starting each operation takes longer than the operation
 RECORD = RECORDS / "costs.json"
 
 
@@ -196,7 +196,7 @@ def contradiction(points: Sequence[TimedLength]) -> Contradiction | None:
     """The first contradiction from the longest text down; of one length, a training step and its pass come first."""
     for place in reversed(range(len(points))):
         point = points[place]
-        if point.training <= point.forward:
+        if point.training < point.forward:
             return Contradiction(tokens=point.tokens, shorter=None)
         if point.tokens > ALIKE_UP_TO:
             for what, before in product(("forward", "training"), reversed(points[:place])):
