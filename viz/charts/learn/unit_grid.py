@@ -55,7 +55,9 @@ def unit_grid(
         .encode(color=alt.Color("value:Q", scale=scale, legend=legend if values is not None else None))
     )
     frame = base.transform_filter("datum.marked").mark_rect(filled=False, stroke=theme.second, strokeWidth=3)
-    layers = [silent, *([lit, frame] if values is not None else [])]
+    # A layer without a mark is a picture without a name to a screen reader.
+    framed = marked is not None and marked < drawn
+    layers = [silent, *([lit, *([frame] if framed else [])] if values is not None else [])]
     height = CELL * -(-drawn // across) + (0 if values is None else LEGEND)
     return with_page_style(
         alt.LayerChart(layer=layers).properties(width="container", height=height), theme, framed=False
