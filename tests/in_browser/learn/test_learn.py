@@ -8,7 +8,18 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from pages.parts.learn.stops import PATH
-from tests.running import HEAR_THE_SERVER, answered, asks, comes_true, fits, idle, no_complaint, show_text, visitor
+from tests.running import (
+    HEAR_THE_SERVER,
+    answered,
+    asks,
+    comes_true,
+    fits,
+    idle,
+    no_complaint,
+    open_page,
+    show_text,
+    visitor,
+)
 from tests.viz.explorer.test_browser import serious
 
 EVERY_STOP = range(1, len(PATH) + 1)
@@ -81,7 +92,7 @@ def test_a_visitors_sentence_goes_along_the_whole_path(browser, address):
 
 def test_the_first_page_leads_newcomers_here(browser, address):
     with visitor(browser) as page:
-        page.goto(address)
+        open_page(page, address, "Explore")
         page.get_by_role("link", name="New here? Start: twelve questions, half an hour").click()
         at_stop(page, 1)
         page.go_back()
