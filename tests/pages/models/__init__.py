@@ -1,0 +1,1 @@
+"""The page Models, and what it and the bar do to get a model."""
