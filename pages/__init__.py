@@ -17,7 +17,7 @@ from pages.parts.frame.examples import examples_for
 from pages.parts.frame.finding import FINDING, picture_alone, show_finding
 from pages.parts.frame.page_links import page_link
 from pages.parts.frame.sidebar import configure, sidebar
-from pages.parts.models.asked_model import OPENS, id_in
+from pages.parts.models.asked_model import ASKED_ON, OPENS, id_in
 from pages.parts.models.catalogue import checkpoint_names, label_of, labels_of
 from pages.parts.models.linked_model import ask_for_model
 from pages.parts.shared_cache import purpose_of, reads_pairs
@@ -107,7 +107,8 @@ def frame(page: str) -> None:
     remember(current_selection())
     if page == MODELS:
         return
-    st.session_state.pop(OPENS, None)  # whoever has gone on does not want to be fetched
+    for name in (OPENS, ASKED_ON):  # whoever has gone on does not want to be fetched
+        st.session_state.pop(name, None)
     if ask_for_model(page):
         finish()
         st.stop()
@@ -144,6 +145,7 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     with st.container(key="bar_frame"):
         bar(state, TAKERS)
     if hub_id := st.session_state.pop(ASKED_MODEL, ""):
+        st.session_state[ASKED_ON] = st.session_state["_at"]
         press_link(MODELS, address_of(MODELS, get=hub_id))
 
 

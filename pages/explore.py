@@ -96,7 +96,7 @@ ACTIONS_HEIGHT = 40
 PREDICTION_HEIGHT = 76
 PICTURE_HEIGHT, CHANGES_HEIGHT, CARDS_HEIGHT = 320, 96, 118
 QUESTION = "Which words does each head look at?"
-INTRODUCTION = "A small Transformer reads your sentence; everything here is computed as you watch."
+INTRODUCTION = "A Transformer reads your sentence; everything here is computed as you watch."
 START = "New here? Start: twelve questions, half an hour"
 START_HELP = (
     "Each question is about your own sentence: you guess, and then see what the model computes. The first asks where "

@@ -183,6 +183,21 @@ def test_the_bar_takes_an_id_and_back_leads_to_where_one_was(browser, server):
         has_text(page, TEXT)
 
 
+def test_a_model_that_was_asked_for_in_a_bar_opens_on_the_page_of_that_bar(browser, server):
+    with visitor(browser) as page:
+        open_page(page, server.address, "Inside a head", text=TEXT)
+        page.get_by_label("Model", exact=True).select_option("Another model …")
+        field = page.get_by_role("textbox", name="Hugging Face id")
+        field.fill("org/from-bar")
+        field.press("Enter")
+        page.wait_for_url("**/checkpoints?*")
+        page.get_by_role("button").filter(has_text="Download").filter(has_text="MB").click()
+        page.wait_for_url("**/inside?*")
+        has_page(page, "Inside a head")
+        has_checkpoint(page, server.name("org/from-bar"))
+        has_text(page, TEXT)
+
+
 def test_refusals_are_sentences(browser, server):
     with visitor(browser) as page:
         open_page(page, server.address, "Models")

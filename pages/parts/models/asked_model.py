@@ -1,4 +1,7 @@
-"""The field for any id of the Hugging Face hub, and the model that it asks for: got, and then opened in Explore."""
+"""The field for any id of the Hugging Face hub, and the model that it asks for: got, and then opened.
+
+It opens in Explore, or on the page from whose bar it was asked for.
+"""
 
 import re
 
@@ -6,16 +9,21 @@ import streamlit as st
 
 from model.loading import hub
 from pages.parts.frame.page_links import page_link
-from pages.parts.models.catalogue import is_here
+from pages.parts.models.catalogue import is_here, label_of
+from pages.parts.models.hub_jobs import hub_jobs
 from pages.parts.models.hub_panel import short, show_hub_model
 from pages.parts.models.settings import LONGEST_ID, Asked
+from pages.parts.models.small_models import nearest_to
 from pages.parts.state.selection import typable
-from pages.parts.state.session import address_of, choose, current
+from pages.parts.state.page_fields import FIRST
+from pages.parts.state.session import address_of, can_use, choices, choose, current
+from pages.parts.translate.sources import SENTENCES, sentences_for
 from pages.parts.widgets.binding import bind_text
 from pages.parts.widgets.pressed_link import press_link
 from viz.tokens import markdown_text, visible
 
 OPENS = "_opens"  # in the session: the model that this visitor opens as soon as it is here
+ASKED_ON = "_asked_on"  # in the session: the page from whose bar a model was asked for
 FIELD = "Another model, by its Hugging Face id"
 HINT = "Another model: gpt2, owner/name or owner/name@revision, then Enter"
 FIELD_HELP = (
@@ -49,6 +57,7 @@ def show_field() -> None:
 
 def take_field() -> None:
     """What was typed; nothing of a text that no address may hold."""
+    st.session_state.pop(ASKED_ON, None)
     ask_for(str(st.session_state["get"]))
 
 
@@ -76,8 +85,16 @@ def show_asked(text: str) -> None:
     folder = hub.cached_folder(name)
     if folder is None:
         show_hub_model(name, open_when_here)
+        show_nearest(name)
     else:
         show_here(hub.HubName(name.repo, folder.name))
+
+
+def show_nearest(name: hub.HubName) -> None:
+    """Where the hub has no such model: one of nearly that id, for whoever has mistyped it."""
+    look, near = hub_jobs().look(name), nearest_to(name.repo)
+    if look.is_missing and near is not None:
+        st.button(f"Look for {markdown_text(near.id)} instead", key="ask_nearest", on_click=ask_for, args=(near.id,))
 
 
 def open_when_here(listing: hub.Listing) -> None:
@@ -90,12 +107,32 @@ def show_here(name: hub.HubName) -> None:
     row = st.container(horizontal=True, vertical_alignment="center")
     with row:
         st.markdown(f"{short(name)} is here.", width="content")
-        page_link("Open in Explore", "explore", HERE_HELP, checkpoint=str(name), get="")
+        page = page_to_open(str(name))
+        label = "Open in Explore" if page == FIRST else "Open on the page you came from"
+        page_link(label, page, HERE_HELP, **opened_with(str(name)))
     open_if_awaited(str(name))
 
 
 def open_if_awaited(name: str) -> None:
-    """Go to Explore with a model, if this visitor has waited for it, once."""
+    """Open a model, if this visitor has waited for it, once."""
     if st.session_state.get(OPENS) == name and is_here(name):
         del st.session_state[OPENS]
-        press_link("explore", address_of("explore", checkpoint=name, get=""))
+        page = page_to_open(name)
+        press_link(page, address_of(page, **opened_with(name)))
+
+
+def page_to_open(name: str) -> str:
+    """The page from whose bar a model was asked for, if it can show this one; else Explore."""
+    page: str = st.session_state.get(ASKED_ON, FIRST)
+    return page if can_use(page, name) else FIRST
+
+
+def opened_with(name: str) -> dict[str, str]:
+    """What a link to a model chooses.
+
+    A translator that reads another language than English gets a text of that language, unless somebody chose a text.
+    """
+    sentences = sentences_for(label_of(name))
+    is_foreign = sentences and sentences is not SENTENCES
+    text = {"text": sentences[0]} if is_foreign and "text" not in choices() else {}
+    return {"checkpoint": name, "get": "", **text}

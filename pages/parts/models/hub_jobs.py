@@ -29,7 +29,8 @@ Offer = hub.Listing | None
 class Job:
     """One thing that is asked of the hub. All is written by its thread, and read by those who look at it.
 
-    refusal: why there is no result, one sentence. is_unsupported: because its kind is none of ours. offer: what can be
+    refusal: why there is no result, one sentence. is_unsupported: because its kind is none of ours. is_missing: because
+    the hub has no model of this name, or none that all may see. offer: what can be
     had in its place. watchers: when each visitor looked at it last; the first of them is whose job it is.
     """
 
@@ -37,6 +38,7 @@ class Job:
     result: Any = None
     refusal: str = ""
     is_unsupported: bool = False
+    is_missing: bool = False
     offer: Offer = None
     arrived: int = 0
     total: int = 0
@@ -67,6 +69,7 @@ class Job:
         except CheckpointError as refusal:
             self.refusal, self.offer = str(refusal), getattr(refusal, "offer", None)
             self.is_unsupported = isinstance(refusal, UnsupportedTypeError)
+            self.is_missing = isinstance(refusal, hub.NotOnHub)
         finally:
             if self.result is None and not self.is_stopped and not self.refusal:
                 self.refusal = FAILED.format(name=self.name.repo)

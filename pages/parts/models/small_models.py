@@ -1,6 +1,7 @@
 """Eight small models of the Hugging Face hub that are worth a look, and why."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from model.loading.hub import HubName, parse_hub_name
 
@@ -88,3 +89,10 @@ SMALL_MODELS = (
         242,
     ),
 )
+
+
+def nearest_to(name: str) -> SmallModel | None:
+    """The one whose id, with its owner or without, is nearly this; None where there is none, or it has this very id."""
+    spelt = {spelling.lower(): model for model in SMALL_MODELS for spelling in (model.id, model.title)}
+    close = get_close_matches(name.lower(), spelt, n=1, cutoff=0.75)  # "gpt-2" and "pythia" are near enough
+    return next((spelt[spelling] for spelling in close if spelt[spelling].id != name), None)

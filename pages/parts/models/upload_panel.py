@@ -26,8 +26,8 @@ TYPES = ["json", "npz", "safetensors", "spm", "zip"]  # npz: refused with the wa
 LABEL = "Your own files, 32 MB in all"
 EXPLAINED = (
     "config.json, model.safetensors and tokenizer.json, as save_pretrained writes them, or one zip of them; for Marian "
-    "source.spm, target.spm and vocab.json. card.json may come along. No other visitor sees them, "
-    "and they are deleted when you leave."
+    "source.spm, target.spm and vocab.json. card.json may come along. A zip gives the model its name. No other visitor "
+    "sees the files, and they are deleted when you leave."
 )
 NO_ROOM = "The server has no room for this upload now: try again later."
 

@@ -5,7 +5,7 @@ import streamlit as st
 from model import CheckpointError
 from model.loading import hub
 from pages.parts.frame.page_links import page_link
-from pages.parts.models.asked_model import HERE_HELP, OPENS, ask_for, open_if_awaited
+from pages.parts.models.asked_model import HERE_HELP, OPENS, ask_for, open_if_awaited, opened_with
 from pages.parts.models.catalogue import label_of
 from pages.parts.models.hub_panel import REVISION_DIGITS, whole_megabytes
 from pages.parts.models.machine_folder import is_allowed, show_folder
@@ -77,7 +77,7 @@ def show_cached(model: hub.CachedModel, *, is_whole: bool) -> None:
         facts = f"revision {digits}, {size}" if is_whole else f"revision {digits}, {size} have arrived"
         st.markdown(f"**{markdown_text(label_of(name))}**, {markdown_text(facts)}", width="content")
         if is_whole:
-            page_link("Open in Explore", "explore", HERE_HELP, checkpoint=name, get="")
+            page_link("Open in Explore", "explore", HERE_HELP, **opened_with(name))
         else:
             st.button("Go on", key=f"go_on_{name}", on_click=ask_for, args=(name,))
         if is_allowed():  # what others may be about to open, a visitor of a public server does not delete

@@ -11,10 +11,11 @@ import pytest
 from safetensors.numpy import save
 
 from model.loading.hub import cached
-from pages.parts.models import catalogue, machine_folder
-from pages.parts.models.asked_model import id_in
+from pages.parts.models import asked_model, catalogue, machine_folder
+from pages.parts.models.asked_model import id_in, opened_with
 from pages.parts.models.hub_jobs import hub_jobs
 from pages.parts.models.hub_panel import whole_megabytes
+from pages.parts.models.small_models import nearest_to
 from tests import reference, tiny
 from tests.hub_server import Switches, commit_of, hub_server
 from tests.kinds import BERT, GPT2
@@ -223,3 +224,47 @@ def test_a_file_of_arrays_is_refused_with_a_link_to_their_page(file, content):
     ]
     assert "Your arrays: attention of any model, from a file" in [link.proto.label for link in app.get("page_link")]
     assert not refusals(app.run()), "it is said once"
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("gpt-2", "gpt2"),
+        ("GPT2", "gpt2"),
+        ("bert-base-uncased", "google-bert/bert-base-uncased"),
+        ("google-bert/bert-base-uncase", "google-bert/bert-base-uncased"),
+        ("pythia", "EleutherAI/pythia-70m"),
+        ("gpt2", None),  # the hub was asked for this one
+        ("org/missing", None),
+    ],
+)
+def test_a_known_model_is_found_by_nearly_its_id(typed, near):
+    model = nearest_to(typed)
+    assert (model and model.id) == near
+
+
+def test_a_mistyped_id_is_answered_with_the_one_that_was_meant():
+    app = opened(PAGE)
+    field(app, ID).set_value("gpt-2").run()
+    until(app, refusals)
+    (instead,) = [button for button in app.button if button.key == "ask_nearest"]
+    assert instead.label == "Look for gpt2 instead"
+    instead.click().run()
+    assert field(app, ID).value == "gpt2"
+    until(app, refusals)  # the hub of this test has none, and there is nothing nearer to it
+    assert not [button for button in app.button if button.key == "ask_nearest"]
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "text"),
+    [
+        ("Helsinki-NLP/opus-mt-de-en", {}, "Das rote Haus ist groß."),
+        ("Helsinki-NLP/opus-mt-de-en", {"text": "Guten Tag."}, None),
+        ("Helsinki-NLP/opus-mt-en-de", {}, None),
+        ("Helsinki-NLP/opus-mt-sv-en", {}, None),  # no sentences in Swedish here
+        ("org/writer", {}, None),
+    ],
+)
+def test_a_translator_opens_with_a_text_of_the_language_that_it_reads(name, chosen, text, monkeypatch):
+    monkeypatch.setattr(asked_model, "choices", lambda: chosen)
+    assert opened_with(name) == {"checkpoint": name, "get": "", **({"text": text} if text else {})}
