@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from model.measures.learn.mistakes.catalogue import MISTAKES, usable
-from model.measures.learn.mistakes.effect import Curves, Effect, Tables
+from model.measures.learn.mistakes.effect import Curves, Effect, Tables, subject_of
 from tests import tiny
 from viz.charts.learn.mistakes import MOST_SHOWN, mistake_lines, mistake_tables
-from viz.text.learn.mistakes import UNFIT, WORDS, first_tokens, sentence, title
+from viz.text.learn.mistakes import SAME, SAME_TITLE, UNFIT, WORDS, first_tokens, sentence, title
 
 LABELS = ("negative", "positive")
 CURVES = Curves(places=(0, 1, 2, 3), right=np.array([64, 62.12, 57.4, 52.2]), wrong=np.array([64, -0.29, -8.04, -6.4]))
@@ -85,3 +85,12 @@ def test_every_mistake_has_its_words_and_says_why_another_model_does_not_show_it
 def test_a_text_that_is_cut_is_said_to_be(read, count, note):
     assert note in first_tokens(read, count)
     assert bool(note) == bool(first_tokens(read, count))
+
+
+@pytest.mark.parametrize("name", ["mask", "view", "reshape"])
+@pytest.mark.parametrize(("heads", "tokens", "same"), [(1, 4, True), (2, 1, True), (2, 4, False)])
+def test_with_one_head_or_one_token_nothing_can_be_mixed_up(name, heads, tokens, same):
+    model = tiny.transformer(labels=LABELS, norm_order="pre", heads=heads)
+    effect = MISTAKES[name].effect(subject_of(model, tiny.ids(tokens).tolist()))
+    assert (title(WORDS[name], effect, LABELS) == SAME_TITLE) == same
+    assert (sentence(WORDS[name], effect, LABELS) == SAME) == same

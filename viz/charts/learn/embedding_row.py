@@ -72,7 +72,8 @@ def token_id_chart(
         .mark_text(font=FONT, fontSize=FONT_SIZE, color=theme.quiet)
         .encode(x=middle, y=alt.value(TOKEN_HEIGHT / 2), text="sign:N", tooltip=alt.Tooltip("tokens:Q", title="more"))
     )
-    chart = alt.LayerChart(layer=[cells, names, numbers, signs]).properties(width="container", height=TOKEN_HEIGHT)
+    layers = [cells, names, numbers, *([signs] if sides else [])]
+    chart = alt.LayerChart(layer=layers).properties(width="container", height=TOKEN_HEIGHT)
     return with_page_style(chart, theme, framed=False)
 
 
