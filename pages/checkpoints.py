@@ -20,6 +20,7 @@ from pages.parts.models.ways import show_ways
 from pages.parts.shared_cache import checkpoint_named, file_bytes
 from pages.parts.state.session import address_notice, current
 from pages.parts.widgets.architecture_map import MapSource, show_lengths
+from pages.parts.widgets.charts import show_chart
 from viz.architecture.boxes import Lengths
 from viz.charts.learning_curve import accuracy_curve, last_step, loss_curve, read_curve
 from viz.charts.model_picture import model_picture, stacks_in_words
@@ -183,18 +184,19 @@ def show_curve(name: str, card: Mapping[str, object]) -> None:
         return
     st.subheader("Training curve", anchor=False, help=LOSS_HELP)
     try:
-        curve = read_curve(file.read_text(encoding="utf-8"))
+        written = file.read_text(encoding="utf-8")
+        curve = read_curve(written)
     except ValueError as error:
         st.error(markdown_text(f"{CURVE} of {name}: {error}"))
         return
     if sentence := cards.curve_explained(card, last_step(curve)):
         st.markdown(sentence)
-    colours = theme()
     left, right = st.columns(2, gap="large")
-    left.altair_chart(loss_curve(curve, theme=colours), theme=None, alt="Loss over the training steps.")
-    right.altair_chart(
-        accuracy_curve(curve, theme=colours), theme=None, alt="Validation accuracy over the training steps."
-    )
+    with left:
+        show_chart(("loss", written), lambda: loss_curve(curve, theme=theme()), "Loss over the training steps.")
+    with right:
+        alt = "Validation accuracy over the training steps."
+        show_chart(("accuracy", written), lambda: accuracy_curve(curve, theme=theme()), alt)
 
 
 def show_training(card: Mapping[str, object], steps: int) -> None:

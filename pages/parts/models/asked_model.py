@@ -14,10 +14,11 @@ from pages.parts.models.hub_jobs import hub_jobs
 from pages.parts.models.hub_panel import short, show_hub_model
 from pages.parts.models.settings import LONGEST_ID, Asked
 from pages.parts.models.small_models import nearest_to
-from pages.parts.state.selection import typable
 from pages.parts.state.page_fields import FIRST
+from pages.parts.state.selection import typable
 from pages.parts.state.session import address_of, can_use, choices, choose, current
-from pages.parts.translate.sources import SENTENCES, sentences_for
+from pages.parts.translate.settings import SENTENCES
+from pages.parts.translate.sources import sentences_for
 from pages.parts.widgets.binding import bind_text
 from pages.parts.widgets.pressed_link import press_link
 from viz.tokens import markdown_text, visible

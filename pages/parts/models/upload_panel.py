@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,8 +21,9 @@ from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.session_ends import when_over
 from viz.tokens import markdown_text
 
-FOLDERS, ROUND, REFUSAL = "_upload_folders", "_upload_round", "_upload_refusal"  # in the session
+FOLDERS, ROUND, REFUSAL, LAST = "_upload_folders", "_upload_round", "_upload_refusal", "_upload_end"  # in the session
 MOST_UPLOADS = 3  # of one visitor; the oldest goes
+PAUSE = 1.0  # seconds between two uploads of one visitor: one who uploads in a loop leaves the server to the others
 TYPES = ["json", "npz", "safetensors", "spm", "zip"]  # npz: refused with the way to the page for arrays
 LABEL = "Your own files, 32 MB in all"
 EXPLAINED = (
@@ -55,13 +57,20 @@ def show_upload() -> None:
         LABEL, type=TYPES, accept_multiple_files=True, key=f"upload_{turn}", help=EXPLAINED, max_upload_size=32
     )
     if given:
+        wait_for_turn()
         take(given)
+        st.session_state[LAST] = time.monotonic()
         st.session_state[ROUND] = turn + 1  # another key: the browser and the server let go of the files
         st.rerun()
     if refusal := st.session_state.pop(REFUSAL, None):
         st.error(markdown_text(str(refusal)))
         if isinstance(refusal, ArraysError):
             show_way_to_arrays()
+
+
+def wait_for_turn() -> None:
+    """Hold up a visitor whose last upload was just now."""
+    time.sleep(max(0.0, st.session_state.get(LAST, float("-inf")) + PAUSE - time.monotonic()))
 
 
 def take(given: Sequence[st.runtime.uploaded_file_manager.UploadedFile]) -> None:

@@ -234,11 +234,11 @@ def address_of(page: str, **changes: Any) -> dict[str, str]:
         now |= {name: CODEC.defaults[name] for name in PLACES} | places_of(page)
     new = {name for name, value in changes.items() if value != now[name]}
     values = CODEC.reset(now, new, but=changes)
-    opening = CODEC.opening(page)
-    chosen = {name: value for name, value in values.items() if value != opening[name] or name in choices()} | changes
+    opening, chosen_here = CODEC.opening(page), choices()
+    chosen = {name: value for name, value in values.items() if value != opening[name] or name in chosen_here} | changes
     shown = CODEC.unnamed(page, chosen) | chosen
     address = CODEC.write(shown, page)
-    if not address and changes and (choices() or "_waiting" in st.session_state):
+    if not address and changes and (chosen_here or "_waiting" in st.session_state):
         # One that names nothing is a menu's link, which keeps what was chosen: the changes would be undone.
         return {"checkpoint": address_text(shown["checkpoint"])}
     return address

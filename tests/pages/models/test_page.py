@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jaxtyping
@@ -11,7 +12,7 @@ import pytest
 from safetensors.numpy import save
 
 from model.loading.hub import cached
-from pages.parts.models import asked_model, catalogue, machine_folder
+from pages.parts.models import asked_model, catalogue, machine_folder, upload_panel
 from pages.parts.models.asked_model import id_in, opened_with
 from pages.parts.models.hub_jobs import hub_jobs
 from pages.parts.models.hub_panel import whole_megabytes
@@ -246,12 +247,12 @@ def test_a_known_model_is_found_by_nearly_its_id(typed, near):
 def test_a_mistyped_id_is_answered_with_the_one_that_was_meant():
     app = opened(PAGE)
     field(app, ID).set_value("gpt-2").run()
-    until(app, refusals)
+    until(app, lambda app: bool(refusals(app)))
     (instead,) = [button for button in app.button if button.key == "ask_nearest"]
     assert instead.label == "Look for gpt2 instead"
     instead.click().run()
     assert field(app, ID).value == "gpt2"
-    until(app, refusals)  # the hub of this test has none, and there is nothing nearer to it
+    until(app, lambda app: bool(refusals(app)))  # the hub of this test has none, and there is nothing nearer to it
     assert not [button for button in app.button if button.key == "ask_nearest"]
 
 
@@ -268,3 +269,18 @@ def test_a_mistyped_id_is_answered_with_the_one_that_was_meant():
 def test_a_translator_opens_with_a_text_of_the_language_that_it_reads(name, chosen, text, monkeypatch):
     monkeypatch.setattr(asked_model, "choices", lambda: chosen)
     assert opened_with(name) == {"checkpoint": name, "get": "", **({"text": text} if text else {})}
+
+
+def test_who_uploads_without_a_pause_is_held_up_and_nobody_else(monkeypatch):
+    pauses: list[float] = []
+    monkeypatch.setattr(upload_panel, "time", SimpleNamespace(sleep=pauses.append, monotonic=time.monotonic))
+
+    def upload(app: Any) -> None:
+        app.file_uploader[0].set_value([("mine.zip", b"no zip", "application/zip")]).run()
+        assert refusals(app)
+
+    first, other = opened(PAGE), opened(PAGE)
+    for app in (first, first, other):
+        upload(app)
+    assert pauses[0] == pauses[2] == 0
+    assert 0 < pauses[1] <= upload_panel.PAUSE
