@@ -1,7 +1,9 @@
 """Bringing a model in a real browser: by its id from a hub on this machine, by a link, as files, as a folder."""
 
 import re
+import resource
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests import reference, tiny
 from tests.hub_server import Switches, commit_of, hub_server
-from tests.kinds import GPT2
+from tests.kinds import GPT2, LLAMA
 from tests.running import (
     asks,
     back,
@@ -29,7 +31,11 @@ from tests.running import (
 TEXT = "the dog bit the man ."
 SLOW = 400_000  # bytes a second: a busy machine too has a minute to see the download on its way
 LARGE = GPT2 | {"n_embd": 384, "n_layer": 4, "vocab_size": 2000}  # 32 MB
-REPOSITORIES = ("org/typed", "org/linked", "org/declined", "org/from-bar", "org/small")
+REPOSITORIES = (
+    *("org/typed", "org/linked", "org/declined", "org/from-bar", "org/small"),
+    *("org/gated", "org/damaged", "org/cut", "org/full-disk", "org/converted"),
+)
+WEIGHTS = "model.safetensors"
 OPENED = "**/?*checkpoint=*"  # Explore, with a model of its own
 
 
@@ -38,6 +44,7 @@ class HubAndApp:
     """The app, and a hub that has these repositories."""
 
     address: str
+    pid: int
     repositories: dict[str, Path]
     switches: Switches
     folder: Path
@@ -54,13 +61,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubAndApp]:
     for place, (repo, folder) in enumerate(folders.items()):
         reference.make("GPT2LMHeadModel", folder, **(LARGE if repo == "org/large" else GPT2 | {"n_layer": place + 1}))
         tiny.tokenizer().save(folder / "tokenizer.json")
-    switches = Switches()
+    reference.make("LlamaForCausalLM", root / "org/sharded", save_max_shard_size="20KB", **LLAMA)
+    tiny.tokenizer().save(root / "org/sharded/tokenizer.json")
+    folders["org/sharded"] = root / "org/sharded"
+    conversion = {"org/converted": {"refs/pr/3": folders["org/converted"]}}
+    for repo in ("org/converted", "org/pickled"):  # the one has a conversion, the other none
+        folders[repo] = root / repo.replace("/", "-")
+        folders[repo].mkdir()
+        for file in ("config.json", "tokenizer.json"):
+            shutil.copy(folders["org/small"] / file, folders[repo])
+    switches = Switches(gated={"org/gated"})
     cache = {"HEADLIGHT_CACHE": str(root / "cache"), "HEADLIGHT_FOLDERS": "1", "STREAMLIT_SERVER_ADDRESS": "localhost"}
     with (
-        hub_server(folders, switches) as endpoint,
-        running_app(variables={"HF_ENDPOINT": endpoint, **cache}) as (address, _),
+        hub_server(folders, switches, revisions=conversion) as endpoint,
+        running_app(variables={"HF_ENDPOINT": endpoint, **cache}) as (address, pid),
     ):
-        yield HubAndApp(address, folders, switches, root)
+        yield HubAndApp(address, pid, folders, switches, root)
 
 
 def ask_for(page: Page, text: str) -> None:
@@ -198,9 +214,78 @@ def test_a_model_that_was_asked_for_in_a_bar_opens_on_the_page_of_that_bar(brows
         has_text(page, TEXT)
 
 
+def can_be_had(page: Page) -> None:
+    """Wait until the hub has been asked, and the download is offered."""
+    expect(page.get_by_role("button").filter(has_text="Download").filter(has_text="MB")).to_be_visible()
+
+
+def open_once_downloaded(page: Page, words: str = "Download") -> None:
+    """Press the button that brings the model, and see it in Explore."""
+    main_button(page, words)
+    page.wait_for_url(OPENED)
+    has_page(page, "Explore")
+    no_complaint(page)
+
+
+@pytest.mark.parametrize("repo", ["org/sharded", "org/converted"])
+def test_weights_in_pieces_and_the_conversion_of_pickled_ones_open(browser, server, repo):
+    with visitor(browser) as page:
+        open_page(page, server.address, "Models", text=TEXT)
+        ask_for(page, repo)
+        if repo == "org/converted":
+            expect_refusal(page, "the hub's own conversion of it is org/converted@refs/pr/3")
+        open_once_downloaded(page)
+        expect(page.get_by_label("Model", exact=True)).to_have_value(re.compile(f"{repo}@"))
+
+
+def test_a_damaged_file_is_named_and_the_next_download_is_whole(browser, server):
+    with visitor(browser) as page:
+        open_page(page, server.address, "Models", text=TEXT, get="org/damaged")
+        can_be_had(page)
+        server.switches.damaged = {WEIGHTS}
+        try:
+            main_button(page, "Download")
+            expect_refusal(page, "arrived damaged: its content is not what the hub lists")
+        finally:
+            server.switches.damaged = set()
+        open_once_downloaded(page)
+
+
+def test_a_download_is_taken_up_where_the_connection_was_cut(browser, server):
+    with visitor(browser) as page:
+        open_page(page, server.address, "Models", text=TEXT, get="org/cut")
+        can_be_had(page)
+        server.switches.cut_after, server.switches.cuts = 20_000, 2
+        try:
+            open_once_downloaded(page)
+        finally:
+            server.switches.cut_after = None
+    ranges = [headers.get("range", "") for headers in server.switches.asked(WEIGHTS)]
+    assert "bytes=20000-" in ranges
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of another process can be set on Linux alone")
+def test_a_full_disk_is_said_and_the_download_goes_on_once_there_is_room(browser, server):
+    with visitor(browser) as page:
+        open_page(page, server.address, "Models", text=TEXT, get="org/full-disk")
+        can_be_had(page)
+        before = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (50_000, before[1]))  # a larger file finds no room
+        try:
+            main_button(page, "Download")
+            expect_refusal(page, "The disk is full. What has arrived is kept")
+        finally:
+            resource.prlimit(server.pid, resource.RLIMIT_FSIZE, before)
+        open_once_downloaded(page, "Go on")
+
+
 def test_refusals_are_sentences(browser, server):
     with visitor(browser) as page:
         open_page(page, server.address, "Models")
+        ask_for(page, "org/gated")
+        expect_refusal(page, "HF_TOKEN")
+        ask_for(page, "org/pickled")
+        expect_refusal(page, "from transformers import GPT2LMHeadModel as M")
         ask_for(page, "no such thing!")
         expect_refusal(page, "is no id of a model")
         ask_for(page, "org/missing")
