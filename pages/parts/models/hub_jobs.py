@@ -30,8 +30,8 @@ class Job:
     """One thing that is asked of the hub. All is written by its thread, and read by those who look at it.
 
     refusal: why there is no result, one sentence. is_unsupported: because its kind is none of ours. is_missing: because
-    the hub has no model of this name, or none that all may see. offer: what can be
-    had in its place. watchers: when each visitor looked at it last; the first of them is whose job it is.
+    the hub has no model of this name, or none that all may see. offer: what can be had in its place. watchers: when
+    each visitor looked at it last; the first of them is whose job it is.
     """
 
     name: hub.HubName
