@@ -53,10 +53,10 @@ def finish() -> None:
 def run_again() -> NoReturn:
     """Run the whole page again, unless the visitor has followed a link meanwhile.
 
-    Streamlit puts a request that waits and one for this page into one, for this page. What is drawn first lets the one
-    that waits be seen to.
+    Streamlit puts a request that waits and one for this page into one, for this page. Where the state is read, the one
+    that waits is seen to. Something drawn would do too, but in the place of what the page began with: its finding.
     """
-    st.empty()
+    st.session_state.get("_page")
     st.rerun()
 
 

@@ -136,3 +136,29 @@ def test_the_question_stands_above_what_was_found(browser, address):
         open_page(page, address, "Translate")
         has_page(page, "Translate")
         asks(page, PAGES["Translate"][1])
+
+
+# In every frame: where the newcomers' link stands, and whether the finding was there and is gone.
+STEADY = """
+window.seen = { tops: [], lost: 0 }
+;(function look() {
+  const finding = document.querySelector(".st-key-finding")
+  const link = [...document.querySelectorAll(".st-key-start a")].find((one) => one.checkVisibility())
+  const top = link ? Math.round(link.getBoundingClientRect().top) : null
+  if (top !== null && !window.seen.tops.includes(top)) window.seen.tops.push(top)
+  if (!finding && window.seen.tops.length) window.seen.lost++
+  requestAnimationFrame(look)
+})()
+"""
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_what_can_be_pressed_early_does_not_move_as_the_first_page_arrives(browser, address, size):
+    width, height = size
+    for _ in range(3):
+        with visitor(browser, width=width, height=height) as page:
+            page.add_init_script(STEADY)
+            open_page(page, address, "Explore")
+            seen = page.evaluate("window.seen")
+            assert len(seen["tops"]) == 1
+            assert not seen["lost"]
