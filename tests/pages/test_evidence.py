@@ -12,11 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, HeadSite, load_checkpoint
 from model.measures.evidence import CHECKS, STAGES, CheckResult, evidence
+from pages.parts.frame.page_links import NEXT
 from pages.parts.state.selection import EXAMPLES, LONGEST_TEXT
 from pages.parts.write.settings import EXAMPLE
 from tests import tiny
 from tests.model.measures.test_evidence import checkpoint_of, falsified, traced
-from tests.pages.test_every_page import SENTENCE, bar, opened, typed
+from tests.pages.test_every_page import SENTENCE, bar, follow, opened, typed
 from viz.charts import evidence_agreement
 from viz.explorer.attention_kinds import kinds_of
 from viz.explorer.packing import pack
@@ -344,3 +345,13 @@ def test_lines_are_not_shorter_than_they_may_be():
         evidence_tables.place_lines("encoder, layer 2, self, head 3")
         == "encoder,\u00a0layer\u00a02, self,\u00a0head\u00a03"
     )
+
+
+def test_a_chosen_model_waits_too_where_the_last_link_of_a_page_leads_to_one_that_cannot_use_it():
+    app = opened("translate.py", checkpoint="translate-en-fr", text="The dog bit the man.")
+    app = follow(app, NEXT["translate"].label)
+    assert shown_in_bar(app)[1] == "stories"
+    assert "translate-en-fr does not continue texts, so this page shows stories." in plain(
+        " ".join(caption.value for caption in app.caption)
+    )
+    assert shown_in_bar(by_link(app, "inside.py"))[1] == "translate-en-fr"

@@ -69,8 +69,9 @@ def unknown_tokens(stack: StackTrace, unknown_id: int | None) -> str:
 
 
 def list_of_names(names: Sequence[str]) -> str:
-    """ "🙂, 日, 本, …": the first few."""
-    return ", ".join([*(name for name in names[:MOST_NAMED] if name), *(["…"] if len(names) > MOST_NAMED else [])])
+    """ "🙂, 日, 本 and 2 more": the first few."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(filter(None, names[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def characters_in_bytes(tokens: Sequence[str]) -> str:

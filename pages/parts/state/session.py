@@ -78,8 +78,12 @@ def current_selection() -> Selection:
 
 
 def open_address(address: Mapping[str, str], page: str) -> None:
-    """Choose what an address names. What it leaves out because the page shows it anyway stays chosen, if it was."""
+    """Choose what an address names. What it leaves out because the page shows it anyway stays chosen, if it was.
+
+    A chosen model that the page cannot use waits, as after a link that names the page alone.
+    """
     state = st.session_state
+    model = state.get("_chosen", {}).get("checkpoint", state.get("_waiting"))
     keep_places()
     named, state["_unusable"] = CODEC.read(address)
     unnamed = CODEC.unnamed(page, named)
@@ -87,6 +91,8 @@ def open_address(address: Mapping[str, str], page: str) -> None:
     state["_chosen"], state["_page"], state["_address"] = kept | named, page, dict(address)
     state["_named"] = {name.rpartition(".")[2] for name in named}
     state["_followed"], state["_model_before"] = {}, ""
+    if "checkpoint" not in named and is_here(model) and not can_use(page, model):
+        state["_waiting"] = state["_model_before"] = model
     steer()
 
 
