@@ -14,6 +14,7 @@ import struct
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,8 @@ def spoilt_config(sound: dict[str, Any], chance: random.Random) -> bytes:
         if chance.random() < 0.3:
             target.pop(name, None)
         else:
-            target[name] = chance.choice([*NASTY, *(value for value in sound.values() if not isinstance(value, dict))])
+            values_to_try = [*NASTY, *(value for value in sound.values() if not isinstance(value, dict))]
+            target[name] = deepcopy(chance.choice(values_to_try))  # or a later change would be one of the list, too
     content = json.dumps(values).encode()
     return flipped(content, len(content), chance) if chance.random() < 0.3 else content
 
