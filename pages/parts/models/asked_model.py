@@ -85,7 +85,7 @@ def show_asked(text: str) -> None:
         return
     folder = hub.cached_folder(name)
     if folder is None:
-        show_hub_model(name, open_when_here)
+        show_hub_model(name, show_here, open_when_here)
         show_nearest(name)
     else:
         show_here(hub.HubName(name.repo, folder.name))

@@ -42,10 +42,16 @@ def short(name: hub.HubName) -> str:
     return f"**{markdown_text(name.repo)}** at revision {markdown_text(digits)}"
 
 
-def show_hub_model(name: hub.HubName, on_download: Callable[[hub.Listing], object] = lambda _: None) -> None:
+def show_hub_model(
+    name: hub.HubName,
+    show_here: Callable[[hub.HubName], object],
+    on_download: Callable[[hub.Listing], object] = lambda _: None,
+) -> None:
     """Where a model that is not here stands: looked for, refused, to be had, on its way.
 
-    on_download: called in the callback of the button that starts a download.
+    show_here: draws what there is to a model, at its commit, that turns out to be here: its download ended while the
+    page ran, or the hub's conversion of what was asked for has been downloaded. on_download: called in the callback of
+    the button that starts a download.
     """
     look = hub_jobs().look(name)
     if not look.is_over:
@@ -54,9 +60,9 @@ def show_hub_model(name: hub.HubName, on_download: Callable[[hub.Listing], objec
     elif look.refusal:
         show_refusal(look)
         if look.offer is not None:
-            show_listing(look.offer, on_download)
+            show_listing(look.offer, show_here, on_download)
     elif look.result is not None:
-        show_listing(look.result, on_download)
+        show_listing(look.result, show_here, on_download)
 
 
 def show_refusal(look: Job) -> None:
@@ -73,12 +79,19 @@ def show_way_to_arrays() -> None:
     page_link("Your arrays: attention of any model, from a file", "arrays", ARRAYS_HELP)
 
 
-def show_listing(listing: hub.Listing, on_download: Callable[[hub.Listing], object]) -> None:
+def show_listing(
+    listing: hub.Listing,
+    show_here: Callable[[hub.HubName], object],
+    on_download: Callable[[hub.Listing], object],
+) -> None:
     """What a download brings, and the download itself if it was begun."""
     st.markdown(described(listing))
     job = hub_jobs().download_of(listing.name)
     if job is not None and not job.is_over:
         show_progress(job)
+        return
+    if hub.cached_folder(listing.name) is not None:
+        show_here(listing.name)
         return
     if job is not None and job.refusal:
         st.error(markdown_text(job.refusal))

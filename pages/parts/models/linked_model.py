@@ -7,13 +7,15 @@ import streamlit as st
 
 from model.loading import hub
 from pages.parts.frame.finding import show_finding
+from pages.parts.frame.page_links import page_link
 from pages.parts.models.catalogue import hub_name_at_start, is_here, is_hub_name, label_of
-from pages.parts.models.hub_panel import show_hub_model
+from pages.parts.models.hub_panel import short, show_hub_model
 from pages.parts.state.page_fields import CODEC
-from pages.parts.state.session import address_notice, choices, keep_choices, steer
+from pages.parts.state.session import address_notice, choices, keep_choices, run_again, steer
 from viz.tokens import markdown_text
 
 DECLINED = "_declined"  # in the session: the model that the app was started for is not wanted
+HERE_HELP = "Opens the selected text with this model."
 INSTEAD_HELP = "Shows the same text with a model that is here."
 
 
@@ -38,11 +40,22 @@ def ask_for_model(page: str) -> bool:
     show_finding(f"{what} {markdown_text(name.repo)} from Hugging Face.")
     address_notice()
     with st.container(key="asked_model", gap="small"):
-        show_hub_model(name)
+        show_hub_model(name, lambda found: show_here(page, found))
     own = CODEC.opening(page)["checkpoint"]
     label = f"Open with {markdown_text(label_of(own))} instead"
     st.button(label, key="instead", help=INSTEAD_HELP, on_click=show_own, args=(page,))
     return True
+
+
+def show_here(page: str, name: hub.HubName) -> None:
+    """A model that is here after all: on the page that was to show it, else by a link to it.
+
+    The link is for the hub's conversion of a model, which has a commit of its own.
+    """
+    if missing_model(page) is None:
+        run_again()
+    st.markdown(f"{short(name)} is here.")
+    page_link("Open in Explore", "explore", HERE_HELP, checkpoint=str(name))
 
 
 def show_own(page: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import save
 
 from model.loading.hub import cached
-from pages.parts.models import asked_model, catalogue, machine_folder, upload_panel
+from pages.parts.models import asked_model, catalogue, hub_panel, machine_folder, upload_panel
 from pages.parts.models.asked_model import id_in, opened_with
 from pages.parts.models.hub_jobs import hub_jobs
 from pages.parts.models.hub_panel import whole_megabytes
@@ -116,10 +116,9 @@ def test_a_model_is_downloaded_and_opens_in_explore(folders):
     assert "org/writer** at revision" in texts(app)
     next(button for button in app.button if button.label.startswith("Download ")).click().run()
     name = f"org/writer@{commit_of(folders['org/writer'])}"
-    until(app, lambda app: "Downloaded to this server" in "\n".join(each.value for each in app.subheader))
-    assert f"checkpoint={name}".replace("/", "%2F").replace("@", "%40") in "\n".join(
-        link.proto.query_string for link in app.get("page_link")
-    )
+    chosen = f"checkpoint={name}".replace("/", "%2F").replace("@", "%40")
+    until(app, lambda app: any(chosen in link.proto.query_string for link in app.get("page_link")))
+    assert [each.value for each in app.subheader if each.value.startswith("Downloaded to this server")]
     assert picture(opened(checkpoint=name)) is not None
 
 
@@ -284,3 +283,37 @@ def test_who_uploads_without_a_pause_is_held_up_and_nobody_else(monkeypatch):
         upload(app)
     assert pauses[0] == pauses[2] == 0
     assert 0 < pauses[1] <= upload_panel.PAUSE
+
+
+def test_a_download_that_ends_while_the_page_is_drawn_opens_all_the_same(monkeypatch, folders):
+    described = hub_panel.described
+
+    def described_late(listing: Any) -> str:
+        while (job := hub_jobs().download_of(listing.name)) is not None and not job.is_over:
+            time.sleep(0.01)
+        return described(listing)
+
+    app = ask("org/writer")
+    monkeypatch.setattr(hub_panel, "described", described_late)
+    next(button for button in app.button if button.label.startswith("Download ")).click().run()
+    assert not [label for label in labels(app) if label.startswith(("Download ", "Go on"))]
+    assert "is here" in texts(app)
+    (lead,) = [link for link in app.get("page_link") if link.proto.label == "On"]
+    assert f"{commit_of(folders['org/writer'])}" in lead.proto.query_string
+
+
+def test_whoever_starts_with_pickled_weights_is_led_to_the_conversion_once_that_is_here(folders, tmp_path, monkeypatch):
+    whole, pickled = folders["org/writer"], tmp_path / "pickled"
+    pickled.mkdir()
+    for file in ("config.json", "tokenizer.json"):
+        (pickled / file).write_bytes((whole / file).read_bytes())
+    (pickled / "pytorch_model.bin").write_bytes(b"never read")
+    with hub_server({"org/old": pickled}, revisions={"org/old": {"refs/pr/3": whole}}) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        monkeypatch.setenv(catalogue.OPEN, "org/old@main")
+        app = opened("explore.py")
+        until(app, lambda app: any(label.startswith("Download ") for label in labels(app)))
+        next(button for button in app.button if button.label.startswith("Download ")).click().run()
+        until(app, lambda app: "is here" in texts(app))
+        links = [link.proto for link in app.get("page_link") if link.proto.label == "Open in Explore"]
+        assert [commit_of(whole) in link.query_string for link in links] == [True]
