@@ -127,6 +127,11 @@ class Tokenizer:
         """What to show for ids that came without a text."""
         return tuple(self.readable(self.backend.id_to_token(number) or f"#{number}") for number in ids)
 
+    @property
+    def mask(self) -> str:
+        """The name of the token that stands for a word to guess; "" where there is none."""
+        return next((name for name in MASKS if self.backend.token_to_id(name) is not None), "")
+
     def first_masked(self, ids: Iterable[int]) -> int | None:
         """The position of the first mask token; None where there is none."""
         masks = {self.backend.token_to_id(name) for name in MASKS} - {None}

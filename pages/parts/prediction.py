@@ -12,6 +12,7 @@ PREDICTION_HELP = "The class that the model finds most probable for this text, a
 NEXT_HELP = "The token that the model finds most probable after the last one, and that probability."
 NO_HEAD = "This model makes no prediction that could change"
 NO_MASK = "This text has no mask, so the model makes no prediction that could change"
+ENDS = (".”", "!”", "?”", "…”")
 MASKED_HELP = "The token that the model finds most probable in place of the first mask, and that probability."
 
 
@@ -35,7 +36,10 @@ def no_prediction(checkpoint: Checkpoint, trace: Trace) -> str:
     both_stacks = trace.encoder is not None and trace.decoder is not None
     if both_stacks or prediction_of(checkpoint, trace) is not None:
         return ""
-    return NO_HEAD if trace.logits is None else NO_MASK
+    if trace.logits is None:
+        return NO_HEAD
+    mask = checkpoint.tokenizer.mask
+    return f"{NO_MASK}: write {mask} in place of a word" if mask else NO_MASK
 
 
 def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: bool = False) -> str:
@@ -51,7 +55,7 @@ def change_of(checkpoint: Checkpoint, before: Trace, after: Trace, *, typed: boo
         old, new = output_of(checkpoint, before), output_of(checkpoint, after)
         if old == new:
             return "The output stays the same"
-        return " → ".join(f"“{text}”" for text in weight_sentences.where_they_differ(old, new))
+        return " → ".join(map(weight_sentences.quoted, weight_sentences.where_they_differ(old, new)))
     old_said, new_said = prediction_of(checkpoint, before), prediction_of(checkpoint, after)
     if old_said is None or new_said is None:
         return ""
@@ -77,7 +81,8 @@ def verdict_of(checkpoint: Checkpoint, trace: Trace, *, typed: bool = False) -> 
     typed: whether the text of the decoder beside an encoder is one that somebody typed.
     """
     if trace.encoder is not None and trace.decoder is not None:
-        return f"{'Target' if typed else 'Output'}: “{weight_sentences.shortened(output_of(checkpoint, trace))}”"
+        said = weight_sentences.quoted(weight_sentences.shortened(output_of(checkpoint, trace)))
+        return f"{'Target' if typed else 'Output'}: {said}{'' if said.endswith(ENDS) else '.'}"
     prediction = prediction_of(checkpoint, trace)
     if prediction is None:
         return ""
@@ -85,6 +90,6 @@ def verdict_of(checkpoint: Checkpoint, trace: Trace, *, typed: bool = False) -> 
 
 
 def output_of(checkpoint: Checkpoint, trace: Trace) -> str:
-    """The text of the decoder beside an encoder, in one line."""
+    """The text of the decoder beside an encoder, in one line; "" where its tokens have none."""
     assert trace.decoder is not None
-    return weight_sentences.text_line(checkpoint.tokenizer.decode(trace.decoder.ids.tolist()))
+    return " ".join(checkpoint.tokenizer.decode(trace.decoder.ids.tolist()).split())

@@ -82,4 +82,5 @@ def test_explore_says_once_why_no_change_has_a_result(kind, reason, app_folders)
     written = [each.value for each in (*app.caption, *app.markdown)]
     assert len([each for each in written if each.startswith(reason)]) == 1
     assert not any("could change" in each for each in written if not each.startswith(reason))
+    assert any(r"write \[MASK\] in place of a word" in each for each in written) == (kind == "bert")
     assert not any("could change" in each.value for each in opened(checkpoint="gpt2", text=TEXT).caption)

@@ -15,6 +15,7 @@ HELP = (
     "share of all weight. Tokens that the picture hides are not counted; tokens that it merges count as one."
 )
 LONGEST_OUTPUT, KEPT_BEFORE = 80, 20  # characters of a model's own text in a sentence; before two of them part
+NO_WORDS = "no words, only special tokens"
 NOTABLY = 0.25  # of all weight: below, a head "spreads" its attention
 
 
@@ -116,8 +117,13 @@ def change(before: Mapping[str, float], after: Mapping[str, float]) -> str:
 
 
 def text_line(text: str) -> str:
-    """A model's own text in one line; "(nothing)" where it is empty."""
-    return " ".join(text.split()) or "(nothing)"
+    """A model's own text in one line; in brackets that there is none, where its tokens have no text."""
+    return " ".join(text.split()) or f"({NO_WORDS})"
+
+
+def quoted(text: str) -> str:
+    """A model's own text as a sentence cites it; what there is in its place, where it is empty."""
+    return f"“{text}”" if text else NO_WORDS
 
 
 def shortened(text: str) -> str:

@@ -56,7 +56,7 @@ def show_changes(attention: ShownAttention, opening: OpeningHead) -> None:
         with place, st.container(gap="xxsmall"):
             show(attention, opening, checkpoint)
     if reason := no_prediction(checkpoint, trace_of(selection, edits_of(selection, checkpoint))):
-        st.caption(f"{reason}. A change shows in the attention alone.")
+        st.caption(f"{markdown_text(reason)}. A change shows in the attention alone.")
 
 
 def show_mute(attention: ShownAttention, opening: OpeningHead, checkpoint: Checkpoint) -> None:

@@ -16,7 +16,7 @@ from pages.parts.models.asked_model import OPENS
 from pages.parts.models.catalogue import UPLOADS
 from pages.parts.models.hub_panel import show_way_to_arrays
 from pages.parts.models.outlines import check_usable
-from pages.parts.models.uploaded_files import ArraysError, Files, checkpoint_files
+from pages.parts.models.uploaded_files import ArraysError, Files, apart, checkpoint_files
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.session_ends import when_over
 from viz.tokens import markdown_text
@@ -24,12 +24,11 @@ from viz.tokens import markdown_text
 FOLDERS, ROUND, REFUSAL, LAST = "_upload_folders", "_upload_round", "_upload_refusal", "_upload_end"  # in the session
 MOST_UPLOADS = 3  # of one visitor; the oldest goes
 PAUSE = 1.0  # seconds between two uploads of one visitor: one who uploads in a loop leaves the server to the others
-TYPES = ["json", "npz", "safetensors", "spm", "zip"]  # npz: refused with the way to the page for arrays
 LABEL = "Your own files, 32 MB in all"
 EXPLAINED = (
     "config.json, model.safetensors and tokenizer.json, as save_pretrained writes them, or one zip of them; for Marian "
-    "source.spm, target.spm and vocab.json. card.json may come along. A zip gives the model its name. No other visitor "
-    "sees the files, and they are deleted when you leave."
+    "source.spm, target.spm and vocab.json. card.json may come along. A zip gives the model its name; the digits after "
+    "it are of what the files hold. No other visitor sees the files, and they are deleted when you leave."
 )
 NO_ROOM = "The server has no room for this upload now: try again later."
 
@@ -54,11 +53,14 @@ def show_upload() -> None:
     """The place to drop files, and why the last could not be used."""
     turn = st.session_state.setdefault(ROUND, 0)
     given = st.file_uploader(
-        LABEL, type=TYPES, accept_multiple_files=True, key=f"upload_{turn}", help=EXPLAINED, max_upload_size=32
+        LABEL, accept_multiple_files=True, key=f"upload_{turn}", help=EXPLAINED, max_upload_size=32
     )
     if given:
         wait_for_turn()
-        take(given)
+        for files in apart((file.name, file.getvalue()) for file in given)[-MOST_UPLOADS:]:
+            take(files)
+        if REFUSAL in st.session_state:
+            st.session_state.pop(OPENS, None)  # the page that opens would take the sentence on another upload away
         st.session_state[LAST] = time.monotonic()
         st.session_state[ROUND] = turn + 1  # another key: the browser and the server let go of the files
         st.rerun()
@@ -73,11 +75,14 @@ def wait_for_turn() -> None:
     time.sleep(max(0.0, st.session_state.get(LAST, float("-inf")) + PAUSE - time.monotonic()))
 
 
-def take(given: Sequence[st.runtime.uploaded_file_manager.UploadedFile]) -> None:
-    """Have what was uploaded among the visitor's models, and open it; or keep the error that refuses it."""
+def take(given: Sequence[tuple[str, bytes]]) -> None:
+    """Have what was uploaded among the visitor's models, and open it; or keep the error that refuses it.
+
+    given: the files of a checkpoint by their names, or one zip of them.
+    """
     try:
         with parsing():
-            name, files = checkpoint_files((file.name, file.getvalue()) for file in given)
+            name, files = checkpoint_files(given)
             folder = UploadFolder(files)
             with registered(name, folder):
                 check_usable(folder.path)

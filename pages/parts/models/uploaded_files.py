@@ -33,6 +33,8 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 END, END_BYTES, LOCATOR = b"PK\5\6", 22, b"PK\6\7"
 PIECE = 1 << 20  # bytes that are unpacked at a time
 NAME_LETTERS, LONGEST_NAME, DIGITS = re.compile(r"[^A-Za-z0-9._-]+"), 40, 8
+PICKLED = (".bin", ".pt", ".pth", ".ckpt")
+TOGETHER = f"Choose {CONFIG}, {WEIGHTS} and {TOKENIZER} all at once, or a zip of them."
 REMEDY = "zip the files themselves, as config.json, model.safetensors and tokenizer.json"
 Files = Mapping[str, bytes]
 
@@ -46,8 +48,20 @@ def refuse(why: str) -> NoReturn:
     raise CheckpointError(why) from None
 
 
+def apart(uploaded: Iterable[tuple[str, bytes]]) -> list[list[tuple[str, bytes]]]:
+    """What was uploaded, by checkpoint: each zip is one, and all other files together are one."""
+    given = list(uploaded)
+    files = [one for one in given if not is_zip(one[0])]
+    return [*([files] if files else []), *([one] for one in given if is_zip(one[0]))]
+
+
+def is_zip(name: str) -> bool:
+    """Whether a file is called as a zip is."""
+    return name.lower().endswith(".zip")
+
+
 def checkpoint_files(uploaded: Iterable[tuple[str, bytes]]) -> tuple[str, Files]:
-    """The checkpoint in what was uploaded: a name for it, and its files by their names.
+    """The checkpoint in a zip, or in files: a name for it, and its files by their names.
 
     The name ends with digits of what the files hold, so that no two checkpoints share one. Raises CheckpointError.
     """
@@ -58,12 +72,10 @@ def checkpoint_files(uploaded: Iterable[tuple[str, bytes]]) -> tuple[str, Files]
             f"An upload has at most {MOST_FILES} files of {megabytes(LARGEST_UPLOAD)} together: a larger model can be "
             "opened from Hugging Face."
         )
-    zips = [name for name, _ in given if name.lower().endswith(".zip")]
-    if zips and len(given) > 1:
-        refuse("Upload one zip, or the files of one checkpoint, not both.")
-    files = unpacked(*given[0]) if zips else known_files(given)
+    zipped = next((name for name, _ in given if is_zip(name)), "")
+    files = unpacked(*given[0]) if zipped else known_files(given)
     check_complete(files, [name for name, _ in given])
-    return called(zips[0] if zips else "", files), files
+    return called(zipped, files), files
 
 
 def check_no_arrays(given: Sequence[tuple[str, bytes]]) -> None:
@@ -93,14 +105,17 @@ def is_known(name: str) -> bool:
     return name in KNOWN or SHARD.fullmatch(name) is not None
 
 
-def check_complete(files: Files, given: Iterable[str]) -> None:
+def check_complete(files: Files, given: Sequence[str]) -> None:
     """Refuse what lacks its config or its weights."""
-    if CONFIG not in files:
-        refuse(f"The upload has no {CONFIG}: add the one that was saved with the weights.")
-    if not any(name.endswith(".safetensors") for name in files):
-        pickled = next((name for name in given if name.lower().endswith((".bin", ".pt", ".pth", ".ckpt"))), None)
-        why = f"{printable(pickled, 40)} is pickled and is not opened" if pickled else f"The upload has no {WEIGHTS}"
-        refuse(f"{why}: save the weights as safetensors and upload those.")
+    has_weights = any(name.endswith(".safetensors") for name in files)
+    pickled = next((name for name in given if name.lower().endswith(PICKLED)), None)
+    if pickled is not None and not has_weights:
+        refuse(f"{printable(pickled, 40)} is pickled and is not opened: save the weights as safetensors. {TOGETHER}")
+    if not files:
+        refuse(f"{printable(PurePosixPath(given[0]).name, 40)} holds no file of a model. {TOGETHER}")
+    for name, is_there in ((CONFIG, CONFIG in files), (WEIGHTS, has_weights)):
+        if not is_there:
+            refuse(f"The upload has no {name}. {TOGETHER}")
 
 
 def called(file: str, files: Files) -> str:

@@ -1,5 +1,6 @@
 """The page Models: another model by its id from a hub on this machine, by files, by a folder, and every refusal."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -317,3 +318,19 @@ def test_whoever_starts_with_pickled_weights_is_led_to_the_conversion_once_that_
         until(app, lambda app: "is here" in texts(app))
         links = [link.proto for link in app.get("page_link") if link.proto.label == "Open in Explore"]
         assert [commit_of(whole) in link.query_string for link in links] == [True]
+
+
+def test_several_zips_at_once_are_a_model_each_and_a_refusal_among_them_is_not_left_behind(folders, tmp_path):
+    zips = []
+    for name in ("writer", "reader"):
+        path = shutil.make_archive(str(tmp_path / name), "zip", folders[f"org/{name}"])
+        zips.append((f"{name}.zip", Path(path).read_bytes(), "application/zip"))
+    app = opened(PAGE)
+    app.file_uploader[0].set_value([zips[0], ("spoilt.zip", b"PK", "application/zip")]).run()
+    assert ["spoilt.zip is damaged" in sentence for sentence in refusals(app)] == [True]
+    assert [link for link in app.get("page_link") if link.proto.label == "On"] == [], "it would lead away from that"
+    app.file_uploader[0].set_value(zips).run()
+    assert not refusals(app)
+    names = [header.value.partition("\\-")[0] for header in app.header]
+    assert {"writer", "reader"} <= set(names)
+    assert len([link for link in app.get("page_link") if link.proto.label == "On"]) == 1

@@ -10,7 +10,7 @@ from safetensors.numpy import save
 
 from model import CheckpointError
 from pages.parts.models import uploaded_files
-from pages.parts.models.uploaded_files import LARGEST_UPLOAD, MOST_MEMBERS, ArraysError, checkpoint_files
+from pages.parts.models.uploaded_files import LARGEST_UPLOAD, MOST_MEMBERS, ArraysError, apart, checkpoint_files
 
 FILES = {"config.json": b"{}", "model.safetensors": b"weights", "tokenizer.json": b"[]"}
 
@@ -58,6 +58,14 @@ def test_other_content_has_another_name():
     assert len(names) == 2
 
 
+def test_each_zip_is_a_checkpoint_and_all_other_files_are_one():
+    first, second = ("a.zip", zipped()), ("B.ZIP", zipped(folder="b/"))
+    files = list(FILES.items())
+    assert apart([files[0], first, *files[1:], second]) == [files, [first], [second]]
+    assert apart([second]) == [[second]]
+    assert apart([]) == []
+
+
 def test_what_is_not_called_as_a_file_of_a_checkpoint_is_left_out():
     extra = {"README.md": b"read", "modeling.py": b"code", "__MACOSX/._config.json": b"x"}
     assert dict(checkpoint_files([("a.zip", zipped(FILES | extra))])[1]) == FILES
@@ -103,7 +111,7 @@ def test_what_is_missing_or_twice_or_too_much_is_said():
     assert "no model.safetensors" in refusal(("config.json", b"{}"))
     assert "pickled" in refusal(("config.json", b"{}"), ("pytorch_model.bin", b"x"))
     assert "twice" in refusal(*FILES.items(), ("config.json", b"{}"))
-    assert "not both" in refusal(("a.zip", zipped()), ("config.json", b"{}"))
+    assert "notes.txt holds no file of a model. Choose config.json, model.safetensors" in refusal(("notes.txt", b"x"))
     assert "32 MB" in refusal(("config.json", b"{}"), ("model.safetensors", bytes(LARGEST_UPLOAD)))
 
 

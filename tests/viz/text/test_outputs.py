@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.text.weight_sentences import LONGEST_OUTPUT, shortened, where_they_differ
+from viz.text.weight_sentences import LONGEST_OUTPUT, quoted, shortened, text_line, where_they_differ
 
 TEXTS = st.lists(st.text("ab", min_size=1, max_size=9), min_size=1, max_size=40).map(" ".join)
 LOOP = "bit m l " + "w " * 60
@@ -29,3 +29,8 @@ def test_what_tells_two_texts_apart_is_in_sight_and_the_line_bounded(start, old,
     first, second = where_they_differ(f"{start} {old}", f"{start} {new}")
     assert max(map(len, (first, second))) <= LONGEST_OUTPUT + len("…  …")
     assert (first == second) == (old == new)
+
+
+def test_an_output_of_special_tokens_alone_is_not_cited_as_words():
+    assert (text_line(" La\n maison "), quoted("La maison")) == ("La maison", "“La maison”")
+    assert (text_line(" \n"), quoted("")) == ("(no words, only special tokens)", "no words, only special tokens")
