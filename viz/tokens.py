@@ -8,6 +8,7 @@ LONGEST = 24
 ROUNDING = 1e-6  # what a sum of float32 shares may lack of 1
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 RUN_OF_BYTES = re.compile("(?:�(?:[0-9A-F]{2})+)+")
+UNKNOWN_MARK = re.compile("^(\u2068?)(?:\\[UNK\\]|<unk>) (?=.)")  # before the word that the model has no token for
 _JOINER = "\u200d"
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -17,16 +18,22 @@ _BREAKS = re.compile(r"[^\S\u00a0]+")
 def visible(token: str, longest: int = LONGEST) -> str:
     """The token as one short line in which nothing is invisible: "U+200B" for a zero-width space, "↵" for a line's end.
 
-    At most ``longest`` characters; text that runs from right to left is isolated, so that it cannot reorder what
-    follows.
+    At most ``longest`` characters; where that is too few, the mark of an unknown token goes before its word does. Text
+    that runs from right to left is isolated, so that it cannot reorder what follows.
     """
     if not token:
         return "(empty)"
     line = "".join(_visible_character(token, place) for place in range(len(token)))
+    line = line if len(line) <= longest else without_mark(line)
     line = line if len(line) <= longest else line[: longest - 1] + "…"
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in line):
         return f"\u2068{line}\u2069"
     return line
+
+
+def without_mark(name: str) -> str:
+    """The name of a token that is unknown to the model without the mark that says so: "[UNK] zyx" is "zyx"."""
+    return UNKNOWN_MARK.sub(r"\1", name)
 
 
 def spelled(text: str) -> str:

@@ -1,6 +1,7 @@
 // A sentence twice, and a curve for every weight of one head: from the query that looks to the key
 // that is looked at. What a visitor typed is only ever set as text.
 import { el } from "../../../viz/explorer/browser/element.js"
+import { brightness, contrast, fitted } from "../../../viz/explorer/browser/paint.js"
 /** @import { Mounting } from "../../../viz/explorer/browser/types.js" */
 /** @import { At, Curve, Drawn, Figure, Held, Plan, Side, Spot, Word } from "./sentence_types.js" */
 
@@ -174,7 +175,8 @@ function down(held) {
     const start = LINE + ((most - data[side].length) * tall) / 2
     return data[side].map((word, place) => {
       const type = sizeOf(word, size)
-      const content = fitted(held, word.text, type, room - 44)
+      context.font = `${type}px ${held.family}`
+      const content = fitted(context, word.text, room - 44)
       const wide = textWidth(held, content, type) + 2 * PADDING
       const x = left ? room - wide : width - room
       const y = start + (place + 0.5) * tall
@@ -229,13 +231,6 @@ const context = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext
 function textWidth(held, content, size) {
   context.font = `${size}px ${held.family}`
   return context.measureText(content).width
-}
-
-/** @type {(held: Held, content: string, size: number, room: number) => string} */
-function fitted(held, content, size, room) {
-  const letters = [...content]
-  while (letters.length > 1 && textWidth(held, `${letters.join("")}…`, size) > room) letters.pop()
-  return letters.length < [...content].length ? `${letters.join("")}…` : content
 }
 
 // What is drawn
@@ -387,10 +382,9 @@ function paint(held, { box, text }, strength, special) {
   const colour = mixed(shades, strength)
   box.setAttribute("fill", strength > 0.03 ? colour : "transparent")
   const plain = special ? quiet : ink
-  text.setAttribute(
-    "fill",
-    strength > 0.03 ? (contrast(colour, ink) >= contrast(colour, page) ? ink : page) : plain,
-  )
+  const [ground, dark, light] = [colour, ink, page].map((each) => brightness(channels(each)))
+  const readable = contrast(ground, dark) >= contrast(ground, light) ? ink : page
+  text.setAttribute("fill", strength > 0.03 ? readable : plain)
 }
 
 // Where a number stands: what is wider than its word would run off the picture at the first and the last.
@@ -614,18 +608,4 @@ function channels(colour) {
   return colour.startsWith("#")
     ? [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16))
     : (colour.match(/\d+/g) ?? []).map(Number)
-}
-
-/** @type {(one: string, other: string) => number} */
-function contrast(one, other) {
-  const [dark, light] = [luminance(one), luminance(other)].sort((left, right) => left - right)
-  return (light + 0.05) / (dark + 0.05)
-}
-
-/** @type {(colour: string) => number} */
-function luminance(colour) {
-  const [red, green, blue] = channels(colour).map((each) =>
-    each / 255 <= 0.04045 ? each / 255 / 12.92 : ((each / 255 + 0.055) / 1.055) ** 2.4,
-  )
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }

@@ -473,6 +473,18 @@ def test_a_text_that_is_cut_fits_its_room(text, room):
     assert cut == text or text_width(cut, 12) <= max(room, text_width("…", 12))
 
 
+@pytest.mark.parametrize("mark", ["[UNK]", "<unk>"])
+def test_where_a_token_has_no_room_its_mark_goes_before_its_word_does(mark):
+    name = f"{mark} Oupss"
+    assert fitted(name, text_width(name, 12), 12) == name == visible(name)
+    assert fitted(name, text_width("Oupss", 12), 12) == "Oupss" == visible(name, 8)
+    assert visible(f"{mark} Oupsssssss", 8) == "Oupssss…"
+    assert (
+        visible(f"{mark} שלום", 8) == fitted(visible(f"{mark} שלום"), text_width("שלום", 12), 12) == "\u2068שלום\u2069"
+    )
+    assert visible(mark, 4)[-1] == "…", "there is no word"
+
+
 def test_right_to_left_text_stays_isolated_when_it_is_cut():
     cut = fitted(visible("שלום" * 5), 60, 12)
     assert (cut[0], cut[-2:]) == ("\u2068", "…\u2069")

@@ -87,7 +87,7 @@ function readableInk(theme, colour) {
 
 // Relative luminance and contrast ratio as in WCAG 2.2.
 /** @type {(colour: Iterable<number>) => number} */
-function brightness(colour) {
+export function brightness(colour) {
   const [red, green, blue] = [...colour].map((channel) => {
     const share = channel / 255
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
@@ -96,7 +96,8 @@ function brightness(colour) {
 }
 
 /** @type {(one: number, other: number) => number} */
-const contrast = (one, other) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
+export const contrast = (one, other) =>
+  (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
 
 // A matrix as a small picture, one pixel a cell; `strengths` gives 0 to 1 for a cell's number.
 /**
@@ -154,10 +155,18 @@ export function prepared(canvas, width, height) {
   return context
 }
 
-// The text, cut at the end so that it fits. What isolates text that runs from right to left stays
-// around it.
-/** @type {(context: Context, text: string, room: number) => string} */
-export function fitted(context, text, room) {
+// The name of a token that is unknown to the model without the mark that says so.
+/** @type {(name: string) => string} */
+function withoutMark(name) {
+  return name.replace(/^(\u2068?)(?:\[UNK\]|<unk>) (?=.)/, "$1")
+}
+
+// The text, cut at the end so that it fits; the mark of an unknown token goes before its word does.
+// What isolates text that runs from right to left stays around it.
+/** @type {(context: Context, whole: string, room: number) => string} */
+export function fitted(context, whole, room) {
+  if (context.measureText(whole).width <= room) return whole
+  const text = withoutMark(whole)
   if (context.measureText(text).width <= room) return text
   const letters = [...text]
   const end = text.startsWith("\u2068") ? "…\u2069" : "…"

@@ -14,7 +14,7 @@ from jaxtyping import Float, UInt8
 
 from viz.explorer.layout import READABLE, SHADES
 from viz.theme import Theme
-from viz.tokens import NOT_XML, spelled
+from viz.tokens import NOT_XML, spelled, without_mark
 
 Length = int | float  # the check of types while testing takes no int for a float
 MIDDLE = 0.35  # of the type's size, from the middle of a line down to where its letters stand
@@ -203,7 +203,11 @@ def _character_width(character: str) -> int:
 
 
 def fitted(text: str, room: Length, size: Length) -> str:
-    """The text, cut at the end so that it fits. What isolates text that runs from right to left stays around it."""
+    """The text, cut at the end so that it fits; the mark of an unknown token goes before its word does.
+
+    What isolates text that runs from right to left stays around it.
+    """
+    text = text if text_width(text, size) <= room else without_mark(text)
     if text_width(text, size) <= room:
         return text
     isolated = text.startswith(_ISOLATE) and text.endswith(_END_ISOLATE)
