@@ -96,12 +96,12 @@ class Model:
 
 
 def models_title(models: Sequence[Model]) -> str:
-    """ "Three models, trained from scratch, 15.8 million parameters."; how many of them, where it is not all."""
+    """ "Three models, trained from scratch, 15.8 million parameters together."; how many of them, if not all."""
     here = sum(model.trained_here() for model in models)
     kept = "trained from scratch, " if here == len(models) else f"{here} of them trained from scratch, " if here else ""
     words = COUNTS[len(models)] if len(models) < len(COUNTS) else f"{len(models):,}"
-    noun = "model" if len(models) == 1 else "models"
-    return f"{words} {noun}, {kept}{round_size(sum(model.parameters for model in models))} parameters."
+    noun, together = ("model", "") if len(models) == 1 else ("models", " together")
+    return f"{words} {noun}, {kept}{round_size(sum(model.parameters for model in models))} parameters{together}."
 
 
 def round_size(count: int) -> str:

@@ -16,8 +16,8 @@ from viz.tokens import counted, decimal, markdown_text, percent, visible
 Pair = Float[np.ndarray, "2"]
 
 NOTHING_ADDED = (
-    "This checkpoint adds no position vectors: equal tokens enter the first layer as equal vectors. The sentence "
-    "above says what it does instead, and “Schemes side by side” draws it."
+    "This checkpoint adds no position vectors: equal tokens enter the first layer as equal vectors. “How to read "
+    "this” says what it does instead, and “Schemes side by side” draws it."
 )
 
 SCHEMES = {

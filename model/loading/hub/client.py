@@ -155,8 +155,8 @@ def refusal(name: HubName, error: Any) -> CheckpointError:
     if isinstance(error, GatedRepoError) or (status in GATED and not isinstance(error, RepositoryNotFoundError)):
         return CheckpointError(gated(repo))
     if isinstance(error, RepositoryNotFoundError) or status == MISSING:
-        private = "whether the token in HF_TOKEN may see it" if token() else "set HF_TOKEN where it is private"
-        return NotOnHub(f"The hub has no model {repo}: check how it is spelt, and {private}.")
+        private = "is shown where the token in HF_TOKEN may see it" if token() else "needs a token in HF_TOKEN"
+        return NotOnHub(f"The hub has no model {repo}: check how it is spelt; one that is private {private}.")
     if status == BUSY:
         return CheckpointError(f"The hub asks for fewer requests: try {repo} again in a few minutes.")
     return CheckpointError(f"The hub answered with status {status}: try {repo} again in a minute.")

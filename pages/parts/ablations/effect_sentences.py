@@ -74,10 +74,10 @@ def needs_none(board: Board) -> str:
 
 
 def norms_aside(board: Board) -> str:
-    """ "norms aside, " where parts were taken out that are not compared."""
+    """ "apart from the norms, " where parts were taken out that are not compared."""
     effects = board.effects.items()
     names = [EXPERIMENTS[name].part for name, effect in effects if effect and not EXPERIMENTS[name].of_text]
-    return f"{', '.join(names)} aside, " if names else ""
+    return f"apart from the {', '.join(names)}, " if names else ""
 
 
 def beside_what(board: Board) -> str:
@@ -131,7 +131,7 @@ def nothing_moves(board: Board, largest: PartEffect) -> str:
         "stream": "the last vectors",
     }[board.outcome.kind]
     points = f"{100 * largest.change:.2g} points when it is taken out {beside_what(board)}"
-    none = f"{norms_aside(board)}none moves {what} by more than {points}"
+    none = f"{norms_aside(board)}no part moves {what} by more than {points}"
     none = none[0].upper() + none[1:]
     if board.kept != NO:
         return f"{none}."

@@ -18,6 +18,7 @@ from pages.parts.state.session import run_again
 from viz.text import card_tables as cards
 from viz.tokens import markdown_text
 
+ASKED_AGAIN = "_asked_again"  # in the session: the model of which the hub was asked anew, until its answer is shown
 POLL = 0.5  # seconds
 REVISION_DIGITS = 7
 DOWNLOAD_HELP = (
@@ -71,7 +72,16 @@ def show_refusal(look: Job) -> None:
     if look.is_unsupported:
         show_way_to_arrays()
     elif look.offer is None:
-        st.button("Ask again", key="ask_again", on_click=hub_jobs().look_again, args=(look.name,))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button("Ask again", key="ask_again", on_click=ask_again, args=(look.name,))
+            if st.session_state.pop(ASKED_AGAIN, "") == str(look.name):
+                st.caption("Asked again just now.", width="content")
+
+
+def ask_again(name: hub.HubName) -> None:
+    """Have the hub asked anew, and say so beside its answer, which may be the same."""
+    hub_jobs().look_again(name)
+    st.session_state[ASKED_AGAIN] = str(name)
 
 
 def show_way_to_arrays() -> None:

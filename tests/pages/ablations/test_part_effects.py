@@ -118,9 +118,9 @@ def test_a_model_without_a_head_is_followed_by_its_last_vectors():
 
 def test_where_nothing_moves_the_page_says_so_and_what_it_means():
     app = opened("break.py", text="bad")
-    assert app.title[0].value == "Norms aside, this text needs no single part of the formula."
+    assert app.title[0].value == "Apart from the norms, this text needs no single part of the formula."
     assert any(
-        "Norms aside, none moves the probability of “negative” (> 99.9 %) by more than 0.02"
+        "Apart from the norms, no part moves the probability of “negative” (> 99.9 %) by more than 0.02"
         in text.value.replace("\u00a0", " ").replace("\\", "")
         for text in app.markdown
     )

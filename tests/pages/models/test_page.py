@@ -155,7 +155,11 @@ def test_what_is_no_id_is_named_as_typed(text):
 def test_a_model_that_is_not_there_can_be_asked_for_again():
     app = ask("org/nothing")
     assert refusals(app)[0].startswith("The hub has no model org/nothing")
-    assert "Ask again" in labels(app)
+    app.button[labels(app).index("Ask again")].click().run()
+    if "Asked again just now." not in texts(app):
+        until(app, lambda app: "Asked again just now." in texts(app))
+    assert refusals(app)[0].startswith("The hub has no model org/nothing"), "the same answer"
+    assert "Asked again just now." not in texts(app.run()), "it is said once"
 
 
 PASTED = {

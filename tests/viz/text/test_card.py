@@ -152,7 +152,8 @@ def test_the_title_counts_the_models_and_their_numbers():
         with safe_open(CHECKPOINTS / name / "model.safetensors", "np") as file:
             numbers += sum(file.get_tensor(key).size for key in file.keys())  # noqa: SIM118 - it is no dict
     assert (
-        card_tables.models_title(both) == f"Two models, trained from scratch, {numbers / 1e6:.1f} million parameters."
+        card_tables.models_title(both)
+        == f"Two models, trained from scratch, {numbers / 1e6:.1f} million parameters together."
     )
     unknown = replace(both[0], card={}, parameters=999)
     assert card_tables.models_title([unknown]) == "One model, 999 parameters."

@@ -132,7 +132,7 @@ def test_a_named_revision_without_safetensors_is_not_answered_with_another(serve
 
 
 def test_what_is_not_there(server):
-    sentence = "The hub has no model org/nothing: check how it is spelt, and set HF_TOKEN where it is private."
+    sentence = "The hub has no model org/nothing: check how it is spelt; one that is private needs a token in HF_TOKEN."
     assert refusal("org/nothing") == sentence
 
 
