@@ -33,7 +33,7 @@ SCRIPT = '''"""{sentence}
 Found by `python -m tests.wander --seed {seed}`, in its first walk.
 """
 
-from tests.random_walk.brought_models import brought_models
+from tests.random_walk.brought_models import brought_models, file_at_hand
 from tests.random_walk.checks import Watch
 from tests.running import chromium, running_app, visitor
 

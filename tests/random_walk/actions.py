@@ -1,7 +1,7 @@
 """The ordinary things that a visitor does on any page, chosen at random.
 
 Controls are found by their role, never by a label of today's frame. Every action is one or more lines of Python that
-name `page`, `watch` and `address`: the line that is run is the line that is printed when it led to a fault.
+name `page`, `watch`, `address` or `file_at_hand`: the line that is run is printed when it led to a fault.
 """
 
 import json
@@ -12,7 +12,7 @@ from random import Random
 
 from playwright.sync_api import ElementHandle, Error, Locator, Page
 
-from tests.random_walk.brought_models import model_names
+from tests.random_walk.brought_models import MINE, UPLOADS, file_at_hand, model_names
 from tests.random_walk.checks import Watch
 
 ACTION_PATIENCE = 5000  # milliseconds for a control to be there, still and uncovered
@@ -71,12 +71,14 @@ class Walk:
     lines: list[str]
     settled: bool = True
     last_text: str = TEXTS[0]
+    uploaded: bool = False  # whether there is a model that nobody else has
 
     def do(self, line: str) -> None:
         """Run one line, and keep it; one that comes too late for its control is kept as a remark."""
         self.lines.append(line)
         try:
-            exec(line, {"page": self.page, "watch": self.watch, "address": self.address})
+            names = {"page": self.page, "watch": self.watch, "address": self.address, "file_at_hand": file_at_hand}
+            exec(line, names)
         except Error:
             self.lines[-1] = f"# came too late: {line}"
             raise
@@ -191,6 +193,14 @@ def open_and_choose(walk: Walk, code: str) -> None:
     walk.do(f"watch.open_list({code}{'' if one and walk.settled else ', answered=False'})")
     options = 'page.get_by_role("option")'
     walk.do("page.keyboard.press('Escape')" if walk.random.random() < 0.1 else f"{walk.pick(options)}.click()")
+
+
+def upload(walk: Walk) -> None:
+    """A file of the visitor's own, where the page takes some: a model, or what is none."""
+    code = walk.pick(f"{MAIN}.locator('[data-testid=stFileUploader] input[type=file]')", seen=False)
+    name = walk.random.choice([MINE, *UPLOADS])
+    walk.uploaded |= name == MINE
+    walk.do(f"{code}.set_input_files(file_at_hand({name!r}))")
 
 
 def choose_in_picture(walk: Walk) -> None:
@@ -327,7 +337,7 @@ def resize(walk: Walk) -> None:
 
 def compare_address(walk: Walk) -> None:
     """Somebody else opens the address."""
-    if not walk.settled:
+    if not walk.settled or walk.uploaded:
         raise NothingThereError("an address that is complete")
     walk.do("watch.address()")
 
@@ -343,6 +353,7 @@ ACTIONS: dict[Callable[[Walk], None], int] = {
     choose_checkpoint: 3,
     choose_in_picture: 5,
     switch: 8,
+    upload: 8,
     fold: 6,
     slide: 4,
     point_at_picture: 6,

@@ -20,6 +20,7 @@ from model import Checkpoint, load_checkpoint
 from pages.parts.state.page_fields import CODEC, FIRST
 from pages.parts.state.selection import LONGEST_TEXT, Selection
 from pages.parts.translate.settings import Options
+from tests.random_walk.brought_models import UPLOADS
 
 RUN_PATIENCE = 60  # seconds that one run of a page may take on a busy machine
 PAGE_PATIENCE = 90  # seconds: a busy machine may take that long to show a page at its address
@@ -290,6 +291,7 @@ def proper_refusal(error: str, values: Mapping[str, Any]) -> bool:
     numbers = [value for key, value in values.items() if key.startswith("number") and value != ""]
     named = [f"“{text}”" for text in typed] + [f" {number:,} " for number in numbers]
     asked = any(value for key, value in values.items() if HUB_FIELD in key)  # nothing that is typed at random is there
+    named += UPLOADS
     refused = asked or NO_HUB in error or any(map(refusable, typed)) or any(value in error for value in named)
     return not PYTHON.search(error) and refused
 

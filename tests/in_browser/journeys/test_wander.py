@@ -181,6 +181,8 @@ def test_a_refusal_is_proper_where_a_field_holds_what_it_refuses():
     assert proper_refusal("A width of 1,024 cannot be shared by 20 heads.", {"number “Heads”": 20})
     assert proper_refusal("The hub cannot be reached, so gpt2 cannot be downloaded.", {})
     assert proper_refusal("The hub cannot be reached.", {"text field “Another model, by its Hugging Face id”": "good"})
+    assert proper_refusal("spoilt.zip is damaged or no plain zip.", {field: "good"})
+    assert not proper_refusal("other.zip is damaged or no plain zip.", {field: "good"})
     assert not proper_refusal("A width of 1,024 cannot be shared by 20 heads.", {"number “Heads”": 8})
     assert not proper_refusal("There is nothing to compute.", {field: "good"})
     assert not proper_refusal("ValueError: nothing", {field: ""})
