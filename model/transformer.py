@@ -1,7 +1,8 @@
 """The Transformer: token table, stacks of blocks, and the head that says something."""
 
 import math
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
@@ -20,6 +21,18 @@ from model.norms import make_norm
 from model.output_heads import POOLINGS, MaskedLMHead
 from model.positions import POSITIONS
 from model.trace import BlockTrace, EmbeddingTrace, StackTrace, Trace
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesideStream:
+    """What the blocks of a stack read beside the stream. ``narrow`` is of the layers that have a window."""
+
+    wide: MaskAndBias
+    narrow: MaskAndBias
+    memory: Float[Tensor, "*batch memory width"] | None = None
+    memory_mask: MaskAndBias | None = None
+    interventions: StackInterventions
+    past: Cache | None = None
 
 
 class Stack(nn.Module):
@@ -57,16 +70,26 @@ class Stack(nn.Module):
         memory_length = past.memory_length if past is not None else None if memory is None else memory.shape[-2]
         interventions = self.interventions(edits, tokens, mask.shape[-1], memory_length, padding_mask)
         embedding = self.embed(ids, tokens, segments, interventions)
-        mask_and_bias, in_window = self.masks_and_biases(tokens, mask, padding_mask, interventions)
+        wide, narrow = self.masks_and_biases(tokens, mask, padding_mask, interventions)
         memory_mask = self.memory_mask(tokens, memory_length, memory_padding_mask, interventions)
-        x, blocks = self.dropout(embedding.total), list[BlockTrace]()
-        for layer, block in enumerate(self.blocks):
-            seen = in_window if layer in self.windowed else mask_and_bias
-            block_past = None if past is None else past.blocks[layer]
-            blocks.append(block(x, seen, memory, memory_mask, interventions.layers[layer], block_past))
-            x = blocks[-1].stream_out
-        final = normed(self.norm, x, interventions.final_norm)
-        return StackTrace(ids=ids, embedding=embedding, blocks=tuple(blocks), final=final)
+        beside = BesideStream(
+            wide=wide, narrow=narrow, memory=memory, memory_mask=memory_mask, interventions=interventions, past=past
+        )
+        blocks = tuple(self.through(self.dropout(embedding.total), beside))
+        final = normed(self.norm, blocks[-1].stream_out, interventions.final_norm)
+        return StackTrace(ids=ids, embedding=embedding, blocks=blocks, final=final)
+
+    def through(
+        self, x: Float[Tensor, "*batch position width"], beside: BesideStream, first: int = 0
+    ) -> Iterator[BlockTrace]:
+        """The stream through the blocks, from one of them on."""
+        for layer in range(first, len(self.blocks)):
+            seen = beside.narrow if layer in self.windowed else beside.wide
+            past = None if beside.past is None else beside.past.blocks[layer]
+            changed = beside.interventions.layers[layer]
+            block = self.blocks[layer](x, seen, beside.memory, beside.memory_mask, changed, past)
+            yield block
+            x = block.stream_out
 
     def interventions(
         self,

@@ -32,11 +32,15 @@ class MeanAblation:
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionInterventions:
+    """In one attention. ``context``: what stands in place of everything that the heads computed; no edit asks for it,
+    measures put it there."""
+
     scale: Scale | None = None
     uniform: Heads | None = None
     overwritten: tuple[tuple[int | None, Overwrite], ...] = ()  # each with its row
     mean_ablated: MeanAblation | None = None
     zero_ablated: Heads | None = None
+    context: Float[Tensor, "*batch head query head_width"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
