@@ -1,5 +1,7 @@
 """The answer without a head, an attention, a weight: what whole passes with the edit that names it say, one by one."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -39,7 +41,9 @@ def expect_said(said: Said, at: tuple[int, ...], outcome: Outcome, before: Trace
         assert said.distance[at] == pytest.approx(outcome_value(outcome, before, after), abs=CLOSE)
         assert np.isnan(said.probability[at])
         return
-    logits = rows_of(after).double().numpy()[list(outcome.rows)]
+    rows = rows_of(after)
+    assert rows is not None
+    logits = rows.double().numpy()[list(outcome.rows)]
     chosen = logits[np.arange(len(logits)), list(outcome.answers)]
     logarithms = chosen - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)) - logits.max(-1)
     assert said.probability[at] == pytest.approx(outcome_value(outcome, before, after), abs=CLOSE)
@@ -130,7 +134,7 @@ def test_the_mean_over_other_texts_takes_the_place_of_a_head():
     means = torch.cat(contexts, dim=1).mean(dim=1)
     torch.testing.assert_close(reference[site], means)
 
-    trace = traced(checkpoint)
+    trace: Any = traced(checkpoint)
     said = head_ablation(checkpoint, trace, baseline="reference", reference=reference).after[site]
     block, read = checkpoint.model.encoder.blocks[1], trace.encoder.blocks[1]
     context = read.self_attention.context.clone()
@@ -148,9 +152,9 @@ def test_the_mean_over_other_texts_takes_the_place_of_a_head():
 def test_what_contradicts_itself_is_refused():
     checkpoint = tiny.checkpoint(labels=("no", "yes"))
     trace = traced(checkpoint)
-    for wrong in ({"baseline": "median"}, {"baseline": "reference"}, {"reference": {}}):
+    for baseline, reference in (("median", None), ("reference", None), ("zero", {})):
         with pytest.raises(ValueError, match="baseline"):
-            head_ablation(checkpoint, trace, **wrong)
+            head_ablation(checkpoint, trace, baseline=baseline, reference=reference)
     with pytest.raises(ValueError, match="no pass of tiny"):
         mean_contexts(checkpoint, [])
     with pytest.raises(ValueError, match="no cross-attention"):
