@@ -6,8 +6,8 @@ Ablation with zero, with the head's own mean over the positions, and with its me
 which belongs to no head, stays.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int
@@ -22,6 +22,7 @@ from model.measures.causes.resumed_pass import (
     attention_at,
     attention_sites,
     final_states,
+    rows_at_once,
 )
 from model.measures.outcome import Outcome, outcome_of
 from model.scores import for_every_head
@@ -59,16 +60,58 @@ def head_ablation(
     """
     if baseline not in ("zero", "mean", "reference") or (baseline == "reference") != (reference is not None):
         raise ValueError(f"baseline: found {baseline!r} and {'a' if reference else 'no'} reference")
-    outcome, after = outcome_of(checkpoint, trace), {}
-    for site in attention_sites(trace):
+    heads = each_attention(checkpoint, trace, baseline=baseline, reference=reference, edits=edits)
+    outcome = outcome_of(checkpoint, trace)
+    return Ablation(outcome=outcome, before=said_before(checkpoint, trace, outcome), after=dict(heads))
+
+
+def each_attention(
+    checkpoint: Checkpoint,
+    trace: Trace,
+    sites: Sequence[SublayerSite] | None = None,
+    *,
+    baseline: str = "zero",
+    reference: MeanContexts | None = None,
+    edits: Edits = NO_EDITS,
+) -> Iterator[tuple[SublayerSite, Said]]:
+    """The same, an attention after the other, of all (None) or of these, for whoever shows how far it is, or stops."""
+    outcome = outcome_of(checkpoint, trace)
+    for site in attention_sites(trace) if sites is None else sites:
         context = attention_at(trace, site).context
         instead = torch.zeros_like(context)
         if baseline == "mean":
             instead = context.mean(dim=-2, keepdim=True).expand_as(context)
         if reference is not None:
             instead = reference[site][:, None].expand_as(context)
-        after[site] = said(checkpoint, trace, outcome, site, one_head_each(context, instead), edits)
-    return Ablation(outcome=outcome, before=said_before(checkpoint, trace, outcome), after=after)
+        yield site, said(checkpoint, trace, outcome, site, one_head_each(context, instead), edits)
+
+
+@torch.no_grad()
+def cumulative_ablation(
+    checkpoint: Checkpoint, trace: Trace, heads: Sequence[HeadSite], *, edits: Edits = NO_EDITS
+) -> Said:
+    """The answer with none of these heads muted, with the first one, the first two … and all of them.
+
+    trace: of this checkpoint, with ``edits``.
+    """
+    model, outcome = checkpoint.model, outcome_of(checkpoint, trace)
+    device = model.embedding.weight.device
+    muted = [replace(edits, muted=edits.muted | frozenset(heads[:count])) for count in range(len(heads) + 1)]
+    source, target = trace.text_stack, trace.decoder if model.config.is_encoder_decoder else None
+    parts, rows = [], rows_at_once(model, trace)
+    for start in range(0, len(muted), rows):
+        batch = muted[start : start + rows]
+        ids = source.ids.to(device).expand(len(batch), -1)
+        segments = None if source.segments is None else torch.tensor(source.segments, device=device).expand_as(ids)
+        passes = model(
+            ids,
+            segments=segments if model.config.segments > 1 else None,
+            target_ids=None if target is None else target.ids.to(device).expand(len(batch), -1),
+            edits=batch,
+            logits=False,
+        )
+        parts.append(said_of(model, outcome, trace, passes.output_stack.final))
+    return joined(parts)
 
 
 def attention_ablation(checkpoint: Checkpoint, trace: Trace, *, edits: Edits = NO_EDITS) -> Ablation:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.measures.comparison import stream_distances
@@ -21,14 +21,15 @@ class Said:
     """What passes say of the answers of an outcome; of several answers, which stand one after the other in a text:
 
     probability: the mean of their probabilities. logit: the mean of their logits. log_probability: the sum of the
-    natural logarithms of their probabilities, that of the whole text. All three are NaN where the outcome is a
-    "stream"; distance is NaN everywhere else: by how much the last stream differs from the outcome's own, as a share of
-    its length.
+    natural logarithms of their probabilities, that of the whole text. turned: whether another answer is the most
+    probable; of several, whether any is. The numbers are NaN where the outcome is a "stream"; distance is NaN elsewhere:
+    by how much the last stream differs from the outcome's own, as a share of its length.
     """
 
     probability: Numbers
     logit: Numbers
     log_probability: Numbers
+    turned: Bool[np.ndarray, "*passes"]
     distance: Numbers
 
     def reshaped(self, *shape: int) -> "Said":
@@ -49,7 +50,9 @@ def said_of(model: Transformer, outcome: Outcome, before: Trace, final: Float[Te
     if outcome.kind == "stream":
         own = before.output_stack.final
         distances = [stream_distances([own], [state])[0] for state in final.float().cpu()]
-        return Said(probability=unknown, logit=unknown, log_probability=unknown, distance=np.array(distances))
+        never = np.zeros(len(final), bool)
+        numbers = {"probability": unknown, "logit": unknown, "log_probability": unknown}
+        return Said(**numbers, turned=never, distance=np.array(distances))
     logits = answer_logits(model, outcome, final).double().cpu()
     answers = torch.tensor(outcome.answers)[None, :, None].expand(len(final), -1, 1)
     chosen = logits.gather(-1, answers)[..., 0]
@@ -58,6 +61,7 @@ def said_of(model: Transformer, outcome: Outcome, before: Trace, final: Float[Te
         probability=logarithms.exp().mean(dim=-1).numpy(),
         logit=chosen.mean(dim=-1).numpy(),
         log_probability=logarithms.sum(dim=-1).numpy(),
+        turned=(logits.argmax(dim=-1) != answers[..., 0]).any(dim=-1).numpy(),
         distance=unknown,
     )
 

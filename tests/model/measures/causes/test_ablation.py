@@ -10,13 +10,14 @@ from model import Checkpoint, Edits, HeadSite, Overwrite, SublayerSite, availabl
 from model.measures.causes import resumed_pass
 from model.measures.causes.ablation import (
     attention_ablation,
+    cumulative_ablation,
     head_ablation,
     mean_contexts,
     weight_ablation,
 )
 from model.measures.causes.answers import Said
 from model.measures.causes.resumed_pass import attention_at, attention_sites
-from model.measures.outcome import Outcome, outcome_of, outcome_value, rows_of
+from model.measures.outcome import Outcome, answers_otherwise, outcome_of, outcome_value, rows_of
 from model.trace import Trace
 from tests import tiny
 from tests.folders import KINDS, make_folders
@@ -47,6 +48,7 @@ def expect_said(said: Said, at: tuple[int, ...], outcome: Outcome, before: Trace
     chosen = logits[np.arange(len(logits)), list(outcome.answers)]
     logarithms = chosen - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)) - logits.max(-1)
     assert said.probability[at] == pytest.approx(outcome_value(outcome, before, after), abs=CLOSE)
+    assert bool(said.turned[at]) == answers_otherwise(outcome, after)
     assert said.logit[at] == pytest.approx(chosen.mean(), abs=CLOSE * max(1, np.abs(logits).max()))
     assert said.log_probability[at] == pytest.approx(logarithms.sum(), abs=CLOSE * max(1, np.abs(logits).max()))
     assert np.isnan(said.distance[at])
@@ -113,6 +115,19 @@ def test_bundled_models_lose_a_head_on_top_of_other_edits(name):
         edits = Edits(muted=two, temperature=2.0, without_residual=kept.without_residual)
         after = checkpoint.trace_again(trace, edits)
         expect_said(ablation.after[SublayerSite(stack, layer, "self")], (3,), ablation.outcome, trace, after)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "bert", "bert-classifier", "bert-bare", "t5"])
+def test_heads_are_muted_one_after_the_other(kind, folders):
+    checkpoint = load_checkpoint(folders[kind], device="cpu")
+    kept = Edits(temperature=1.5)
+    trace = traced(checkpoint, kept)
+    heads = [HeadSite(site.stack, site.layer, 1, site.sublayer) for site in reversed(attention_sites(trace))]
+    said = cumulative_ablation(checkpoint, trace, heads, edits=kept)
+    assert said.turned.shape == (len(heads) + 1,)
+    for count in (0, 1, len(heads)):
+        after = checkpoint.trace_again(trace, Edits(temperature=1.5, muted=frozenset(heads[:count])))
+        expect_said(said, (count,), outcome_of(checkpoint, trace), trace, after)
 
 
 def test_batches_give_what_one_batch_gives(monkeypatch):
