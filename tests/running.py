@@ -308,6 +308,7 @@ PAGES = {
     "Words": ("words", "What does this word mean?"),
     "Inside a head": ("inside", "Where does this one number come from?"),
     "Positions": ("positions", "How does the model know the order of words?"),
+    "Heads that matter": ("heads", "Which heads does this answer depend on?"),
     "Break the formula": ("break", "What is each part of the formula for?"),
     "Translate": ("translate", "Which source words does the model look at?"),
     "Write": ("write", "Which words does the model look at as it writes?"),

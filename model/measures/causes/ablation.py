@@ -88,15 +88,21 @@ def each_attention(
 
 @torch.no_grad()
 def cumulative_ablation(
-    checkpoint: Checkpoint, trace: Trace, heads: Sequence[HeadSite], *, edits: Edits = NO_EDITS
+    checkpoint: Checkpoint,
+    trace: Trace,
+    heads: Sequence[HeadSite],
+    counts: Sequence[int] | None = None,
+    *,
+    edits: Edits = NO_EDITS,
 ) -> Said:
-    """The answer with none of these heads muted, with the first one, the first two … and all of them.
+    """The answer with the first so many of these heads muted; ``counts`` None: with none, one, two … and all of them.
 
     trace: of this checkpoint, with ``edits``.
     """
     model, outcome = checkpoint.model, outcome_of(checkpoint, trace)
     device = model.embedding.weight.device
-    muted = [replace(edits, muted=edits.muted | frozenset(heads[:count])) for count in range(len(heads) + 1)]
+    counts = range(len(heads) + 1) if counts is None else counts
+    muted = [replace(edits, muted=edits.muted | frozenset(heads[:count])) for count in counts]
     source, target = trace.text_stack, trace.decoder if model.config.is_encoder_decoder else None
     parts, rows = [], rows_at_once(model, trace)
     for start in range(0, len(muted), rows):

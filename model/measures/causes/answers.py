@@ -22,8 +22,8 @@ class Said:
 
     probability: the mean of their probabilities. logit: the mean of their logits. log_probability: the sum of the
     natural logarithms of their probabilities, that of the whole text. turned: whether another answer is the most
-    probable; of several, whether any is. The numbers are NaN where the outcome is a "stream"; distance is NaN elsewhere:
-    by how much the last stream differs from the outcome's own, as a share of its length.
+    probable; of several, whether any is. The numbers are NaN where the outcome is a "stream"; else distance is NaN: by
+    how much the last stream differs from the outcome's own, as a share of its length.
     """
 
     probability: Numbers

@@ -58,6 +58,11 @@ NEXT = {
         "Shows what a model that continues a text looks at, and which tokens it chooses from at every step.",
     ),
     "write": NextPage(
+        "heads",
+        "Next: Heads that matter, which ones the answer needs",
+        "Mutes every head of the model once and shows how the answer changes.",
+    ),
+    "heads": NextPage(
         "evidence",
         "Next: How we know, all numbers checked",
         "Compares every kind of number of this model and text with a computation by other code.",

@@ -4,6 +4,7 @@ from pages.parts.ablations import settings as ablations
 from pages.parts.arrays import settings as arrays
 from pages.parts.costs import settings as costs
 from pages.parts.explore import settings as explore
+from pages.parts.heads import settings as heads
 from pages.parts.inside import settings as inside
 from pages.parts.learn import settings as learn
 from pages.parts.mistakes import settings as mistakes
@@ -23,6 +24,7 @@ CODEC = Codec(
         "break": ablations.STATE,
         "translate": translate.STATE,
         "write": write.STATE,
+        "heads": heads.STATE,
         "learn": learn.STATE,
         "mistakes": mistakes.STATE,
         "words": words.STATE,

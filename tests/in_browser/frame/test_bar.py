@@ -410,8 +410,8 @@ def test_share_copies_the_address_and_that_of_the_picture_alone(browser, address
 @pytest.mark.parametrize(
     "title",
     [
-        *("Break the formula", "Explore", "How we know", "Inside a head", "Learn", "Mistakes", "Positions"),
-        *("Translate", "Write"),
+        *("Break the formula", "Explore", "Heads that matter", "How we know", "Inside a head", "Learn", "Mistakes"),
+        *("Positions", "Translate", "Write"),
     ],
 )
 def test_a_picture_to_share_is_a_file_of_its_size(browser, address, title):

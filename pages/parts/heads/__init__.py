@@ -1,0 +1,1 @@
+"""The parts of the page Heads that matter."""

@@ -1,0 +1,200 @@
+"""The answer of a text without each head of one attention, measured a layer at a time and kept for all visitors."""
+
+import csv
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Bool, Float
+
+from model import Checkpoint, Edits, HeadSite, InputError, SublayerSite
+from model.measures.causes.ablation import (
+    MeanContexts,
+    cumulative_ablation,
+    each_attention,
+    mean_contexts,
+    said_before,
+)
+from model.measures.causes.answers import Said
+from model.measures.causes.resumed_pass import attention_sites
+from model.measures.outcome import Outcome, outcome_of
+from model.trace import Trace
+from pages.parts.ablations.part_effects import name_of
+from pages.parts.frame.examples import examples_for
+from pages.parts.heads.settings import HeadsSettings
+from pages.parts.lru_cache import LRUCache
+from pages.parts.passes import trace_key, trace_of
+from pages.parts.shared_cache import checkpoint_key, checkpoint_named
+from pages.parts.state.selection import Selection
+from viz.tokens import counted
+
+NO = Edits()
+CACHE_BYTES, MEANS_BYTES, SAID_BYTES = (
+    4_000_000,
+    2_000_000,
+    4_000,
+)  # about, of what is kept: five arrays of a layer and their key
+AT_ONCE = 0.5  # seconds of measuring before the page shows what there is
+MOST_COUNTS = 40  # passes with more and more heads muted
+MOST_EXAMPLES = 8  # texts whose mean stands in the place of a head
+SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeadEffects:
+    """The heads of one attention. named: the answer in words. Of what is not measured yet a number is NaN.
+
+    probability, or distance where the model predicts nothing: without each head. before: with all.
+    """
+
+    attention: str
+    outcome: Outcome
+    named: str
+    before: float
+    without: Float[np.ndarray, "layer head"]
+    turned: Bool[np.ndarray, "layer head"]
+    layers_left: int
+
+    @property
+    def signed(self) -> bool:
+        """Whether a change has a direction."""
+        return self.outcome.kind != "stream"
+
+    @property
+    def changes(self) -> Float[np.ndarray, "layer head"]:
+        """By how much the answer changes without each head."""
+        return self.without - self.before if self.signed else self.without
+
+    def most(self) -> tuple[int, int]:
+        """The head without which the answer changes most."""
+        sizes = np.nan_to_num(np.abs(self.changes))
+        layer, head = np.unravel_index(int(sizes.argmax()), sizes.shape)
+        return int(layer), int(head)
+
+    def in_order(self) -> list[tuple[int, int]]:
+        """All heads, that with the smallest change first."""
+        sizes = np.abs(self.changes)
+        return sorted(np.ndindex(*sizes.shape), key=lambda site: (sizes[site], site))
+
+    def site(self, place: tuple[int, int]) -> HeadSite:
+        """Where a layer and a head are in the model."""
+        stack, kind = SITES[self.attention]
+        return HeadSite(stack, *place, kind)
+
+    def table(self) -> str:
+        """A line for each head, as CSV; layers and heads count from 1."""
+        written = StringIO()
+        table = csv.writer(written, lineterminator="\n")
+        number = "probability" if self.signed else "distance"
+        table.writerow(["layer", "head", f"{number} with it", f"{number} without it", "another answer is likelier"])
+        for (layer, head), value in np.ndenumerate(self.without):
+            turned = int(self.turned[layer, head])
+            table.writerow([counted(layer), counted(head), repr(self.before), repr(float(value)), turned])
+        return written.getvalue()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curve:
+    """The answer with more and more heads muted, those with the smallest effect first."""
+
+    counts: tuple[int, ...]
+    values: Float[np.ndarray, " count"]
+    turned: Bool[np.ndarray, " count"]
+
+    def kept(self) -> int:
+        """How many heads could be muted before the answer was another for the first time."""
+        first = int(self.turned.argmax()) if self.turned.any() else len(self.counts)
+        return self.counts[max(first - 1, 0)]
+
+
+@st.cache_resource(show_spinner=False)
+def effects_cache() -> LRUCache:
+    """What was measured, of all visitors."""
+    return LRUCache(CACHE_BYTES)
+
+
+@st.cache_resource(show_spinner=False)
+def means_cache() -> LRUCache:
+    """The means over examples: apart, for they are needed while the other cache has a value made."""
+    return LRUCache(MEANS_BYTES)
+
+
+def head_effects(selection: Selection) -> HeadEffects:
+    """The heads of the attention that is looked at: those that are known, and as many more as take half a second."""
+    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
+    attention, baseline = selection.view.attention, selection.of(HeadsSettings).baseline
+    sites = [site for site in attention_sites(trace) if (site.stack, site.sublayer) == SITES[attention]]
+    outcome, key = outcome_of(checkpoint, trace), ("heads", trace_key(selection, NO), attention, baseline)
+    known, start = dict[SublayerSite, Said](), time.monotonic()
+    for site in sites:
+        if (key, site) in effects_cache() or not known or time.monotonic() - start < AT_ONCE:
+            known[site] = said_without(key, site, checkpoint, trace, baseline)
+    heads = max(len(said.turned) for said in known.values())
+    unknown = np.full(heads, np.nan)
+    said = [known.get(site) for site in sites]
+    before = said_before(checkpoint, trace, outcome)
+    signed = outcome.kind != "stream"
+    return HeadEffects(
+        attention=attention,
+        outcome=outcome,
+        named=name_of(checkpoint, outcome),
+        before=float(before.probability if signed else before.distance),
+        without=np.stack([unknown if one is None else one.probability if signed else one.distance for one in said]),
+        turned=np.stack([np.zeros(heads, bool) if one is None else one.turned for one in said]),
+        layers_left=sum(one is None for one in said),
+    )
+
+
+def said_without(key: object, site: SublayerSite, checkpoint: Checkpoint, trace: Trace, baseline: str) -> Said:
+    """The answer without each head of a layer."""
+
+    def measure() -> Said:
+        reference = example_means(checkpoint, trace) if baseline == "reference" else None
+        ((_, said),) = each_attention(checkpoint, trace, [site], baseline=baseline, reference=reference)
+        return said
+
+    said: Said = effects_cache().get((key, site), measure, lambda _: SAID_BYTES)
+    return said
+
+
+def example_means(checkpoint: Checkpoint, trace: Trace) -> MeanContexts:
+    """The mean context of every head over the examples of a checkpoint; of the text itself where none can be read."""
+    config = checkpoint.config
+    size = 12 * config.layers * config.width  # three attentions at most, of four bytes a number
+
+    def measure() -> MeanContexts:
+        return mean_contexts(checkpoint, passes(checkpoint, trace))
+
+    means: MeanContexts = means_cache().get(checkpoint_key(checkpoint.name), measure, lambda _: size)
+    return means
+
+
+def passes(checkpoint: Checkpoint, trace: Trace) -> list[Trace]:
+    """Those of the examples."""
+    traces = []
+    for text in examples_for(checkpoint.name)[:MOST_EXAMPLES]:
+        try:
+            traces.append(checkpoint.trace(text))
+        except InputError:
+            continue
+    return traces or [trace]
+
+
+def curve_of(selection: Selection, effects: HeadEffects) -> Curve:
+    """The answer with more and more heads of the attention muted."""
+    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
+    heads = [effects.site(place) for place in effects.in_order()]
+    counts = counts_of(len(heads))
+    key = ("heads muted", trace_key(selection, NO), tuple(heads))
+    said: Said = effects_cache().get(
+        key, lambda: cumulative_ablation(checkpoint, trace, heads, counts), lambda _: SAID_BYTES + 100 * len(heads)
+    )
+    return Curve(counts=tuple(counts), values=said.probability if effects.signed else said.distance, turned=said.turned)
+
+
+def counts_of(heads: int) -> Sequence[int]:
+    """Every count of muted heads, or as many of them as are measured, evenly."""
+    return sorted({round(share) for share in np.linspace(0, heads, min(heads, MOST_COUNTS) + 1)})

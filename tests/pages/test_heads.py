@@ -1,0 +1,147 @@
+"""The page Heads that matter, without a browser: every number on it against passes with one edit each."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Checkpoint, Edits, HeadSite, load_checkpoint
+from model.measures.outcome import outcome_of, outcome_value
+from model.trace import Trace
+from pages.parts.heads import head_effects
+from tests.pages.test_break import values
+from tests.pages.test_every_page import button, opened
+
+PAGE = "heads.py"
+TEXT = "The film was slow, but I loved it."
+
+
+def numbers(app: AppTest) -> dict[tuple[int, int], float]:
+    """The picture's numbers, by layer and head."""
+    assert not app.exception
+    assert not app.error
+    return {(row["layer"], row["head"]): row["effect"] for row in values(app, 0)}
+
+
+def measured(checkpoint: Checkpoint, trace: Trace, stack: str, kind: str = "self", field: str = "muted") -> np.ndarray:
+    """The change of the answer without each head, of a whole pass with the edit that takes it away."""
+    outcome, blocks = outcome_of(checkpoint, trace), getattr(trace, stack).blocks
+    heads = blocks[0].self_attention.weights.shape[0]
+    before = outcome_value(outcome, trace, trace)
+    changes = np.zeros((len(blocks), heads))
+    for layer, head in np.ndindex(*changes.shape):
+        one = frozenset([HeadSite(stack, layer, head, kind)])
+        edits = Edits(muted=one) if field == "muted" else Edits(averaged=one)
+        changes[layer, head] = outcome_value(outcome, trace, checkpoint.trace_again(trace, edits)) - before
+    return changes
+
+
+def text_of(app: AppTest) -> str:
+    return "\n".join(part.value for part in (*app.title, *app.markdown)).replace("\\", "").replace("\u00a0", " ")
+
+
+@pytest.fixture(scope="module")
+def sentiment() -> np.ndarray:
+    checkpoint = load_checkpoint("sentiment")
+    return measured(checkpoint, checkpoint.trace(TEXT), "encoder")
+
+
+@pytest.mark.parametrize(
+    ("address", "stack", "kind", "field"),
+    [
+        ({"checkpoint": "sentiment"}, "encoder", "self", "muted"),
+        ({"checkpoint": "sentiment", "baseline": "mean"}, "encoder", "self", "averaged"),
+        ({"checkpoint": "stories", "attention": "decoder"}, "decoder", "self", "muted"),
+        ({"checkpoint": "translate-en-fr", "attention": "cross"}, "decoder", "cross", "muted"),
+    ],
+)
+def test_every_cell_is_the_change_of_the_answer_without_that_head(address, stack, kind, field):
+    checkpoint = load_checkpoint(address["checkpoint"])
+    expected = measured(checkpoint, checkpoint.trace(TEXT), stack, kind, field)
+    shown = numbers(opened(PAGE, text=TEXT, **address))
+    assert shown.keys() == set(np.ndindex(*expected.shape))
+    assert [shown[site] for site in sorted(shown)] == pytest.approx(expected.ravel().tolist(), abs=1e-5)
+
+
+def test_the_title_names_the_head_with_the_largest_change_and_the_sentence_counts(sentiment):
+    app = opened(PAGE, text=TEXT)
+    layer, head = np.unravel_index(np.abs(sentiment).argmax(), sentiment.shape)
+    checkpoint = load_checkpoint("sentiment")
+    before = checkpoint.classify(TEXT)["positive"]
+    assert text_of(app).startswith(
+        f"Without head {head + 1} of layer {layer + 1}, the verdict “positive” goes from {100 * before:.1f} % to "
+        f"{100 * (before + sentiment[layer, head]):.1f} %."
+    )
+    large, median = (np.abs(sentiment) >= 0.01).sum(), 100 * np.median(np.abs(sentiment))
+    assert f"Of 32 heads, muted one at a time, {large} heads change it by 1 point or more" in text_of(app)
+    assert f"the median head changes it by {median:.1f} points" in text_of(app)
+
+
+def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(sentiment):
+    order = sorted(np.ndindex(*sentiment.shape), key=lambda site: abs(sentiment[site]))
+    checkpoint = load_checkpoint("sentiment")
+
+    def verdict(count: int) -> str:
+        muted = frozenset(HeadSite("encoder", *site) for site in order[:count])
+        said = checkpoint.classify(TEXT, Edits(muted=muted))
+        return max(said, key=lambda label: said[label])
+
+    first = next(count for count in range(33) if count == 32 or verdict(count + 1) != "positive")
+    needed = 32 - first
+    app = opened(PAGE, text=TEXT)
+    enough = "The head with the largest effect is" if needed == 1 else f"The {needed} heads with the largest effect are"
+    assert f"{enough} enough: with all others muted, the answer stays." in text_of(app)
+    curve = [row["value"] for row in values(app, 1)]
+    assert len(curve) == 33
+    muted = frozenset(HeadSite("encoder", *site) for site in order[:20])
+    assert curve[20] == pytest.approx(checkpoint.classify(TEXT, Edits(muted=muted))["positive"], abs=1e-5)
+
+
+def test_a_head_is_muted_beside_others_and_given_back():
+    app = opened(PAGE, text=TEXT, layer="2", head="5")
+    assert "layer 3, head 6:" in text_of(app).replace("*", "")
+    button(app, "Mute it").click().run()
+    button(app, "Unmute it")
+    two = opened(PAGE, text=TEXT, layer="0", head="3", muted="2.5")
+    button(two, "Mute it").click().run()
+    both = Edits(muted=frozenset([HeadSite("encoder", 2, 5), HeadSite("encoder", 0, 3)]))
+    after = load_checkpoint("sentiment").classify(TEXT, both)["positive"]
+    assert "Muted together: head 4 of layer 1, head 6 of layer 3." in text_of(two)
+    assert f"→ {100 * after:.1f} %" in text_of(two)
+    assert [row["text"] for row in values(two, 0) if row["text"].endswith("×")] != []
+    button(two, "Unmute all").click().run()
+    assert "Muted together" not in text_of(two)
+
+
+def test_the_means_of_the_examples_are_another_baseline():
+    zero, reference = (numbers(opened(PAGE, text=TEXT, baseline=name)) for name in ("zero", "reference"))
+    assert max(abs(zero[site] - reference[site]) for site in zero) > 0.01
+
+
+def test_a_model_that_takes_longer_shows_what_there_is_and_goes_on(monkeypatch):
+    monkeypatch.setattr(head_effects, "AT_ONCE", 0.0)
+    head_effects.effects_cache.clear()
+    app = opened(PAGE, text="A cat sleeps.")
+    assert app.title[0].value == "Which heads does this answer depend on?"
+    assert "Muting one head after the other" in text_of(app)
+    monkeypatch.setattr(head_effects, "AT_ONCE", 60.0)
+    assert text_of(app.run()).startswith("Without head")
+
+
+def test_the_file_has_every_head_with_all_digits(sentiment):
+    checkpoint = load_checkpoint("sentiment")
+    effects = head_effects.HeadEffects(
+        attention="encoder",
+        outcome=outcome_of(checkpoint, checkpoint.trace(TEXT)),
+        named="positive",
+        before=0.9,
+        without=sentiment + 0.9,
+        turned=np.zeros(sentiment.shape, bool),
+        layers_left=0,
+    )
+    rows = list(csv.DictReader(io.StringIO(effects.table())))
+    assert len(rows) == 32
+    assert float(rows[9]["probability without it"]) == (sentiment + 0.9)[1, 1]
+    assert (rows[9]["layer"], rows[9]["head"], rows[9]["another answer is likelier"]) == ("2", "2", "0")

@@ -1,0 +1,71 @@
+"""The sentences on heads that matter."""
+
+import numpy as np
+import pytest
+
+from viz.text.head_effects import bars, cell_said, sentence, title
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("kind", "after", "turned", "expected"),
+    [
+        ("label", 0.732, False, "Without head 4 of layer 1, the verdict “good” goes from 93.9 % to 73.2 %."),
+        ("label", 0.4, True, "the verdict “good” goes from 93.9 % to 40.0 %, and another is likelier."),
+        ("next", 0.5, False, "the next token “good” goes from 93.9 % to 50.0 %."),
+        ("masked", 0.5, False, "the masked word “good” goes from 93.9 % to 50.0 %."),
+        ("output", 0.5, True, "the probability of the model’s own output goes from 93.9 % to 50.0 %."),
+        ("stream", 0.25, False, "Without head 4 of layer 1, the last vectors move by 25.0 % of their length."),
+        ("label", 0.935, False, "No single head matters for this answer."),
+        ("stream", 0.005, False, "No single head matters for this answer."),
+    ],
+)
+def test_the_title_says_what_becomes_of_the_answer(kind, after, turned, expected):
+    said = title(kind, "good", 0.939, (0, 3), after, turned=turned).replace("\u00a0", " ")
+    assert said.endswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("needed", "expected"),
+    [
+        (None, ""),
+        (0, " Even with every head muted, the answer stays."),
+        (1, " The head with the largest effect is enough: with all others muted, the answer stays."),
+        (2, " The 2 heads with the largest effect are enough: with all others muted, the answer stays."),
+        (4, " All heads are needed."),
+    ],
+)
+def test_the_sentence_compares_with_the_other_heads(needed, expected):
+    changes = np.array([[-0.2, 0.002], [0.03, -0.001]])
+    said = sentence("label", "good", changes, needed).replace("\u00a0", " ")
+    assert said == (
+        "Of 4 heads, muted one at a time, 2 heads change it by 1 point or more; the median head changes it by 1.6 "
+        f"points.{expected}"
+    )
+
+
+def test_small_changes_are_said_to_be_none():
+    said = sentence("label", "good", np.array([[0.002, -0.004]]), None)
+    assert said == "Muted alone, none of the 2 heads changes the verdict “good” by more than 0.4 points."
+    said = sentence("stream", "", np.array([[0.02, 0.002]]), None).replace("\u00a0", " ")
+    assert "1 head changes it by 1 % or more; the median head changes it by 1.1 %." in said
+
+
+def test_a_cell_says_both_probabilities_and_the_change():
+    def plain(*arguments, **also):
+        return cell_said(*arguments, **also).replace("\u00a0", " ")
+
+    assert plain("label", (0, 3), 0.9392, 0.732, turned=False) == (
+        "layer 1, head 4: 93.92 % → 73.20 % without it, −20.7 points"
+    )
+    assert plain("label", (0, 3), 0.9, 0.4, turned=True).endswith("−50.0 points; another answer is likelier")
+    assert plain("stream", (0, 3), 0.0, 0.25, turned=False).endswith("the last vectors move by 25.00 % of their length")
+    assert plain("label", (1, 0), 0.9, NAN, turned=False) == "layer 2, head 1: not measured yet"
+
+
+def test_bars_are_of_the_largest_changes():
+    drawn = bars("label", 0.9, np.array([[0.5, 0.95]]), [(0, 1), (0, 0)])
+    assert [bar.name for bar in drawn] == ["layer 1, head 1", "layer 1, head 2"]
+    assert [bar.length for bar in drawn] == pytest.approx([1, 0.125])
+    assert [bar.label for bar in drawn] == ["−40.0 points", "+5.0 points"]

@@ -1,0 +1,80 @@
+"""What every head does for an answer: layers × heads, each cell the change of the answer without that head."""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import altair as alt
+import numpy as np
+from jaxtyping import Float
+
+from viz.charts.chart_data import data_of
+from viz.charts.lines import with_page_style
+from viz.explorer.svg.paint import ink_on
+from viz.theme import FONT_SIZE, LIGHT, Theme, colour_at, colour_scale, difference_scale
+from viz.tokens import counted, decimal
+
+CHOSEN = "chosen"
+ROW, AROUND = 34, 44  # pixels
+MOST_SAID = 13  # heads of a layer whose numbers have room in their cells
+
+
+def effect_grid(
+    effects: Float[np.ndarray, "layer head"],
+    said: Mapping[tuple[int, int], str],
+    *,
+    signed: bool,
+    chosen: tuple[int, int] | None = None,
+    muted: Set[tuple[int, int]] = frozenset(),
+    theme: Theme = LIGHT,
+) -> alt.LayerChart:
+    """A cell for every head, coloured by its effect on a scale that ends at the largest of all.
+
+    effects: NaN where it is not measured yet. said: what a cell says in words. signed: whether 0 is the middle of the
+    scale, else its beginning. chosen: the head that is marked at first; the selection parameter is "chosen", with the
+    fields layer and head from 0. muted: marked with a cross. ValueError where words and numbers do not fit together.
+    """
+    if set(said) != set(np.ndindex(*effects.shape)):
+        raise ValueError(f"words for {len(said)} heads, numbers of shape {effects.shape}")
+    most = float(np.nanmax(np.abs(effects), initial=0.0)) or 1.0
+    rows = [row_of(site, effects[site], most, said[site], signed, site in muted, theme) for site in sorted(said)]
+    first = [{"layer": chosen[0], "head": chosen[1]}] if chosen else []
+    pick = alt.selection_point(name=CHOSEN, fields=["layer", "head"], toggle="false", value=first or alt.Undefined)
+    layers, heads = effects.shape
+    base = alt.Chart(data_of(rows)).encode(
+        x=alt.X("head name:O", title="head", sort=None, axis=alt.Axis(labelAngle=0, orient="top", ticks=False)),
+        y=alt.Y("layer name:O", title="layer", sort=[counted(layer) for layer in reversed(range(layers))]),
+        tooltip=[alt.Tooltip("said:N", title="head")],
+        description="said:N",
+    )
+    cells = base.mark_rect(strokeWidth=3, cursor="pointer").encode(
+        fill=alt.Fill("colour:N", scale=None),
+        stroke=alt.condition(pick, alt.value(theme.text), alt.value(theme.background)),
+    )
+    numbers = base.mark_text(fontSize=FONT_SIZE - 3, aria=False).encode(
+        text="text:N", color=alt.Color("ink:N", scale=None)
+    )
+    shown = [cells.add_params(pick), *([numbers] if heads <= MOST_SAID or muted else [])]
+    drawn = alt.LayerChart(layer=shown).properties(width="container", height=AROUND + ROW * layers)
+    return with_page_style(drawn, theme, framed=False)
+
+
+def row_of(
+    site: tuple[int, int], effect: float, most: float, said: str, signed: bool, muted: bool, theme: Theme
+) -> dict[str, Any]:
+    """One head: its names, its colour, and what stands in its cell."""
+    known = bool(np.isfinite(effect))
+    stops = difference_scale(theme) if signed else colour_scale(theme.weights)
+    colour = colour_at(stops, effect / most) if known else theme.grid
+    text = decimal(100 * effect, "+.1f" if signed else ".1f")
+    text = "0.0" if text in ("+0.0", "−0.0") else text
+    return {
+        "layer": site[0],
+        "head": site[1],
+        "layer name": counted(site[0]),
+        "head name": counted(site[1]),
+        "effect": float(effect) if known else None,
+        "said": said,
+        "colour": colour,
+        "ink": ink_on(theme, colour),
+        "text": ("" if not known else text) + (" ×" if muted else ""),
+    }
