@@ -14,7 +14,7 @@ from pages.parts.frame.theme import theme
 from pages.parts.heads.head_effects import AT_ONCE, Curve, HeadEffects, curve_of, head_effects
 from pages.parts.heads.settings import BASELINES, HeadsSettings
 from pages.parts.passes import edits_of, provenance_of, trace_of
-from pages.parts.prediction import change_of
+from pages.parts.prediction import change_of, no_prediction
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
@@ -78,7 +78,6 @@ CURVE_HELP = (
     "choice of heads may keep the answer with fewer."
 )
 CSV_HELP = "Every head with the answer's probability without it, with all digits."
-NONE_FOUND = "This model makes no prediction for this text; the last vectors are compared."
 
 
 def show() -> None:
@@ -94,6 +93,7 @@ def show() -> None:
         show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if title else None)
         if effects is not None:
             show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
+            show_why_vectors(selection)
             address_notice()
     if effects is None:
         return
@@ -111,6 +111,12 @@ def show() -> None:
         show_curve(effects, curve_of(selection, effects))
     offer_files(selection, effects)
     next_page_link("heads")
+
+
+def show_why_vectors(selection: Selection) -> None:
+    """Why there is no answer to follow, where there is none."""
+    if reason := no_prediction(checkpoint_named(selection.checkpoint), trace_of(selection, Edits())):
+        st.caption(markdown_text(f"{reason}. The picture compares the last vectors."))
 
 
 def measured(selection: Selection) -> tuple[Selection, HeadEffects]:

@@ -38,7 +38,9 @@ def effect_grid(
     most = float(np.nanmax(np.abs(effects), initial=0.0)) or 1.0
     rows = [row_of(site, effects[site], most, said[site], signed, site in muted, theme) for site in sorted(said)]
     first = [{"layer": chosen[0], "head": chosen[1]}] if chosen else []
-    pick = alt.selection_point(name=CHOSEN, fields=["layer", "head"], toggle="false", value=first or alt.Undefined)
+    pick = alt.selection_point(
+        name=CHOSEN, fields=["layer", "head"], toggle="false", empty=False, value=first or alt.Undefined
+    )
     layers, heads = effects.shape
     base = alt.Chart(data_of(rows)).encode(
         x=alt.X("head name:O", title="head", sort=None, axis=alt.Axis(labelAngle=0, orient="top", ticks=False)),
@@ -46,14 +48,15 @@ def effect_grid(
         tooltip=[alt.Tooltip("said:N", title="head")],
         description="said:N",
     )
-    cells = base.mark_rect(strokeWidth=3, cursor="pointer").encode(
-        fill=alt.Fill("colour:N", scale=None),
-        stroke=alt.condition(pick, alt.value(theme.text), alt.value(theme.background)),
+    cells = base.mark_rect(stroke=theme.background, strokeWidth=3, cursor="pointer").encode(
+        fill=alt.Fill("colour:N", scale=None)
     )
     numbers = base.mark_text(fontSize=FONT_SIZE - 3, aria=False).encode(
         text="text:N", color=alt.Color("ink:N", scale=None)
     )
-    shown = [cells.add_params(pick), *([numbers] if heads <= MOST_SAID or muted else [])]
+    # Drawn last: no neighbour hides a side of it.
+    ring = base.transform_filter(pick).mark_rect(fillOpacity=0, stroke=theme.text, strokeWidth=3, aria=False)
+    shown = [cells.add_params(pick), *([numbers] if heads <= MOST_SAID or muted else []), ring]
     drawn = alt.LayerChart(layer=shown).properties(width="container", height=AROUND + ROW * layers)
     return with_page_style(drawn, theme, framed=False)
 

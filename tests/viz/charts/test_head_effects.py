@@ -45,9 +45,9 @@ def test_sizes_without_a_sign_begin_at_the_pages_colour():
 def test_many_heads_have_no_room_for_numbers():
     many = np.zeros((2, 20))
     spec = effect_grid(many, dict.fromkeys(np.ndindex(2, 20), "x"), signed=True).to_dict()
-    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect"]
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "rect"], "cells, and the ring"
     spec = effect_grid(many, dict.fromkeys(np.ndindex(2, 20), "x"), signed=True, muted={(0, 3)}).to_dict()
-    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text"], "the cross has to be seen"
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text", "rect"], "the cross has to be seen"
 
 
 def test_words_for_other_heads_are_refused():
