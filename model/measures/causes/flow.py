@@ -37,8 +37,19 @@ def moved_vectors(module: MultiHeadAttention, attention: AttentionTrace) -> Floa
     The bias of the projection, which belongs to no key, is left out. Float64, on the CPU.
     """
     value = for_every_head(attention.value, attention.query.shape[-3]).double()
-    into = module.output.weight.detach().double().cpu().unflatten(1, (len(value), -1))  # (width, head, head_width)
-    return torch.einsum("hkd,whd->hkw", value, into)
+    return torch.einsum("hkd,whd->hkw", value, output_by_head(module, len(value)))
+
+
+def output_by_head(module: MultiHeadAttention, heads: int) -> Float[Tensor, "width head head_width"]:
+    """The output projection, cut into what it makes of each head; float64, on the CPU."""
+    return module.output.weight.detach().double().cpu().unflatten(1, (heads, -1))
+
+
+@torch.no_grad()
+def head_outputs(module: MultiHeadAttention, attention: AttentionTrace) -> Float[Tensor, "head query width"]:
+    """What each head adds to each query's stream; with the bias of the projection they sum to the output. Float64."""
+    context = attention.context.double()
+    return torch.einsum("hqd,whd->hqw", context, output_by_head(module, len(context)))
 
 
 def moved_norms(module: MultiHeadAttention, attention: AttentionTrace) -> Float[Tensor, "head query key"]:
