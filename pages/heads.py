@@ -11,7 +11,14 @@ from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
-from pages.parts.heads.head_effects import AT_ONCE, Curve, HeadEffects, curve_of, head_effects
+from pages.parts.heads.head_effects import (
+    AT_ONCE,
+    Curve,
+    HeadEffects,
+    curve_of,
+    direct_part,
+    head_effects,
+)
 from pages.parts.heads.settings import BASELINES, HeadsSettings
 from pages.parts.passes import edits_of, provenance_of, trace_of
 from pages.parts.prediction import change_of, no_prediction
@@ -76,6 +83,11 @@ CURVE_TITLE = "The fewest heads that keep the answer"
 CURVE_HELP = (
     "Heads are muted one after the other, that with the smallest effect first, on the model's own answer. A better "
     "choice of heads may keep the answer with fewer."
+)
+DIRECT_HELP = (
+    "The logit is the score from which the answer's probability is made. It is the sum of what the embedding, every "
+    "head and every feed-forward layer add to the stream, if every norm divides by what it divides by in this pass "
+    "(direct logit attribution)."
 )
 CSV_HELP = "Every head with the answer's probability without it, with all digits."
 
@@ -220,6 +232,8 @@ def show_chosen(selection: Selection, effects: HeadEffects) -> None:
         alone = one_head_on(selection, layer, head, heads) | {"layer": layer, "head": head, "query": None, "key": None}
         page_link("See where it looks", "explore", EXPLORE_HELP, **alone)
         page_link("Inside this head", "inside", INSIDE_HELP, layer=layer, head=head, query=None, key=None)
+    if (parts := direct_part(selection, effects.attention, site)) is not None:
+        st.caption(sentences.direct(*parts), help=DIRECT_HELP)
     if muted := sorted(muted_heads(selection)):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(markdown_text(say_muted(selection, muted)), width="content")

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Checkpoint, Edits, HeadSite, load_checkpoint
+from model.measures.causes.contributions import Part, logit_parts
 from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.heads import head_effects
@@ -113,6 +114,19 @@ def test_a_head_is_muted_beside_others_and_given_back():
     assert [row["text"] for row in values(two, 0) if row["text"].endswith("×")] != []
     button(two, "Unmute all").click().run()
     assert "Muted together" not in text_of(two)
+
+
+def test_what_the_chosen_head_adds_directly_is_its_part_of_the_logit():
+    checkpoint = load_checkpoint("stories")
+    trace = checkpoint.trace(TEXT)
+    part = logit_parts(checkpoint, trace)[Part("self", 4, 6)]
+    assert trace.logits is not None
+    app = opened(PAGE, checkpoint="stories", text=TEXT, layer="4", head="6")
+    (said,) = [caption.value for caption in app.caption if "directly" in caption.value]
+    expected = f"It adds {part:+.2f} directly to the answer's logit, which is {float(trace.logits[-1].max()):.2f}."
+    assert said.replace("−", "-").startswith(expected)
+    translator = opened(PAGE, checkpoint="translate-en-fr", text=TEXT)  # its encoder's heads have no direct part
+    assert not [caption for caption in translator.caption if "directly" in caption.value]
 
 
 def test_the_means_of_the_examples_are_another_baseline():

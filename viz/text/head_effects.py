@@ -95,6 +95,14 @@ def cell_said(kind: str, site: tuple[int, int], before: float, after: float, *, 
     return f"{name}: {percent(before, 2)} → {percent(after, 2)} without it, {points(after - before)}{other}"
 
 
+def direct(part: float, logit: float) -> str:
+    """ "It adds +0.42 of the answer's logit, 3.10, directly; …": plain text."""
+    return (
+        f"It adds {decimal(part, '+.2f')} directly to the answer's logit, which is {decimal(logit, '.2f')}. What else "
+        "changes without it comes by way of later layers."
+    )
+
+
 def bars(kind: str, before: float, without: Changes, order: Sequence[tuple[int, int]], most: int = 6) -> list[Bar]:
     """The heads with the largest effect, the largest first."""
     changes = without if kind == "stream" else without - before

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.text.head_effects import bars, cell_said, sentence, title
+from viz.text.head_effects import bars, cell_said, direct, sentence, title
 
 NAN = float("nan")
 
@@ -62,6 +62,10 @@ def test_a_cell_says_both_probabilities_and_the_change():
     assert plain("label", (0, 3), 0.9, 0.4, turned=True).endswith("−50.0 points; another answer is likelier")
     assert plain("stream", (0, 3), 0.0, 0.25, turned=False).endswith("the last vectors move by 25.00 % of their length")
     assert plain("label", (1, 0), 0.9, NAN, turned=False) == "layer 2, head 1: not measured yet"
+
+
+def test_what_a_head_adds_directly_is_said_beside_the_logit():
+    assert direct(-0.416, 3.1).startswith("It adds −0.42 directly to the answer's logit, which is 3.10.")
 
 
 def test_bars_are_of_the_largest_changes():
