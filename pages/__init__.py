@@ -35,7 +35,7 @@ from pages.parts.state.session import (
     remember,
     take_back,
 )
-from pages.parts.widgets.pressed_link import press_link
+from pages.parts.widgets.pressed_link import end_lead, press_link
 from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parent
@@ -104,8 +104,10 @@ def frame(page: str) -> None:
         st.rerun()
     st.session_state["_at"] = page
     st.session_state[FINDING] = {}
+    end_lead(page)
     remember(current_selection())
     if page == MODELS:
+        st.session_state.pop(ASKED_MODEL, None)  # it is asked for here
         return
     for name in (OPENS, ASKED_ON):  # whoever has gone on does not want to be fetched
         st.session_state.pop(name, None)
@@ -144,7 +146,7 @@ def show_bar(selection: Selection, among: Sequence[str] | None = None) -> None:
     )
     with st.container(key="bar_frame"):
         bar(state, TAKERS)
-    if hub_id := st.session_state.pop(ASKED_MODEL, ""):
+    if hub_id := st.session_state.get(ASKED_MODEL, ""):
         st.session_state[ASKED_ON] = st.session_state["_at"]
         press_link(MODELS, address_of(MODELS, get=hub_id))
 

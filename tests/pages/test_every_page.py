@@ -107,7 +107,7 @@ SEEN = {  # text and model on the way through all pages, for whoever has chosen 
     "break": (EXAMPLES[0], "sentiment"),
     "translate": (SENTENCES[0], "translate-en-fr"),
     "write": (BEGINNINGS[0], "stories"),
-    "heads": (EXAMPLES[0], "sentiment"),
+    "heads": (BEGINNINGS[0], "stories"),
     "evidence": (BEGINNINGS[0], "stories"),
     "checkpoints": None,  # it has no bar
     "arrays": None,  # nor has it

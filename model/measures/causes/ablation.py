@@ -179,7 +179,12 @@ def weights_removed(attention: AttentionTrace, head: int, cells: Int[Tensor, "ce
 
 
 def said(
-    checkpoint: Checkpoint, trace: Trace, outcome: Outcome, site: SublayerSite, contexts: Contexts, edits: Edits
+    checkpoint: Checkpoint,
+    trace: Trace,
+    outcome: Outcome,
+    site: SublayerSite,
+    contexts: Contexts,
+    edits: Edits = NO_EDITS,
 ) -> Said:
     """What the passes say in which one attention has these contexts."""
     states = final_states(checkpoint.model, trace, site, contexts, edits)

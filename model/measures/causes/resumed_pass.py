@@ -20,6 +20,7 @@ from model.transformer import BesideStream, Stack, Transformer
 
 BATCH_BYTES = 96 << 20  # of what a batch of passes holds at its widest; more rows are no faster on two cores
 Contexts = Float[Tensor, "row head query head_width"]
+Streams = Float[Tensor, "row position width"]
 
 
 def attention_at(trace: Trace, site: SublayerSite) -> AttentionTrace:
@@ -62,22 +63,39 @@ def final_states(
         yield final_state(model, trace, site, batch.to(model.embedding.weight.device), edits)
 
 
+@torch.no_grad()
+def final_of_streams(
+    model: Transformer, trace: Trace, site: SublayerSite, streams: Streams, edits: Edits = NO_EDITS
+) -> Iterator[Float[Tensor, "row position width"]]:
+    """The same if these were the streams that enter the layer of ``site``."""
+    for batch in streams.split(rows_at_once(model, trace)):
+        yield resumed(model, trace, site, batch.to(model.embedding.weight.device), None, edits)
+
+
 def final_state(
     model: Transformer, trace: Trace, site: SublayerSite, contexts: Contexts, edits: Edits
 ) -> Float[Tensor, "row position width"]:
-    """The same for as many rows as fit into one batch."""
+    """What the head would read with these contexts, for as many rows as fit into one batch."""
+    stream = in_rows(stack_at(trace, site).blocks[site.layer].stream_in, contexts)
+    return resumed(model, trace, site, stream, contexts, edits)
+
+
+def resumed(
+    model: Transformer, trace: Trace, site: SublayerSite, stream: Streams, contexts: Contexts | None, edits: Edits
+) -> Float[Tensor, "row position width"]:
+    """The rest of the passes from the layer of ``site`` on, which these streams enter."""
     stack = model.encoder if site.stack == "encoder" else model.decoder
     assert stack is not None
-    stream = in_rows(stack_at(trace, site).blocks[site.layer].stream_in, contexts)
-    memory = None if site.stack == "encoder" or trace.encoder is None else in_rows(trace.encoder.final, contexts)
+    memory = None if site.stack == "encoder" or trace.encoder is None else in_rows(trace.encoder.final, stream)
     beside = beside_stream(stack, stream, memory, edits)
-    interventions = with_contexts(beside.interventions, site, contexts)
-    final = end_of(stack, stream, replace(beside, interventions=interventions), site.layer)
+    if contexts is not None:
+        beside = replace(beside, interventions=with_contexts(beside.interventions, site, contexts))
+    final = end_of(stack, stream, beside, site.layer)
     if site.stack == "decoder" or model.decoder is None:
         return final
     assert trace.decoder is not None
-    stream = in_rows(trace.decoder.blocks[0].stream_in, contexts)
-    return end_of(model.decoder, stream, beside_stream(model.decoder, stream, final, edits))
+    target = in_rows(trace.decoder.blocks[0].stream_in, stream)
+    return end_of(model.decoder, target, beside_stream(model.decoder, target, final, edits))
 
 
 def rows_at_once(model: Transformer, trace: Trace) -> int:
@@ -91,9 +109,9 @@ def rows_at_once(model: Transformer, trace: Trace) -> int:
     return max(1, BATCH_BYTES // most)
 
 
-def in_rows(stream: Float[Tensor, "position width"], contexts: Contexts) -> Float[Tensor, "row position width"]:
+def in_rows(stream: Float[Tensor, "_ width"], batch: Float[Tensor, "row ..."]) -> Float[Tensor, "row _ width"]:
     """A stream of the trace for every row of a batch, on its device."""
-    return stream.to(contexts).expand(len(contexts), -1, -1)
+    return stream.to(batch).expand(len(batch), -1, -1)
 
 
 def beside_stream(

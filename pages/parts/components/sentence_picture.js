@@ -391,7 +391,7 @@ function paint(held, { box, text }, strength, special) {
 /** @type {(held: Held, at: Spot["number"], number: SVGElement) => number} */
 function inside(held, at, number) {
   if (at.anchor !== "middle") return at.x
-  const half = textWidth(held, number.textContent ?? "", SMALL) / 2
+  const half = textWidth(held, number.textContent ?? "", SMALL) / 2 + 1 // edges are softened
   return Math.max(half, Math.min(at.x, held.plan.width - half))
 }
 

@@ -15,4 +15,4 @@ class HeadsSettings:
     baseline: str = address_field(BASELINES[0], one_of(BASELINES))
 
 
-STATE = PageState(settings=HeadsSettings)
+STATE = PageState(settings=HeadsSettings, follows=True)

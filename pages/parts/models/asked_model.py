@@ -104,20 +104,18 @@ def open_when_here(listing: hub.Listing) -> None:
 
 
 def show_here(name: hub.HubName) -> None:
-    """A model that is here: it opens by itself for whoever has waited for it."""
+    """A model that is here."""
     row = st.container(horizontal=True, vertical_alignment="center")
     with row:
         st.markdown(f"{short(name)} is here.", width="content")
         page = page_to_open(str(name))
         label = "Open in Explore" if page == FIRST else "Open on the page you came from"
         page_link(label, page, HERE_HELP, **opened_with(str(name)))
-    open_if_awaited(str(name))
 
 
 def open_if_awaited(name: str) -> None:
-    """Open a model, if this visitor has waited for it, once."""
+    """Open a model, if this visitor has waited for it: in every run of this page until the visitor has left it."""
     if st.session_state.get(OPENS) == name and is_here(name):
-        del st.session_state[OPENS]
         page = page_to_open(name)
         press_link(page, address_of(page, **opened_with(name)))
 

@@ -1,11 +1,13 @@
 """The page Models: another model by its id from a hub on this machine, by files, by a folder, and every refusal."""
 
+import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qsl
 
 import jaxtyping
 import numpy as np
@@ -21,7 +23,7 @@ from pages.parts.models.small_models import nearest_to
 from tests import reference, tiny
 from tests.hub_server import Switches, commit_of, hub_server
 from tests.kinds import BERT, GPT2
-from tests.pages.test_every_page import opened, picture
+from tests.pages.test_every_page import component, opened, picture
 
 PAGE = "checkpoints.py"
 ID = "get"
@@ -338,3 +340,22 @@ def test_several_zips_at_once_are_a_model_each_and_a_refusal_among_them_is_not_l
     names = [header.value.partition("\\-")[0] for header in app.header]
     assert {"writer", "reader"} <= set(names)
     assert len([link for link in app.get("page_link") if link.proto.label == "On"]) == 1
+
+
+def test_a_run_that_comes_before_the_browser_has_pressed_the_link_keeps_it_and_presses_it_once(folders):
+    app = ask("org/writer")
+    next(button for button in app.button if button.label.startswith("Download ")).click().run()
+    until(app, lambda app: bool(leads(app)))
+    first = leads(app)
+    assert leads(app.run()) == first
+    assert leads(app.run()) == first, "the same press"
+    (address,) = [link.proto.query_string for link in app.get("page_link") if link.proto.label == "On"]
+    app.query_params.update(dict(parse_qsl(address)))
+    app.switch_page("pages/explore.py").run()
+    assert leads(app.switch_page("pages/checkpoints.py").run()) == [], "whoever comes back stays"
+
+
+def leads(app: Any) -> list[int]:
+    """Which link the browser is told to press, by its number; none where there is no link to press."""
+    lead = component(app, "headlight_pressed_link")
+    return [] if lead is None else [json.loads(lead.json)["time"]]
