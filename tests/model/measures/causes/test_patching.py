@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model import SublayerSite, load_checkpoint
-from model.measures.causes.patching import head_patching, same_places, stream_patching, weight_patching
+from model.measures.causes.patching import head_patching, stream_patching, weight_patching
 from model.measures.causes.resumed_pass import attention_at
 from model.measures.outcome import outcome_of
 from tests import tiny
@@ -32,21 +32,16 @@ def probability(trace: Any, row: int, answer: int) -> float:
     return float(trace.logits[row].double().softmax(-1)[answer])
 
 
-@pytest.mark.parametrize("kind", ["gpt2", "llama", "own"])
-def test_the_whole_stream_from_the_other_pass_gives_its_answer(kind, folders):
-    checkpoint = load_checkpoint(folders[kind], device="cpu")
-    trace, donor = pair(checkpoint)
-    one = checkpoint.trace("dog", target=None)
-    assert len(same_places(trace, donor)) == len(trace.text_stack.ids)
-    short = len(one.text_stack.ids)
-    stack = "decoder" if trace.encoder is None else "encoder"
-    said = stream_patching(checkpoint, trace, donor)[stack]
-    layers, length = said.probability.shape
-    assert (layers, length) == (len(trace.text_stack.blocks), len(trace.text_stack.ids))
-    if stack == "decoder":  # the last position alone is read, and after its last layer's input nothing else is
-        changed = stream_patching(checkpoint, trace, trace)[stack]
-        assert changed.probability == pytest.approx(np.full((layers, length), changed.probability[0, 0]), abs=CLOSE)
-    assert short < length
+def test_a_stream_patched_with_itself_stays():
+    checkpoint = tiny.checkpoint("encoder-decoder")
+    trace, _ = pair(checkpoint)
+    found = stream_patching(checkpoint, trace, trace)
+    before = head_patching(checkpoint, trace, trace).before.probability
+    assert {name: said.probability.shape for name, said in found.items()} == {
+        name: (2, len(getattr(trace, name).ids)) for name in ("encoder", "decoder")
+    }
+    for said in found.values():
+        np.testing.assert_allclose(said.probability, np.full(said.probability.shape, before), atol=CLOSE)
 
 
 def test_one_head_from_the_other_pass_is_what_a_pass_by_hand_gives():
@@ -96,12 +91,13 @@ def test_a_pass_patched_with_itself_stays(kind, folders):
                 np.testing.assert_allclose(getattr(said, name), before, atol=CLOSE)
 
 
-def test_the_last_position_of_a_decoder_carries_the_whole_answer_into_its_last_layer():
+def test_the_whole_stream_of_another_text_gives_its_answer():
     checkpoint = tiny.checkpoint("decoder", layers=1)
     trace, donor = pair(checkpoint)
     every = stream_patching(checkpoint, trace, donor)["decoder"]
     answer = outcome_of(checkpoint, trace).answers[0]
-    assert every.probability[0, 0] != pytest.approx(probability(trace, -1, answer), abs=1e-9)
+    assert every.probability[0, 0] == pytest.approx(probability(trace, -1, answer), abs=CLOSE), "the same word"
+    assert abs(every.probability[0, 1] - probability(trace, -1, answer)) > 1e-4, "dog, and cat"
     alone = checkpoint.trace_ids([5])
     other = checkpoint.trace_ids([7])
     said = stream_patching(checkpoint, alone, other)["decoder"]
