@@ -66,7 +66,7 @@ def final_states(
 @torch.no_grad()
 def final_of_streams(
     model: Transformer, trace: Trace, site: SublayerSite, streams: Streams, edits: Edits = NO_EDITS
-) -> Iterator[Float[Tensor, "row position width"]]:
+) -> Iterator[Float[Tensor, "row _ width"]]:
     """The same if these were the streams that enter the layer of ``site``."""
     for batch in streams.split(rows_at_once(model, trace)):
         yield resumed(model, trace, site, batch.to(model.embedding.weight.device), None, edits)
@@ -82,7 +82,7 @@ def final_state(
 
 def resumed(
     model: Transformer, trace: Trace, site: SublayerSite, stream: Streams, contexts: Contexts | None, edits: Edits
-) -> Float[Tensor, "row position width"]:
+) -> Float[Tensor, "row _ width"]:
     """The rest of the passes from the layer of ``site`` on, which these streams enter."""
     stack = model.encoder if site.stack == "encoder" else model.decoder
     assert stack is not None
