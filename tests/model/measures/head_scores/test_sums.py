@@ -18,6 +18,7 @@ SPECIAL = [True, *[False] * 8, True]
 def test_cells_of_induction_follow_an_earlier_occurrence_of_the_query():
     cells = cell_kinds.induction_cells(sides(TOKENS, special=SPECIAL))
     assert np.argwhere(cells).tolist() == [[4, 2], [7, 2], [7, 5], [8, 3]]
+    assert np.argwhere(cell_kinds.induction_cells(sides(("a", "a", "a")))).tolist() == [[2, 1]], "never itself"
 
 
 def test_between_two_texts_there_is_no_induction():
