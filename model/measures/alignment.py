@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from jaxtyping import Float
 
+from model.trace import StackTrace
+
 Links = frozenset[tuple[int, int]]  # (source word, target word), both from 0
 Reading = tuple[int, ...]  # () all heads of all layers, (layer,) all of a layer, (layer, head) one: their mean
 Words = Sequence[int | None]  # which word each position is a piece of; None: of none
@@ -66,6 +68,18 @@ def word_weights(
 
 def _membership(words: Words, count: int) -> Float[np.ndarray, "word position"]:
     return np.array([[float(word == number) for word in words] for number in range(count)]).reshape(count, len(words))
+
+
+def words_of(stack: StackTrace, spans: list[tuple[int, int]]) -> list[int | None]:
+    """For every position the word that most of its characters are of; None for what was added."""
+    return [None if span is None else covering_word(span, spans) for span in stack.spans or ()]
+
+
+def covering_word(piece: tuple[int, int], spans: list[tuple[int, int]]) -> int | None:
+    """The word that has most of a piece's characters."""
+    shared = [min(piece[1], end) - max(piece[0], start) for start, end in spans]
+    best = max(range(len(shared)), key=shared.__getitem__, default=None)
+    return best if best is not None and shared[best] > 0 else None
 
 
 def produced_words(words: Words) -> list[int | None]:

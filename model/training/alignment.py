@@ -33,8 +33,8 @@ from model.measures.alignment import (
     readings,
     strongest_links,
     word_weights,
+    words_of,
 )
-from model.trace import StackTrace
 from model.training import command_line
 from model.training.data.corpora import lines
 
@@ -78,18 +78,6 @@ def joined_words(words: tuple[str, ...]) -> tuple[str, list[tuple[int, int]]]:
         spans.append((len(text), len(text) + len(word)))
         text += word
     return text, spans
-
-
-def words_of(stack: StackTrace, spans: list[tuple[int, int]]) -> list[int | None]:
-    """For every position the word that most of its characters are of; None for what was added."""
-    return [None if span is None else covering_word(span, spans) for span in stack.spans or ()]
-
-
-def covering_word(piece: tuple[int, int], spans: list[tuple[int, int]]) -> int | None:
-    """The word that has most of a piece's characters."""
-    shared = [min(piece[1], end) - max(piece[0], start) for start, end in spans]
-    best = max(range(len(shared)), key=shared.__getitem__, default=None)
-    return best if best is not None and shared[best] > 0 else None
 
 
 def found_links(checkpoint: Checkpoint, pair: AlignedPair) -> dict[tuple[str, Reading], Links]:

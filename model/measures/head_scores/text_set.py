@@ -35,13 +35,12 @@ def measured_texts(
     texts: Iterable[tuple[int, str]],
     *,
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[tuple[int, SumsByAttention]]:
-    """The number of texts measured so far and their sums, after each of these numbered texts.
+) -> Iterator[SumsByAttention]:
+    """The sums so far, after each of these numbered texts.
 
     A text of which nothing can be measured, as one without any token, is passed over. ``stopped`` is asked before each.
     """
     totals: SumsByAttention = {}
-    count = 0
     for number, text in texts:
         if stopped():
             return
@@ -50,5 +49,4 @@ def measured_texts(
         except InputError:
             continue
         totals = added(totals, sums_of_trace(checkpoint, trace, number))
-        count += 1
-        yield count, totals
+        yield totals

@@ -11,6 +11,7 @@ from model.errors import InputError
 from model.measures.alignment import (
     Counts,
     counts,
+    covering_word,
     diagonal,
     mean_of_reading,
     produced_words,
@@ -19,7 +20,7 @@ from model.measures.alignment import (
     word_weights,
 )
 from model.training import alignment
-from model.training.alignment import AlignedPair, covering_word, figures, found_links, joined_words, read_aligned
+from model.training.alignment import AlignedPair, figures, found_links, joined_words, read_aligned
 
 ROW = {"src": ["The", "dog", "sleeps", "."], "tgt": ["Le", "chien", "dort", "."]}
 LINKS = {"sure": [[0, 0], [1, 1], [3, 3]], "possible": [[2, 2]]}
