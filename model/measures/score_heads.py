@@ -131,13 +131,13 @@ def place(options: argparse.Namespace) -> Path:
 
 
 def summary(scores: HeadScores) -> Iterator[str]:
-    """What was found, a line each: how many heads are of a kind, and the best heads for relations and pronouns."""
+    """What was found, a line each: how many heads lie above the null of a kind, and the best heads for relations and pronouns."""
     for attention, tables in scores.kinds.items():
         for kind, table in tables.items():
             layer, head = divmod(int((table.scores - table.nulls).argmax()), table.scores.shape[1])
             score, null = table.scores[layer, head], table.nulls[layer, head]
-            of_kind = f"{int(table.exceeding.sum())} of {table.scores.size} heads"
-            yield f"{attention}, {kind}: {of_kind}; layer {layer + 1} head {head + 1} {score:.2f}, null {null:.2f}"
+            above = f"{int(table.exceeding.sum())} of {table.scores.size} heads above their null"
+            yield f"{attention}, {kind}: {above}; layer {layer + 1} head {head + 1} {score:.2f}, null {null:.2f}"
     for one in (*scores.syntax, *scores.coreference):
         best = f"layer {one.layer + 1} head {one.head + 1} {100 * one.accuracy:.1f} %, null {100 * one.null:.1f} %"
         yield f"{one.name}, {one.direction}: {best}, {one.rule} {100 * one.baseline:.1f} % of {one.questions:,}"

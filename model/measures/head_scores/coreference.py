@@ -45,7 +45,7 @@ def read_questions(path: Path) -> Iterator[PronounQuestion]:
     for number, line in enumerate(lines(path), start=1):
         try:
             question = question_of(json.loads(line))
-        except (KeyError, TypeError, ValueError, IndexError):
+        except (KeyError, TypeError, ValueError, IndexError, RecursionError):
             raise InputError(f"{path.name}: line {number} holds no pronoun with candidates.") from None
         if question is not None:
             yield question

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from model.checkpoint import Checkpoint
 from model.errors import InputError
-from model.measures.head_scores.coreference import PronounQuestion, coreference_hits, in_halves, read_questions
+from model.measures.head_scores.coreference import TWINS, PronounQuestion, coreference_hits, in_halves, read_questions
 from model.measures.head_scores.gold_hits import HitsByName, added_hits
 from model.measures.head_scores.kind_sums import SumsByAttention, added
 from model.measures.head_scores.repeated_tokens import SEQUENCES, induction_sums
@@ -23,7 +23,6 @@ from model.training.distributed import Share
 TREEBANK = "*-ud-{}.conllu*"
 COREFERENCE = "coref/*.jsonl*"
 LEAST_WORDS = 5  # of a sentence whose heads are to show their kind
-TWINS = 12  # neighbours among the rows of a coreference set that are variants of one sentence, at most
 
 Item = TypeVar("Item")
 Half = tuple[str, str]  # what was asked about, "syntax" or "coreference", and "choice" or "report"

@@ -50,7 +50,7 @@ class KindTable:
 
     @property
     def exceeding(self) -> Bool[np.ndarray, "layer head"]:
-        """Which heads are of this kind: above the null by 0.05 and by three standard errors; none of a single text."""
+        """Which heads lie above their null, by 0.05 and by three standard errors; none of a single text."""
         if self.errors is None:
             return np.zeros(self.scores.shape, bool)
         return self.scores - self.nulls > np.maximum(LEAST_EXCESS, ERRORS * self.errors)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float32, Int32, Int64
@@ -33,7 +33,7 @@ class Example:
     group: str  # examples of one group stay on one side of the validation split
 
 
-def open_text(path: Path) -> TextIO:
+def open_text(path: Path) -> io.TextIOWrapper:
     """A text file, unpacked where its name ends in .gz or .xz."""
     opener = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, io.open)
     return opener(path, "rt", encoding="utf-8", newline="")  # type: ignore[operator]
@@ -70,7 +70,7 @@ def read_examples(path: Path, *, labelled: bool = True, group: str = "group") ->
             yield example(row, f"{path.name}: line {line}", labelled, group)
 
 
-def csv_rows(file: TextIO, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def csv_rows(file: Iterable[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a CSV file with the line that each ends on."""
     reader = csv.DictReader(file, strict=True)
     try:
@@ -80,7 +80,7 @@ def csv_rows(file: TextIO, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         raise InputError(f"{name}: line {reader.line_num}: {error}.") from None
 
 
-def json_rows(file: TextIO, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_rows(file: Iterable[str], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file of JSON lines with their line numbers."""
     for line, text in enumerate(file, start=1):
         if not text.strip():
