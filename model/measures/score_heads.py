@@ -14,6 +14,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import torch
@@ -96,12 +97,14 @@ def head_scores(options: argparse.Namespace, measured: Measurement) -> HeadScore
         for attention, by_kind in measured.kinds.items()
     }
     named = {each.text for tables in kinds.values() for table in tables.values() for each in table.examples}
+    last = max(named, default=-1)
+    up_to_last = takewhile(lambda numbered: numbered[0] <= last, numbered_texts(options))
     return HeadScores(
         command=command_of(options),
         counts=measured.counts,
         stopped=measured.stopped,
         kinds=kinds,
-        texts={number: text[:LONGEST_TEXT] for number, text in numbered_texts(options) if number in named},
+        texts={number: text[:LONGEST_TEXT] for number, text in up_to_last if number in named},
         **{asked: scores_of(measured, asked) for asked in ASKED},
     )
 
@@ -114,7 +117,8 @@ def scores_of(measured: Measurement, asked: str) -> tuple[GoldScore, ...]:
 
 def command_of(options: argparse.Namespace) -> str:
     """The command as it can be typed again, without this machine's folders."""
-    words = ["python", "-m", "model.measures.score_heads", Path(options.checkpoint).name]
+    name = options.checkpoint if local_folder(options.checkpoint) is None else Path(options.checkpoint).name
+    words = ["python", "-m", "model.measures.score_heads", name]
     words += [] if options.data is None else ["--data", "DIR"]
     words += [] if options.texts is None else ["--texts", options.texts.name]
     return shlex.join(words + ([] if options.sentences == SENTENCES else ["--sentences", str(options.sentences)]))
@@ -131,7 +135,7 @@ def place(options: argparse.Namespace) -> Path:
 
 
 def summary(scores: HeadScores) -> Iterator[str]:
-    """What was found, a line each: how many heads lie above the null of a kind, and the best heads for relations and pronouns."""
+    """A line each: how many heads lie above the null of a kind, and the best heads for relations and pronouns."""
     for attention, tables in scores.kinds.items():
         for kind, table in tables.items():
             layer, head = divmod(int((table.scores - table.nulls).argmax()), table.scores.shape[1])

@@ -72,10 +72,23 @@ class HeadScores:
     syntax: tuple[GoldScore, ...]
     coreference: tuple[GoldScore, ...]
 
+    def above_null(self, attention: str, layer: int, head: int) -> tuple[str, ...]:
+        """The kinds whose null a head lies above, the one with the largest excess first."""
+        tables = self.kinds.get(attention, {})
+        excess = {kind: float((table.scores - table.nulls)[layer, head]) for kind, table in tables.items()}
+        kinds = (kind for kind, table in tables.items() if table.exceeding[layer, head])
+        return tuple(sorted(kinds, key=lambda kind: -excess[kind]))
+
 
 def file_of_texts(texts: Path) -> str:
     """The file's name for a set of texts of one's own."""
     return f"head_scores-{texts.stem}.json"
+
+
+def score_files(folder: Path) -> list[str]:
+    """The names of the files of scores in a checkpoint's folder: that of the bundled data first."""
+    names = {path.name for path in folder.glob("head_scores-*.json")}
+    return [*([FILE] if (folder / FILE).exists() else []), *sorted(names)]
 
 
 def kind_table(sums: KindSums) -> KindTable:

@@ -19,10 +19,12 @@ from model.measures.head_scores.interruption import interruptible
 from model.measures.head_scores.kind_sums import sums_of_text
 from model.measures.head_scores.score_file import (
     FILE,
+    HeadScores,
     KindTable,
     file_of_texts,
     kind_table,
     read_head_scores,
+    score_files,
     write_head_scores,
 )
 from model.measures.head_scores.text_set import measured_texts
@@ -82,6 +84,7 @@ def test_the_command_writes_kinds_syntax_and_coreference_and_says_so(folder, dat
     assert scores.kinds["encoder"]["next_token"].texts == 8
     dependents = [one for one in scores.syntax if one.name == "dep"]
     assert [(one.rule, one.baseline, one.questions) for one in dependents] == [("offset +1", 1.0, 40)] * 2
+    assert score_files(folder) == [FILE]
     (pronouns,) = scores.coreference
     assert (pronouns.name, pronouns.rule, pronouns.baseline) == ("few.jsonl", "first candidate", 1.0)
     assert "offset +1 100.0 % of 40" in capsys.readouterr().out
@@ -90,6 +93,7 @@ def test_the_command_writes_kinds_syntax_and_coreference_and_says_so(folder, dat
 def test_texts_of_ones_own_have_a_file_of_their_own_with_examples(folder, texts, monkeypatch):
     run(monkeypatch, folder, "--texts", texts)
     assert read_head_scores(folder) is None
+    assert score_files(folder) == ["head_scores-own.json"]
     scores = read(folder, file_of_texts(texts))
     assert scores.counts == {"own.txt, kinds": 5}
     numbered = dict(enumerate(texts.read_text(encoding="utf-8").split("\n")))
@@ -197,6 +201,21 @@ def test_a_head_lies_above_its_null_by_three_errors_and_visibly():
 
     table = kind_table(text(0.5, 0.11, 0.1) + text(0.6, 0.12, 0.9) + text(0.4, 0.11, 0.1))
     assert table.exceeding.tolist() == [[True, False, False]], "the second hardly, the third in one text alone"
+
+
+def test_the_kinds_of_a_head_are_those_above_their_null_the_most_excessive_first():
+    def table(*scores):
+        return KindTable(
+            texts=2, queries=9, scores=np.array([scores]), nulls=np.full((1, 2), 0.1), errors=np.zeros((1, 2))
+        )
+
+    kinds = {"broad": table(0.3, 0.1), "induction": table(0.9, 0.12), "duplicate": table(0.05, 0.2)}
+    scores = HeadScores(
+        command="", counts={}, stopped=False, kinds={"decoder": kinds}, texts={}, syntax=(), coreference=()
+    )
+    assert scores.above_null("decoder", 0, 0) == ("induction", "broad")
+    assert scores.above_null("decoder", 0, 1) == ("duplicate",)
+    assert scores.above_null("cross", 0, 0) == ()
 
 
 def change(values, path, value):
