@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model import load_checkpoint
+from model.checkpoint import CHECKPOINTS, available_checkpoints, load_checkpoint
 from model.errors import CheckpointError
 from model.loading.checkpoint_files import save_checkpoint
 from model.measures import score_heads
@@ -277,3 +277,16 @@ def scored(tmp_path_factory) -> str:
     options = score_heads.parse([str(folder), "--texts", str(root / "own.txt"), "--device", "cpu"])
     score_heads.score(options)
     return (folder / "head_scores-own.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", available_checkpoints())
+def test_bundled_scores_are_small_and_of_every_head(name):
+    folder = CHECKPOINTS / name
+    scores, config = read(folder), load_checkpoint(name).config
+    assert (folder / FILE).stat().st_size < 100_000
+    assert not scores.stopped
+    sizes = {"encoder": config, "decoder": config.of_decoder(), "cross": config.of_decoder()}
+    for attention, tables in scores.kinds.items():
+        for table in tables.values():
+            assert table.scores.shape == (sizes[attention].layers, sizes[attention].heads)
+    assert bool(scores.syntax) == bool(scores.coreference) == config.has_encoder
