@@ -19,7 +19,8 @@ from model.measures.causes.ablation import (
     said_before,
 )
 from model.measures.causes.answers import Said
-from model.measures.causes.contributions import Part, logit_parts
+from model.measures.causes.contributions import logit_parts
+from model.measures.causes.stream_parts import Part
 from model.measures.causes.resumed_pass import attention_sites
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
