@@ -1,7 +1,7 @@
 """What each head, layer and embedding adds directly to the answer's logit: parts that sum to it.
 
-The stream that the model's head reads is a sum of parts (``stream_parts``), and the way from each to the logit is linear
-with the norms frozen: direct logit attribution, after Elhage et al. 2021, "A Mathematical Framework for Transformer
+The stream that the model's head reads is a sum of parts (``stream_parts``), and with the norms frozen the way from each
+to the logit is linear: direct logit attribution, after Elhage et al. 2021, "A Mathematical Framework for Transformer
 Circuits". A part's way through later heads and layers is theirs: see ``ablation``.
 """
 

@@ -1,10 +1,11 @@
-"""Why a head looks where it does: a score split into what each earlier part wrote into the query's and the key's stream.
+"""Why a head looks where it does: a score by what each earlier part wrote into the query's and the key's stream.
 
-A score is scale · q · k + bias, and q and k are projections of two streams, each the sum of its parts (``stream_parts``).
-With every norm's divisor frozen at what it is in the pass, those of the streams and those of queries and keys, all else
-on the way is linear, the rotation by positions too. So the score is a sum over pairs, a part of the query's stream with a
-part of the key's, and the bias that a position scheme adds: Elhage et al. 2021, "A Mathematical Framework for
-Transformer Circuits", on the QK circuit and on composition. The sum is the score before a cap and before the mask.
+A score is scale · q · k + bias, and q and k are projections of two streams, each the sum of its parts
+(``stream_parts``). With every norm's divisor frozen at what it is in the pass, those of the streams and those of
+queries and keys, all else on the way is linear, the rotation by positions too. So the score is a sum over pairs, a part
+of the query's stream with a part of the key's, and the bias that a position scheme adds: Elhage et al. 2021, "A
+Mathematical Framework for Transformer Circuits", on the QK circuit and on composition. The sum is the score before a
+cap and before the mask.
 
 A softmax sees only differences: what adds the same number to the scores of all keys changes no weight, however large
 the number is. ``relative`` splits the score less the mean of the scores of all keys that the query may see. In a model
@@ -13,9 +14,8 @@ all keys is 0 in it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from jaxtyping import Float, Int
@@ -24,10 +24,8 @@ from torch import Tensor, nn
 from model.attention import MultiHeadAttention
 from model.checkpoint import Checkpoint
 from model.edits import HeadSite, SublayerSite
-from model.measures.causes.flow import output_by_head
 from model.measures.causes.resumed_pass import attention_at
 from model.measures.causes.stream_parts import FrozenStream, Part, by_part, divisor, frozen_stream, undivided
-from model.scores import for_every_head
 from model.trace import AttentionTrace, Trace
 from model.transformer import Stack
 
@@ -36,8 +34,6 @@ Rotation = Callable[[Tensor, Tensor], Tensor]  # of vectors (any, row, head_widt
 Name = TypeVar("Name")
 
 PROJECTION_BIAS, SCORE_BIAS = Part("projection bias"), Part("score bias")
-SIDES = ("query", "key")
-HEADS = ("self", "cross")  # kinds of parts that are heads
 BATCH_BYTES = 64 << 20  # of the vectors of all parts at some positions
 
 
@@ -78,48 +74,6 @@ class ScoreSources:
 def largest(parts: Mapping[Name, float], count: int) -> list[tuple[Name, float]]:
     """The parts with the largest magnitudes, the largest first."""
     return sorted(parts.items(), key=lambda part: -abs(part[1]))[:count]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceStep:
-    """One step back: the largest part of a score above the mean, and where the head that it comes from read it.
-
-    site, query, key: whose score it is. score: above the mean of the keys that the query may see. side: "query" or
-    "key", whose stream the part stands in; value: what it is of the score. read: the position of which the part's head
-    wrote most of it, and read_share: how much; None where the part is no head.
-    """
-
-    site: HeadSite
-    query: int
-    key: int
-    score: float
-    side: str
-    part: Part
-    value: float
-    read: int | None = None
-    read_share: float | None = None
-
-    @property
-    def position(self) -> int:
-        """Where the part was written."""
-        return self.query if self.side == "query" else self.key
-
-    @property
-    def stack(self) -> str:
-        """The stack that it was written in."""
-        return "encoder" if self.side == "key" and self.site.attention == "cross" else self.site.stack
-
-    @property
-    def share(self) -> float:
-        """The part's share of the score above the mean: more than 1 where others take away from it."""
-        return self.value / self.score
-
-    @property
-    def head(self) -> HeadSite | None:
-        """The head that wrote the part, where one did."""
-        if self.part.layer is None or self.part.head is None:
-            return None
-        return HeadSite(self.stack, self.part.layer, self.part.head, self.part.kind)
 
 
 @dataclass(frozen=True)
@@ -247,12 +201,7 @@ def read_streams(checkpoint: Checkpoint, trace: Trace, site: HeadSite) -> tuple[
 
 
 def read_stream(
-    stream: FrozenStream,
-    linear: nn.Linear,
-    head: int,
-    heads: int,
-    norm: nn.Module,
-    rotation: Rotation | None,
+    stream: FrozenStream, linear: nn.Linear, head: int, heads: int, norm: nn.Module, rotation: Rotation | None
 ) -> ReadStream:
     """What one head of a projection reads of a stream."""
     weight = linear.weight.detach().unflatten(0, (heads, -1))[head].double().cpu()
@@ -262,86 +211,13 @@ def read_stream(
 
 def rotation_of(stack: Stack, layer: int) -> Rotation | None:
     """What rotates a layer's queries and keys by their positions."""
-    rotate = partial(stack.positions.rotate, windowed=layer in stack.windowed)
-    if rotate(torch.zeros(1, 1)) is None:
+    windowed = layer in stack.windowed
+    if stack.positions.rotate(torch.zeros(1, 1), windowed=windowed) is None:
         return None
-    return lambda vectors, positions: rotate(vectors, positions)(vectors)
 
+    def rotation(vectors: Tensor, positions: Tensor) -> Tensor:
+        rotate = stack.positions.rotate(vectors, positions, windowed=windowed)
+        assert rotate is not None
+        return rotate(vectors)
 
-@torch.no_grad()
-def read_positions(
-    checkpoint: Checkpoint, trace: Trace, sources: ScoreSources, side: str, part: Part
-) -> Float[Tensor, " position"]:
-    """A head's part of a score, by the positions whose values the head had moved to where the score reads it.
-
-    A head adds Σ α · v · W_O over the positions that it read, so its part is such a sum, too. In a relative score every
-    v · W_O of a key's part is taken less what the head's part is in the mean of the keys; the weights α sum to 1, and
-    so the sum is still the part. ValueError where the part is no head of that side.
-    """
-    site, position = sources.site, sources.query if side == "query" else sources.key
-    streams = dict(zip(SIDES, read_streams(checkpoint, trace, site), strict=True))
-    if part not in streams[side].parts or part.kind not in HEADS:
-        raise ValueError(f"{part} is no head in the {side}'s stream")
-    stack = "encoder" if side == "key" and site.attention == "cross" else site.stack
-    weights, moved = moved_to(checkpoint, trace, HeadSite(stack, part.layer or 0, part.head or 0, part.kind), position)
-    vectors = streams[side].pieces(part, moved, position)
-    attention = attention_of(trace, site)
-    if side == "key":
-        other = streams["query"].by_part(one_hot(sources.query, attention.weights.shape[1]))[1]
-    else:
-        taken = key_shares(attention, site.head, sources.query, sources.key, relative=sources.relative)
-        other = streams["key"].by_part(taken)[1]
-    pieces = float(attention.scale) * vectors @ other.sum(dim=0)
-    return pieces - weights * (pieces.sum() - sources.by(side)[part])
-
-
-def moved_to(
-    checkpoint: Checkpoint, trace: Trace, site: HeadSite, position: int
-) -> tuple[Shares, Float[Tensor, "key width"]]:
-    """The weights of a position's query, and what the head adds to its stream from each key: α · v · W_O."""
-    attention = attention_of(trace, site)
-    module = getattr(getattr(checkpoint.model, site.stack).blocks[site.layer], f"{site.attention}_attention")
-    heads = len(attention.weights)
-    value, weights = for_every_head(attention.value, heads)[site.head], attention.weights[site.head, position].double()
-    moved = value.double() @ output_by_head(module, heads)[:, site.head].T
-    return weights, weights[:, None] * moved
-
-
-@torch.no_grad()
-def followed_back(
-    checkpoint: Checkpoint, trace: Trace, site: HeadSite, query: int, key: int, *, depth: int = 4
-) -> tuple[SourceStep, ...]:
-    """From a score to the head that wrote most of it, on to that head's own score, and so on: at most ``depth`` steps.
-
-    Of each score, above the mean of the keys that the query may see, the largest part of the query's side and that of
-    the key's are taken. Where one of them is a head, or both are, the larger of these is followed to the position of
-    which the head read most of it; else the larger of the two is the last step. Without any step where the query
-    sees a single key, whose score is the mean. trace, ValueError: see ``score_sources``.
-    """
-    steps = list[SourceStep]()
-    while len(steps) < depth:
-        sources = score_sources(checkpoint, trace, site, query, key, relative=True)
-        if sources.score == 0:
-            break
-        steps.append(step := source_step(checkpoint, trace, sources))
-        if step.head is None or step.read is None:
-            break
-        site, query, key = step.head, step.position, step.read
-    return tuple(steps)
-
-
-def source_step(checkpoint: Checkpoint, trace: Trace, sources: ScoreSources) -> SourceStep:
-    """The largest part of a score above the mean, and where its head read it."""
-    towards = 1 if sources.score > 0 else -1  # of a score below the mean, what takes away most
-    candidates = []
-    for side in SIDES:
-        part, value = max(sources.by(side).items(), key=lambda item: towards * item[1])
-        candidates.append((part.kind in HEADS, towards * value, side, part))
-    is_head, size, side, part = max(candidates)
-    found: dict[str, Any] = {"site": sources.site, "query": sources.query, "key": sources.key, "score": sources.score}
-    step = SourceStep(**found, side=side, part=part, value=towards * size)
-    if not is_head:
-        return step
-    pieces = read_positions(checkpoint, trace, sources, side, part)
-    read = int((towards * pieces).argmax())
-    return replace(step, read=read, read_share=float(pieces[read] / pieces.sum()))
+    return rotation

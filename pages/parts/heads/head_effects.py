@@ -20,8 +20,8 @@ from model.measures.causes.ablation import (
 )
 from model.measures.causes.answers import Said
 from model.measures.causes.contributions import logit_parts
-from model.measures.causes.stream_parts import Part
 from model.measures.causes.resumed_pass import attention_sites
+from model.measures.causes.stream_parts import Part
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
 from pages.parts.ablations.part_effects import name_of
