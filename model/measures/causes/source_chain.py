@@ -31,26 +31,21 @@ SIDES = ("query", "key")
 class SourceStep:
     """One step back: the largest part of a score above the mean, and where the head that it comes from read it.
 
-    site, query, key: whose score it is. score: above the mean of the keys that the query may see. side: "query" or
-    "key", whose stream the part stands in; value: what it is of the score. read: the position of which the part's head
-    wrote most of it, and read_share: how much; None where the part is no head.
+    site, query, key: whose score it is. score: above the mean of the keys that the query may see. weight: what the
+    softmax makes of it. side: "query" or "key", whose stream the part stands in; value: what it is of the score. read:
+    the position of which the part's head wrote most of it, and read_share: how much; None where the part is no head.
     """
 
     site: HeadSite
     query: int
     key: int
     score: float
+    weight: float
     side: str
     part: Part
     value: float
     read: int | None = None
     read_share: float | None = None
-
-    @classmethod
-    def of(cls, sources: ScoreSources, side: str, part: Part) -> "SourceStep":
-        """The step to this part."""
-        place = {"query": sources.query, "key": sources.key}
-        return cls(site=sources.site, **place, score=sources.score, side=side, part=part, value=sources.by(side)[part])
 
     @property
     def position(self) -> int:
@@ -75,6 +70,14 @@ class SourceStep:
         return HeadSite(self.stack, self.part.layer, self.part.head, self.part.kind)
 
 
+def step_to(trace: Trace, sources: ScoreSources, side: str, part: Part) -> SourceStep:
+    """The step from a score to a part of it."""
+    site, query, key = sources.site, sources.query, sources.key
+    weight, value = float(attention_of(trace, site).weights[site.head, query, key]), sources.by(side)[part]
+    place = {"query": query, "key": key}
+    return SourceStep(site=site, **place, score=sources.score, weight=weight, side=side, part=part, value=value)
+
+
 @torch.no_grad()
 def read_positions(
     checkpoint: Checkpoint, trace: Trace, sources: ScoreSources, side: str, part: Part
@@ -87,7 +90,7 @@ def read_positions(
     """
     if part.head is None or part not in sources.by(side):
         raise ValueError(f"{part} is no head in the {side}'s stream")
-    step = SourceStep.of(sources, side, part)
+    step = step_to(trace, sources, side, part)
     assert step.head is not None
     weights, moved = moved_to(checkpoint, trace, step.head, step.position)
     streams = dict(zip(SIDES, read_streams(checkpoint, trace, step.site), strict=True))
@@ -152,7 +155,7 @@ def source_step(checkpoint: Checkpoint, trace: Trace, sources: ScoreSources) -> 
         part, value = max(sources.by(side).items(), key=lambda item: towards * item[1])
         candidates.append((part.head is not None, towards * value, side, part))
     _, _, side, part = max(candidates)
-    step = SourceStep.of(sources, side, part)
+    step = step_to(trace, sources, side, part)
     if step.head is None:
         return step
     pieces = read_positions(checkpoint, trace, sources, side, part)
