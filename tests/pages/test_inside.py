@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from model import Edits, HeadSite, load_checkpoint
+from model.measures.causes.source_chain import followed_back
 from model.measures.one_weight import STEPS
 from pages.parts.inside import head_matrices, weight_walk
 from pages.parts.inside.arrow_keys import steps_between
@@ -17,6 +18,8 @@ from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow, opened, typed
 from tests.walk import heading
+from viz.explorer.attention_kinds import kinds_of
+from viz.text.score_sources import title
 from viz.walkthrough.step_sentences import TITLES
 
 PAGE = "inside.py"
@@ -200,7 +203,7 @@ def test_the_parts_of_the_score_are_told_apart_in_the_first_layer_only(encoder):
     assert sum(json.loads(parts.replace("'", '"')).values()) == pytest.approx(float(scaled), abs=1e-5)
     app.selectbox(key="inside_layer").set_value(1).run()
     assert len(whole(app).code) == 0
-    assert any("Only in layer 1" in text.value for text in app.markdown)
+    assert "Where this score comes from" not in [heading.value for heading in app.subheader]
 
 
 def test_the_recheck_shows_both_numbers_and_their_difference(encoder):
@@ -467,3 +470,28 @@ def test_steps_are_the_difference_of_two_sums_and_what_a_page_does_not_send_is_n
     for sent in (None, "3", [3], {"steps": "3"}, {"steps": 1e9}, {"mounted": 1.5}):
         assert steps_between(first, sent) == 0
         assert steps_between(sent, first) == 2
+
+
+def text_of(app: Any) -> str:
+    return "\n".join(text.value for text in whole(app).markdown).replace("\u00a0", " ").replace("\\", "")
+
+
+def test_why_it_looks_there_is_told_of_any_layer_and_leads_to_the_head_that_wrote_it():
+    app = opened(PAGE, text=SENTENCE, step="product", layer="2", head="1", query="3", key="4", opening="0")
+    checkpoint = load_checkpoint("sentiment")
+    trace = checkpoint.trace(SENTENCE)
+    steps = followed_back(checkpoint, trace, HeadSite("encoder", 2, 1), 3, 4)
+    assert steps[0].head is not None
+    assert "Why it looks there" in [heading.value for heading in whole(app).subheader]
+    assert title(steps, {"encoder": kinds_of(trace)["encoder"].queries}).replace("\u00a0", " ").replace(
+        "\\", ""
+    ) in text_of(app)
+    assert f"The parts of each side add up to {steps[0].score:.7g}".replace("-", "−") in text_of(app)
+    whole(app.button(key="step_back_0").click().run())
+    place = [app.selectbox(key=f"inside_{name}").value for name in SITE]
+    assert place == [steps[0].head.layer, steps[0].head.head, steps[0].position, steps[0].read]
+
+
+def test_why_it_looks_there_is_not_told_of_an_edited_pass():
+    app = opened(PAGE, text=SENTENCE, step="product", layer="2", head="1", muted="0.1")
+    assert "take the edits back" in text_of(app)

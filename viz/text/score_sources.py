@@ -7,7 +7,7 @@ happen without a head is another question (``head_effects``).
 from collections.abc import Mapping, Sequence
 
 from model.edits import HeadSite
-from model.measures.causes.score_sources import largest
+from model.measures.causes.score_sources import ScoreSources, largest
 from model.measures.causes.source_chain import SourceStep
 from model.measures.causes.stream_parts import Part
 from viz.explorer.attention_kinds import Text
@@ -26,6 +26,16 @@ HELP = (
     "sees only differences. This is an account of one pass, not an experiment: to see what becomes of the answer "
     "without a head, mute it."
 )
+EDITED = (
+    "This is told of the model as it is. The pass on the screen is edited: take the edits back to see why this head "
+    "looks where it does."
+)
+MASKED = "This query may not see this key, so no score is made of them."
+SIDES = {
+    "query": "By what stands in the query's stream, {}",
+    "key": "By what stands in the key's stream, {}",
+}
+BARS = "part of the score above the mean"
 OTHERS = "all others"
 
 
@@ -40,11 +50,17 @@ def title(steps: Sequence[SourceStep], texts: Mapping[str, Text]) -> str:
     return said[0].upper() + said[1:] + "."
 
 
-def lines(steps: Sequence[SourceStep], texts: Mapping[str, Text]) -> list[str]:
-    """A sentence for each step of the way back, Markdown; none where the title has said that there is nothing."""
+def told(steps: Sequence[SourceStep]) -> list[SourceStep]:
+    """The steps of which there is something to say; none where the title has said that there is nothing."""
     if not steps or abs(steps[0].score) < LEAST:
         return []
-    return [line(step, texts) for step in steps if abs(step.score) >= LEAST]
+    return [step for step in steps if abs(step.score) >= LEAST]
+
+
+def sums(sources: ScoreSources, traced: float) -> str:
+    """That the parts add up to what the pass computed."""
+    whole = decimal(sources.score, ".7g")
+    return f"The parts of each side add up to {whole}; the trace has {decimal(traced, '.7g')}, before a cap."
 
 
 def line(step: SourceStep, texts: Mapping[str, Text]) -> str:

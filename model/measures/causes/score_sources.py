@@ -154,6 +154,15 @@ def score_sources(
     )
 
 
+def traced_score(trace: Trace, site: HeadSite, query: int, key: int, *, relative: bool = False) -> float:
+    """The same score as the pass itself computed it, before a cap. ValueError: see ``score_sources``."""
+    attention = attention_of(trace, site)
+    taken = key_shares(attention, site.head, query, key, relative=relative)
+    row = attention.products[site.head, query].double() * float(attention.scale)
+    row = row if attention.bias is None else row + attention.bias[site.head, query].double()
+    return float(row @ taken)
+
+
 def attention_of(trace: Trace, site: HeadSite) -> AttentionTrace:
     """The attention that a head is in. ValueError where the pass has no such head."""
     stack = trace.encoder if site.stack == "encoder" else trace.decoder

@@ -1,12 +1,16 @@
 """The sentences on why a head looks where it does."""
 
+from typing import Any
+
 import pytest
+import torch
 
 from model.edits import HeadSite
+from model.measures.causes.score_sources import ScoreSources
 from model.measures.causes.source_chain import SourceStep
 from model.measures.causes.stream_parts import Part
 from viz.explorer.attention_kinds import Text
-from viz.text.score_sources import LEAST, bars, line, lines, part_name, title
+from viz.text.score_sources import LEAST, bars, line, part_name, sums, title, told
 
 ONE = {"decoder": Text(stack="decoder", tokens=("The", "cat", "*", "it", "cat"))}
 TWO = {"encoder": Text(stack="encoder", tokens=("a", "dog")), "decoder": Text(stack="decoder", tokens=("un", "chien"))}
@@ -14,7 +18,14 @@ TWO = {"encoder": Text(stack="encoder", tokens=("a", "dog")), "decoder": Text(st
 
 def step(**changes):
     """Head 2 of layer 3, from "it" at "*", led to head 4 of layer 1 by 62 % of a score of 5."""
-    fields = {"site": HeadSite("decoder", 2, 1), "query": 3, "key": 2, "score": 5.0, "weight": 0.9, "side": "key"}
+    fields: dict[str, Any] = {
+        "site": HeadSite("decoder", 2, 1),
+        "query": 3,
+        "key": 2,
+        "score": 5.0,
+        "weight": 0.9,
+        "side": "key",
+    }
     fields |= {"part": Part("self", 0, 3), "value": 3.1, "read": 0, "read_share": 0.97}
     return SourceStep(**(fields | changes))
 
@@ -81,15 +92,23 @@ def test_in_a_model_of_two_stacks_every_part_has_its_own():
     assert other.endswith("was read at “dog”.")
 
 
-def test_every_step_has_a_line_but_where_there_is_nothing_to_explain():
+def test_of_every_step_something_is_told_but_where_there_is_nothing_to_explain():
     last = step(site=HeadSite("decoder", 0, 3), query=2, key=0, part=Part("position"), read=None, read_share=None)
-    assert [plain(said).split(",")[0] for said in lines([step(), last], ONE)] == [
-        "In head 2 of layer 3",
-        "In head 4 of layer 1",
-    ]
-    assert lines([step(score=LEAST / 2)], ONE) == []
-    assert lines([], ONE) == []
+    assert told([step(), last]) == [step(), last]
+    assert told([step(), step(score=LEAST / 2)]) == [step()]
+    assert told([step(score=LEAST / 2), last]) == told([]) == []
     assert "exactly the mean" in title([], ONE)
+
+
+def test_the_sum_of_the_parts_stands_beside_the_score_of_the_pass():
+    cells = torch.tensor([[1.5, -0.25]], dtype=torch.float64)
+    parts: dict[str, Any] = {
+        "query_parts": (Part("token"),),
+        "key_parts": (Part("token"), Part("position")),
+        "score_bias": None,
+    }
+    split = ScoreSources(site=HeadSite("decoder", 0, 0), query=1, key=0, relative=True, cells=cells, **parts)
+    assert sums(split, -1.25000001) == "The parts of each side add up to 1.25; the trace has −1.25, before a cap."
 
 
 def test_bars_are_the_largest_parts_and_the_sum_of_all_others():

@@ -14,6 +14,7 @@ from model.measures.causes.score_sources import (
     ScoreSources,
     largest,
     score_sources,
+    traced_score,
 )
 from model.measures.causes.source_chain import followed_back, read_positions
 from model.measures.causes.stream_parts import Part, frozen_stream
@@ -63,6 +64,7 @@ def test_the_parts_sum_to_the_score_in_every_attention(kind, folders):
         row = scores[head, query]
         for key in row.isfinite().nonzero().flatten().tolist()[-2:]:
             expect_sum(score_sources(checkpoint, trace, site, query, key), float(row[key]))
+            assert traced_score(trace, site, query, key) == pytest.approx(float(row[key]))
             expect_sum(
                 score_sources(checkpoint, trace, site, query, key, relative=True), float(row[key] - row.nanmean())
             )
@@ -91,6 +93,7 @@ def test_a_score_above_the_mean_is_what_the_softmax_sees(positions):
     assert trace.decoder is not None
     weights = trace.decoder.blocks[1].self_attention.weights[2, 4, :5].double()
     sources = score_sources(checkpoint, trace, HeadSite("decoder", 1, 2), 4, 1, relative=True)
+    assert traced_score(trace, sources.site, 4, 1, relative=True) == pytest.approx(sources.score, abs=CLOSE)
     assert sources.score == pytest.approx(float(weights[1].log() - weights.log().mean()), abs=CLOSE)
     assert (sources.score_bias is None) == (positions not in ("alibi", "relative"))
     constant = sources.by("key")[PROJECTION_BIAS]
