@@ -20,6 +20,7 @@ from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow,
 from tests.walk import heading
 from viz.explorer.attention_kinds import kinds_of
 from viz.text.score_sources import title
+from viz.tokens import decimal
 from viz.walkthrough.step_sentences import TITLES
 
 PAGE = "inside.py"
@@ -477,19 +478,31 @@ def text_of(app: Any) -> str:
 
 
 def test_why_it_looks_there_is_told_of_any_layer_and_leads_to_the_head_that_wrote_it():
-    app = opened(PAGE, text=SENTENCE, step="product", layer="2", head="1", query="3", key="4", opening="0")
     checkpoint = load_checkpoint("sentiment")
-    trace = checkpoint.trace(SENTENCE)
-    steps = followed_back(checkpoint, trace, HeadSite("encoder", 2, 1), 3, 4)
-    assert steps[0].head is not None
+    trace: Any = checkpoint.trace(SENTENCE)
+    texts = {"encoder": kinds_of(trace)["encoder"].queries}
+    heads = [(layer, head) for layer in (1, 2) for head in range(8)]
+    ways = ((followed_back(checkpoint, trace, HeadSite("encoder", *head), 3, 4), head) for head in heads)
+    steps, (layer, head) = next(way for way in ways if way[0][0].head and abs(way[0][0].score) > 0.1)
+    app = opened(PAGE, text=SENTENCE, step="product", layer=f"{layer}", head=f"{head}", query="3", key="4")
     assert "Why it looks there" in [heading.value for heading in whole(app).subheader]
-    assert title(steps, {"encoder": kinds_of(trace)["encoder"].queries}).replace("\u00a0", " ").replace(
-        "\\", ""
-    ) in text_of(app)
-    assert f"The parts of each side add up to {steps[0].score:.7g}".replace("-", "−") in text_of(app)
+    assert title(steps, texts).replace("\u00a0", " ").replace("\\", "") in text_of(app)
+    assert f"The parts of each side add up to {decimal(steps[0].score, '.7g')}" in text_of(app)
     whole(app.button(key="step_back_0").click().run())
     place = [app.selectbox(key=f"inside_{name}").value for name in SITE]
+    assert steps[0].head is not None
     assert place == [steps[0].head.layer, steps[0].head.head, steps[0].position, steps[0].read]
+
+
+def test_a_translators_cross_attention_leads_back_into_the_stack_that_wrote_the_part():
+    text, weight = "The small dog sees the old man.", {"layer": "1", "head": "7", "query": "9", "key": "8"}
+    app = opened(PAGE, checkpoint="translate-en-fr", text=text, attention="cross", step="product", **weight)
+    assert "wrote at" in text_of(app)
+    assert whole(app).button(key="step_back_0").label == "Inside head 1 of layer 2 of the decoder"
+    whole(app.button(key="step_back_0").click().run())
+    assert app.selectbox(key="inside_attention").value == "decoder"
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:3]] == [1, 0, 9]
+    assert "Why it looks there" in [heading.value for heading in app.subheader]
 
 
 def test_why_it_looks_there_is_not_told_of_an_edited_pass():

@@ -42,12 +42,11 @@ OTHERS = "all others"
 def title(steps: Sequence[SourceStep], texts: Mapping[str, Text]) -> str:
     """ "“it” looks at “cat” because of what head 4 of layer 1 wrote at “cat” (62 % of the score above the mean)."
 
-    Markdown. texts: of the stacks, by name.
+    With where that head read it; Markdown. texts: of the stacks, by name.
     """
-    if not steps or abs(steps[0].score) < LEAST:
+    if not told(steps):
         return NOTHING.format("close to" if steps else "exactly")
-    said = clause(steps[0], texts)
-    return said[0].upper() + said[1:] + "."
+    return f"{clause(steps[0], texts)}{read(steps[0], texts)}."
 
 
 def told(steps: Sequence[SourceStep]) -> list[SourceStep]:
@@ -64,14 +63,18 @@ def sums(sources: ScoreSources, traced: float) -> str:
 
 
 def line(step: SourceStep, texts: Mapping[str, Text]) -> str:
-    """ "In head 2 of layer 3, “it” looks at “cat” because of …, which that head had read at “The” (97 % of it)."."""
-    read = ""
-    if step.read is not None and step.head is not None and step.read_share is not None:
-        place = token_at(texts[key_stack(step.head)], step.read)
-        more = step.read_share > ALL
-        read = f"; {'more than all' if more else said_share(step.read_share)} of that was read at {place}"
-        read += ", and what was read elsewhere takes from it" if more else ""
-    return f"In {head_name(step.site, texts)}, {clause(step, texts)}{read}."
+    """The same of a step further back: "In head 4 of layer 1, “cat” looks at “The” because of …"."""
+    return f"In {head_name(step.site, texts)}, {clause(step, texts)}{read(step, texts)}."
+
+
+def read(step: SourceStep, texts: Mapping[str, Text]) -> str:
+    """ "; 97 % of that was read at “The”"; nothing where no head wrote the part."""
+    if step.read is None or step.head is None or step.read_share is None:
+        return ""
+    place = token_at(texts[key_stack(step.head)], step.read)
+    if step.read_share > ALL:
+        return f"; more than all of that was read at {place}, and what was read elsewhere takes from it"
+    return f"; {said_share(step.read_share)} of that was read at {place}"
 
 
 def clause(step: SourceStep, texts: Mapping[str, Text]) -> str:

@@ -33,13 +33,14 @@ def show_reasons(path: WeightPath, checkpoint: Checkpoint, trace: Trace, kinds: 
     steps = followed_back(checkpoint, trace, site, at.query, at.key)
     st.markdown(words.title(steps, texts))
     for number, step in enumerate(words.told(steps)):
-        show_step_back(number, step, texts)
+        if number:
+            st.markdown(words.line(step, texts))
+        link_to_part(number, step, texts)
     show_bars(checkpoint, trace, site, path, texts)
 
 
-def show_step_back(number: int, step: SourceStep, texts: Mapping[str, Text]) -> None:
-    """A sentence, and the way to the head that it names."""
-    st.markdown(words.line(step, texts))
+def link_to_part(number: int, step: SourceStep, texts: Mapping[str, Text]) -> None:
+    """The way to the head that wrote the part, where one did."""
     if step.head is not None:
         name = f"Inside {words.head_name(step.head, texts)}"
         st.button(name, key=f"step_back_{number}", on_click=go_to_part, args=(step,), icon=":material/arrow_forward:")

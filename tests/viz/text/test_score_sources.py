@@ -39,16 +39,17 @@ def plain(text):
     [
         (
             {},
-            "“it” looks at “*” because of what head 4 of layer 1 wrote at “*” (62 % of the score above the mean).",
+            "“it” looks at “*” because of what head 4 of layer 1 wrote at “*” (62 % of the score above the mean); "
+            "97 % of that was read at “The”.",
         ),
         ({"side": "query"}, "“it” looks at “*” because of what head 4 of layer 1 wrote at “it” (62 %"),
         ({"key": 3}, "“it” looks at itself because of what head 4 of layer 1 wrote at “it” (62 %"),
         ({"key": 4}, "“it” looks at “cat” (token 5) because of what head 4 of layer 1 wrote at “cat” (token 5) (62 %"),
         ({"value": 1.0}, "“it” looks at “*” for many reasons: the largest part, 20 % of the score above the mean, is "),
-        ({"value": 6.0}, "wrote at “*” (more than all of the score above the mean; other parts take from it)."),
+        ({"value": 6.0}, "wrote at “*” (more than all of the score above the mean; other parts take from it); 97 %"),
         ({"weight": 0.01}, "“it” gives “*” a score 5.00 above the mean because of what head 4"),
         ({"score": -5.0, "value": -3.1}, "“it” gives “*” a score 5.00 below the mean because of what head 4"),
-        ({"score": -5.0, "value": -3.1}, "(62 % of the score below the mean)."),
+        ({"score": -5.0, "value": -3.1}, "(62 % of the score below the mean); 97 % of that was read at “The”."),
         ({"part": Part("token")}, "because of the token “*” itself (62 %"),
         ({"part": Part("position")}, "because of the position of “*” (62 %"),
         ({"part": Part("feed-forward", 1)}, "because of what the feed-forward layer of layer 2 wrote at “*” (62 %"),
