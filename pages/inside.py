@@ -172,14 +172,14 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
 def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath, kinds: dict[str, Kind]) -> None:
     """What stands below the picture: how it is read, and what else is known of the weight."""
     walk = selection.of(WalkSettings)
+    if walk.step in STEPS_BEFORE_SOFTMAX:
+        show_reasons(path, checkpoint, path.trace, kinds)
+        show_parts(path)
     if walk.step != WHOLE:
         show_formula(path, walk.step)
     show_place(selection, checkpoint, path)
     terms = {"query": term_link("query"), "key": term_link("key"), "stream": term_link("residual stream", "**stream**")}
     st.markdown(f"**How to read this**\n{READ_WHOLE if walk.step == WHOLE else HOW_TO_READ.format(**terms)}")
-    if walk.step in STEPS_BEFORE_SOFTMAX:
-        show_reasons(path, checkpoint, path.trace, kinds)
-        show_parts(path)
     show_recheck(selection, checkpoint, path)
     if walk.depth == "numbers":
         show_every_number(path, walk.step)

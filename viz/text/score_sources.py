@@ -22,8 +22,9 @@ NOTHING = "Nothing to explain here: the score is {} " + MEAN + "."
 HELP = (
     "A query and a key are each made of a sum: of the token's own vector, of its position's, and of what every head "
     "and feed-forward layer before wrote into the stream. So the score is a sum, too, in which each norm divides by "
-    "the number that it had in this pass. It counts what is above the mean of the query's scores, because a softmax "
-    "sees only differences. This is an account of one pass, not an experiment: to see what becomes of the answer "
+    "the number that it had in this pass. The whole score can be split by the query's parts, each with the whole key, "
+    "or by the key's parts, each with the whole query. It counts what is above the mean of the query's scores, because a "
+    "softmax sees only differences. This is an account of one pass, not an experiment: to see what becomes of the answer "
     "without a head, mute it."
 )
 EDITED = (
@@ -56,10 +57,10 @@ def told(steps: Sequence[SourceStep]) -> list[SourceStep]:
     return [step for step in steps if abs(step.score) >= LEAST]
 
 
-def sums(sources: ScoreSources, traced: float) -> str:
-    """That the parts add up to what the pass computed."""
-    whole = decimal(sources.score, ".7g")
-    return f"The parts of each side add up to {whole}; the trace has {decimal(traced, '.7g')}, before a cap."
+def sums(sources: ScoreSources, traced: float, *, capped: bool) -> str:
+    """That the parts add up to what the pass computed. capped: whether the model caps its scores."""
+    whole, theirs = decimal(sources.score, ".7g"), decimal(traced, ".7g")
+    return f"The parts of each side add up to {whole}; the trace has {theirs}{' before its cap' if capped else ''}."
 
 
 def line(step: SourceStep, texts: Mapping[str, Text]) -> str:
@@ -82,7 +83,8 @@ def clause(step: SourceStep, texts: Mapping[str, Text]) -> str:
     what = part_words(step.part, step.side, step.stack, texts, token_at(texts[step.stack], step.position))
     of_score = f"of the score {'above' if step.score > 0 else 'below'} the mean"
     if step.share < HALF:
-        return f"{looks(step, texts)} for many reasons: the largest part, {percent(step.share)} {of_score}, is {what}"
+        largest_part = f"the largest part on the {step.side}'s side, {percent(step.share)} {of_score}, is {what}"
+        return f"{looks(step, texts)}: {largest_part}"
     more = step.share > ALL
     share = f"more than all {of_score}; other parts take from it" if more else f"{said_share(step.share)} {of_score}"
     return f"{looks(step, texts)} because of {what} ({share})"

@@ -69,4 +69,5 @@ def show_bars(
             st.vega_lite_chart(
                 spec(unchecked(draw)), theme=None, alt=f"Bars: the parts of the score, by the {side}'s stream."
             )
-    st.markdown(words.sums(sources, traced_score(trace, site, query, key, relative=True)))
+    traced, capped = traced_score(trace, site, query, key, relative=True), path.module.cap is not None
+    st.markdown(words.sums(sources, traced, capped=capped))

@@ -45,7 +45,10 @@ def plain(text):
         ({"side": "query"}, "“it” looks at “*” because of what head 4 of layer 1 wrote at “it” (62 %"),
         ({"key": 3}, "“it” looks at itself because of what head 4 of layer 1 wrote at “it” (62 %"),
         ({"key": 4}, "“it” looks at “cat” (token 5) because of what head 4 of layer 1 wrote at “cat” (token 5) (62 %"),
-        ({"value": 1.0}, "“it” looks at “*” for many reasons: the largest part, 20 % of the score above the mean, is "),
+        (
+            {"value": 1.0},
+            "“it” looks at “*”: the largest part on the key's side, 20 % of the score above the mean, is what ",
+        ),
         ({"value": 6.0}, "wrote at “*” (more than all of the score above the mean; other parts take from it); 97 %"),
         ({"weight": 0.01}, "“it” gives “*” a score 5.00 above the mean because of what head 4"),
         ({"score": -5.0, "value": -3.1}, "“it” gives “*” a score 5.00 below the mean because of what head 4"),
@@ -109,7 +112,8 @@ def test_the_sum_of_the_parts_stands_beside_the_score_of_the_pass():
         "score_bias": None,
     }
     split = ScoreSources(site=HeadSite("decoder", 0, 0), query=1, key=0, relative=True, cells=cells, **parts)
-    assert sums(split, -1.25000001) == "The parts of each side add up to 1.25; the trace has −1.25, before a cap."
+    assert sums(split, -1.25, capped=False) == "The parts of each side add up to 1.25; the trace has −1.25."
+    assert sums(split, 1.25, capped=True) == "The parts of each side add up to 1.25; the trace has 1.25 before its cap."
 
 
 def test_bars_are_the_largest_parts_and_the_sum_of_all_others():
