@@ -22,10 +22,10 @@ NOTHING = "Nothing to explain here: the score is {} " + MEAN + "."
 HELP = (
     "A query and a key are each made of a sum: of the token's own vector, of its position's, and of what every head "
     "and feed-forward layer before wrote into the stream. So the score is a sum, too, in which each norm divides by "
-    "the number that it had in this pass. The whole score can be split by the query's parts, each with the whole key, "
-    "or by the key's parts, each with the whole query. It counts what is above the mean of the query's scores, because a "
-    "softmax sees only differences. This is an account of one pass, not an experiment: to see what becomes of the answer "
-    "without a head, mute it."
+    "the number that it had in this pass. The whole score can be split by the query's parts, each with the whole "
+    "key, or by the key's parts, each with the whole query. It counts what is above the mean of the query's scores, "
+    "because a softmax sees only differences. This is an account of one pass, not an experiment: to see what becomes "
+    "of the answer without a head, mute it."
 )
 EDITED = (
     "This is told of the model as it is. The pass on the screen is edited: take the edits back to see why this head "
