@@ -189,7 +189,7 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath, ki
 def show_parts(path: WeightPath) -> None:
     """Content and position apart, in layer 1, where they can be told apart."""
     reason = why_not(path)
-    if reason is not None and path.site.layer > 0:
+    if reason is not None and (path.site.layer > 0 or path.site.attention == "cross"):
         return
     st.subheader("Where this score comes from", anchor=False, help=PARTS_HELP)
     if reason is not None:

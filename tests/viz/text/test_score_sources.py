@@ -1,5 +1,6 @@
 """The sentences on why a head looks where it does."""
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from model.measures.causes.source_chain import SourceStep
 from model.measures.causes.stream_parts import Part
 from viz.explorer.attention_kinds import Text
 from viz.text.score_sources import LEAST, bars, line, part_name, sums, title, told
+from viz.walkthrough.step_charts import part_bars
 
 ONE = {"decoder": Text(stack="decoder", tokens=("The", "cat", "*", "it", "cat"))}
 TWO = {"encoder": Text(stack="encoder", tokens=("a", "dog")), "decoder": Text(stack="decoder", tokens=("un", "chien"))}
@@ -128,3 +130,16 @@ def test_bars_are_the_largest_parts_and_the_sum_of_all_others():
         "projection bias",
         "bias of the positions",
     ]
+
+
+def test_the_numbers_of_the_parts_stand_in_their_bars():
+    parts = {Part("token"): 0.5, Part("self", 0, 3): -4.0, Part("feed-forward", 1): 2.0, Part("position"): 0.25}
+    drawn = json.loads(part_bars(bars(parts, most=2), "part of the score above the mean").to_json())
+    rows = drawn["data"]["values"]
+    assert [(row["name"], row["value"], row["said"]) for row in rows] == [
+        ("layer 1, head 4", -4.0, "−4.0000"),
+        ("layer 2, feed-forward", 2.0, "+2.0000"),
+        ("all others (2)", 0.75, "+0.7500"),
+        ("sum", -1.25, "−1.2500"),
+    ]
+    assert drawn["layer"][0]["encoding"]["x"]["title"] == "part of the score above the mean"
