@@ -11,6 +11,7 @@ from pages.parts.frame.finding import picture, picture_alone, show_caveats, show
 from pages.parts.frame.page_links import links_of_weight, next_page_link
 from pages.parts.frame.theme import theme
 from pages.parts.inside.arrow_keys import arrow_keys
+from pages.parts.inside.looking_reasons import show_reasons
 from pages.parts.inside.opening_weight import opening_selection
 from pages.parts.inside.settings import DEPTHS, WHOLE, WalkSettings
 from pages.parts.inside.weight_walk import (
@@ -124,7 +125,7 @@ def show_walk() -> None:
                 show_view(path, kinds, step)
             with side:
                 show_controls(opened, kinds, path)
-            show_more(opened, checkpoint, path)
+            show_more(opened, checkpoint, path, kinds)
     remember(selection)
 
 
@@ -168,16 +169,17 @@ def show_controls(selection: Selection, kinds: dict[str, Kind], path: WeightPath
     links_of_weight(path)
 
 
-def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) -> None:
+def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath, kinds: dict[str, Kind]) -> None:
     """What stands below the picture: how it is read, and what else is known of the weight."""
     walk = selection.of(WalkSettings)
+    if walk.step in STEPS_BEFORE_SOFTMAX:
+        show_reasons(path, checkpoint, path.trace, kinds)
+        show_parts(path)
     if walk.step != WHOLE:
         show_formula(path, walk.step)
     show_place(selection, checkpoint, path)
     terms = {"query": term_link("query"), "key": term_link("key"), "stream": term_link("residual stream", "**stream**")}
     st.markdown(f"**How to read this**\n{READ_WHOLE if walk.step == WHOLE else HOW_TO_READ.format(**terms)}")
-    if walk.step in STEPS_BEFORE_SOFTMAX:
-        show_parts(path)
     show_recheck(selection, checkpoint, path)
     if walk.depth == "numbers":
         show_every_number(path, walk.step)
@@ -185,9 +187,12 @@ def show_more(selection: Selection, checkpoint: Checkpoint, path: WeightPath) ->
 
 
 def show_parts(path: WeightPath) -> None:
-    """Content and position apart, where they can be told apart."""
+    """Content and position apart, in layer 1, where they can be told apart."""
+    reason = why_not(path)
+    if reason is not None and (path.site.layer > 0 or path.site.attention == "cross"):
+        return
     st.subheader("Where this score comes from", anchor=False, help=PARTS_HELP)
-    if (reason := why_not(path)) is not None:
+    if reason is not None:
         st.markdown(reason)
         return
     parts = score_parts(path)

@@ -1,5 +1,6 @@
 """The pages on a folder of every family: a tiny random model of each kind, as people save it, with a tokenizer."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,17 @@ def test_explore_shows_the_weights_of_every_family(name, app_folders):
     assert {kind for kind, _ in explorer["layers"]} == set(kinds)
     for (kind, layer), weights in explorer["layers"].items():
         assert np.abs(weights - kinds[kind].weights[layer]).max() <= 0.004
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_inside_says_in_every_family_why_a_head_looks_where_it_does(name, app_folders):
+    app = opened("inside.py", checkpoint=name, text=TEXT, step="product", layer="1", query="2", key="1")
+    assert not app.exception
+    assert not app.error
+    (sums,) = [text.value for text in app.markdown if text.value.startswith("The parts of each side add up to")]
+    parts, traced = (float(number.replace("−", "-")) for number in re.findall(r"−?\d[\d.]*(?:e−\d+)?(?=[;. ])", sums))
+    assert parts == pytest.approx(traced, abs=1e-4)
+    assert sums.endswith(" before its cap.") == (load_checkpoint(app_folders / name).config.score_cap is not None)
 
 
 def test_the_checkpoints_page_shows_every_family(app_folders):

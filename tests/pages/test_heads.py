@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Checkpoint, Edits, HeadSite, load_checkpoint
-from model.measures.causes.contributions import Part, logit_parts
+from model.measures.causes.contributions import logit_parts
+from model.measures.causes.stream_parts import Part
 from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.heads import head_effects

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from model import Edits, HeadSite, load_checkpoint
+from model.measures.causes.source_chain import followed_back
 from model.measures.one_weight import STEPS
 from pages.parts.inside import head_matrices, weight_walk
 from pages.parts.inside.arrow_keys import steps_between
@@ -17,6 +18,9 @@ from pages.parts.state.page_fields import CODEC
 from pages.parts.state.selection import EXAMPLES, Selection
 from tests.pages.test_every_page import SENTENCE, asked, bar, component, follow, opened, typed
 from tests.walk import heading
+from viz.explorer.attention_kinds import kinds_of
+from viz.text.score_sources import title
+from viz.tokens import decimal
 from viz.walkthrough.step_sentences import TITLES
 
 PAGE = "inside.py"
@@ -200,7 +204,7 @@ def test_the_parts_of_the_score_are_told_apart_in_the_first_layer_only(encoder):
     assert sum(json.loads(parts.replace("'", '"')).values()) == pytest.approx(float(scaled), abs=1e-5)
     app.selectbox(key="inside_layer").set_value(1).run()
     assert len(whole(app).code) == 0
-    assert any("Only in layer 1" in text.value for text in app.markdown)
+    assert "Where this score comes from" not in [heading.value for heading in app.subheader]
 
 
 def test_the_recheck_shows_both_numbers_and_their_difference(encoder):
@@ -467,3 +471,40 @@ def test_steps_are_the_difference_of_two_sums_and_what_a_page_does_not_send_is_n
     for sent in (None, "3", [3], {"steps": "3"}, {"steps": 1e9}, {"mounted": 1.5}):
         assert steps_between(first, sent) == 0
         assert steps_between(sent, first) == 2
+
+
+def text_of(app: Any) -> str:
+    return "\n".join(text.value for text in whole(app).markdown).replace("\u00a0", " ").replace("\\", "")
+
+
+def test_why_it_looks_there_is_told_of_any_layer_and_leads_to_the_head_that_wrote_it():
+    checkpoint = load_checkpoint("sentiment")
+    trace: Any = checkpoint.trace(SENTENCE)
+    texts = {"encoder": kinds_of(trace)["encoder"].queries}
+    heads = [(layer, head) for layer in (1, 2) for head in range(8)]
+    ways = ((followed_back(checkpoint, trace, HeadSite("encoder", *head), 3, 4), head) for head in heads)
+    steps, (layer, head) = next(way for way in ways if way[0][0].head and abs(way[0][0].score) > 0.1)
+    app = opened(PAGE, text=SENTENCE, step="product", layer=f"{layer}", head=f"{head}", query="3", key="4")
+    assert "Why it looks there" in [heading.value for heading in whole(app).subheader]
+    assert title(steps, texts).replace("\u00a0", " ").replace("\\", "") in text_of(app)
+    assert f"The parts of each side add up to {decimal(steps[0].score, '.7g')}" in text_of(app)
+    whole(app.button(key="step_back_0").click().run())
+    place = [app.selectbox(key=f"inside_{name}").value for name in SITE]
+    assert steps[0].head is not None
+    assert place == [steps[0].head.layer, steps[0].head.head, steps[0].position, steps[0].read]
+
+
+def test_a_translators_cross_attention_leads_back_into_the_stack_that_wrote_the_part():
+    text, weight = "The small dog sees the old man.", {"layer": "1", "head": "7", "query": "9", "key": "8"}
+    app = opened(PAGE, checkpoint="translate-en-fr", text=text, attention="cross", step="product", **weight)
+    assert "wrote at" in text_of(app)
+    assert whole(app).button(key="step_back_0").label == "Inside head 1 of layer 2 of the decoder"
+    whole(app.button(key="step_back_0").click().run())
+    assert app.selectbox(key="inside_attention").value == "decoder"
+    assert [app.selectbox(key=f"inside_{name}").value for name in SITE[:3]] == [1, 0, 9]
+    assert "Why it looks there" in [heading.value for heading in app.subheader]
+
+
+def test_why_it_looks_there_is_not_told_of_an_edited_pass():
+    app = opened(PAGE, text=SENTENCE, step="product", layer="2", head="1", muted="0.1")
+    assert "take the edits back" in text_of(app)

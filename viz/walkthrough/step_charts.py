@@ -206,11 +206,11 @@ def named_bars(
     return _rows_with_numbers(rows, title, names_title, theme)
 
 
-def part_bars(parts: Mapping[str, float], *, theme: Theme = LIGHT) -> alt.LayerChart:
+def part_bars(parts: Mapping[str, float], title: str = "part of the score", *, theme: Theme = LIGHT) -> alt.LayerChart:
     """The named parts of a number as bars, with their sum below them."""
     whole = {**parts, "sum": sum(parts.values())}
     rows = [{"name": name, "outlined": name == "sum"} | _number(part, "+.4f") for name, part in whole.items()]
-    return _rows_with_numbers(rows, "part of the score", None, theme)
+    return _rows_with_numbers(rows, title, None, theme)
 
 
 def keys_to_show(

@@ -45,13 +45,6 @@ def output_by_head(module: MultiHeadAttention, heads: int) -> Float[Tensor, "wid
     return module.output.weight.detach().double().cpu().unflatten(1, (heads, -1))
 
 
-@torch.no_grad()
-def head_outputs(module: MultiHeadAttention, attention: AttentionTrace) -> Float[Tensor, "head query width"]:
-    """What each head adds to each query's stream; with the bias of the projection they sum to the output. Float64."""
-    context = attention.context.double()
-    return torch.einsum("hqd,whd->hqw", context, output_by_head(module, len(context)))
-
-
 def moved_norms(module: MultiHeadAttention, attention: AttentionTrace) -> Float[Tensor, "head query key"]:
     """The length of what each head adds to a query's stream from each key: ‖α · v · W_O‖."""
     return (attention.weights.double() * moved_vectors(module, attention).norm(dim=-1)[:, None]).float()

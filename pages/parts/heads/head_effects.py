@@ -19,8 +19,9 @@ from model.measures.causes.ablation import (
     said_before,
 )
 from model.measures.causes.answers import Said
-from model.measures.causes.contributions import Part, logit_parts
+from model.measures.causes.contributions import logit_parts
 from model.measures.causes.resumed_pass import attention_sites
+from model.measures.causes.stream_parts import Part
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
 from pages.parts.ablations.part_effects import name_of

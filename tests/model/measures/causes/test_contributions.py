@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from model import Edits, HeadSite, available_checkpoints, load_checkpoint
-from model.measures.causes.contributions import Part, logit_parts
+from model.measures.causes.contributions import logit_parts
+from model.measures.causes.stream_parts import Part
 from model.measures.outcome import outcome_of, rows_of
 from model.trace import Trace
 from tests import tiny
