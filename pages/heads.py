@@ -66,7 +66,8 @@ READ_STREAM = """
 CHOSEN_BY = (
     "Every head is muted alone, and the rest of the model is computed again. The title names the head without which "
     "the answer changes most; the sentence compares it with the others. “Enough” goes by this order: heads are muted "
-    "one after the other, that with the smallest effect first, until the answer is another."
+    "one after the other, that with the smallest effect first, and what counts is the most of them with which the "
+    "answer is still the same."
 )
 BASELINE_NAMES = {"zero": "zero", "mean": "its mean in this text", "reference": "its mean over the examples"}
 BASELINE_HELP = (
@@ -245,6 +246,8 @@ def say_muted(selection: Selection, muted: Sequence[tuple[int, int]]) -> str:
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
     names = ", ".join(sentences.head_named(site) for site in muted)
+    if selection.of(HeadsSettings).baseline != BASELINES[0]:
+        names += ", with zero in their place"
     said = change_of(checkpoint, trace_of(selection, Edits()), trace_of(selection, edits), typed=bool(selection.target))
     return f"Muted together: {names}. {said}" if said else f"Muted together: {names}."
 

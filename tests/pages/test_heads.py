@@ -90,8 +90,7 @@ def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(sentiment):
         said = checkpoint.classify(TEXT, Edits(muted=muted))
         return max(said, key=lambda label: said[label])
 
-    first = next(count for count in range(33) if count == 32 or verdict(count + 1) != "positive")
-    needed = 32 - first
+    needed = 32 - max(count for count in range(33) if verdict(count) == "positive")
     app = opened(PAGE, text=TEXT)
     enough = "The head with the largest effect is" if needed == 1 else f"The {needed} heads with the largest effect are"
     assert f"{enough} enough: with all others muted, the answer stays." in text_of(app)
@@ -160,3 +159,14 @@ def test_the_file_has_every_head_with_all_digits(sentiment):
     assert len(rows) == 32
     assert float(rows[9]["probability without it"]) == (sentiment + 0.9)[1, 1]
     assert (rows[9]["layer"], rows[9]["head"], rows[9]["another answer is likelier"]) == ("2", "2", "0")
+
+
+def test_heads_are_enough_by_the_most_that_can_be_muted_though_the_answer_was_another_before():
+    counts, turned = (0, 1, 2, 3, 4), np.array([False, True, False, False, True])
+    assert head_effects.Curve(counts=counts, values=np.zeros(5), turned=turned).kept() == 3
+    assert head_effects.Curve(counts=counts, values=np.zeros(5), turned=np.ones(5, bool)).kept() == 0
+
+
+def test_with_a_mean_in_place_of_a_head_the_page_says_that_the_others_are_muted_with_zero():
+    app = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="mean")
+    assert "Muted together: head 6 of layer 3, with zero in their place." in text_of(app)

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from viz.export.share_picture import Bar
 from viz.tokens import counted, decimal, markdown_text, percent
 
+SHOWN = 0.001  # the smallest change that a rounded number shows
 LEAST = 0.01  # a change of probability, or of the last vectors, that somebody would see
 ANSWERS = {
     "label": "the verdict “{}”",
@@ -45,7 +46,7 @@ def title(kind: str, name: str, before: float, site: tuple[int, int], after: flo
     """What the head that matters most does, Markdown."""
     change = after if kind == "stream" else after - before
     if abs(change) < LEAST and not turned:
-        return "No single head matters for this answer."
+        return "No single head changes this answer."
     other = ", and another is likelier" if turned and kind in ("label", "next", "masked") else ""
     return f"Without {head_named(site)}, {answer_named(kind, name)} {goes(kind, before, after)}{other}."
 
@@ -60,7 +61,9 @@ def sentence(kind: str, name: str, changes: Changes, needed: int | None) -> str:
     most, median = float(sizes.max()), float(np.median(sizes))
     if large == 0:
         answer = answer_named(kind, name)
-        parts = [f"Muted alone, none of the {sizes.size} heads changes {answer} by more than {size_said(kind, most)}."]
+        size = size_said(kind, most) if most >= SHOWN else f"as much as {size_said(kind, SHOWN)}"
+        more = "more than " if most >= SHOWN else ""
+        parts = [f"Muted alone, none of the {sizes.size} heads changes {answer} by {more}{size}."]
     else:
         heads = "1 head changes" if large == 1 else f"{large} heads change"
         threshold = "1 %" if kind == "stream" else "1 point"
@@ -70,7 +73,9 @@ def sentence(kind: str, name: str, changes: Changes, needed: int | None) -> str:
         ]
     if needed is not None:
         enough = (
-            "All heads are needed" if needed == sizes.size else f"The {needed} heads with the largest effect are enough"
+            "Muting even the heads with the smallest effect gives another answer"
+            if needed == sizes.size
+            else f"The {needed} heads with the largest effect are enough"
         )
         enough = "Even with every head muted, the answer stays" if needed == 0 else enough
         enough = "The head with the largest effect is enough" if needed == 1 else enough

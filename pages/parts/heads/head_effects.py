@@ -107,9 +107,8 @@ class Curve:
     turned: Bool[np.ndarray, " count"]
 
     def kept(self) -> int:
-        """How many heads could be muted before the answer was another for the first time."""
-        first = int(self.turned.argmax()) if self.turned.any() else len(self.counts)
-        return self.counts[max(first - 1, 0)]
+        """The most heads with which muted the answer stayed; with fewer it may have been another for a while."""
+        return max((count for count, turned in zip(self.counts, self.turned, strict=True) if not turned), default=0)
 
 
 @st.cache_resource(show_spinner=False)

@@ -17,8 +17,8 @@ NAN = float("nan")
         ("masked", 0.5, False, "the masked word “good” goes from 93.9 % to 50.0 %."),
         ("output", 0.5, True, "the probability of the model’s own output goes from 93.9 % to 50.0 %."),
         ("stream", 0.25, False, "Without head 4 of layer 1, the last vectors move by 25.0 % of their length."),
-        ("label", 0.935, False, "No single head matters for this answer."),
-        ("stream", 0.005, False, "No single head matters for this answer."),
+        ("label", 0.935, False, "No single head changes this answer."),
+        ("stream", 0.005, False, "No single head changes this answer."),
     ],
 )
 def test_the_title_says_what_becomes_of_the_answer(kind, after, turned, expected):
@@ -33,7 +33,7 @@ def test_the_title_says_what_becomes_of_the_answer(kind, after, turned, expected
         (0, " Even with every head muted, the answer stays."),
         (1, " The head with the largest effect is enough: with all others muted, the answer stays."),
         (2, " The 2 heads with the largest effect are enough: with all others muted, the answer stays."),
-        (4, " All heads are needed."),
+        (4, " Muting even the heads with the smallest effect gives another answer."),
     ],
 )
 def test_the_sentence_compares_with_the_other_heads(needed, expected):
@@ -48,6 +48,8 @@ def test_the_sentence_compares_with_the_other_heads(needed, expected):
 def test_small_changes_are_said_to_be_none():
     said = sentence("label", "good", np.array([[0.002, -0.004]]), None)
     assert said == "Muted alone, none of the 2 heads changes the verdict “good” by more than 0.4 points."
+    said = sentence("label", "good", np.array([[0.0002, -0.0004]]), None)
+    assert said == "Muted alone, none of the 2 heads changes the verdict “good” by as much as 0.1 points."
     said = sentence("stream", "", np.array([[0.02, 0.002]]), None).replace("\u00a0", " ")
     assert "1 head changes it by 1 % or more; the median head changes it by 1.1 %." in said
 
