@@ -21,6 +21,7 @@ from model.measures.causes.resumed_pass import (
     Contexts,
     attention_at,
     attention_sites,
+    final_of_texts,
     final_states,
     rows_at_once,
 )
@@ -100,23 +101,15 @@ def cumulative_ablation(
     trace: of this checkpoint, with ``edits``.
     """
     model, outcome = checkpoint.model, outcome_of(checkpoint, trace)
-    device = model.embedding.weight.device
     counts = range(len(heads) + 1) if counts is None else counts
     muted = [replace(edits, muted=edits.muted | frozenset(heads[:count])) for count in counts]
-    source, target = trace.text_stack, trace.decoder if model.config.is_encoder_decoder else None
-    parts, rows = [], rows_at_once(model, trace)
+    source, parts, rows = trace.text_stack, [], rows_at_once(model, trace)
     for start in range(0, len(muted), rows):
         batch = muted[start : start + rows]
-        ids = source.ids.to(device).expand(len(batch), -1)
-        segments = None if source.segments is None else torch.tensor(source.segments, device=device).expand_as(ids)
-        passes = model(
-            ids,
-            segments=segments if model.config.segments > 1 else None,
-            target_ids=None if target is None else target.ids.to(device).expand(len(batch), -1),
-            edits=batch,
-            logits=False,
-        )
-        parts.append(said_of(model, outcome, trace, passes.output_stack.final))
+        ids = source.ids.expand(len(batch), -1)
+        segments = None if source.segments is None else torch.tensor(source.segments).expand_as(ids)
+        final = final_of_texts(model, trace, ids, segments, batch)
+        parts.append(said_of(model, outcome, trace, final))
     return joined(parts)
 
 

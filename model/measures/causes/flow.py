@@ -5,6 +5,9 @@ it. Rollout follows the mixing (Abnar and Zuidema 2020, "Quantifying Attention F
 norms follow the size (Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3).
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -14,6 +17,45 @@ from model.scores import for_every_head
 from model.trace import AttentionTrace, StackTrace
 
 Matrix = Float[Tensor, "query key"]
+AT_ONCE = 1 << 23  # numbers of what is moved that are held at a time
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mixing:
+    """What one attention makes of its queries: ``kept`` of their own, and ``taken`` of each key.
+
+    cross: whether the keys are positions of the encoder.
+    """
+
+    kept: Float[Tensor, " query"]
+    taken: Matrix
+    cross: bool = False
+
+
+def rolled_out(
+    start: Float[Tensor, "position token"],
+    layers: Sequence[Sequence[Mixing]],
+    memory: Float[Tensor, "memory token"] | None = None,
+) -> Float[Tensor, "layer position token"]:
+    """By layer, how much of every token stands at each position after the mixings of that layer and of those before.
+
+    start: the same before the first layer. memory: the same of the encoder's positions, for cross-attention.
+    """
+    state, states = start, []
+    for layer in layers:
+        for mixing in layer:
+            looked_at = memory if mixing.cross else state
+            assert looked_at is not None
+            state = mixing.kept[:, None] * state + mixing.taken @ looked_at
+        states.append(state)
+    return torch.stack(states)
+
+
+def averaged(attention: AttentionTrace, *, residual: bool = True, cross: bool = False) -> Mixing:
+    """The mean over the heads, with the residual connection as one half where ``residual`` says so."""
+    weights = attention.weights.double().mean(dim=0)
+    share = 0.5 if residual else 0.0
+    return Mixing(kept=torch.full_like(weights[:, 0], share), taken=(1 - share) * weights, cross=cross)
 
 
 def attention_rollout(stack: StackTrace, *, residual: bool = True) -> Float[Tensor, "layer query key"]:
@@ -22,12 +64,8 @@ def attention_rollout(stack: StackTrace, *, residual: bool = True) -> Float[Tens
     The mean over the heads of a layer, with the residual connection as one half where ``residual`` says so, times the
     product of the layers before it. Rows sum to 1 (to less where a query may see nothing).
     """
-    rolled, product = [], torch.eye(len(stack.ids), dtype=torch.float64)
-    for weights in stack.weights().double():
-        mixed = weights.mean(dim=0)
-        product = (0.5 * (mixed + torch.eye(len(mixed), dtype=torch.float64)) if residual else mixed) @ product
-        rolled.append(product)
-    return torch.stack(rolled).float()
+    layers = [[averaged(block.self_attention, residual=residual)] for block in stack.blocks]
+    return rolled_out(torch.eye(len(stack.ids), dtype=torch.float64), layers).float()
 
 
 @torch.no_grad()
@@ -54,14 +92,22 @@ def layer_norms(
     module: MultiHeadAttention,
     attention: AttentionTrace,
     stream: Float[Tensor, "position width"] | None = None,
+    gain: Float[Tensor, "query width"] | None = None,
 ) -> Matrix:
     """The length of what all heads of a layer together add to a query's stream from each key.
 
     Heads may add up, or cancel each other out: this is no sum of lengths. stream: that into which it is added, which
-    then counts as coming from the query itself.
+    then counts as coming from the query itself. gain: what it is multiplied by before it is added.
     """
-    moved = torch.einsum("hqk,hkw->qkw", attention.weights.double(), moved_vectors(module, attention))
-    if stream is not None:
-        places = torch.arange(len(stream))
-        moved[places, places] += stream.double()
-    return moved.norm(dim=-1).float()
+    vectors, weights = moved_vectors(module, attention), attention.weights.double()
+    few = max(1, AT_ONCE // vectors[0].numel())
+    lengths = []
+    for start in range(0, weights.shape[1], few):
+        moved = torch.einsum("hqk,hkw->qkw", weights[:, start : start + few], vectors)
+        if gain is not None:
+            moved *= gain[start : start + few, None]
+        if stream is not None:
+            rows = torch.arange(len(moved))
+            moved[rows, start + rows] += stream[start : start + few].double()
+        lengths.append(moved.norm(dim=-1))
+    return torch.cat(lengths).float()

@@ -4,11 +4,11 @@ What lies before that attention is the same in all of them and is not computed a
 single weights and the patching of heads are all contexts that differ in some rows from the traced one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.attention import causal_mask, full_mask
@@ -96,6 +96,27 @@ def resumed(
     assert trace.decoder is not None
     target = in_rows(trace.decoder.blocks[0].stream_in, stream)
     return end_of(model.decoder, target, beside_stream(model.decoder, target, final, edits))
+
+
+@torch.no_grad()
+def final_of_texts(
+    model: Transformer,
+    trace: Trace,
+    ids: Int[Tensor, "row position"],
+    segments: Int[Tensor, "row position"] | None,
+    edits: Edits | Sequence[Edits] = NO_EDITS,
+) -> Float[Tensor, "row _ width"]:
+    """What the head would read of whole passes over these texts; beside an encoder the decoder reads what it read."""
+    device = model.embedding.weight.device
+    target = trace.decoder if model.config.is_encoder_decoder else None
+    passes = model(
+        ids.to(device),
+        segments=segments.to(device) if segments is not None and model.config.segments > 1 else None,
+        target_ids=None if target is None else target.ids.to(device).expand(len(ids), -1),
+        edits=edits,
+        logits=False,
+    )
+    return passes.output_stack.final
 
 
 def rows_at_once(model: Transformer, trace: Trace) -> int:

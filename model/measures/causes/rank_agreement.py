@@ -1,0 +1,37 @@
+"""How far two measures put the tokens of a text into one order, by size: Kendall's τ."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import kendalltau
+
+FEWEST = 3  # tokens, of which an order says something
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankAgreement:
+    """tau: 1 the same order, 0 none, −1 the reverse; τ-b, which mends ties (Kendall 1945, "The Treatment of Ties").
+
+    probability: that of a τ at least as far from 0 if the orders had nothing to do with each other. Both are NaN where
+    there is no order: fewer than three tokens, or all sizes equal.
+    """
+
+    tau: float
+    probability: float
+    tokens: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are two orders to compare."""
+        return bool(np.isfinite(self.tau))
+
+
+def rank_agreement(first: Float[np.ndarray, " token"], second: Float[np.ndarray, " token"]) -> RankAgreement:
+    """Of the sizes, without their signs; tokens for which either is NaN are left out."""
+    both = np.isfinite(first) & np.isfinite(second)
+    sizes, others = np.abs(first[both]), np.abs(second[both])
+    if both.sum() < FEWEST or np.ptp(sizes) == 0 or np.ptp(others) == 0:
+        return RankAgreement(tau=float("nan"), probability=float("nan"), tokens=int(both.sum()))
+    result = kendalltau(sizes, others)
+    return RankAgreement(tau=float(result.statistic), probability=float(result.pvalue), tokens=int(both.sum()))
