@@ -75,29 +75,43 @@ def integrated_gradients(checkpoint: Checkpoint, trace: Trace) -> TokenAttributi
     beside an encoder reads. The integral takes more steps until its parts sum to the whole within 1 % or 0.001, or it
     has taken the most; ``error`` says what is left. ValueError where the model gives no answer.
     """
+    *_, found = (attribution for attribution in attribution_steps(checkpoint, trace) if attribution is not None)
+    return found
+
+
+def attribution_steps(checkpoint: Checkpoint, trace: Trace) -> Iterator[TokenAttribution | None]:
+    """The same step by step, for whoever shows how far it is, or stops: None, and after each integral what it gives.
+
+    The last is the result.
+    """
     model, outcome = checkpoint.model, answered(checkpoint, trace)
     tokens = trace.text_stack.embedding.token.to(model.embedding.weight.device)
     with torch.no_grad():
         ends = logits_of_tokens(model, trace, outcome, torch.stack([torch.zeros_like(tokens), tokens])).double()
     difference = float(ends[1] - ends[0])
     for places, shares in paths():
-        parts = integral(model, trace, outcome, tokens, places, shares)
-        found = TokenAttribution(tokens=parts, difference=difference)
+        parts = torch.zeros(len(tokens), dtype=torch.float64)
+        for part in integral_parts(model, trace, outcome, tokens, places, shares):
+            parts += part
+            yield None
+        found = TokenAttribution(tokens=parts.float(), difference=difference)
+        yield found
         if found.error <= max(CLOSE * abs(difference), LEAST_ERROR) / 2:
-            break
-    return found
+            return
 
 
-def integral(
+def integral_parts(
     model: Transformer,
     trace: Trace,
     outcome: Outcome,
     tokens: Float[Tensor, "position width"],
     places: Float[np.ndarray, " step"],
     shares: Float[np.ndarray, " step"],
-) -> Float[Tensor, " position"]:
-    """Σ over the width of x · ∫ ∂logit/∂x (α x) dα, as a sum over these places of α, each with its share."""
-    attributions = torch.zeros(len(tokens), dtype=torch.float64)
+) -> Iterator[Float[Tensor, " position"]]:
+    """Σ over the width of x · ∫ ∂logit/∂x (α x) dα, as a sum over these places of α, each with its share.
+
+    Some places at a time.
+    """
     for start in range(0, len(places), AT_ONCE):
         few = slice(start, start + AT_ONCE)
         alphas = torch.tensor(places[few], device=tokens.device, dtype=tokens.dtype)
@@ -105,8 +119,7 @@ def integral(
             rows = (alphas[:, None, None] * tokens).requires_grad_()
             (gradients,) = torch.autograd.grad(logits_of_tokens(model, trace, outcome, rows).sum(), rows)
         share = torch.tensor(shares[few])
-        attributions += torch.einsum("r,rpw,pw->p", share, gradients.double().cpu(), tokens.double().cpu())
-    return attributions.float()
+        yield torch.einsum("r,rpw,pw->p", share, gradients.double().cpu(), tokens.double().cpu())
 
 
 def paths() -> Iterator[Path]:
