@@ -108,6 +108,7 @@ SEEN = {  # text and model on the way through all pages, for whoever has chosen 
     "translate": (SENTENCES[0], "translate-en-fr"),
     "write": (BEGINNINGS[0], "stories"),
     "heads": (BEGINNINGS[0], "stories"),
+    "explanation": (BEGINNINGS[0], "stories"),
     "evidence": (BEGINNINGS[0], "stories"),
     "checkpoints": None,  # it has no bar
     "arrays": None,  # nor has it

@@ -63,6 +63,11 @@ NEXT = {
         "Mutes every head of the model once and shows how the answer changes.",
     ),
     "heads": NextPage(
+        "explanation",
+        "Next: Is attention the explanation?",
+        "Compares where the model looks with what its answer depends on, word by word.",
+    ),
+    "explanation": NextPage(
         "evidence",
         "Next: How we know, all numbers checked",
         "Compares every kind of number of this model and text with a computation by other code.",

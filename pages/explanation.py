@@ -1,0 +1,283 @@
+"""Is attention the explanation? Does the answer depend on the words that the model looks at?"""
+
+import numpy as np
+import streamlit as st
+
+import pages
+from model import Edits
+from model.measures.causes.rank_agreement import RankAgreement
+from pages.parts.explanation.settings import ROLLOUTS, ExplanationSettings
+from pages.parts.explanation.token_measures import AT_ONCE, TokenMeasures, largest, token_measures
+from pages.parts.frame.downloads import button, download_name, files, share_bars
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import next_page_link, page_link
+from pages.parts.frame.theme import theme
+from pages.parts.passes import provenance_of, trace_of
+from pages.parts.prediction import NO_HEAD, no_prediction
+from pages.parts.shared_cache import checkpoint_named
+from pages.parts.state.selection import Selection
+from pages.parts.state.session import (
+    address_notice,
+    choices,
+    choose,
+    current,
+    current_selection,
+    fit,
+    remember,
+    run_again,
+)
+from pages.parts.widgets.binding import radio
+from pages.parts.widgets.charts import chart_spec, show_chart
+from viz.charts.token_measures import CHOSEN, layer_shares, token_bars
+from viz.explorer.attention_kinds import kinds_of
+from viz.export.share_picture import Bar
+from viz.text import token_measures as sentences
+from viz.text.token_measures import MEASURES, OMISSION
+from viz.tokens import counted, markdown_text, visible
+
+QUESTION = "Does the answer depend on the words that the model looks at?"
+MOST_ROWS = 40  # tokens in the picture
+HOW_TO_READ = """
+**How to read this**
+- Each row is a token, each column another way to say how much it counts for the answer. A bar is as long as its number
+  is beside the largest of its column, which is darker.
+- **Attention, rolled out** multiplies the mean weights of all layers, with the residual stream as one half. **Size of
+  what is moved** does the same with the lengths of the vectors that attention adds. **Attention × gradient** counts a
+  weight as far as the answer's logit rises with it. All three are shares: they have no sign.
+- **Integrated gradients** share out the logit among the tokens. **Effect of leaving out** is the probability that the
+  answer loses when the token is taken out of the text. Blue speaks for the answer, orange against it.
+- None of them is the truth. Leaving a token out makes another text, and integrated gradients compare with a text of
+  zero vectors. Where all agree, an account of the answer by attention is a fair one; where they do not, it may mislead.
+"""
+CHOSEN_BY = (
+    "The title names the token with the largest share of the attention, rolled out, and the one without which the "
+    "answer changes most, among the tokens that can be left out. Orders are compared by Kendall's τ: 1 if all pairs of "
+    "tokens stand in the same order, 0 if as many do as do not, −1 if none does. p is the probability of a τ at least "
+    "as far from 0 by chance."
+)
+ROLLOUT_NAMES = {"residual": "with the residual stream as one half", "alone": "attention alone"}
+ROLLOUT_HELP = (
+    "Every layer adds what attention moves to the stream that was there. Rollout counts both as one half (Abnar and "
+    "Zuidema 2020), or attention alone."
+)
+MEASURING = {
+    OMISSION: "Leaving one token out after the other.",
+    "integrated": "Integrating the gradients.",
+}
+TOO_SHORT = "This text is too short to leave a token out: write a longer one."
+EXPLORE_HELP = "Shows which heads look at this token."
+TABLE_TITLE = "How far the measures agree with the effect of leaving out"
+ROLLOUT_TITLE = "Rollout, layer by layer"
+ROLLOUT_SAID = (
+    "Each cell is how much of a token stands, after a layer, in what the answer is read from, if attention mixed all "
+    "there is."
+)
+CSV_HELP = "Every token with all measures, with all digits."
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    selection = current_selection()
+    pages.show_bar(selection)
+    top, measures, reason = st.container(), None, ""
+    with pages.plain_refusals(), st.spinner("Measuring every token"):
+        trace = trace_of(selection, Edits())
+        selection = fit(selection, kinds_of(trace))
+        reason = no_prediction(checkpoint_named(selection.checkpoint), trace)
+        remember(selection)
+        measures = None if reason else token_measures(selection)
+    with top:
+        title, sentence = ("", "") if measures is None else found(measures)
+        show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if sentence else None)
+        if measures is not None:
+            show_caveats(checkpoint_named(selection.checkpoint), trace_of(selection, Edits()))
+            address_notice()
+    if measures is None:
+        show_why_not(reason)
+        return
+    with picture():
+        fill() if measures.left else draw(measures)
+    if picture_alone():
+        return
+    show_chosen(selection, measures)
+    show_agreements(measures)
+    show_rollout(selection, measures)
+    st.markdown(HOW_TO_READ)
+    offer_files(selection, measures)
+    next_page_link("explanation")
+
+
+def show_why_not(reason: str) -> None:
+    """What the page needs, where the model or the text lacks it, and where to go on."""
+    if not reason:
+        return
+    st.markdown(markdown_text(f"{reason}, and this page has no answer to explain."))
+    if reason == NO_HEAD:
+        page_link("Choose another model", "checkpoints", "Lists the models that are here.")
+    page_link("See where this model looks", "explore", "Shows every head on this text.")
+
+
+@st.fragment(run_every=AT_ONCE / 2)
+def fill() -> None:
+    """Some more of the measures, again and again while the page is open; this alone runs."""
+    measures = token_measures(current())
+    if not measures.left:
+        run_again()
+    draw(measures)
+    st.markdown(MEASURING[measures.left])
+
+
+def found(measures: TokenMeasures) -> tuple[str, str]:
+    """Title and sentence, as far as they are known."""
+    if not measures.comparable:
+        return "", TOO_SHORT
+    if measures.left == OMISSION:
+        return "", ""
+    first, second = measures.top("attention"), measures.top(OMISSION)
+    assert first is not None
+    assert second is not None
+    agreement = measures.agreement("attention")
+    names = [measures.tokens[at] for at in (first, second)]
+    title = sentences.title(names[0], names[1], agreement, same=first == second)
+    effect = effect_said(measures, second)
+    return title, sentences.sentence(effect, agreement, best_of(measures))
+
+
+def effect_said(measures: TokenMeasures, at: int) -> str:
+    """What becomes of the answer without a token, Markdown."""
+    after = float(measures.without[at])
+    return sentences.without_it(measures.outcome.kind, measures.named, measures.tokens[at], measures.before, after)
+
+
+def best_of(measures: TokenMeasures) -> tuple[str, RankAgreement] | None:
+    """The measure beside attention that agrees best with leaving out; None before all are known."""
+    if measures.left:
+        return None
+    others = {name: measures.agreement(name) for name in MEASURES if name not in ("attention", OMISSION)}
+    known = {name: agreement for name, agreement in others.items() if agreement.is_known}
+    return max(known.items(), key=lambda each: each[1].tau, default=None)
+
+
+def draw(measures: TokenMeasures) -> None:
+    """The bars; a press chooses a token."""
+    places, chosen = largest(measures, MOST_ROWS), chosen_token(measures)
+    key = ("tokens", measures.tokens, chosen, *(values.tobytes() for values in measures.values.values()))
+    spec = chart_spec(
+        (key, theme().background),
+        lambda: token_bars(measures.tokens, measures.values, places, chosen=chosen, theme=theme()),
+    )
+    st.vega_lite_chart(
+        spec,
+        theme=None,
+        on_select=take_chosen,
+        selection_mode=[CHOSEN],
+        key="token_bars",
+        alt=f"Five measures of each of {len(places)} tokens; the numbers are in the file.",
+    )
+    if len(places) < len(measures.tokens):
+        st.caption(f"{len(places)} of {len(measures.tokens)} tokens: those that are largest by some measure.")
+
+
+def take_chosen() -> None:
+    """The token that was pressed."""
+    points = st.session_state["token_bars"]["selection"][CHOSEN]
+    places = [point.get("position") for point in points] if isinstance(points, list) else []
+    if len(places) == 1 and isinstance(places[0], int):
+        choose(key=places[0])
+
+
+def chosen_token(measures: TokenMeasures) -> int:
+    """The token that somebody chose, or that without which the answer loses most."""
+    at = current().view.key if "key" in choices() else None
+    if at is not None and at < len(measures.tokens):
+        return at
+    first = measures.top(OMISSION)
+    return first if first is not None else int(np.argmax(measures.values["attention"]))
+
+
+def show_chosen(selection: Selection, measures: TokenMeasures) -> None:
+    """The numbers of the chosen token, and the way to the heads that look at it."""
+    at = chosen_token(measures)
+    numbers = [
+        f"{MEASURES[name][1]} {sentences.value_said(name, float(measures.values[name][at]))}" for name in MEASURES
+    ]
+    said = f"**{sentences.named(measures.tokens[at])}**: {markdown_text('; '.join(numbers))}."
+    if np.isfinite(measures.without[at]):
+        other = ", and another is likelier" if measures.turned[at] else ""
+        said += f" {effect_said(measures, at)}{other}."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(said, width="stretch")
+        attention = {"attention": "cross"} if measures.outcome.kind == "output" else {}
+        page_link("See who looks at it", "explore", EXPLORE_HELP, **attention, key=at, query=None)
+
+
+def show_agreements(measures: TokenMeasures) -> None:
+    """Each measure beside the effect of leaving out."""
+    if measures.left or not measures.comparable:
+        return
+    st.subheader(TABLE_TITLE, anchor=False, help=CHOSEN_BY)
+    names = [name for name in MEASURES if name != OMISSION]
+    st.markdown("\n".join(f"- {sentences.agreement_line(name, measures.agreement(name))}" for name in names))
+    total = float(measures.values["integrated"].sum())
+    st.caption(markdown_text(sentences.completeness(total, measures.difference)))
+
+
+def show_rollout(selection: Selection, measures: TokenMeasures) -> None:
+    """How the tokens mix, layer by layer."""
+    st.subheader(ROLLOUT_TITLE, anchor=False)
+    st.markdown(ROLLOUT_SAID)
+    radio(
+        "Rollout",
+        ROLLOUTS,
+        selection.of(ExplanationSettings).rollout,
+        take_rollout,
+        key="explanation_rollout",
+        format_func=ROLLOUT_NAMES.__getitem__,
+        help=ROLLOUT_HELP,
+    )
+    places = largest(measures, MOST_ROWS)
+    key = ("rollout", measures.tokens, tuple(places), measures.rollout.tobytes())
+    show_chart(
+        key,
+        lambda: layer_shares(measures.tokens, measures.rollout, places, theme=theme()),
+        "How much of each token stands where the answer is read, after each layer.",
+    )
+
+
+def take_rollout(name: str) -> None:
+    """With or without the residual connection."""
+    choose(rollout=name)
+
+
+def offer_files(selection: Selection, measures: TokenMeasures) -> None:
+    """The numbers, and the picture to share."""
+    with files():
+        button(
+            "Every token by all measures (CSV)", download_name("explanation", "csv", "tokens"), measures.table, CSV_HELP
+        )
+    if not measures.left and measures.comparable:
+        checkpoint = checkpoint_named(selection.checkpoint)
+        share_bars("explanation", bars(measures), FOOT, provenance_of(selection, checkpoint, Edits()))
+
+
+FOOT = "points of probability that the answer loses without a token"
+
+
+def bars(measures: TokenMeasures, most: int = 6) -> list[Bar]:
+    """The tokens with the largest effect when they are left out, the largest first."""
+    effects = measures.values[OMISSION]
+    order = sorted(measures.comparable, key=lambda at: -abs(float(effects[at])))[:most]
+    longest = max((abs(float(effects[at])) for at in order), default=0.0) or 1.0
+    return [
+        Bar(
+            name=f"{visible(measures.tokens[at])} ({counted(at)})",
+            length=abs(float(effects[at])) / longest,
+            label=sentences.value_said(OMISSION, float(effects[at])),
+        )
+        for at in order
+    ]
+
+
+pages.frame("explanation")
+show()
+pages.freeze_imports("explanation")

@@ -1,0 +1,157 @@
+"""The page Is attention the explanation?, without a browser: its numbers against the measures and whole passes."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+from streamlit.testing.v1 import AppTest
+
+from model import Checkpoint, load_checkpoint
+from model.measures.causes.gradients import integrated_gradients
+from model.measures.causes.token_shares import attention_shares, gradient_shares, moved_shares
+from model.measures.outcome import outcome_of
+from pages.parts.explanation import token_measures
+from tests.pages.test_break import values
+from tests.pages.test_every_page import opened
+from tests.pages.test_heads import text_of
+from viz.text.token_measures import MEASURES, OMISSION
+
+PAGE = "explanation.py"
+TEXT = "The film was slow, but I loved it."
+
+
+@pytest.fixture(autouse=True)
+def all_at_once(monkeypatch):
+    monkeypatch.setattr(token_measures, "AT_ONCE", 300.0)
+
+
+def drawn(app: AppTest) -> dict[str, dict[int, float]]:
+    """The picture's numbers, by measure and position."""
+    assert not app.exception
+    assert not app.error
+    found: dict[str, dict[int, float]] = {}
+    for row in bars(app):
+        found.setdefault(row["measure"], {})[row["position"]] = row["value"]
+    return found
+
+
+def bars(app: AppTest) -> list[dict[str, Any]]:
+    """Those of the picture, whose rows and bars are layers with data of their own."""
+    layers = json.loads(app.get("vega_lite_chart")[0].proto.spec)["layer"]
+    found: list[dict[str, Any]] = layers[1]["data"]["values"]
+    return found
+
+
+def without(checkpoint: Checkpoint, trace: Any, at: int) -> float:
+    """The answer's probability in the text without a token."""
+    kept = [place for place in range(len(trace.text_stack.ids)) if place != at]
+    ids = [int(trace.text_stack.ids[place]) for place in kept]
+    target = trace.decoder.ids.tolist() if trace.encoder is not None and trace.decoder is not None else None
+    shorter: Any = checkpoint.trace_ids(ids, target)
+    logits = shorter.logits.double()
+    outcome = outcome_of(checkpoint, trace)
+    logits = logits[None] if logits.ndim == 1 else logits
+    rows = [-1] if outcome.kind == "next" else list(outcome.rows)
+    return float(logits.softmax(dim=-1)[rows, list(outcome.answers)].mean())
+
+
+@pytest.mark.parametrize("name", ["sentiment", "stories", "translate-en-fr"])
+def test_every_bar_is_the_measure_of_its_token(name):
+    checkpoint = load_checkpoint(name)
+    trace: Any = checkpoint.trace(TEXT)
+    found = drawn(opened(PAGE, checkpoint=name, text=TEXT))
+    expected = {
+        "attention": attention_shares(checkpoint, trace)[-1],
+        "moved": moved_shares(checkpoint, trace)[-1],
+        "gradient": gradient_shares(checkpoint, trace)[-1],
+        "integrated": integrated_gradients(checkpoint, trace).tokens,
+    }
+    for measure, numbers in expected.items():
+        assert [found[measure][at] for at in range(len(numbers))] == pytest.approx(numbers.tolist(), abs=1e-5)
+    special = trace.text_stack.special
+    places = [at for at in range(len(trace.text_stack.ids)) if not special[at]]
+    assert sorted(found[OMISSION]) == places
+    outcome, logits = outcome_of(checkpoint, trace), trace.logits.double()
+    logits = logits[None] if logits.ndim == 1 else logits
+    before = float(logits.softmax(dim=-1)[list(outcome.rows), list(outcome.answers)].mean())
+    effects = [before - without(checkpoint, trace, at) for at in places]
+    assert [found[OMISSION][at] for at in places] == pytest.approx(effects, abs=1e-5)
+
+
+def test_title_and_sentence_compare_attention_with_the_effect_of_leaving_out():
+    app = opened(PAGE, checkpoint="stories", text=TEXT)
+    found, tokens = drawn(app), load_checkpoint("stories").trace(TEXT).text_stack.names()
+    places = sorted(found[OMISSION])
+    attention = [found["attention"][at] for at in places]
+    effects = [abs(found[OMISSION][at]) for at in places]
+    first, second = tokens[places[int(np.argmax(attention))]], tokens[places[int(np.argmax(effects))]]
+    said = text_of(app)
+    assert said.startswith(f"Attention looks most at “{first}”, but the answer depends most on “{second}”.")
+    result = kendalltau(attention, effects)
+    assert f"Over all {len(places)} tokens" in said
+    assert f"Kendall's τ = {result.statistic:.2f}, p = {result.pvalue:.2g}" in said
+
+
+def test_a_chosen_token_says_its_numbers_and_what_becomes_of_the_answer():
+    checkpoint = load_checkpoint("sentiment")
+    trace: Any = checkpoint.trace(TEXT)
+    at = trace.encoder.names().index("slow")
+    after = without(checkpoint, trace, at)
+    said = text_of(opened(PAGE, text=TEXT, key=str(at)))
+    assert f"Without “slow”, the verdict “positive” goes from 93.9 % to {100 * after:.1f} %." in said
+
+
+def test_the_rollout_by_layer_is_that_of_the_measure_with_and_without_the_residual_stream():
+    checkpoint = load_checkpoint("sentiment")
+    trace: Any = checkpoint.trace(TEXT)
+    for name, residual in (("residual", True), ("alone", False)):
+        cells = [row for row in values(opened(PAGE, text=TEXT, rollout=name), 1) if "share" in row]
+        expected = attention_shares(checkpoint, trace, residual=residual).double().numpy()
+        assert len(cells) == expected.size
+        for cell in cells:
+            assert cell["share"] == pytest.approx(expected[int(cell["layer"]) - 1, cell["position"]], abs=1e-6)
+
+
+def test_what_takes_longer_shows_what_there_is_and_goes_on(monkeypatch):
+    monkeypatch.setattr(token_measures, "AT_ONCE", 0.0)
+    token_measures.measurings.clear()
+    app = opened(PAGE, text="A cat sleeps here.")
+    assert app.title[0].value == "Does the answer depend on the words that the model looks at?"
+    assert "Leaving one token out after the other." in text_of(app)
+    assert {row["measure"] for row in bars(app)} == set(MEASURES) - {"integrated", OMISSION}
+    monkeypatch.setattr(token_measures, "AT_ONCE", 300.0)
+    assert "Kendall's τ" in text_of(app.run())
+
+
+def test_one_token_cannot_be_compared():
+    app = opened(PAGE, checkpoint="stories", text="The")
+    assert not app.exception
+    assert "too short" in text_of(app)
+    two = opened(PAGE, text="good film")
+    assert "The text has too few tokens to compare two orders: 2." in text_of(two)
+
+
+def test_the_file_has_every_token_with_all_digits():
+    checkpoint = load_checkpoint("sentiment")
+    trace: Any = checkpoint.trace(TEXT)
+    *_, measures = token_measures.measured_steps(checkpoint, trace, residual=True)
+    rows = list(csv.DictReader(io.StringIO(measures.table())))
+    assert [row["token"] for row in rows] == list(trace.encoder.names())
+    for at, row in enumerate(rows):
+        assert [float(row[name]) for name in MEASURES] == [float(measures.values[name][at]) for name in MEASURES]
+        assert float(row["probability without it"]) == pytest.approx(without(checkpoint, trace, at), abs=1e-6)
+
+
+def test_a_long_text_shows_the_tokens_that_are_largest_by_some_measure():
+    text = " ".join(["The film was slow, but I loved it."] * 8)
+    app = opened(PAGE, text=text)
+    found = drawn(app)
+    assert len(found["attention"]) == 40
+    checkpoint = load_checkpoint("sentiment")
+    largest = int(attention_shares(checkpoint, checkpoint.trace(text))[-1].argmax())
+    assert largest in found["attention"]
+    assert "40 of " in "\n".join(caption.value for caption in app.caption)
