@@ -49,7 +49,7 @@ HOW_TO_READ = """
 **How to read this**
 - Each cell is a head; the first layer is at the bottom. Its number is by how many percentage points the probability of
   the answer changes when that head alone is muted: **orange** and negative where the answer needs the head, **blue**
-  where the head works against it.
+  where the head works against it. The deepest colour is that of the largest effect, and never of less than 5 points.
 - A muted head still computes its weights; what it would pass on, its context, is replaced before the output projection.
   A head with large weights may matter little, and one with small weights much: compare with Explore.
 - Effects do not add up. Where two heads do the same, muting one of them changes little: mute several and look at the
@@ -58,8 +58,8 @@ HOW_TO_READ = """
 READ_STREAM = """
 **How to read this**
 - Each cell is a head; the first layer is at the bottom. Its number is by how many percent of their length the last
-  vectors move when that head alone is muted. This model predicts nothing for the text, so that there is no answer to
-  follow.
+  vectors move when that head alone is muted; the deepest colour is that of the largest, and never of less than 5 %.
+  This model predicts nothing for the text, so that there is no answer to follow.
 - A muted head still computes its weights; what it would pass on, its context, is replaced before the output projection.
 - Effects do not add up. Where two heads do the same, muting one of them changes little.
 """

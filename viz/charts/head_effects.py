@@ -15,6 +15,7 @@ from viz.tokens import counted, decimal
 
 CHOSEN = "chosen"
 ROW, AROUND = 34, 44  # pixels
+FLOOR = 0.05  # effects below this never get the deepest colour: where all are small, the picture is pale
 MOST_SAID = 13  # heads of a layer whose numbers have room in their cells
 
 
@@ -27,7 +28,7 @@ def effect_grid(
     muted: Set[tuple[int, int]] = frozenset(),
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
-    """A cell for every head, coloured by its effect on a scale that ends at the largest of all.
+    """A cell for every head, coloured by its effect on a scale that ends at the largest of all, or at ``FLOOR``.
 
     effects: NaN where it is not measured yet. said: what a cell says in words. signed: whether 0 is the middle of the
     scale, else its beginning. chosen: the head that is marked at first; the selection parameter is "chosen", with the
@@ -35,7 +36,7 @@ def effect_grid(
     """
     if set(said) != set(np.ndindex(*effects.shape)):
         raise ValueError(f"words for {len(said)} heads, numbers of shape {effects.shape}")
-    most = float(np.nanmax(np.abs(effects), initial=0.0)) or 1.0
+    most = float(np.nanmax(np.abs(effects), initial=FLOOR))
     rows = [row_of(site, effects[site], most, said[site], signed, site in muted, theme) for site in sorted(said)]
     first = [{"layer": chosen[0], "head": chosen[1]}] if chosen else []
     pick = alt.selection_point(

@@ -42,6 +42,13 @@ def test_sizes_without_a_sign_begin_at_the_pages_colour():
     assert rows[0, 0]["text"] == "25.0"
 
 
+def test_where_all_effects_are_small_the_picture_is_pale():
+    rows = rows_of(effect_grid(EFFECTS / 100, SAID, signed=True).to_dict())
+    assert rows[1, 2]["colour"] not in (LIGHT.above[-1], LIGHT.background)
+    large = rows_of(effect_grid(EFFECTS, SAID, signed=True).to_dict())
+    assert large[0, 1]["colour"] not in (rows[0, 1]["colour"], LIGHT.above[-1])
+
+
 def test_many_heads_have_no_room_for_numbers():
     many = np.zeros((2, 20))
     spec = effect_grid(many, dict.fromkeys(np.ndindex(2, 20), "x"), signed=True).to_dict()
