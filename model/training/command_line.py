@@ -13,9 +13,9 @@ from torch import nn
 from model.checkpoint import Checkpoint, load_checkpoint
 from model.config import Config
 from model.errors import CheckpointError, InputError
-from model.loading.checkpoint_files import save_checkpoint
+from model.loading.checkpoint_files import TOKENIZER, save_checkpoint
 from model.tokenizer import Tokenizer
-from model.training import card, distributed, loop
+from model.training import card, distributed, loop, optimisers
 from model.transformer import Transformer
 
 Command = Callable[[argparse.Namespace], None]
@@ -59,13 +59,19 @@ def schedule_options(parser: argparse.ArgumentParser, decay: str) -> None:
     """The options of a training whose end need not be known when it begins."""
     parser.add_argument("--decay", choices=tuple(loop.DECAYS), default=decay, help="of the rate, after the warm-up")
     parser.add_argument("--warm-up", type=int, default=400, help="first steps, in which the rate goes up")
+    parser.add_argument(
+        "--optimiser",
+        choices=optimisers.NAMES,
+        default="adamw",
+        help="muon takes the matrices of the blocks, AdamW all other weights",
+    )
     parser.add_argument("--cool-down", type=int, default=0, help="last steps, in which the rate goes down to zero")
     parser.add_argument("--averaged", type=int, default=1, help="saved states whose mean is the checkpoint")
 
 
 def schedule(options: argparse.Namespace, **fixed: Any) -> loop.Schedule:
     """The schedule that the options describe; ``fixed`` are fields that the command has no option for."""
-    names = {"steps", "warm_up", "decay", "cool_down", "weight_decay", "every", "averaged", "seed"}
+    names = {"steps", "warm_up", "decay", "cool_down", "weight_decay", "every", "averaged", "seed", "optimiser"}
     given = {name: value for name, value in vars(options).items() if name in names}
     return loop.Schedule(peak_rate=options.rate, **given, **fixed)
 
@@ -92,10 +98,27 @@ def data_name(options: argparse.Namespace) -> str:
     return " and ".join(path.name for path in data_paths(options))
 
 
-def prepared_data(options: argparse.Namespace, prepare: Callable[[Any, int, Path], Data]) -> Data:
-    """What ``prepare(data, vocabulary, folder)`` makes: by the first process, while others wait to read the folder."""
+def prepared_data(options: argparse.Namespace, prepare: Callable[[Any, int, Path, Tokenizer | None], Data]) -> Data:
+    """What ``prepare(data, vocabulary, folder, tokenizer)`` makes: by the first process, while others wait to read it.
+
+    The tokenizer is that of the checkpoint to start from, whose weights know its ids alone; None: the data teaches one.
+    """
+    folder = options.prepared or options.out / "prepared"
     with distributed.leader_first():
-        return prepare(options.data, options.vocabulary, options.prepared or options.out / "prepared")
+        return prepare(options.data, options.vocabulary, folder, known_tokenizer(options.start, folder / TOKENIZER))
+
+
+def known_tokenizer(start: Path | None, prepared: Path) -> Tokenizer | None:
+    """The tokenizer of the checkpoint that training starts from, if it starts from one.
+
+    InputError where the data was prepared with another.
+    """
+    if start is None or not (start / TOKENIZER).exists():
+        return None
+    text = (start / TOKENIZER).read_text(encoding="utf-8")
+    if prepared.exists() and prepared.read_text(encoding="utf-8") != text:
+        raise InputError("--prepared: found another tokenizer than the checkpoint of --start has; choose a new folder.")
+    return Tokenizer.from_json(text)
 
 
 def checkpoint_to_evaluate(options: argparse.Namespace, fits: Callable[[Config], bool], refusal: str) -> Checkpoint:

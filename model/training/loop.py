@@ -16,7 +16,8 @@ from tqdm import tqdm
 
 from model.errors import InputError
 from model.loading.headers import WEIGHTS
-from model.training import distributed
+from model.training import distributed, optimisers
+from model.training.optimisers import Optimiser
 
 STATE, CURVE, RECENT = "state.safetensors", "curve.csv", "recent"
 WEIGHT = "weight/"  # begins the name of a weight in a state, beside those of the optimiser's tensors
@@ -33,7 +34,12 @@ def inverse_root(step: int, warm_up: int, steps: int) -> float:
     return math.sqrt(max(1, warm_up) / (step + 1))
 
 
-DECAYS = {"cosine": cosine, "inverse-root": inverse_root}
+def constant(step: int, warm_up: int, steps: int) -> float:
+    """The peak itself: only the cool-down ends it."""
+    return 1.0
+
+
+DECAYS = {"cosine": cosine, "inverse-root": inverse_root, "constant": constant}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +55,7 @@ class Schedule:
     warm_up: int
     decay: str = "cosine"
     cool_down: int = 0  # the last steps, in which the rate goes down to zero
+    optimiser: str = "adamw"  # or "muon"
     weight_decay: float = 0.01
     every: int = 500  # steps from one validation, and one saved state, to the next
     averaged: int = 1  # how many of the last saved states the checkpoint is the mean of
@@ -133,7 +140,7 @@ def train(
 
 
 def take(
-    step: int, network: nn.Module, optimiser: torch.optim.Optimizer, learning: Learning, schedule: Schedule
+    step: int, network: nn.Module, optimiser: Optimiser, learning: Learning, schedule: Schedule
 ) -> tuple[float, StepLoss]:
     """Take a step: the loss of its batch, over all processes, and what this process had of it."""
     torch.manual_seed((schedule.seed + 7919 * distributed.share().rank) * 1_000_003 + step)
@@ -203,26 +210,16 @@ def mean_weights(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([state[name] for state in states]).mean(dim=0) for name in states[0]}
 
 
-def optimiser_of(model: nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    """Adam with the second beta of "Attention Is All You Need", section 5.3, and decoupled decay, in one kernel."""
-    return torch.optim.AdamW(parameter_groups(model, schedule.weight_decay), betas=(0.9, 0.98), fused=True)
+def optimiser_of(model: nn.Module, schedule: Schedule) -> Optimiser:
+    """What takes the steps of a schedule."""
+    return optimisers.optimiser_of(model, schedule.optimiser, schedule.weight_decay)
 
 
-def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
-    """Matrices decay; biases and norms do not."""
-    matrices = [p for p in model.parameters() if p.ndim > 1]
-    vectors = [p for p in model.parameters() if p.ndim <= 1]
-    return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-
-
-def update(model: nn.Module, optimiser: torch.optim.Optimizer, loss: Tensor, rate: float) -> None:
-    """One step of the optimiser, the gradient's norm cut at 1."""
-    for group in optimiser.param_groups:
-        group["lr"] = rate
-    optimiser.zero_grad()
+def update(network: nn.Module, optimiser: Optimiser, loss: Tensor, rate: float) -> None:
+    """One step of the optimiser."""
+    network.zero_grad()
     loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimiser.step()
+    optimiser.step(rate)
 
 
 class Curve:
@@ -254,13 +251,10 @@ def curve_rows(path: Path) -> list[dict[str, float]]:
         return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
 
 
-def save(model: nn.Module, optimiser: torch.optim.Optimizer, run: TrainingRun, path: Path) -> None:
+def save(model: nn.Module, optimiser: Optimiser, run: TrainingRun, path: Path) -> None:
     """Write weights, optimiser state and progress, all at once or not at all."""
-    tensors = {}
-    for name, parameter in model.named_parameters():
-        tensors[WEIGHT + name] = parameter.detach()
-        for part in ("exp_avg", "exp_avg_sq"):
-            tensors[f"{part}/{name}"] = optimiser.state[parameter][part]
+    weights = {WEIGHT + name: parameter.detach() for name, parameter in model.named_parameters()}
+    tensors = weights | dict(optimiser.moments())
     progress = torch.tensor([run.steps, run.examples, run.seconds], dtype=torch.float64)
     unfinished = path.with_suffix(".part")
     save_file(tensors | {"progress": progress}, unfinished)
@@ -291,14 +285,12 @@ def copy_weights(model: nn.Module, weights: dict[str, Tensor], file: str) -> Non
             parameter.copy_(stored)
 
 
-def resume(model: nn.Module, optimiser: torch.optim.Optimizer, path: Path) -> TrainingRun:
+def resume(model: nn.Module, optimiser: Optimiser, path: Path) -> TrainingRun:
     """Load what ``save`` wrote, if it is there, and how far that was."""
     if not path.exists():
         return TrainingRun(0, 0, 0.0)
     tensors = load_file(path)
     step, examples, seconds = tensors["progress"].tolist()
     copy_weights(model, weights_of(tensors), path.name)
-    for name, parameter in model.named_parameters():
-        moments = {part: tensors[f"{part}/{name}"].to(parameter.device) for part in ("exp_avg", "exp_avg_sq")}
-        optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **moments}
+    optimiser.set_moments(tensors, int(step))
     return TrainingRun(int(step), int(examples), seconds)

@@ -66,13 +66,18 @@ def rows_of(tokenizer: Tokenizer, books: list[Book]) -> IdRows:
     return IdRows.build(tokenizer, [book.text + END for book in books], at_once=1)
 
 
-def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer, IdRows, IdRows]:
-    """Tokenizer, and books to train on and to validate with; kept in ``folder``, and read from there if they are."""
+def prepare(
+    data: list[Path], vocabulary: int, folder: Path, tokenizer: Tokenizer | None = None
+) -> tuple[Tokenizer, IdRows, IdRows]:
+    """Tokenizer, and books to train on and to validate with; kept in ``folder``, and read from there if they are.
+
+    Without a tokenizer the books teach one.
+    """
 
     def make() -> PreparedRows:
         kept, out = split(data)
-        tokenizer = Tokenizer.train_byte_pairs(paragraphs(kept), vocabulary, ended=False)
-        return PreparedRows(tokenizer, {"books": rows_of(tokenizer, kept)}, {"books": rows_of(tokenizer, out)})
+        its = tokenizer or Tokenizer.train_byte_pairs(paragraphs(kept), vocabulary, ended=False)
+        return PreparedRows(its, {"books": rows_of(its, kept)}, {"books": rows_of(its, out)})
 
     rows = kept_in(folder, make)
     return rows.tokenizer, rows.training["books"], rows.validation["books"]

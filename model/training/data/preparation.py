@@ -1,6 +1,6 @@
 """From files to what training reads: a tokenizer, and corpora to train on and to validate with."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from model.training.teacher import Teacher, probabilities
 REVIEW_LABELS = ("negative", "positive")
 PHRASES = 200_000
 HELD_OUT = 10  # one group in so many validates
+
+TokenizerFor = Callable[[Iterator[str]], Tokenizer]  # the one to use for texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,25 +44,28 @@ def reviews(path: Path, *, labelled: bool = True) -> Iterator[Example]:
         yield replace(example, text=clean(example.text), label=label)
 
 
-def prepare(data: Path, vocabulary: int, folder: Path) -> Prepared:
-    """Read ``folder`` if it was prepared before, else make tokenizer and corpora from ``data`` and keep them there."""
+def prepare(data: Path, vocabulary: int, folder: Path, tokenizer: Tokenizer | None = None) -> Prepared:
+    """Read ``folder`` if it was prepared before, else make tokenizer and corpora from ``data`` and keep them there.
+
+    Given a tokenizer, corpora alone are made.
+    """
+
+    def tokenizer_for(texts: Iterator[str]) -> Tokenizer:
+        return tokenizer or Tokenizer.train_word_pieces(texts, vocabulary)
+
     if not (folder / "training.safetensors").exists():
-        if data.is_dir():
-            prepare_reviews(data, vocabulary, folder)
-        else:
-            prepare_file(data, vocabulary, folder)
+        prepare_data = prepare_reviews if data.is_dir() else prepare_file
+        prepare_data(data, tokenizer_for, folder)
     stored = {name: load_corpus(folder / f"{name}.safetensors") for name in ("phrases", "validation", "training")}
     labels = tuple((folder / "labels.txt").read_text(encoding="utf-8").splitlines())
-    tokenizer = Tokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    its = Tokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
     training, validation = stored["training"], stored["validation"]
     assert training is not None
     assert validation is not None
-    return Prepared(
-        tokenizer=tokenizer, labels=labels, training=training, validation=validation, phrases=stored["phrases"]
-    )
+    return Prepared(tokenizer=its, labels=labels, training=training, validation=validation, phrases=stored["phrases"])
 
 
-def prepare_file(data: Path, vocabulary: int, folder: Path) -> None:
+def prepare_file(data: Path, tokenizer_for: TokenizerFor, folder: Path) -> None:
     """One file of labelled texts: one in ten groups is held out, every text is taken whole."""
     examples = list(read_examples(data))
     labels = tuple(sorted({example.label for example in examples if example.label is not None}))
@@ -69,18 +74,18 @@ def prepare_file(data: Path, vocabulary: int, folder: Path) -> None:
     kept, out = split_groups(examples, lambda example: example.group, HELD_OUT)
     if not kept or not out:
         raise InputError(f"{data.name}: found {len(examples)} texts, too few to hold some out; 50 is a start.")
-    tokenizer = Tokenizer.train_word_pieces((example.text for example in kept), vocabulary)
+    tokenizer = tokenizer_for(example.text for example in kept)
     write(folder, tokenizer, labels, label_corpus(tokenizer, kept, labels), label_corpus(tokenizer, out, labels))
 
 
-def prepare_reviews(data: Path, vocabulary: int, folder: Path) -> None:
+def prepare_reviews(data: Path, tokenizer_for: TokenizerFor, folder: Path) -> None:
     """The film reviews: one film in ten is held out; a teacher labels the unlabelled part and every sentence."""
     examples = list(reviews(data / "train.jsonl.gz"))
     kept, out = split_groups(examples, lambda example: example.group, HELD_OUT)
     films = {example.group for example in out}
     more = [example for example in reviews(data / "unsup.jsonl.xz", labelled=False) if example.group not in films]
     everything = [example.text for example in kept + more]
-    tokenizer = Tokenizer.train_word_pieces(iter(everything), vocabulary)
+    tokenizer = tokenizer_for(iter(everything))
     truth = [REVIEW_LABELS.index(str(example.label)) for example in kept]
     teacher = Teacher([example.text for example in kept], truth, len(REVIEW_LABELS))
     targets = np.concatenate([one_hot(truth, 2), probabilities(teacher.evidence([example.text for example in more]))])

@@ -91,13 +91,19 @@ def parallel(tokenizer: Tokenizer, pairs: list[Pair]) -> dict[str, IdRows]:
     return {side: IdRows.build(tokenizer, [getattr(pair, side) for pair in pairs]) for side in Pair._fields}
 
 
-def prepare(data: list[Path], vocabulary: int, folder: Path) -> tuple[Tokenizer, Parallel, Parallel]:
-    """Tokenizer, and pairs to train on and to validate with; kept in ``folder``, and read from there if they are."""
+def prepare(
+    data: list[Path], vocabulary: int, folder: Path, tokenizer: Tokenizer | None = None
+) -> tuple[Tokenizer, Parallel, Parallel]:
+    """Tokenizer, and pairs to train on and to validate with; kept in ``folder``, and read from there if they are.
+
+    Without a tokenizer the pairs teach one.
+    """
 
     def make() -> PreparedRows:
         kept, out = split(data)
-        tokenizer = Tokenizer.train_byte_pairs((text for pair in kept for text in pair), vocabulary, ended=True)
-        return PreparedRows(tokenizer, parallel(tokenizer, augmented(kept)), parallel(tokenizer, out))
+        texts = (text for pair in kept for text in pair)
+        its = tokenizer or Tokenizer.train_byte_pairs(texts, vocabulary, ended=True)
+        return PreparedRows(its, parallel(its, augmented(kept)), parallel(its, out))
 
     rows = kept_in(folder, make)
     return rows.tokenizer, Parallel(**rows.training), Parallel(**rows.validation)

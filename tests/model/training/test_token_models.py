@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from benchmarks.training import Theirs
 from model import InputError, load_checkpoint
 from model.tokenizer import END_ID, START_ID, Tokenizer
-from model.training import distributed, language, loop, next_token, translate
+from model.training import distributed, language, loop, next_token, optimisers, translate
 from model.training.command_line import Command
 from model.training.data.books import Windows, split
 from model.training.data.id_rows import load_rows
@@ -72,11 +72,11 @@ def test_training_on_ones_own_file_gives_a_checkpoint_that_writes(task: ModuleTy
     assert [row["step"] for row in curve(tmp_path / "out")] == ["4", "8"]
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(("task", "optimiser"), [(translate, "adamw"), (language, "adamw"), (language, "muon")])
 def test_a_killed_run_goes_on_to_the_same_result(
-    task: ModuleType, data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    task: ModuleType, optimiser: str, data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    more = ("--steps", "12", "--averaged", "2")
+    more = ("--steps", "12", "--averaged", "2", "--optimiser", optimiser)
     train(task, data[task], tmp_path / "whole", *more)
     update, calls = loop.update, list[int]()
 
@@ -111,6 +111,55 @@ def test_a_run_can_start_from_a_finished_checkpoint(task: ModuleType, data, tmp_
     on = train(task, data[task], tmp_path / "on", "--steps", "1", "--rate", "1e-9", "--start", str(first))
     assert all(torch.allclose(weights(on)[name], weight, atol=1e-3) for name, weight in weights(first).items())
     assert "8 steps" in load_checkpoint(on).card["training"]["notes"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_run_from_a_checkpoint_keeps_the_tokenizer_that_its_weights_know(
+    task: ModuleType, data, tmp_path: Path
+) -> None:
+    first, prepared = train(task, data[task], tmp_path / "first", "--steps", "4"), str(tmp_path / "other")
+    more = ("--steps", "1", "--start", str(first), "--vocabulary", "300", "--prepared", prepared)
+    on = train(task, data[task], tmp_path / "on", *more)
+    assert (on / "tokenizer.json").read_text() == (first / "tokenizer.json").read_text()
+    anew = train(
+        task, data[task], tmp_path / "anew", "--steps", "1", "--vocabulary", "300", "--prepared", f"{prepared}2"
+    )
+    with pytest.raises(InputError, match="another tokenizer"):
+        train(task, data[task], tmp_path / "on2", *more, "--prepared", f"{prepared}2")
+    assert load_checkpoint(anew).tokenizer.size == 300
+
+
+def test_muon_takes_the_matrices_of_the_blocks_and_adamw_all_others() -> None:
+    model = transformer("decoder", vocabulary=40)
+    muon, adamw = optimisers.optimiser_of(model, "muon", 0.1).parts
+    taken = {parameter for group in muon.param_groups for parameter in group["params"]}
+    names = {name for name, parameter in model.named_parameters() if parameter in taken}
+    assert names == {
+        name for name, p in model.named_parameters() if ".blocks." in name and name.endswith("weight") and p.ndim == 2
+    }
+    others = [parameter for group in adamw.param_groups for parameter in group["params"]]
+    assert len(others) + len(taken) == len(list(model.parameters()))
+    assert not taken & set(others)
+
+
+def test_a_step_of_muon_is_as_long_as_one_of_adamw() -> None:
+    """0.2 · √max(rows, columns) · rate is the norm's share of an orthogonal step: Liu et al. 2025, equation 4."""
+    torch.manual_seed(0)
+    model = torch.nn.ModuleDict({"blocks": torch.nn.ModuleList([torch.nn.Linear(64, 16, bias=False)])})
+    outer = torch.nn.ModuleDict({"encoder": model})
+    weight = next(outer.parameters())
+    before = weight.detach().clone()
+    weight.grad = torch.randn_like(weight)
+    optimisers.optimiser_of(outer, "muon", 0.0).step(0.01)
+    change = (before - weight.detach()) / (0.01 * 0.2 * 8)
+    lengths = torch.linalg.svdvals(change)
+    assert ((lengths > 0.6) & (lengths < 1.3)).all()
+
+
+def test_the_state_of_another_optimiser_is_refused(data, tmp_path: Path) -> None:
+    train(language, data[language], tmp_path / "out", "--steps", "4")
+    with pytest.raises(InputError, match="--optimiser"):
+        train(language, data[language], tmp_path / "out", "--steps", "8", "--optimiser", "muon")
 
 
 @pytest.mark.parametrize("task", TASKS)
