@@ -24,6 +24,7 @@ BATCH_TOKENS = 8192
 EVERYDAY = {  # files of lists/ by what the card calls them
     "everyday sentences written for this project": "everyday",
     "everyday sentences that training had no eye on": "unseen",
+    "everyday sentences that a negation or a contrast decides": "negations",
 }
 
 

@@ -53,10 +53,11 @@ def test_an_entry_that_is_neither_praise_nor_blame_is_refused(entries: tuple[str
 
 
 def test_sentences_to_evaluate_with_differ_and_stand_under_both_labels() -> None:
-    files = [read_lists(name) for name in ("everyday", "unseen")]
+    files = [read_lists(name) for name in ("everyday", "unseen", "negations")]
     assert [{label: len(entries) for label, entries in lists.items()} for lists in files] == [
         {"positive": 80, "negative": 80},
         {"positive": 100, "negative": 100},
+        {"positive": 50, "negative": 50},
     ]
     sentences = [entry for lists in files for entries in lists.values() for entry in entries]
     assert len(set(sentences)) == len(sentences)
@@ -64,7 +65,7 @@ def test_sentences_to_evaluate_with_differ_and_stand_under_both_labels() -> None
 
 def test_every_file_of_lists_can_be_read() -> None:
     names = sorted(path.stem for path in LISTS.glob("*.txt"))
-    assert names == ["everyday", "facts", "patterns", "sayings", "slots", "unseen"]
+    assert names == ["everyday", "facts", "negations", "patterns", "sayings", "slots", "translations", "unseen"]
     assert all(read_lists(name) for name in names)
 
 

@@ -269,7 +269,7 @@ def test_the_bundled_checkpoint_knows_the_example_and_negation() -> None:
 def test_the_bundled_checkpoint_gets_as_many_everyday_sentences_right_as_its_card_says() -> None:
     checkpoint = load_checkpoint("sentiment")
     accuracies = []
-    for lists in map(read_lists, ("everyday", "unseen")):
+    for lists in map(read_lists, ("everyday", "unseen", "negations")):
         right = [checkpoint.classify(text)["positive"] > 0.5 for text in lists["positive"]]
         right += [checkpoint.classify(text)["positive"] < 0.5 for text in lists["negative"]]
         accuracies.append(round(100 * float(np.mean(right)), 2))
