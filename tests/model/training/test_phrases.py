@@ -65,7 +65,17 @@ def test_sentences_to_evaluate_with_differ_and_stand_under_both_labels() -> None
 
 def test_every_file_of_lists_can_be_read() -> None:
     names = sorted(path.stem for path in LISTS.glob("*.txt"))
-    assert names == ["everyday", "facts", "negations", "patterns", "sayings", "slots", "translations", "unseen"]
+    assert names == [
+        "everyday",
+        "facts",
+        "names",
+        "negations",
+        "patterns",
+        "sayings",
+        "slots",
+        "translations",
+        "unseen",
+    ]
     assert all(read_lists(name) for name in names)
 
 

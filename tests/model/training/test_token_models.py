@@ -23,7 +23,18 @@ from model.training import distributed, language, loop, next_token, optimisers, 
 from model.training.command_line import Command
 from model.training.data.books import Windows, split
 from model.training.data.id_rows import load_rows
-from model.training.data.sentence_pairs import Pair, PairBatches, Parallel, augmented, casual, parallel, read_pairs
+from model.training.data.list_files import read_lists
+from model.training.data.sentence_pairs import (
+    Pair,
+    PairBatches,
+    Parallel,
+    augmented,
+    casual,
+    parallel,
+    read_pairs,
+    redated,
+    renamed,
+)
 from model.training.evaluation import translation_quality
 from model.training.evaluation.kneser_ney import KneserNey, discounts
 from model.training.evaluation.language_modelling import best_head, log_probabilities, repeated_phrases
@@ -276,8 +287,27 @@ def test_hurried_and_joined_pairs_come_on_top_of_the_others() -> None:
     more = augmented(pairs)
     assert more[:100] == pairs
     assert {pair.source for pair in more[100:104]} <= {casual(pair.source) for pair in pairs}
+    assert len(more) == 109
     assert all(pair.source.count("?") == pair.target.count("?") > 1 for pair in more[104:])
     assert casual("Well... I DO!") == "well... i do"
+
+
+def test_some_pairs_come_again_with_another_name_the_same_on_both_sides() -> None:
+    pairs = [Pair(f"Tom has {n} cats.", f"Tom a {n} chats.") for n in range(50)]
+    pairs += [Pair(f"Mary has {n}.", f"Marie en a {n}.") for n in range(50)]
+    again = list(renamed(pairs, np.random.default_rng(0)))
+    assert len(again) == 5
+    for pair in again:
+        assert pair.source.split()[0] == pair.target.split()[0] in read_lists("names")["he"]
+        assert pair.source.split()[2] == pair.target.split()[2]
+
+
+def test_pairs_with_a_year_come_again_with_other_years_the_same_on_both_sides() -> None:
+    pairs = [Pair("Born in 1990.", "Né en 1990."), Pair("In 1000 days.", "Dans mille jours.")]
+    again = list(redated(pairs, np.random.default_rng(0)))
+    assert len(again) == 8
+    assert all(pair.source[8:12] == pair.target[6:10] for pair in again)
+    assert len({pair.source for pair in again}) > 1
 
 
 # Batches.
