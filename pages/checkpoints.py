@@ -15,6 +15,7 @@ from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
 from pages.parts.models.asked_model import show_field
 from pages.parts.models.catalogue import checkpoint_names, folder_of, label_of
+from pages.parts.models.head_scores import show_head_scores
 from pages.parts.models.outlines import is_loaded, outline_of
 from pages.parts.models.ways import show_ways
 from pages.parts.shared_cache import checkpoint_named, file_bytes
@@ -114,6 +115,7 @@ def show_checkpoint(name: str, model: cards.Model, place: int) -> None:
     show_sizes(name, model)
     show_layout(name, model.config, place)
     show_evaluations(card)
+    show_head_scores(name, model.config)
     show_curve(name, card)
     show_training(card, curve_steps(name))
 

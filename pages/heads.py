@@ -20,6 +20,7 @@ from pages.parts.heads.head_effects import (
     head_effects,
 )
 from pages.parts.heads.settings import BASELINES, HeadsSettings
+from pages.parts.models.head_scores import KINDS_HELP, kinds_said
 from pages.parts.passes import edits_of, provenance_of, trace_of
 from pages.parts.prediction import change_of, no_prediction
 from pages.parts.shared_cache import checkpoint_named
@@ -235,6 +236,8 @@ def show_chosen(selection: Selection, effects: HeadEffects) -> None:
         page_link("Inside this head", "inside", INSIDE_HELP, layer=layer, head=head, query=None, key=None)
     if (parts := direct_part(selection, effects.attention, site)) is not None:
         st.caption(sentences.direct(*parts), help=DIRECT_HELP)
+    if said := kinds_said(selection, effects.attention, site):
+        st.caption(markdown_text(said), help=KINDS_HELP)
     if muted := sorted(muted_heads(selection)):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(markdown_text(say_muted(selection, muted)), width="content")

@@ -114,5 +114,9 @@ def decimal(number: float, form: str) -> str:
 
 def list_of(indices: Sequence[int]) -> str:
     """ "1", "1 and 3", "1, 2 and 5": counted from 1."""
-    names = [counted(index) for index in indices]
+    return list_of_names([counted(index) for index in indices])
+
+
+def list_of_names(names: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -8,8 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Checkpoint, Edits, HeadSite, load_checkpoint
+from model.checkpoint import CHECKPOINTS
 from model.measures.causes.contributions import logit_parts
 from model.measures.causes.stream_parts import Part
+from model.measures.head_scores.score_file import read_head_scores
 from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.heads import head_effects
@@ -170,3 +172,12 @@ def test_heads_are_enough_by_the_most_that_can_be_muted_though_the_answer_was_an
 def test_with_a_mean_in_place_of_a_head_the_page_says_that_the_others_are_muted_with_zero():
     app = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="mean")
     assert "Muted together: head 6 of layer 3, with zero in their place." in text_of(app)
+
+
+def test_the_chosen_head_is_said_to_be_what_the_file_of_scores_says():
+    app = opened("heads.py", checkpoint="stories", layer="5", head="0")
+    (said,) = [caption.value for caption in app.main.caption if caption.value.startswith("Over 500 texts")]
+    scores = read_head_scores(CHECKPOINTS / "stories")
+    table = scores.kinds["decoder"]["induction"]
+    said = said.replace("\\", "")
+    assert f"induction ({table.scores[5, 0]:.2f} beside a null of {table.nulls[5, 0]:.2f})" in said

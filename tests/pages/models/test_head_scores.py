@@ -1,0 +1,101 @@
+"""What the heads of a model do over many texts, on the page Models: against the files that lie beside the models."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+
+from model.checkpoint import CHECKPOINTS
+from model.measures.head_scores.score_file import FILE, HeadScores, read_head_scores
+from pages.parts.models import catalogue
+from tests.pages.test_every_page import opened
+from viz.text import head_kind_tables as words
+
+PAGE = "checkpoints.py"
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch) -> Path:
+    """The folder of one more model, opened on this server; its files may be spoilt."""
+    folder = tmp_path / "mine"
+    shutil.copytree(CHECKPOINTS / "sentiment", folder)
+    catalogue.opened.clear()
+    catalogue.opened()["mine"] = folder
+    yield folder
+    catalogue.opened.clear()
+
+
+def tables(app) -> list[list[dict]]:
+    return [
+        frame.value.to_dict("records") for frame in app.dataframe if "kind" in frame.value or "asked" in frame.value
+    ]
+
+
+def numbers_of(scores: HeadScores) -> Iterator[list[tuple[float, int]]]:
+    """What every table should show: of kinds the strongest score and the queries, of gold data the best advantage."""
+    for kinds in scores.kinds.values():
+        listed = (kinds[kind] for kind in words.NAMES if kind in kinds)
+        yield [(round(float(each.scores[words.strongest(each)]), 4), each.queries) for each in listed]
+    for gold in filter(None, (scores.syntax, scores.coreference)):
+        yield [(round(100 * max(score.accuracy - score.baseline for score in gold), 2), len(gold))]
+
+
+def test_every_number_of_the_tables_is_that_of_the_file():
+    files = (read_head_scores(CHECKPOINTS / name) for name in ("sentiment", "stories", "translate-en-fr"))
+    expected = [numbers for scores in files if scores for numbers in numbers_of(scores)]
+    shown = [
+        [(row["score"], row["queries"]) for row in rows]
+        if "kind" in rows[0]
+        else [(round(rows[0]["right"] - rows[0]["rule is right"], 2), len(rows))]
+        for rows in tables(opened(PAGE))
+    ]
+    assert shown == expected
+
+
+def test_a_link_opens_the_strongest_head_alone_on_the_text_of_its_example():
+    app = opened(PAGE)
+    (link,) = [each.proto for each in app.get("page_link") if each.proto.label == "Layer 4, head 2: punctuation"]
+    address = dict(parse_qsl(link.query_string))
+    assert (address.get("checkpoint", "sentiment"), address["layer"], address["text"]) == (
+        "sentiment",
+        "3",
+        "Save money and go somewhere else!",
+    )
+    app.query_params.clear()
+    app.query_params.update(address)
+    there = app.switch_page("pages/explore.py").run()
+    assert not there.exception
+    assert not there.error
+    assert there.session_state["_selection"].view.heads_on(8) == (1,)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda values: values | {"kinds": 3}, "kinds"),
+        (lambda values: values | {"kinds": {"decoder": values["kinds"]["encoder"]}}, "scores of another model"),
+        (lambda values: {}, "head_scores.json"),
+    ],
+)
+def test_a_spoilt_file_costs_one_sentence(change, said, beside):
+    values = json.loads((beside / FILE).read_text(encoding="utf-8"))
+    (beside / FILE).write_text(json.dumps(change(values)), encoding="utf-8")
+    app = opened(PAGE)
+    assert not app.exception
+    (error,) = app.error
+    assert said in error.value.replace("\\", "")
+
+
+def test_scores_of_ones_own_texts_are_shown_beside_the_others_and_a_model_without_any_says_how(beside):
+    shutil.copy(beside / FILE, beside / "head_scores-letters.json")
+    app = opened(PAGE)
+    assert len([text for text in app.markdown if text.value.startswith("Measured over ")]) == 5
+    for file in beside.glob("head_scores*"):
+        file.unlink()
+    app = opened(PAGE)
+    assert not app.exception
+    assert len([text for text in app.markdown if text.value.startswith("Measured over ")]) == 3
+    assert any("score_heads mine --texts" in code.value for code in app.code)
