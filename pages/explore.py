@@ -21,6 +21,7 @@ from pages.parts.explore.explorer_panel import (
     shown_attention,
     statistics_of,
 )
+from pages.parts.explore.head_measures import chosen_measures, offer_measures, send_measures
 from pages.parts.explore.heads_worth_a_look import (
     OpeningHead,
     chosen_elsewhere,
@@ -246,6 +247,7 @@ def show_below(attention: ShownAttention) -> None:
     show_statistics(attention)
     show_tokens(attention.selection)
     show_neighbours(attention)
+    send_measures(attention)
 
 
 def term_links() -> dict[str, str]:
@@ -281,10 +283,11 @@ def show_actions(attention: ShownAttention, opening: OpeningHead) -> None:
         key = bind("mute", selection.mute, told=True)
         switch("Mute the heads that are off", MUTE_HELP, key=key, on_change=take, args=("mute",))
         with files():
-            taken = selected_pass(selection)
+            taken = selected_pass(selection, chosen_measures(attention))
             key_found = None if opening.finding is None else opening.finding.key
             snapshot = alone(taken, opening.layer, opening.head, key_found)
             downloads("explore", taken, any_head=bool(selection.view.heads_on(heads)), finding=snapshot)
+            offer_measures(attention)
         show_links_inside(attention)
 
 

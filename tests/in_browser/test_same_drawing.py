@@ -19,9 +19,10 @@ from playwright.sync_api import Page
 from tests.viz.explorer.test_browser import opened_page, settled
 from tests.viz.explorer.test_pictures import SVG, pixels
 from viz.explorer.attention_kinds import Kind, Text
+from viz.explorer.head_measures import HeadMeasure
 from viz.explorer.layout import PANELS_OF, TITLES
 from viz.explorer.packing import pack
-from viz.explorer.standalone import page_of
+from viz.explorer.standalone import messages_of, page_of
 from viz.explorer.svg.paint import MIDDLE, Panel, element, rgb, text_width
 from viz.explorer.svg.picture import MARGIN, NAMESPACES, PANELS, WIDTHS, svg
 from viz.explorer.svg.scene import Scene, scene_of
@@ -95,9 +96,10 @@ RECORD = """(widths) => {
     own.drawImage.call(this, source, ...place)
   }
 }"""
-STEER = """(root, [packed, view]) => {
+STEER = """async (root, [packed, view, measures]) => {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0))
-  return root.explorer.steer(view, bytes)
+  await root.explorer.steer(view, bytes)
+  return root.explorer.setMeasures(measures)
 }"""
 READY = """() => {
   const { explorer } = document.querySelector(".headlight")
@@ -215,6 +217,12 @@ SCENES: dict[str, tuple[Kind, View]] = {
     "many keys, weight 1": (LONG, View(query=0, key=0, maximum="one", threshold=0.01)),
     "many heads": (DEEP, View(layer=11, query=1)),
     "nothing left": (EMPTY, View(special="hidden")),
+    "bars": (ENCODER, View(measure="entropy")),
+    "bars, some below 0": (DECODER, View(attention="decoder", measure="above.points_at", off=SOME_OFF)),
+    "bars, in order": (ENCODER, View(measure="above.points_at", order="measure", query=2)),
+    "grid of bars": (DEEP, View(show="grid", measure="entropy", layer=3)),
+    "grid in order": (ENCODER, View(show="grid", measure="entropy", order="measure", key=4)),
+    "a measure that is not there": (ENCODER, View(measure="moved", order="measure")),
     "grid": (DEEP, View(show="grid", layer=3, key=2, off=frozenset({(2, 2)}))),
     "lines": (LONG, View(show="lines", key=40)),
     "matrix": (LONG, View(show="matrix", query=40, key=7)),
@@ -394,11 +402,20 @@ def stage(browser, tmp_path_factory) -> Iterator[Page]:
         yield page
 
 
+def measures_for(kind: Kind) -> list[HeadMeasure]:
+    """Two measures of its heads: from 0 on; with equals, numbers below 0 and one that is missing."""
+    rng, shape = np.random.default_rng(5), (kind.layers, kind.heads)
+    signed = np.round(rng.normal(size=shape), 2)
+    signed.ravel()[:3] = (0.5, 0.5, np.nan)
+    values = {"entropy": rng.uniform(0, 12, shape), "above.points_at": signed}
+    return [HeadMeasure(name=name, group="", label=name, said=name, values=each) for name, each in values.items()]
+
+
 def on_the_screen(page: Page, kind: Kind, view: View, theme: Any) -> dict[str, Any]:
     page.emulate_media(color_scheme=theme)
     packed = base64.b64encode(pack({kind.name: kind})).decode()
     root = page.locator(".headlight")
-    root.evaluate(STEER, [packed, view.to_message()])
+    root.evaluate(STEER, [packed, view.to_message(), messages_of({kind.name: measures_for(kind)})])
     page.wait_for_function(READY)
     settled(page)
     return root.evaluate(DRAWN)
@@ -407,7 +424,8 @@ def on_the_screen(page: Page, kind: Kind, view: View, theme: Any) -> dict[str, A
 @pytest.mark.parametrize(("name", "theme"), CASES)
 def test_a_file_has_the_marks_of_the_screen(stage, name, theme):
     kind, view = SCENES[name]
-    screen, scene = on_the_screen(stage, kind, view, theme), scene_of({kind.name: kind}, view, THEMES[theme])
+    measures = {kind.name: measures_for(kind)}
+    screen, scene = on_the_screen(stage, kind, view, theme), scene_of({kind.name: kind}, view, THEMES[theme], measures)
     assert screen["panels"] == list(PANELS_OF.get(view.show, [view.show]))
     for panel_name, size in screen["sizes"].items():
         panel = PANELS[panel_name](scene, size["inner"])

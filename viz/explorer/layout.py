@@ -36,6 +36,12 @@ GRID_APART = 8  # from a layer's number to its row
 GRID_NAME_X = 7  # of the word "layer", which runs upwards
 GRID_CORNER_X = 2  # of the word "head"
 GRID_DIMMED = 0.22  # a head that is off
+GRID_BAR, BAR_THICK, BAR_TYPE = 16, 3, 10  # below a thumbnail: the bar of a measure, and under that its number
+BAR_APART, BAR_NUMBER_Y = 2, 11  # from the thumbnail to the bar, and to the middle of the number
+BAR_NUMBERS = 24  # no number under a narrower thumbnail
+BAR_NAMES = 52  # in order of a measure, where both stand: which head it is, and the number
+BAR_DIGITS = ((1, 2), (10, 1), (1e9, 0))  # below this magnitude, so many decimals
+LARGEST_FIRST = "largest first; a head is called layer·head"
 GRID_VEIL = 0.72  # how much of the rest is hidden behind the row or the column that is marked
 
 # The lines

@@ -113,6 +113,6 @@ def themes() -> dict[str, object]:
 
 def colours(theme: Theme) -> dict[str, object]:
     """One theme's colours by the names that the browser's modules use."""
-    names = ("background", "text", "quiet", "grid", "second", "heads")
+    names = ("background", "text", "quiet", "grid", "second", "accent", "heads")
     signed = {"above": theme.above, "below": theme.below}
     return {name: getattr(theme, name) for name in names} | {"scales": theme.scales | signed}

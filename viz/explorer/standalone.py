@@ -11,6 +11,7 @@ from model.loading.attention_arrays import AttentionArrays, attention_of
 from model.trace import Trace
 from viz.explorer import source
 from viz.explorer.attention_kinds import Kind, kinds_of, kinds_of_arrays
+from viz.explorer.head_measures import NO_MEASURES, HeadMeasure
 from viz.explorer.packing import pack
 from viz.explorer.view import View
 from viz.export.provenance import PROGRAM, Provenance
@@ -60,9 +61,14 @@ def kinds_in(attention: Any, tokens: Sequence[str] | View | None, keys: Sequence
 
 
 def page_of(
-    kinds: Mapping[str, Kind], view: View | None = None, *, title: str = "", provenance: Provenance | None = None
+    kinds: Mapping[str, Kind],
+    view: View | None = None,
+    *,
+    title: str = "",
+    provenance: Provenance | None = None,
+    measures: Mapping[str, Sequence[HeadMeasure]] = NO_MEASURES,
 ) -> str:
-    """The same for weights that come from elsewhere than a trace."""
+    """The same for weights that come from elsewhere than a trace, with measures of heads by attention."""
     opening = view if view is not None and view.attention in kinds else View(attention=next(iter(kinds)))
     title = title or (TITLE if provenance is None else provenance.title())
     packed = base64.b64encode(pack(kinds, limit=UNLIMITED)).decode("ascii")
@@ -83,6 +89,7 @@ body {{ margin: 16px; background: var(--st-background-color); }}
 <body>
 {source.MARKUP}
 {line(provenance)}<script type="application/json" id="view">{for_script(opening.to_message())}</script>
+<script type="application/json" id="measures">{for_script(messages_of(measures))}</script>
 <script type="text/plain" id="packed">{packed}</script>
 <script type="module">
 {source.script("standalone")}
@@ -90,6 +97,11 @@ body {{ margin: 16px; background: var(--st-background-color); }}
 </body>
 </html>
 """
+
+
+def messages_of(measures: Mapping[str, Sequence[HeadMeasure]]) -> dict[str, list[dict[str, Any]]]:
+    """Measures by attention as the browser takes them."""
+    return {name: [measure.to_message() for measure in some] for name, some in measures.items()}
 
 
 # Whatever a token says, the file asks nothing of anybody.

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from model.measures.head_kinds import KINDS
+from model.measures.head_scores.cell_kinds import KINDS_OVER_TEXTS
 from viz.explorer.attention_kinds import Kind, Text
 from viz.explorer.layout import LOWEST, MANY_KEYS
 from viz.tokens import visible
@@ -17,6 +19,18 @@ SEGMENTS = ("all", "AA", "AB", "BA", "BB")
 SCALES = ("root", "linear", "log")
 MAXIMA = ("auto", "one", "shared", "head")
 COLOURS = ("blue", "orange", "grey")
+ORDERS = ("layers", "measure")
+# What can be shown of every head, whether a text and a model have it or not: statistics of this text, by how much kinds
+# of heads exceed their nulls in it and over many texts, and the length of what a head adds. head_measures.py has them.
+STATISTICS = ("entropy", "distance", "self", "previous", "next", "first", "special", "punctuation")
+ABOVE, OVER_TEXTS, MOVED = "above.", "texts.", "moved"
+MEASURES = (
+    "",
+    *STATISTICS,
+    *(f"{ABOVE}{kind}" for kind in KINDS),
+    MOVED,
+    *(f"{OVER_TEXTS}{kind}" for kind in KINDS_OVER_TEXTS),
+)
 CHOICES: dict[str, tuple[Any, ...]] = {
     "attention": ("encoder", "decoder", "cross"),
     "show": SHOWS,
@@ -25,6 +39,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "scale": SCALES,
     "maximum": MAXIMA,
     "colours": COLOURS,
+    "measure": MEASURES,
+    "order": ORDERS,
 }
 MOST = 10_000  # more than any layer, head or position is counted
 
@@ -39,6 +55,8 @@ class View:
     words: pieces merged into words: the sum over keys, the mean over queries.
     segments: which segment attends to which, "AB": those of the first to those of the second; "all" for no choice.
     threshold, top: weights below the one, or beyond a query's so many largest (0: no limit), are not drawn.
+    measure: what the bar under each thumbnail shows, one of ``MEASURES``.
+    order: thumbnails layer by layer, or the head with most of the measure first.
     maximum: what full colour stands for: weight 1, the largest weight of all heads shown, or of each head; "auto" is
         weight 1, and of more than 60 keys, whose weights are small, the largest of each head.
     """
@@ -57,6 +75,8 @@ class View:
     scale: str = "root"
     maximum: str = "auto"
     colours: str = "blue"
+    measure: str = ""
+    order: str = "layers"
 
     def __post_init__(self) -> None:
         """ValueError, naming the field, for a value that no control could set."""

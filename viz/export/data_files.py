@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from model import Edits, Trace
 from viz.explorer.attention_kinds import Kind, Text, kinds_of
+from viz.explorer.head_measures import HeadMeasure
 from viz.explorer.view import ShownNumbers, TokenGroup, View, shown_numbers
 from viz.export.provenance import Provenance, fact_lines, facts_of
 
@@ -84,6 +85,21 @@ def selection_csv(kind: Kind, view: View, *, provenance: Provenance | None = Non
         columns.insert(0, (f"layer_{view.layer}_mean", selected.mean))
     header = ["query", "query_token", "key", "key_token", *(name for name, _ in columns)]
     return csv_file([header], csv_rows(kind, selected, [weights for _, weights in columns]), facts=facts_of(provenance))
+
+
+def measures_csv(measures: Sequence[HeadMeasure], attention: str, *, provenance: Provenance | None = None) -> bytes:
+    """One line for every head, a column for each measure; empty where a head has none. All is counted from 0.
+
+    ValueError without a measure.
+    """
+    if not measures:
+        raise ValueError("measures: found none, expected one or more")
+    header = ["attention", "layer", "head", *(measure.name for measure in measures)]
+    rows = (
+        [attention, *site, *("" if np.isnan(one.values[site]) else float(one.values[site]) for one in measures)]
+        for site in np.ndindex(measures[0].values.shape)
+    )
+    return csv_file([header], rows, facts=facts_of(provenance))
 
 
 def csv_rows(

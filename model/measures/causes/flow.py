@@ -88,6 +88,17 @@ def moved_norms(module: MultiHeadAttention, attention: AttentionTrace) -> Float[
     return (attention.weights.double() * moved_vectors(module, attention).norm(dim=-1)[:, None]).float()
 
 
+@torch.no_grad()
+def added_lengths(module: MultiHeadAttention, attention: AttentionTrace) -> Float[Tensor, " head"]:
+    """The length (L2) of what each head adds to a query's stream, ‖context · W_O‖, the mean over queries.
+
+    The bias of the projection, which belongs to no head, is left out; 0 for a muted head.
+    """
+    context = attention.context.double()
+    added = torch.einsum("hqd,whd->hqw", context, output_by_head(module, len(context)))
+    return added.norm(dim=-1).mean(dim=-1).float()
+
+
 def layer_norms(
     module: MultiHeadAttention,
     attention: AttentionTrace,

@@ -67,6 +67,7 @@ CELL_KINDS: dict[str, Callable[[Sides], Cells]] = {
     "punctuation": of_head_kinds("punctuation"),
     "delimiter": delimiter_cells,
 }
+KINDS_OVER_TEXTS = (*CELL_KINDS, "broad", "positional", "induction")  # the last is of repeated_tokens
 OF_WORDS = ("duplicate", "induction_in_texts", "punctuation")  # their null is a shuffled text
 ON_SPECIAL_KEYS = ("first_token", "delimiter")  # their null counts special keys too
 

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from model.measures.head_kinds import best_of_heads, cards, finding
 from model.measures.weights_alone import measure_alone, sides_of_stored
 from pages.parts.arrays.opened_file import OpenedFile, files_in_memory
 from pages.parts.explore.explorer_panel import ShownAttention
@@ -11,6 +10,7 @@ from pages.parts.explore.heads_worth_a_look import (
     OpeningHead,
     chosen_place,
     figure_with,
+    heads_in,
     look_of,
     opening_among,
     show_cards,
@@ -23,9 +23,7 @@ def heads_of(file: OpenedFile, attention: str) -> Heads:
     """What every head of one attention does, measured once for a file."""
     if attention not in file.heads:
         stored = files_in_memory().arrays_of(file).attentions[attention]
-        measured = measure_alone(stored.weights, sides_of_stored(stored))
-        first = finding(measured)
-        file.heads[attention] = Heads(first, cards(measured, first), best_of_heads(measured))
+        file.heads[attention] = heads_in(measure_alone(stored.weights, sides_of_stored(stored)))
     return file.heads[attention]
 
 

@@ -7,7 +7,19 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from model.measures.head_kinds import CARDS, Finding, Sides, best_of_heads, cards, cells_of, finding, measure, sides_of
+from model.measures.head_kinds import (
+    CARDS,
+    Finding,
+    KindScores,
+    Scores,
+    Sides,
+    best_of_heads,
+    cards,
+    cells_of,
+    finding,
+    measure,
+    sides_of,
+)
 from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.explore.cards import cards as card_row
 from pages.parts.explore.explorer_panel import ShownAttention
@@ -29,12 +41,13 @@ class Heads(NamedTuple):
     """What was measured of one text's heads.
 
     first: the one to open on, if any is worth naming. others: the best of every other kind. best: what each head does
-    most notably, by (layer, head).
+    most notably, by (layer, head). excess: by how much every head exceeds the null of each kind.
     """
 
     first: Finding | None
     others: tuple[Finding, ...]
     best: dict[tuple[int, int], Finding]
+    excess: dict[str, Scores]
 
 
 class OpeningHead(NamedTuple):
@@ -54,9 +67,14 @@ def notable_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
     edits = edits_of(selection, checkpoint)
     trace = trace_of(selection, edits)
     shuffles = shuffled_weights(checkpoint, trace, attention, edits)
-    measured = measure(np.stack(kind.weights), sides_of(trace, attention), shuffles)
+    return heads_in(measure(np.stack(kind.weights), sides_of(trace, attention), shuffles))
+
+
+def heads_in(measured: KindScores) -> Heads:
+    """What is worth knowing of the scores of a text."""
     first = finding(measured)
-    return Heads(first, cards(measured, first), best_of_heads(measured))
+    excess = {kind: measured.scores[kind] - measured.nulls[kind] for kind in measured.scores}
+    return Heads(first, cards(measured, first), best_of_heads(measured), excess)
 
 
 def opening_of(attention: ShownAttention) -> OpeningHead:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -19,6 +19,7 @@ from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_of, current, of_file
 from viz.explorer.attention_kinds import Kind, kinds_of
+from viz.explorer.head_measures import NO_MEASURES, HeadMeasure
 from viz.explorer.printing import pdf, png
 from viz.explorer.snippet import snippet
 from viz.explorer.standalone import page_of
@@ -59,6 +60,7 @@ class Snapshot:
     provenance: Provenance
     loads: str | Path
     for_script: Mapping[str, Any]  # of ``snippet``: the target, or the ids that were written
+    measures: Mapping[str, Sequence[HeadMeasure]] = field(default_factory=dict)  # of heads, by attention
 
     @property
     def kinds(self) -> Mapping[str, Kind]:
@@ -84,6 +86,7 @@ class FileSnapshot:
     provenance: FileProvenance
     file: str
     origin: str
+    measures: Mapping[str, Sequence[HeadMeasure]] = field(default_factory=dict)
 
     def npz(self) -> bytes:
         """All weights, as the page Your arrays reads them again."""
@@ -103,6 +106,8 @@ class DownloadSource(Protocol):
     def view(self) -> View: ...
     @property
     def provenance(self) -> Provenance: ...
+    @property
+    def measures(self) -> Mapping[str, Sequence[HeadMeasure]]: ...
     def npz(self) -> bytes: ...
     def script(self) -> str: ...
 
@@ -125,8 +130,10 @@ def files(part: str = "") -> Iterator[None]:
         yield
 
 
-def selected_pass(selection: Selection) -> Callable[[], Snapshot]:
-    """The pass of what is selected, for when a file is asked for."""
+def selected_pass(
+    selection: Selection, measures: Mapping[str, Sequence[HeadMeasure]] = NO_MEASURES
+) -> Callable[[], Snapshot]:
+    """The pass of what is selected, for when a file is asked for, with measures of its heads."""
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
     trace, source = trace_later(selection, edits), provenance_of(selection, checkpoint, edits)
@@ -134,7 +141,12 @@ def selected_pass(selection: Selection) -> Callable[[], Snapshot]:
 
     def take() -> Snapshot:
         return Snapshot(
-            trace=trace(), view=selection.view, provenance=source, loads=loads, for_script={"target": target}
+            trace=trace(),
+            view=selection.view,
+            provenance=source,
+            loads=loads,
+            for_script={"target": target},
+            measures=measures,
         )
 
     return take
@@ -277,12 +289,13 @@ def pictures(theme: Theme) -> list[tuple[str, str, Maker, str]]:
 
 
 def picture(theme: Theme, snapshot: DownloadSource) -> str:
-    return svg(snapshot.kinds, snapshot.view, theme=theme, provenance=snapshot.provenance)
+    measures = snapshot.measures
+    return svg(snapshot.kinds, snapshot.view, theme=theme, provenance=snapshot.provenance, measures=measures)
 
 
 def web_page(snapshot: DownloadSource) -> str:
     """The explorer in a file."""
-    return page_of(snapshot.kinds, snapshot.view, provenance=snapshot.provenance)
+    return page_of(snapshot.kinds, snapshot.view, provenance=snapshot.provenance, measures=snapshot.measures)
 
 
 def npz(snapshot: DownloadSource) -> bytes:

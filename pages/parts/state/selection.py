@@ -92,6 +92,8 @@ VIEW_FIELDS = {
     "scale": Field(parse=choice("scale")),
     "maximum": Field(parse=choice("maximum")),
     "colours": Field(parse=choice("colours")),
+    "measure": Field(parse=choice("measure")),
+    "order": Field(parse=choice("order")),
 }
 
 

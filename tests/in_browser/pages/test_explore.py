@@ -344,3 +344,33 @@ def test_a_head_chosen_on_inside_is_let_go_when_the_explorer_shows_another_layer
         expect(page.get_by_role("heading", level=1)).to_contain_text("Every word looks at “loved”.")
         expect(finding).to_contain_text("The explorer below shows all heads of layer 3.")
         assert "head=" not in page.url
+
+
+BARS = """(root) => {
+  const { grid, scene } = root.explorer
+  const sites = grid.sorted ?? []
+  return { bar: grid.bar, first: sites[0], name: scene.measure?.name, values: scene.measure?.values }
+}"""
+
+
+def test_heads_are_measured_and_put_in_order_at_once_and_the_address_keeps_it(browser, address, weights):
+    """Entropy in bits, the mean over queries, written out from the weights of the trace."""
+    with visitor(browser, width=1366, height=768) as page:
+        open_page(page, address, "Explore")
+        by = page.get_by_label("Heads by")
+        expect(by).to_be_visible()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            entropies = -np.nansum(weights * np.log2(weights), axis=-1).mean(axis=-1)
+        by.select_option("entropy")
+        page.get_by_label("Order of heads").select_option("measure")
+        shown = page.locator(".headlight").first.evaluate(BARS)
+        assert (shown["name"], shown["bar"] > 0) == ("entropy", True)
+        assert np.allclose(shown["values"], entropies, rtol=2e-3, atol=2e-3)
+        assert tuple(shown["first"]) == np.unravel_index(entropies.argmax(), entropies.shape)
+        comes_true(page, lambda: "measure=entropy" in page.url and "order=measure" in page.url)
+        page.reload()
+        picture_shown(page)
+        expect(page.get_by_label("Heads by")).to_have_value("entropy")
+        expect(page.locator(".explorer .note")).to_contain_text("Bars: entropy (bits); a whole bar is")
+        page.get_by_label("Heads by").select_option("")
+        expect(page.get_by_label("Order of heads")).to_be_hidden()

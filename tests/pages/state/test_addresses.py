@@ -88,8 +88,10 @@ ADDRESSES = [
     ),
     Address(
         "explore",
-        "show=lines&threshold=0.05&top=3&scale=linear&maximum=shared&colours=grey",
+        "show=lines&threshold=0.05&top=3&scale=linear&maximum=shared&colours=grey&measure=texts.broad&order=measure",
         {
+            "measure": Told("texts.broad"),
+            "order": Told("measure"),
             "show": Told("lines"),
             "threshold": Told(0.05),
             "top": Told(3),

@@ -35,6 +35,15 @@ export const GRID_APART: number
 export const GRID_NAME_X: number
 export const GRID_CORNER_X: number
 export const GRID_DIMMED: number
+export const GRID_BAR: number
+export const BAR_THICK: number
+export const BAR_TYPE: number
+export const BAR_APART: number
+export const BAR_NUMBER_Y: number
+export const BAR_NUMBERS: number
+export const BAR_NAMES: number
+export const BAR_DIGITS: number[][]
+export const LARGEST_FIRST: string
 export const GRID_VEIL: number
 export const LINES_ROW: number
 export const SMALLEST_ROW: number

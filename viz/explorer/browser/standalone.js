@@ -6,4 +6,6 @@ const contentOf = (id) => document.getElementById(id)?.textContent.trim() ?? ""
 
 const bytes = Uint8Array.from(atob(contentOf("packed")), (letter) => letter.charCodeAt(0))
 const root = /** @type {HTMLElement} */ (document.querySelector(".headlight"))
-new Explorer(root).steer(JSON.parse(contentOf("view")), bytes)
+const explorer = new Explorer(root)
+explorer.steer(JSON.parse(contentOf("view")), bytes)
+explorer.setMeasures(JSON.parse(contentOf("measures")))

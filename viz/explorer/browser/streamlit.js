@@ -178,7 +178,7 @@ function insist(held, send, done, times = TIMES) {
 /** @param {Held} held */
 function read(held) {
   const { explorer, data, name } = held
-  const { steer, layers, exact } = window.headlight ?? {}
+  const { steer, layers, exact, measures } = window.headlight ?? {}
   // It speaks of another text: that one's numbers are on their way.
   if (!steer || steer.name !== name || !data) return
   held.awaited = steer.awaited
@@ -186,6 +186,7 @@ function read(held) {
   else if (held.started !== data) explorer.receive(data)
   held.applied = steer.revision
   held.started = data
+  if (measures?.name === name) explorer.setMeasures(measures.measures)
   if (exact) explorer.answer(exact)
   explorer.addLayers(layers?.values() ?? [])
 }

@@ -52,6 +52,17 @@ export interface View {
   scale: string
   maximum: string
   colours: string
+  measure: string
+  order: string
+}
+
+// A number for each head, as head_measures.py has it; null where there is none.
+export interface HeadMeasure {
+  name: string
+  group: string
+  label: string
+  said: string
+  values: (number | null)[][]
 }
 
 // The same as plain values, as the server sends and takes it.
@@ -110,6 +121,7 @@ export interface Scene extends Chosen {
   rowOf: Map<number, number> // of a position
   columnOf: Map<number, number>
   tilesPlain: boolean
+  measure: HeadMeasure | null // whose bars the grid has
 }
 
 // A scene in the colours of the page.
@@ -126,6 +138,7 @@ export interface Palette {
   grid: string
   second: string
   heads: string[]
+  accent: string
   scales: Record<string, string[]>
 }
 
@@ -258,6 +271,7 @@ export interface Mounting<Data> {
 export interface Mailbox {
   layers: Map<string, Uint8Array<ArrayBuffer>>
   steer?: Steering
+  measures?: MeasuresMessage
   exact?: ExactRow | null
   ask?: (name: string, value: unknown) => void
 }
@@ -282,6 +296,12 @@ export interface Held {
   committed: number
   pressed: number
   rested: number
+}
+
+// Of the numbers of a name, by attention.
+export interface MeasuresMessage {
+  name: string
+  measures: Record<string, HeadMeasure[]>
 }
 
 export interface Steering {

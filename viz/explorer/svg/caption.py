@@ -1,6 +1,7 @@
 """What a picture shows, in words: on paper nobody can look at the controls."""
 
 from viz.explorer.attention_kinds import TITLES, Kind
+from viz.explorer.head_measures import largest_magnitude, value_text
 from viz.explorer.layout import MOST_LINES, RAMP_DIGITS, THUMB_SIDE
 from viz.explorer.svg.paint import rounded
 from viz.explorer.svg.scene import Scene
@@ -17,7 +18,7 @@ SEGMENTS = {"A": "the first text", "B": "the second text"}
 
 def caption(scene: Scene) -> list[str]:
     """Sentences: what is drawn, by which scale, and what was done to the numbers."""
-    sentences = [subject(scene), scale(scene), *changes(scene)]
+    sentences = [subject(scene), scale(scene), *bars_said(scene), *changes(scene)]
     marked = [f"query {scene.selection.queries[scene.row].name}"] if scene.row is not None else []
     marked += [f"key {scene.selection.keys[scene.column].name}"] if scene.column is not None else []
     return sentences + ([f"Marked: {' and '.join(marked)}."] if marked else [])
@@ -59,6 +60,15 @@ def full(scene: Scene) -> str:
     shared = "" if scene.view.show == "grid" else f", {largest}"  # all layers share another one there
     of_all = f"the largest weight of all heads shown{shared}"
     return {"one": "weight 1", "shared": of_all, "head": "the largest weight of each head"}[scene.view.maximum]
+
+
+def bars_said(scene: Scene) -> list[str]:
+    """What the bars under the thumbnails are of."""
+    if scene.measure is None or scene.view.show not in ("all", "grid"):
+        return []
+    largest = value_text(largest_magnitude(scene.measure.values))
+    below = ", and orange is below 0" if (scene.measure.values < 0).any() else ""
+    return [f"Bars under the thumbnails: {scene.measure.said}; a whole bar is {largest}{below}."]
 
 
 def changes(scene: Scene) -> list[str]:

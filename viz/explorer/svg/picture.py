@@ -8,9 +8,10 @@ outside.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from viz.explorer.attention_kinds import Kind
+from viz.explorer.head_measures import NO_MEASURES, HeadMeasure
 from viz.explorer.layout import BETWEEN, BETWEEN_ROWS, PANELS_OF, SHARES, SHARES_BELOW, TITLES
 from viz.explorer.svg.caption import caption
 from viz.explorer.svg.grid import grid, stands_beside
@@ -37,13 +38,15 @@ def svg(
     theme: Theme = LIGHT,
     width: int | None = None,
     provenance: Provenance | None = None,
+    measures: Mapping[str, Sequence[HeadMeasure]] = NO_MEASURES,
 ) -> str:
     """The view as an SVG document ``width`` pixels wide; wider where what it holds cannot be any narrower.
 
     kinds: those of ``kinds_of(trace)``. provenance: a line under the caption says it, and ``<metadata>`` has its facts
-    as JSON. Raises ValueError where the kinds lack the view's attention or layer.
+    as JSON. measures: of heads, by attention, for the view's bars. Raises ValueError where the kinds lack the view's
+    attention or layer.
     """
-    scene = scene_of(kinds, view, theme)
+    scene = scene_of(kinds, view, theme, measures)
     inner = (width or WIDTHS.get(view.show, WIDTH)) - 2 * MARGIN
     sentences = caption(scene)
     body = panels(scene, inner)

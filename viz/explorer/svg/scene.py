@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from viz.explorer.attention_kinds import Kind
+from viz.explorer.head_measures import NO_MEASURES, HeadMeasure, chosen_measure
 from viz.explorer.svg.paint import shades_of
 from viz.explorer.view import ShownNumbers, TokenGroup, View, drawn_weights, largest_of, shown_numbers, strength
 from viz.theme import Theme
@@ -27,6 +28,7 @@ class Scene:
     full_mean: float
     row: int | None
     column: int | None
+    measure: HeadMeasure | None = None  # whose bars the grid has
 
     @property
     def strengths(self) -> Float[np.ndarray, "head query key"]:
@@ -39,8 +41,10 @@ class Scene:
         return strength(weights, self.view, self.full_mean)
 
 
-def scene_of(kinds: Mapping[str, Kind], view: View, theme: Theme) -> Scene:
-    """The scene of a view. ValueError where there is no such attention or layer."""
+def scene_of(
+    kinds: Mapping[str, Kind], view: View, theme: Theme, measures: Mapping[str, Sequence[HeadMeasure]] = NO_MEASURES
+) -> Scene:
+    """The scene of a view. measures: of heads, by attention. ValueError where there is no such attention or layer."""
     if view.attention not in kinds:
         raise ValueError(f"attention: found {view.attention!r}, expected one of {', '.join(kinds)}")
     kind = kinds[view.attention]
@@ -61,6 +65,7 @@ def scene_of(kinds: Mapping[str, Kind], view: View, theme: Theme) -> Scene:
         full_mean=full_of_mean(selection, mean, view),
         row=place_of(selection.queries, view.query),
         column=place_of(selection.keys, view.key),
+        measure=chosen_measure(measures.get(kind.name, ()), view.measure),
     )
 
 

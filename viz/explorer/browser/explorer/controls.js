@@ -3,8 +3,9 @@
 import { counted } from "../data.js"
 import { el } from "../element.js"
 import { MANY_KEYS, MOST_LINES } from "../layout.js"
+import { largestMagnitude, valueText } from "../panels/grid.js"
 /** @import { Model } from "../data.js" */
-/** @import { Choices, DrawnScene, Kind, Scene, Zooming } from "../types.js" */
+/** @import { Choices, DrawnScene, HeadMeasure, Kind, Scene, Zooming } from "../types.js" */
 
 /** @typedef {[name: string | number, label: string, onclick: () => void]} Button */
 
@@ -31,6 +32,10 @@ const MAXIMA = {
   head: "largest of each head",
 }
 const COLOURS = { blue: "blue", orange: "orange", grey: "grey" }
+const ORDERS = { layers: "layer by layer", measure: "largest first" }
+const MEASURE_HELP =
+  "A bar and a number under each thumbnail: what the measure is of that head. “Above its null” is the score less what the head would score by accident."
+const ORDER_HELP = "Thumbnails layer by layer, or the head with the largest number first."
 /** @type {Record<string, string>} */
 export const KINDS = { encoder: "encoder", decoder: "decoder", cross: "decoder → encoder" }
 const KEYS = [
@@ -99,8 +104,8 @@ export class Controls {
 
   // What can be chosen depends on the model and the kind of attention alone; built anew, the
   // controls would lose the focus.
-  /** @type {(model: Model, kind: Kind) => void} */
-  fitTo(model, kind) {
+  /** @type {(model: Model, kind: Kind, measures: HeadMeasure[]) => void} */
+  fitTo(model, kind, measures) {
     const facts = [kind.queryText, kind.keyText].map((text) => [
       text.special?.some(Boolean),
       Boolean(text.words),
@@ -112,6 +117,7 @@ export class Controls {
       kind.heads,
       kind.shape[1],
       facts,
+      measures.map(({ name }) => name),
     ])
     if (key === this.fitted) return
     const root = /** @type {Document | ShadowRoot} */ (this.top.getRootNode())
@@ -119,15 +125,15 @@ export class Controls {
     const focused = active?.dataset.name
     const group = active?.parentElement
     this.fitted = key
-    this.build(model, kind)
+    this.build(model, kind, measures)
     if (focused)
       [...(group?.querySelectorAll("button") ?? [])]
         .find((button) => button.dataset.name === focused)
         ?.focus()
   }
 
-  /** @type {(model: Model, kind: Kind) => void} */
-  build(model, kind) {
+  /** @type {(model: Model, kind: Kind, measures: HeadMeasure[]) => void} */
+  build(model, kind, measures) {
     this.buttons(
       this.shows,
       Object.entries(SHOWS).map(([name, label]) => [
@@ -167,7 +173,7 @@ export class Controls {
       true,
     )
     this.headButton("every").setAttribute("aria-label", "All heads")
-    this.buildSide(kind)
+    this.buildSide(kind, measures)
     for (const chosen of [this.layers, this.heads])
       for (const button of chosen.querySelectorAll("button")) this.explain(button)
   }
@@ -189,8 +195,8 @@ export class Controls {
     else host.replaceChildren(...buttons)
   }
 
-  /** @param {Kind} kind */
-  buildSide(kind) {
+  /** @type {(kind: Kind, measures: HeadMeasure[]) => void} */
+  buildSide(kind, measures) {
     const texts = [kind.queryText, kind.keyText]
     /** @type {(fact: "special" | "words" | "segments") => boolean} */
     const has = (fact) => texts.some((text) => text[fact])
@@ -259,6 +265,18 @@ export class Controls {
       "Only so many keys of each query are drawn; 0 draws all.",
     )
     if (has("words")) this.wordsBox(rows, explained)
+    if (measures.length) {
+      const by = el("select", { onchange: () => this.actions.change({ measure: by.value }) })
+      by.append(el("option", { value: "", textContent: "nothing" }), ...optionsOf(measures))
+      add(rows, "measure", "Heads by", by, MEASURE_HELP)
+      const order = el("select", { onchange: () => this.actions.change({ order: order.value }) })
+      order.append(
+        ...Object.entries(ORDERS).map(([value, textContent]) =>
+          el("option", { value, textContent }),
+        ),
+      )
+      add(rows, "order", "Order of heads", order, ORDER_HELP)
+    }
     if (texts.some((text) => text.special?.some(Boolean)))
       pick("special", "Special tokens", SPECIAL, "Tokens that the tokenizer added.")
     if (kind.queryText.segments && kind.keyText.segments)
@@ -354,7 +372,11 @@ export class Controls {
     }
     this.headButton("only").textContent = `Only head ${current + 1}`
     this.headButton("layer").textContent = scene.heads.length ? "Layer off" : "Layer on"
-    this.showSettings({ ...view, maximum: scene.maximum })
+    const measure = scene.measure?.name ?? ""
+    this.showSettings({ ...view, maximum: scene.maximum, measure })
+    const order = this.settings.get("order")
+    const label = order?.closest("label")
+    if (label) label.hidden = !measure
   }
 
   /** @type {(scene: Scene, more: boolean) => void} */
@@ -385,6 +407,22 @@ function listOf(title, entries) {
   return el("details", { className: "list" }, el("summary", {}, title), el("dl", {}, ...rows))
 }
 
+/** @param {HeadMeasure} measure */
+const hasNegative = ({ values }) => values.flat().some((value) => (value ?? 0) < 0)
+
+// In the groups that the measures name.
+/** @type {(measures: HeadMeasure[]) => HTMLElement[]} */
+const optionsOf = (measures) =>
+  [...new Set(measures.map(({ group }) => group))].map((group) =>
+    el(
+      "optgroup",
+      { label: group },
+      ...measures
+        .filter((measure) => measure.group === group)
+        .map(({ name, label }) => el("option", { value: name, textContent: label })),
+    ),
+  )
+
 /** @type {(label: string, content: HTMLElement) => HTMLElement} */
 const row = (label, content) =>
   el(
@@ -408,8 +446,12 @@ function clamped(input) {
 
 // What was done to the numbers, in words, whenever something was.
 /** @type {(scene: Scene, more: boolean) => string} */
-function noteOf({ view, maximum, kind, frame, tilesPlain }, more) {
+function noteOf({ view, maximum, kind, frame, tilesPlain, measure }, more) {
   const notes = []
+  if (measure)
+    notes.push(
+      `Bars: ${measure.said}; a whole bar is ${valueText(largestMagnitude(measure))}${hasNegative(measure) ? ", and orange is below 0" : ""}.`,
+    )
   const hides =
     view.special !== "shown" &&
     [kind.queryText, kind.keyText].some((text) => text.special?.some(Boolean))

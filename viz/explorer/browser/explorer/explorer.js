@@ -15,7 +15,7 @@ import { activeIn, framedTiles, plainTiles, sceneOf } from "./scene.js"
 import { Readout, aroundOf, awaitedSentence, sentenceOf } from "./sentences.js"
 import { State } from "./state.js"
 import { Table, Words } from "../panels/words.js"
-/** @import { Actions, Choices, DrawnScene, ExactRow, Kind, Pointed, Server } from "../types.js" */
+/** @import { Actions, Choices, DrawnScene, ExactRow, HeadMeasure, Kind, Pointed, Server } from "../types.js" */
 /** @import { View, ViewMessage, Zooming } from "../types.js" */
 
 const REST = 300 // milliseconds without a movement before the server is asked or told
@@ -47,6 +47,8 @@ export class Explorer {
     this.hovered = null
     /** @type {number | null} */
     this.waiting = null // the layer that is on its way
+    /** @type {Record<string, HeadMeasure[]>} */
+    this.measures = {} // of the heads, by attention
     this.asked = { key: "", at: -Infinity } // the layer that was asked for last, and when
     this.dirty = false
     this.painted = 0
@@ -162,6 +164,7 @@ export class Explorer {
       // The same heads with other numbers, of muting say, stay off.
       if (shapeOf(this.model) !== before) this.state.offOf.clear()
       this.requests.begin(this.model.header.name)
+      this.measures = {}
       this.hovered = null
     }
     return this.fit()
@@ -180,6 +183,19 @@ export class Explorer {
     if (this.waiting !== null) return this.refresh() // others come before anybody asks
   }
 
+  // They come after the numbers that they are of.
+  /** @param {Record<string, HeadMeasure[]>} measures */
+  setMeasures(measures) {
+    if (this.measures === measures) return
+    this.measures = measures
+    return this.fit()
+  }
+
+  /** @returns {HeadMeasure[]} */
+  get ownMeasures() {
+    return this.measures[this.view.attention] ?? []
+  }
+
   /** @param {ExactRow} reply */
   answer(reply) {
     this.requests.add(reply)
@@ -189,7 +205,7 @@ export class Explorer {
   fit() {
     if (this.model) {
       this.state.fit(this.model)
-      this.controls.fitTo(this.model, this.kind)
+      this.controls.fitTo(this.model, this.kind, this.ownMeasures)
     }
     return this.refresh()
   }
@@ -371,7 +387,8 @@ export class Explorer {
     }
     if (this.model !== model || this.kind !== kind || !model.ready(kind, this.view.layer)) return
     if (this.scene && this.scene.model !== model) this.speak()
-    const scene = sceneOf(model, kind, thumbs, this.state.chosen(kind))
+    const measure = this.ownMeasures.find(({ name }) => name === view.measure) ?? null
+    const scene = { ...sceneOf(model, kind, thumbs, this.state.chosen(kind)), measure }
     this.scene = /** @type {DrawnScene} */ (scene) // its colours come as it is drawn
     this.dirty = true
     // At once: the next frame shows it, where waiting for that frame would show it one later.

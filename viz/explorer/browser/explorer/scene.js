@@ -48,6 +48,7 @@ export function sceneOf(model, kind, thumbs, chosen) {
     rowOf: placesOf(frame.rows),
     columnOf: placesOf(frame.columns),
     tilesPlain: frame.plain || !model.whole,
+    measure: null,
   }
 }
 

@@ -4,6 +4,7 @@ import { KINDS, SHOWS } from "./controls.js"
 import { blockOf } from "../data.js"
 import { el } from "../element.js"
 import { isCell } from "./scene.js"
+import { valueText } from "../panels/grid.js"
 import { named } from "../panels/words.js"
 /** @import { Requests } from "./requests.js" */
 /** @import { Active, ExactRow, Group, Kind, Scene, Sentence } from "../types.js" */
@@ -134,7 +135,7 @@ function keySentence(who, scene, { column }, requests) {
 function tileSentence(scene, layer, active, requests) {
   const { kind, frame } = scene
   const { head, block } = active
-  const who = tileNamed(kind, layer, head)
+  const who = `${tileNamed(kind, layer, head)}${measureSaid(scene, layer, head)}`
   if (!block) return { text: `${who}: click to see all of its heads.` }
   if (scene.tilesPlain && !frame.plain) return { text: `${who}.` }
   const query = rangeNamed(frame.rows, block.row, block.rows)
@@ -143,6 +144,15 @@ function tileSentence(scene, layer, active, requests) {
   if (!isCell(scene, block)) return { text: `${text} at most ≈ ${approximately(block.weight)}` }
   const exact = requests.answer(requests.ofTile(scene, active))
   return withValue(text, exact?.mean[block.column], block.weight)
+}
+
+// " (entropy (bits) 0.42)", of a head with a bar.
+/** @type {(scene: Scene, layer: number, head?: number) => string} */
+function measureSaid({ measure }, layer, head) {
+  const value = head === undefined ? null : measure?.values[layer]?.[head]
+  return measure && value !== null && value !== undefined
+    ? `, ${measure.said} ${valueText(value)}`
+    : ""
 }
 
 /** @type {(kind: Kind, layer: number, head?: number) => string} */

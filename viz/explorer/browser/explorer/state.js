@@ -20,6 +20,8 @@ const PLAIN = {
   scale: "root",
   maximum: "auto",
   colours: "blue",
+  measure: "",
+  order: "layers",
 }
 
 export class State {

@@ -1,9 +1,17 @@
 // All heads of all layers as thumbnails, with the mean of each layer and of each head over the
 // layers.
-import { blockOf, strengthOf } from "../data.js"
+import { blockOf, counted, strengthOf } from "../data.js"
 import {
+  BAR_APART,
+  BAR_DIGITS,
+  BAR_NAMES,
+  BAR_NUMBERS,
+  BAR_NUMBER_Y,
+  BAR_THICK,
+  BAR_TYPE,
   BETWEEN,
   GRID_APART,
+  GRID_BAR,
   GRID_CORNER_X,
   GRID_DIMMED,
   GRID_GAP,
@@ -13,6 +21,7 @@ import {
   GRID_TOP,
   GRID_TYPE,
   GRID_VEIL,
+  LARGEST_FIRST,
   LARGEST_TILE,
   MARK_WIDTH,
   NARROWEST_ROW,
@@ -25,7 +34,7 @@ import {
 } from "../layout.js"
 import { picture } from "../paint.js"
 import { Stack } from "./stack.js"
-/** @import { Actions, Active, Context, DrawnScene, Kind, Point, Pointed, Tile } from "../types.js" */
+/** @import { Actions, Active, Context, DrawnScene, HeadMeasure, Kind, Point, Pointed, Site, Tile } from "../types.js" */
 
 /** @typedef {{ layers: number, heads: number }} Counts */
 
@@ -40,6 +49,11 @@ export class Grid extends Stack {
     this.sheet = document.createElement("canvas")
     this.tile = 0 // the side of one, and from one to the next
     this.step = 0
+    this.bar = 0 // below each, for its measure
+    /** @type {Site[] | null} */
+    this.sorted = null // the heads, where they stand in order of a measure
+    /** @type {Map<string, number>} */
+    this.rankOf = new Map()
     this.host.tabIndex = 0 // it scrolls sideways where there are many heads
   }
 
@@ -75,17 +89,21 @@ export class Grid extends Stack {
   draw(scene, width) {
     const { kind, theme, view } = scene
     const columns = kind.heads + 1
-    this.tile = tileOf(kind, width, view.show === "grid" ? Infinity : TALLEST_GRID)
+    this.sort(scene)
+    this.bar = scene.measure ? GRID_BAR : 0
+    this.tile = tileOf(kind, width, view.show === "grid" ? Infinity : TALLEST_GRID, this.bar)
     this.step = this.tile + GRID_GAP
     this.kind = kind
     const needed = Math.max(width, GRID_LEFT + columns * this.step)
-    const context = this.contexts(needed, GRID_TOP + (kind.layers + 1) * this.step + GRID_GAP)
+    const down = (kind.layers + 1) * (this.step + this.bar)
+    const context = this.contexts(needed, GRID_TOP + down + GRID_GAP)
     context.font = `${this.tile < SMALL_TILE ? GRID_SMALL_TYPE : GRID_TYPE}px ${theme.font}`
     context.textBaseline = "middle"
     this.labels(context, scene)
     for (let layer = 0; layer <= kind.layers; layer++) {
       for (let head = 0; head <= kind.heads; head++) this.drawTile(context, scene, layer, head)
     }
+    if (scene.measure) this.drawBars(context, scene, scene.measure)
     context.globalAlpha = 1
     context.strokeStyle = theme.second
     context.lineWidth = MARK_WIDTH
@@ -96,9 +114,52 @@ export class Grid extends Stack {
     }
   }
 
+  // By the measure where the view says so: the head with the most first, one after the other.
+  /** @param {DrawnScene} scene */
+  sort({ measure, view, kind }) {
+    this.sorted = measure && view.order === "measure" ? ranked(kind, measure) : null
+    this.rankOf = new Map((this.sorted ?? []).map((site, rank) => [site.join(), rank]))
+  }
+
+  // What a measure is of each head: a bar as long as its share of the largest, and the number.
+  /** @type {(context: Context, scene: DrawnScene, measure: HeadMeasure) => void} */
+  drawBars(context, { theme, kind }, measure) {
+    const largest = largestMagnitude(measure)
+    context.font = `${BAR_TYPE}px ${theme.font}`
+    for (const layer of counted(kind.layers)) {
+      for (const head of counted(kind.heads)) {
+        const value = measure.values[layer][head]
+        const { x, y } = this.corner(layer, head)
+        context.fillStyle = theme.text
+        this.barText(context, layer, head, value, x, y + this.tile + BAR_NUMBER_Y)
+        context.fillStyle =
+          value !== null && value < 0 ? (theme.scales.below.at(-1) ?? "") : theme.accent
+        const length = (this.tile * Math.abs(value ?? 0)) / largest
+        context.fillRect(x, y + this.tile + BAR_APART, length, BAR_THICK)
+      }
+    }
+  }
+
+  /** @type {(context: Context, layer: number, head: number, value: number | null, x: number, y: number) => void} */
+  barText(context, layer, head, value, x, y) {
+    const name = this.sorted ? `${layer + 1}·${head + 1}` : ""
+    const number = value === null ? "" : valueText(value)
+    context.textAlign = "left"
+    if (name) context.fillText(name, x, y)
+    context.textAlign = "right"
+    if (number && this.tile >= (name ? BAR_NAMES : BAR_NUMBERS))
+      context.fillText(number, x + this.tile, y)
+  }
+
   // The layer that the other views show stands out, and its head, where one alone is on.
   /** @type {(context: Context, scene: DrawnScene) => void} */
   labels(context, { kind, theme, view, heads }) {
+    if (this.sorted) {
+      context.textAlign = "left"
+      context.fillStyle = theme.quiet
+      context.fillText(LARGEST_FIRST, GRID_LEFT, GRID_TOP / 2)
+      return
+    }
     const alone = heads.length === 1 ? heads[0] : -1
     const every = this.tile < SPARSE_TILE ? 2 : 1
     context.textAlign = "center"
@@ -116,7 +177,7 @@ export class Grid extends Stack {
         context.fillText(name, GRID_LEFT - GRID_APART, this.corner(layer, 0).y + this.tile / 2)
     }
     context.save()
-    context.translate(GRID_NAME_X, GRID_TOP + (kind.layers * this.step) / 2)
+    context.translate(GRID_NAME_X, GRID_TOP + (kind.layers * (this.step + this.bar)) / 2)
     context.rotate(-Math.PI / 2)
     context.textAlign = "center"
     context.fillStyle = theme.quiet
@@ -131,6 +192,7 @@ export class Grid extends Stack {
   drawTile(context, { theme, off }, layer, head) {
     const thumbnail = this.tiles?.[this.number(layer, head)]
     if (!thumbnail?.tile.length) return
+    if (this.sorted && (layer === this.kind.layers || head === this.kind.heads)) return
     const { width, height } = thumbnail
     const { x, y } = this.corner(layer, head)
     context.globalAlpha = off.has(`${layer}.${head}`) ? GRID_DIMMED : 1
@@ -163,7 +225,11 @@ export class Grid extends Stack {
 
   /** @type {(layer: number, head: number) => Point} */
   corner(layer, head) {
-    return { x: GRID_LEFT + head * this.step, y: GRID_TOP + layer * this.step }
+    const rank = this.rankOf.get(`${layer},${head}`)
+    const { heads } = this.kind
+    const [row, column] =
+      rank === undefined ? [layer, head] : [Math.floor(rank / heads), rank % heads]
+    return { x: GRID_LEFT + column * this.step, y: GRID_TOP + row * (this.step + this.bar) }
   }
 
   // What the hovered token attends to, in every thumbnail: all but its row, its column, goes under
@@ -177,7 +243,7 @@ export class Grid extends Stack {
     for (let layer = 0; layer <= kind.layers; layer++) {
       for (let head = 0; head <= kind.heads; head++) {
         const thumbnail = this.tiles?.[this.number(layer, head)]
-        if (!thumbnail) continue
+        if (!thumbnail || (this.sorted && (layer === kind.layers || head === kind.heads))) continue
         const { x, y } = this.corner(layer, head)
         const rows = this.part(active.row, frame.rows.length, thumbnail.height)
         const columns = this.part(active.column, frame.columns.length, thumbnail.width)
@@ -209,13 +275,25 @@ export class Grid extends Stack {
     cover(to, this.tile - to)
   }
 
+  // The head whose thumbnail stands in a row and a column; null where there is none.
+  /** @type {(row: number, column: number) => Site | null} */
+  siteAt(row, column) {
+    if (!this.sorted) return [row, column]
+    const { heads } = this.kind
+    if (row < 0 || column < 0 || column >= heads) return null
+    return this.sorted[row * heads + column] ?? null
+  }
+
   /** @type {(x: number, y: number) => Pointed | null} */
   at(x, y) {
     if (!this.kind) return null
-    const [head, layer] = [
+    const [across, down] = [
       Math.floor((x - GRID_LEFT) / this.step),
-      Math.floor((y - GRID_TOP) / this.step),
+      Math.floor((y - GRID_TOP) / (this.step + this.bar)),
     ]
+    const site = this.siteAt(down, across)
+    if (!site) return null
+    const [layer, head] = site
     if (layer < 0 || layer > this.kind.layers) return null
     if (x < GRID_LEFT) return layer < this.kind.layers ? { layer } : null
     const thumbnail = this.tiles?.[this.number(layer, head)]
@@ -237,12 +315,37 @@ export class Grid extends Stack {
   }
 }
 
+// The heads, the one with the largest value first, of equals the earlier; those without one last.
+/** @type {(kind: Counts, measure: HeadMeasure) => Site[]} */
+export function ranked({ layers, heads }, { values }) {
+  /** @type {Site[]} */
+  const sites = counted(layers * heads).map((place) => [Math.floor(place / heads), place % heads])
+  /** @type {(site: Site) => number} */
+  const numberOf = ([layer, head]) => values[layer][head] ?? -Infinity
+  return sites.sort((one, other) => {
+    const [first, second] = [numberOf(one), numberOf(other)]
+    return first === second ? 0 : second - first
+  })
+}
+
+// What a whole bar stands for.
+/** @param {HeadMeasure} measure */
+export const largestMagnitude = ({ values }) =>
+  Math.max(...values.flat().map((value) => Math.abs(value ?? 0))) || 1
+
+// "0.42", "−0.05", "3.1", "12".
+/** @param {number} value */
+export function valueText(value) {
+  const digits = BAR_DIGITS.find(([most]) => Math.abs(value) < most)?.[1] ?? 0
+  return value.toFixed(digits).replace("-", "−")
+}
+
 // How large thumbnails are: as the width allows, and the height, by the numbers of heads and layers
-// with their means.
-/** @type {(kind: Counts, width: number, tallest: number) => number} */
-export function tileOf({ heads, layers }, width, tallest) {
+// with their means; below each, so much for a bar.
+/** @type {(kind: Counts, width: number, tallest: number, bar?: number) => number} */
+export function tileOf({ heads, layers }, width, tallest, bar = 0) {
   const across = (width - GRID_LEFT - GRID_GAP) / (heads + 1)
-  const down = (tallest - GRID_TOP - GRID_GAP) / (layers + 1)
+  const down = (tallest - GRID_TOP - GRID_GAP) / (layers + 1) - bar
   return Math.min(
     Math.max(Math.floor(Math.min(across, down)) - GRID_GAP, SMALLEST_TILE),
     LARGEST_TILE,
