@@ -25,7 +25,10 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 
+from model.checkpoint import Checkpoint
+from model.edits import NO_EDITS, Edits
 from model.measures.head_statistics import is_punctuation
+from model.measures.positions.shuffled_order import shuffled_weights
 from model.trace import StackTrace, Trace
 
 Weights = Float[np.ndarray, "layer head query key"]
@@ -281,6 +284,19 @@ def entropy(weights: Float[np.ndarray, "head query key"]) -> Float[np.ndarray, "
 
 
 # Their nulls
+
+
+def kinds_in_text(checkpoint: Checkpoint, trace: Trace, attention: str, edits: Edits = NO_EDITS) -> KindScores:
+    """Every kind's score and null, of the "encoder", the "decoder" or "cross"-attention of one pass.
+
+    trace: of this checkpoint, with ``edits``. ``scores`` and ``nulls``: an array (layer, head) for each of ``KINDS``.
+    ValueError for an attention that the pass does not have.
+    """
+    stack = trace.encoder if attention == "encoder" else trace.decoder
+    if stack is None or (attention == "cross" and trace.encoder is None):
+        raise ValueError(f"attention: found {attention!r}, which this pass does not have")
+    weights = (stack.cross_weights() if attention == "cross" else stack.weights()).numpy()
+    return measure(weights, sides_of(trace, attention), shuffled_weights(checkpoint, trace, attention, edits))
 
 
 def measure(weights: Weights, sides: Sides, shuffles: Iterable[Weights]) -> KindScores:

@@ -5,7 +5,7 @@ it. Rollout follows the mixing (Abnar and Zuidema 2020, "Quantifying Attention F
 norms follow the size (Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,8 +13,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.attention import MultiHeadAttention
+from model.checkpoint import Checkpoint
+from model.edits.sites import SublayerSite
+from model.measures.causes.resumed_pass import attention_at, attention_sites
 from model.scores import for_every_head
-from model.trace import AttentionTrace, StackTrace
+from model.trace import AttentionTrace, StackTrace, Trace
+from model.transformer import Transformer
 
 Matrix = Float[Tensor, "query key"]
 AT_ONCE = 1 << 23  # numbers of what is moved that are held at a time
@@ -86,6 +90,22 @@ def output_by_head(module: MultiHeadAttention, heads: int) -> Float[Tensor, "wid
 def moved_norms(module: MultiHeadAttention, attention: AttentionTrace) -> Float[Tensor, "head query key"]:
     """The length of what each head adds to a query's stream from each key: ‖α · v · W_O‖."""
     return (attention.weights.double() * moved_vectors(module, attention).norm(dim=-1)[:, None]).float()
+
+
+def value_weighted_attention(
+    checkpoint: Checkpoint, trace: Trace
+) -> Mapping[SublayerSite, Float[Tensor, "head query key"]]:
+    """``moved_norms`` of every attention of a pass of this checkpoint."""
+    return {
+        site: moved_norms(attention_module(checkpoint.model, site), attention_at(trace, site))
+        for site in attention_sites(trace)
+    }
+
+
+def attention_module(model: Transformer, site: SublayerSite) -> MultiHeadAttention:
+    """The module of an attention."""
+    module: MultiHeadAttention = getattr(getattr(model, site.stack).blocks[site.layer], f"{site.sublayer}_attention")
+    return module
 
 
 @torch.no_grad()

@@ -7,8 +7,10 @@ import numpy as np
 import streamlit as st
 
 from model import CheckpointError
-from model.measures.causes.flow import added_lengths
+from model.measures.causes.flow import added_lengths, attention_module
+from model.measures.causes.resumed_pass import attention_at, attention_sites
 from model.measures.head_scores.score_file import read_head_scores, score_files
+from pages.parts.ablations.experiments import ATTENTIONS
 from pages.parts.explore.explorer_panel import KEY, ShownAttention, statistics_of
 from pages.parts.explore.heads_worth_a_look import notable_heads
 from pages.parts.frame.downloads import button, download_name
@@ -39,10 +41,11 @@ def lengths_of_heads(name: str, attention: str, _shown: ShownAttention) -> np.nd
     """How long what every head adds is; name and attention say which numbers they are of."""
     checkpoint = checkpoint_named(_shown.selection.checkpoint)
     trace = trace_of(_shown.selection, edits_of(_shown.selection, checkpoint))
-    side = "encoder" if attention == "encoder" else "decoder"
-    part = "cross_attention" if attention == "cross" else "self_attention"
-    pairs = zip(getattr(checkpoint.model, side).blocks, getattr(trace, side).blocks, strict=True)
-    return np.stack([added_lengths(getattr(module, part), getattr(block, part)).numpy() for module, block in pairs])
+    sites = [site for site in attention_sites(trace) if ATTENTIONS[attention] == (site.stack, site.sublayer)]
+    modules = (attention_module(checkpoint.model, site) for site in sites)
+    return np.stack(
+        [added_lengths(module, attention_at(trace, site)).numpy() for module, site in zip(modules, sites, strict=True)]
+    )
 
 
 def over_many_texts(attention: ShownAttention) -> list[HeadMeasure]:

@@ -17,10 +17,9 @@ from model.measures.head_kinds import (
     cards,
     cells_of,
     finding,
-    measure,
+    kinds_in_text,
     sides_of,
 )
-from model.measures.positions.shuffled_order import shuffled_weights
 from pages.parts.explore.cards import cards as card_row
 from pages.parts.explore.explorer_panel import ShownAttention
 from pages.parts.frame.theme import theme
@@ -62,12 +61,10 @@ class OpeningHead(NamedTuple):
 @st.cache_data(show_spinner=False, max_entries=64)
 def notable_heads(name: str, attention: str, _shown: ShownAttention) -> Heads:
     """What every head does. name and attention say which numbers they are of."""
-    selection, kind = _shown.selection, _shown.kind
+    selection = _shown.selection
     checkpoint = checkpoint_named(selection.checkpoint)
     edits = edits_of(selection, checkpoint)
-    trace = trace_of(selection, edits)
-    shuffles = shuffled_weights(checkpoint, trace, attention, edits)
-    return heads_in(measure(np.stack(kind.weights), sides_of(trace, attention), shuffles))
+    return heads_in(kinds_in_text(checkpoint, trace_of(selection, edits), attention, edits))
 
 
 def heads_in(measured: KindScores) -> Heads:
