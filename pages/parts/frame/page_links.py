@@ -68,6 +68,11 @@ NEXT = {
         "Compares where the model looks with what its answer depends on, word by word.",
     ),
     "explanation": NextPage(
+        "edit",
+        "Next: Edit, have a head look elsewhere",
+        "Lets you drag a weight of one head, and shows every later layer and the answer change.",
+    ),
+    "edit": NextPage(
         "evidence",
         "Next: How we know, all numbers checked",
         "Compares every kind of number of this model and text with a computation by other code.",
