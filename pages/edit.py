@@ -1,6 +1,6 @@
 """Edit: what if this head looked elsewhere?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -63,7 +63,7 @@ HOW_TO_READ = f"""
 """
 CHOSEN_BY = (
     "The page opens on the head without which the answer changes most. The suggested weight is that of this head which "
-    "changes the answer most when its query looks at that key alone; at most 400 weights are tried."
+    "changes the answer most when its query looks at that key alone; at most its 128 largest weights are tried."
 )
 TRY, TRY_HELP = "Try it", "Gives all attention of that query to that token."
 PATTERN_TITLE = "**All queries look at**"
@@ -75,7 +75,10 @@ HELD = (
     "This edit takes {} characters, more than the {:,} that an address may hold: a shared link opens without it once "
     "the server has forgotten it, and other pages do not have it. Save it as a file below."
 )
-SEEN_ELSEWHERE = "The address holds this edit. It is kept on the page Break the formula too."
+SEEN_ELSEWHERE = (
+    "The address holds this edit. It is kept while you visit other pages: Break the formula computes with it, the others "
+    "show the model without it."
+)
 PATTERN_NAMES = {
     "self": "itself",
     "previous": "the token before",
@@ -110,11 +113,12 @@ def show() -> None:
         show_caveats(run.checkpoint, run.before)
         address_notice()
     answer = answer_data(selection, run)
+    if not picture_alone():
+        show_buttons(run, suggestion)
     with picture():
         draw(selection, run, kind, answer, suggestion)
     if picture_alone():
         return
-    show_buttons(run, suggestion)
     show_place(run, kind)
     show_patterns(run, kind)
     say_where_it_is(selection, run)
@@ -243,23 +247,19 @@ def take_place(run: EditedPass, name: str, place: int) -> None:
 
 def show_patterns(run: EditedPass, kind: Kind) -> None:
     """Whole patterns for the head, each a click."""
-    names = [name for name in PATTERN_NAMES if kind.name != "cross" or name in ("first", "even")]
+    patterns = [name for name in PATTERN_NAMES if kind.name != "cross" or name in ("first", "even")]
     st.markdown(PATTERN_TITLE, help=PATTERN_HELP)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        for name in names:
+        for name in patterns:
             st.button(PATTERN_NAMES[name], key=f"pattern_{name}", on_click=take_pattern, args=(run, name))
         tokens = [NOWHERE, *(position_name(at, token) for at, token in enumerate(kind.keys.tokens))]
         take = partial(take_token, run)
         looks = {"format_func": tokens.__getitem__, "width": 170}
         select(TOKEN_LABEL, range(len(tokens)), 0, take, key="pattern_token", **looks)
-        sites = [None, *np.ndindex(kind.layers, kind.heads)]
-        copied = {"format_func": head_option, "width": 190}
-        select(COPY_LABEL, sites, None, partial(take_copy, run, kind), key="pattern_copy", **copied)
-
-
-def head_option(site: tuple[int, int] | None) -> str:
-    """A head in the list."""
-    return NOWHERE if site is None else sentences.head_name(site)
+        heads = list(np.ndindex(kind.layers, kind.heads))
+        names = [NOWHERE, *map(sentences.head_name, heads)]
+        copied = {"format_func": names.__getitem__, "width": 190}
+        select(COPY_LABEL, range(len(names)), 0, partial(take_copy, run, kind, heads), key="pattern_copy", **copied)
 
 
 def take_pattern(run: EditedPass, name: str, key: int = 0) -> None:
@@ -273,10 +273,11 @@ def take_token(run: EditedPass, place: int) -> None:
         take_pattern(run, "token", place - 1)
 
 
-def take_copy(run: EditedPass, kind: Kind, site: tuple[int, int] | None) -> None:
-    """The weights of another head."""
-    if site is not None:
-        keep_rows(run, copied_weights(run.base, run.mask, kind.weights[site[0]][site[1]]))
+def take_copy(run: EditedPass, kind: Kind, heads: Sequence[tuple[int, ...]], option: int) -> None:
+    """The weights of another head; the first option is none."""
+    if option:
+        layer, head = heads[option - 1]
+        keep_rows(run, copied_weights(run.base, run.mask, kind.weights[layer][head]))
 
 
 def keep_rows(run: EditedPass, wanted: Float[np.ndarray, "query key"]) -> None:

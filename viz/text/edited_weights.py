@@ -48,9 +48,9 @@ def title(look: Look | None, weights: int, heads: int, kind: str, name: str, bef
     """What the edit does to the answer, Markdown. look: where one query alone was edited."""
     change = after if kind == "stream" else after - before
     if look is not None:
-        cause = f"With {percent(look.after)} of {named(look.query)} on {named(look.key)}"
+        cause = f"If {named(look.query)} looks at {named(look.key)} with {percent(look.after)}"
     else:
-        cause = f"With {weights} weights of {'1 head' if heads == 1 else f'{heads} heads'} set"
+        cause = f"With {weights} weights of {'one head' if heads == 1 else f'{heads} heads'} set"
     if abs(change) < LEAST:
         return f"{cause}, {answer_named(kind, name)} {stays(kind)}."
     return f"{cause}, {answer_named(kind, name)} {goes(kind, before, after)}."

@@ -31,7 +31,8 @@ STREAM_HELP = (
 )
 HEADS_HELP = (
     "How much of its attention each head moved to other tokens, the mean over the queries: half the sum of the "
-    "absolute differences of a row. At 100 % every query looks at other tokens altogether. Press a head to see its weights."
+    "absolute differences of a row. At 100 % every query looks at other tokens altogether. Press a head to compare "
+    "its weights."
 )
 INSIDE_HELP = "Shows every step of the computation of this head, without the edit."
 

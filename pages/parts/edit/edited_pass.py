@@ -26,7 +26,7 @@ from pages.parts.state.session import choices
 
 SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 LARGEST_MODEL = 20_000_000  # parameters; of a larger one nothing is searched before the page is seen
-MOST_TOKENS, MOST_WEIGHTS = 40, 400  # of a text that is searched; of the weights that are tried
+MOST_TOKENS, MOST_WEIGHTS = 40, 128  # of a text that is searched; of the weights that are tried
 TRIED_BYTES, SUGGESTION_BYTES = 1_000_000, 500
 PLACE = frozenset({"layer", "head"})
 

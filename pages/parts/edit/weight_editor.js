@@ -2,6 +2,7 @@
 // them. What a visitor typed is only ever set as text.
 import { el } from "../../../viz/explorer/browser/element.js"
 import {
+  contextOf,
   fitted,
   inkOn,
   prepared,
@@ -14,8 +15,8 @@ import { encodedRow, fractions, rowOf, rowSum, sharedRow } from "./weight_rows.j
 /** @import { Answer, Cell, Context, Figure, Held, Row, Tools } from "./weight_editor_types.js" */
 
 // Pixels.
-const [LARGEST, SMALLEST, TALLEST, NUMBERED] = [46, 18, 430, 22] // a cell, the matrix, a cell with a number
-const [NAMES, NAME_SHARE, KEY_NAMES, TYPE] = [110, 0.27, 78, 13]
+const [LARGEST, SMALLEST, TALLEST, NUMBERED] = [44, 18, 390, 22] // a cell, the matrix, a cell with a number
+const [NAMES, NAME_SHARE, KEY_NAMES, TYPE] = [110, 0.27, 84, 13]
 const [DRAG_PIXELS, MOVED, BESIDE] = [140, 3, 720] // from 0 to 1; of a drag; a width with room beside the matrix
 const [STEP, FINE_STEP] = [0.05, 0.01]
 const WAIT = 350 // milliseconds after the last key
@@ -454,14 +455,19 @@ function drawEditor(held) {
 
 /** @param {Held} held */
 function plan(held) {
-  const { data, sheet } = held
+  const { data, sheet, canvas, theme } = held
   const width = sheet.clientWidth
   const [rows, columns] = [data.rows.length, data.columns.length]
-  const left = Math.ceil(Math.min(NAMES, width * NAME_SHARE))
-  const room = Math.min((width - left - 2) / columns, TALLEST / rows, LARGEST)
+  const context = contextOf(canvas)
+  context.font = `700 ${TYPE}px ${theme.font}`
+  /** @type {(tokens: { text: string }[]) => number} */
+  const longest = (tokens) =>
+    Math.ceil(Math.max(...tokens.map(({ text }) => context.measureText(text).width))) + 12
+  const left = Math.min(longest(data.rows), NAMES, Math.ceil(width * NAME_SHARE))
+  const top = Math.min(longest(data.columns), KEY_NAMES)
+  const room = Math.min((width - left - 4) / columns, TALLEST / rows, LARGEST)
   const cell = Math.max(SMALLEST, Math.floor(room))
-  const size = { width: left + columns * cell + 2, height: KEY_NAMES + rows * cell + 2 }
-  held.plan = { cell, left, top: KEY_NAMES, ...size }
+  held.plan = { cell, left, top, width: left + columns * cell + 4, height: top + rows * cell + 4 }
 }
 
 /** @param {Held} held */
@@ -622,9 +628,9 @@ export function percentage(share) {
 function showHandle(held) {
   const { handle, grid, row, plan, data, selected } = held
   const place = placeOf(held, selected) ?? [0, 0]
-  handle.style.left = `${plan.left + place[1] * plan.cell}px`
-  handle.style.top = `${plan.top + place[0] * plan.cell}px`
-  handle.style.width = handle.style.height = `${plan.cell + 1}px`
+  handle.style.left = `${plan.left + place[1] * plan.cell - 2}px`
+  handle.style.top = `${plan.top + place[0] * plan.cell - 2}px`
+  handle.style.width = handle.style.height = `${plan.cell + 5}px`
   grid.setAttribute("aria-rowcount", String(data.rows.length))
   grid.setAttribute("aria-colcount", String(data.columns.length))
   row.setAttribute("aria-rowindex", String(place[0] + 1))
