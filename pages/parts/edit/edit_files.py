@@ -24,7 +24,7 @@ from viz.export.provenance import Provenance
 from viz.export.share_picture import Bar
 from viz.export.weights_csv import weights_csv
 from viz.export.weights_script import Figures, weights_script
-from viz.tokens import markdown_text, percent
+from viz.tokens import markdown_text, percent, visible
 
 UPLOAD, REFUSED = "edit_upload", "_edit_refused"  # in the session: the control that takes a file, and why it did not
 SCRIPT_HELP = "Computes both passes again and asserts the figures of this page."
@@ -37,6 +37,7 @@ FILES_SAID = (
     "and open it here again. It brings its text along and needs the same model."
 )
 OTHER_MODEL = "This edit was made with the model {}; the page shows {}. Choose that model first."
+LONGEST_NAME = 60  # characters of a model, in a sentence
 FOOT = "the answer without and with the edited weights"
 
 
@@ -131,7 +132,7 @@ def open_edit(file: EditFile) -> None:
     """Choose the text and the edit of a file. InputError where they do not fit this model, or each other."""
     selection = current()
     if file.checkpoint != selection.checkpoint:
-        raise InputError(OTHER_MODEL.format(label_of(file.checkpoint), label_of(selection.checkpoint)))
+        raise InputError(OTHER_MODEL.format(visible(file.checkpoint, LONGEST_NAME), label_of(selection.checkpoint)))
     texts = {"text": file.text, "pair": file.pair, "target": file.target}
     changes = texts | changes_of(file.edits)
     tried = selection_after(**changes)

@@ -7,7 +7,14 @@ import pytest
 from model import InputError
 from model.edits.file_form import KIND, LARGEST_FILE, EditFile
 
-GOOD = {"kind": KIND, "checkpoint": "a", "text": "ein „Satz“ 😀", "pair": "", "target": "", "edits": "weight_e0.0.1.2-0.5n"}
+GOOD = {
+    "kind": KIND,
+    "checkpoint": "a",
+    "text": "ein „Satz“ 😀",
+    "pair": "",
+    "target": "",
+    "edits": "weight_e0.0.1.2-0.5n",
+}
 
 
 def changed(**fields: object) -> bytes:
