@@ -30,7 +30,7 @@ const TAP = "Tap a cell, then drag it up or down, or type a number."
 const PAINT = "Paint over cells: each gets the value of the brush."
 const MASKED = "The mask hides this token from the query. Allow masked cells to set it anyway."
 const HIDDEN = "A kept edit hides this token from every head, so its weight stays 0."
-const ALONE = "The query may look at this token alone, so its weight stays 100 %."
+const ALONE = "Nothing else in the row could take the weight: the query may look at no other token."
 /** @type {WeakMap<HTMLElement, Held>} */
 const editors = new WeakMap()
 
@@ -259,7 +259,8 @@ function move(held, event) {
 function release(held) {
   const { stroke } = held
   held.stroke = null
-  if (stroke?.painted.size && stroke.before !== held.edited) send(held)
+  if (stroke?.painted.size && String(cellsOf(stroke.before)) !== String(cellsOf(held.edited)))
+    send(held)
 }
 
 /** @param {Held} held */
@@ -299,7 +300,10 @@ function setRow(held, query, painted, before) {
   const [base, mask] = [baseRow(held, query), maskRow(held, query)]
   const now = rowOf(base, before)
   const wanted = sharedRow(now, base, mask, painted, held.renormalises)
-  if (!wanted) {
+  const isAlone =
+    held.renormalises &&
+    now.every((weight, key) => painted.has(key) || !(mask[key] === 1 || weight))
+  if (!wanted || isAlone) {
     held.message = ALONE
     return
   }
@@ -411,6 +415,15 @@ function selectAt(held, event) {
   drawEditor(held)
 }
 
+// All that is overwritten, as plain values.
+/** @type {(edited: Map<number, Row>) => Cell[]} */
+const cellsOf = (edited) =>
+  [...edited].flatMap(([query, row]) =>
+    [...row].map(
+      ([key, { value, renormalise }]) => /** @type {Cell} */ ([query, key, value, renormalise]),
+    ),
+  )
+
 /** @param {Held} held */
 function sendSoon(held) {
   clearTimeout(held.timer)
@@ -421,12 +434,7 @@ function sendSoon(held) {
 function send(held) {
   clearTimeout(held.timer)
   held.answer.setAttribute("aria-busy", "true")
-  /** @type {Cell[]} */
-  const cells = [...held.edited].flatMap(([query, row]) =>
-    [...row].map(
-      ([key, { value, renormalise }]) => /** @type {Cell} */ ([query, key, value, renormalise]),
-    ),
-  )
+  const cells = cellsOf(held.edited)
   held.tell("edited", { head: held.head, cells, place: held.selected })
 }
 
