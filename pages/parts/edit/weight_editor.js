@@ -18,6 +18,7 @@ import { encodedRow, fractions, rowOf, rowSum, sharedRow } from "./weight_rows.j
 const [LARGEST, SMALLEST, TALLEST, NUMBERED] = [44, 18, 390, 22] // a cell, the matrix, a cell with a number
 const [NAMES, NAME_SHARE, KEY_NAMES, TYPE] = [110, 0.27, 84, 13]
 const [DRAG_PIXELS, MOVED, BESIDE] = [140, 3, 720] // from 0 to 1; of a drag; a width with room beside the matrix
+const FEW = 14 // keys: the answer stands close to their matrix
 const [STEP, FINE_STEP] = [0.05, 0.01]
 const WAIT = 350 // milliseconds after the last key
 const BRUSHES = [0, 0.5, 1]
@@ -448,6 +449,7 @@ function drawEditor(held) {
   held.theme = themeOf(root)
   root.classList.toggle("alone", data.alone)
   root.classList.toggle("beside", held.width >= BESIDE)
+  root.classList.toggle("few", data.columns.length <= FEW)
   root.style.setProperty("--second", held.theme.second)
   root.style.setProperty("--quiet", held.theme.quiet)
   root.style.setProperty("--edge", held.theme.grid)
