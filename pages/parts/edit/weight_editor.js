@@ -66,7 +66,7 @@ function mountEditor(parentElement) {
   root.replaceChildren(left, answer)
   /** @type {Partial<Held>} */
   const parts = { root, caption, tools, said, sheet, canvas, handle, row, grid, cut, answer }
-  Object.assign(parts, { written: "", width: 0, stroke: null, timer: 0, message: "" })
+  Object.assign(parts, { written: "", width: 0, stroke: null, ended: false, timer: 0, message: "" })
   Object.assign(parts, { painting: false, brush: 1, renormalises: true, pastMask: false })
   const held = /** @type {Held} */ (parts)
   held.observer = new ResizeObserver(() => root.clientWidth !== held.width && drawEditor(held))
@@ -213,6 +213,7 @@ const shownRow = (held, query) => rowOf(baseRow(held, query), held.edited.get(qu
 /** @type {(held: Held, event: PointerEvent) => void} */
 function press(held, event) {
   const cell = cellAt(held, event)
+  held.ended = false
   if (!cell || event.button) return
   const isSelected = String(cell) === String(held.selected)
   if (event.pointerType === "touch" && !held.painting && !isSelected) return // the page scrolls; a tap selects
@@ -260,6 +261,7 @@ function move(held, event) {
 function release(held) {
   const { stroke } = held
   held.stroke = null
+  held.ended = stroke !== null // the click that follows is the end of it, wherever it was released
   if (stroke?.painted.size && String(cellsOf(stroke.before)) !== String(cellsOf(held.edited)))
     send(held)
 }
@@ -410,7 +412,9 @@ function brushSelected(held) {
 /** @type {(held: Held, event: MouseEvent) => void} */
 function selectAt(held, event) {
   const cell = cellAt(held, event)
-  if (!cell || String(cell) === String(held.selected)) return
+  const { ended } = held
+  held.ended = false
+  if (ended || !cell || String(cell) === String(held.selected)) return
   held.selected = cell
   held.message = refusalOf(held, ...cell)
   drawEditor(held)

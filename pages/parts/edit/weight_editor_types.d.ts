@@ -79,6 +79,7 @@ export interface Held {
   plan: Plan
   selected: [query: number, key: number]
   stroke: Stroke | null
+  ended: boolean // a stroke, just now
   timer: number
   message: string
   painting: boolean
