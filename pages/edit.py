@@ -76,8 +76,8 @@ HELD = (
     "the server has forgotten it, and other pages do not have it. Save it as a file below."
 )
 SEEN_ELSEWHERE = (
-    "The address holds this edit. It is kept while you visit other pages: Break the formula computes with it, the others "
-    "show the model without it."
+    "The address holds this edit. It is kept while you visit other pages: Break the formula computes with it, the "
+    "others show the model without it."
 )
 PATTERN_NAMES = {
     "self": "itself",

@@ -41,6 +41,11 @@ CASES = [
 ]
 
 
+def loaded(name: Any) -> Any:
+    """A checkpoint, whose traces have what its kind has."""
+    return load_checkpoint(name, device="cpu")
+
+
 def editor(app: AppTest) -> dict[str, Any]:
     """What the browser edits."""
     assert not app.exception
@@ -66,7 +71,7 @@ def edit_of(site: HeadSite, value: float = 0.9) -> Edits:
 
 @pytest.mark.parametrize(("name", "address", "site", "kind"), CASES)
 def test_every_number_is_that_of_the_pass_with_the_edit(name, address, site, kind):
-    checkpoint, edits = load_checkpoint(name), edit_of(site)
+    checkpoint, edits = loaded(name), edit_of(site)
     before = checkpoint.trace(TEXT)
     after = checkpoint.trace_again(before, edits)
     app = opened(PAGE, text=TEXT, checkpoint=name, edits=edits.to_text(), **address)
@@ -90,7 +95,7 @@ def test_every_number_is_that_of_the_pass_with_the_edit(name, address, site, kin
 
 
 def test_the_head_that_moved_most_is_compared_and_another_can_be_pressed():
-    checkpoint = load_checkpoint("sentiment")
+    checkpoint = loaded("sentiment")
     before = checkpoint.trace(TEXT)
     after = checkpoint.trace(TEXT, edits=Edits.from_text(EDIT))
     app = opened(PAGE, text=TEXT, edits=EDIT)
@@ -104,7 +109,7 @@ def test_the_head_that_moved_most_is_compared_and_another_can_be_pressed():
 
 
 def test_the_finding_states_the_answer_before_and_after_and_the_weight():
-    checkpoint = load_checkpoint("sentiment")
+    checkpoint = loaded("sentiment")
     before, after = (checkpoint.classify(TEXT, edits=Edits.from_text(text))["positive"] for text in ("", EDIT))
     weights = checkpoint.trace(TEXT, edits=Edits.from_text(EDIT)).encoder.blocks[1].self_attention.weights[2, 3]
     said = text_of(opened(PAGE, text=TEXT, edits=EDIT))
@@ -152,14 +157,14 @@ def test_a_pattern_is_had_with_one_click(name, wanted):
     app = opened(PAGE, text=TEXT, layer="1", head="2")
     app.button(key=f"pattern_{name}").click().run()
     edits = Edits.from_text(app.query_params["edits"])
-    trace = load_checkpoint("sentiment").trace(TEXT, edits=edits)
+    trace = loaded("sentiment").trace(TEXT, edits=edits)
     assert trace.encoder.blocks[1].self_attention.weights[2].numpy() == pytest.approx(wanted, abs=1e-6)
 
 
 def test_the_pattern_of_another_head_and_that_of_a_token():
     app = opened(PAGE, text=TEXT, layer="1", head="2")
     app.selectbox(key="pattern_token").set_value(8).run()
-    trace = load_checkpoint("sentiment").trace(TEXT, edits=Edits.from_text(app.query_params["edits"]))
+    trace = loaded("sentiment").trace(TEXT, edits=Edits.from_text(app.query_params["edits"]))
     assert trace.encoder.blocks[1].self_attention.weights[2][:, 7].numpy() == pytest.approx(np.ones(10))
     app.selectbox(key="pattern_copy").set_value(4).run()
     figure, before = editor(app), load_checkpoint("sentiment").trace(TEXT)
@@ -229,7 +234,7 @@ def test_every_family_is_edited(name, app_folders):
     figure = editor(app)
     app.button(key="pattern_first").click().run()
     edited = editor(app)
-    checkpoint = load_checkpoint(app_folders / name, device="cpu")
+    checkpoint = loaded(app_folders / name)
     before = checkpoint.trace(SHORT)
     kind = next(iter(kinds_of(before)))
     assert np.array_equal(base_of(figure), kinds_of(before)[kind].weights[1][1])

@@ -34,14 +34,12 @@ def named(token: str) -> str:
     return f"“{markdown_text(visible(token))}”"
 
 
-def suggestion(look: Look, kind: str, name: str, before: float, after: float, *, turned: bool) -> str:
-    """What the suggested edit would do, Markdown."""
-    other = ", and another is likelier" if turned and kind != "output" else ""
+def suggestion(look: Look, kind: str, name: str, before: float, after: float, *, turned: bool) -> tuple[str, str]:
+    """What the suggested edit would do, as a title, and what to do, as a sentence; Markdown."""
+    other = ", and another would be likelier" if turned and kind != "output" else ""
     changed = goes(kind, before, after).replace("goes from", "would go from").replace("move by", "would move by")
-    return (
-        f"{UNEDITED} In {head_name(look.site)}, {named(look.query)} gives {named(look.key)} "
-        f"{percent(look.before, 1)} of its attention. If it gave it all, {answer_named(kind, name)} {changed}{other}."
-    )
+    said = f"If {named(look.query)} looked at {named(look.key)} alone, {answer_named(kind, name)} {changed}{other}."
+    return said, f"In {head_name(look.site)}, the weight is {percent(look.before, 1)}. {UNEDITED}"
 
 
 def title(look: Look | None, weights: int, heads: int, kind: str, name: str, before: float, after: float) -> str:

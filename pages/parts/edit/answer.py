@@ -77,7 +77,7 @@ def found(run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[s
     before = outcome_value(run.outcome, run.before, run.before)
     named = name_of(run.checkpoint, run.outcome)
     if not run.is_edited:
-        return "", suggestion_said(run, kind, suggestion, named, before)
+        return suggestion_said(run, kind, suggestion, named, before)
     after, look = outcome_value(run.outcome, run.before, run.after), look_of(run, kind)
     heads = {cell.site for cell in run.edits.overwritten}
     title = sentences.title(look, len(run.edits.overwritten), len(heads), run.outcome.kind, named, before, after)
@@ -87,10 +87,12 @@ def found(run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[s
     return title, sentences.sentence(look, (site.layer, site.head), moved, turned=turned)
 
 
-def suggestion_said(run: EditedPass, kind: Kind, suggestion: Suggestion | None, named: str, before: float) -> str:
-    """What to do, and what the suggested edit would do."""
+def suggestion_said(
+    run: EditedPass, kind: Kind, suggestion: Suggestion | None, named: str, before: float
+) -> tuple[str, str]:
+    """What the suggested edit would do, and what to do."""
     if suggestion is None:
-        return sentences.UNEDITED
+        return "", sentences.UNEDITED
     look = Look(
         site=(suggestion.site.layer, suggestion.site.head),
         query=kind.queries.tokens[suggestion.query],

@@ -664,7 +664,7 @@ function cellSaid(held) {
 function showAnswer(element, { title, note, rows, texts, edited }) {
   /** @type {(className: string, share: number) => HTMLElement} */
   const bar = (className, share) => {
-    const each = el("span", { className: `bar ${className}` })
+    const each = el("span", { className: `share ${className}` })
     each.style.width = `${Math.max(0.5, 100 * Math.min(1, share))}%`
     return each
   }

@@ -17,6 +17,11 @@ HEAD = {"text": TEXT, "layer": "1", "head": "2"}
 NUMBER = "Weight of the selected cell, in percent"
 
 
+def loaded(name: Any) -> Any:
+    """A checkpoint, whose traces have what its kind has."""
+    return load_checkpoint(name, device="cpu")
+
+
 def centre(page: Page, query: int, key: int) -> tuple[float, float]:
     """Where a cell is on the screen."""
     plan = page.locator(".editor").evaluate("root => root.held.plan")
@@ -63,13 +68,13 @@ def edits_in(page: Page) -> Edits:
 
 def row_of_model(page: Page, query: int) -> np.ndarray:
     """The same row in a pass with the edits of the address."""
-    trace = load_checkpoint("sentiment").trace(TEXT, edits=edits_in(page))
+    trace = loaded("sentiment").trace(TEXT, edits=edits_in(page))
     return trace.encoder.blocks[1].self_attention.weights[2, query].numpy()
 
 
 def expect_answer(page: Page) -> None:
     """The panel has what the model says with the edits of the address."""
-    positive = load_checkpoint("sentiment").classify(TEXT, edits=edits_in(page))["positive"]
+    positive = loaded("sentiment").classify(TEXT, edits=edits_in(page))["positive"]
     expect(page.locator(".answer .row").first).to_contain_text(f"→ {100 * positive:.1f}\u00a0%")
 
 
@@ -182,7 +187,7 @@ def test_a_masked_cell_is_refused_unless_that_is_asked_for(browser, address):
         expect(page.locator(".editor .said")).to_contain_text("Nothing else in the row could take the weight")
         page.get_by_label("allow masked cells").check()
         drag(page, 1, 3, 70)
-        trace = load_checkpoint("stories").trace("Once upon a time", edits=edits_in(page))
+        trace = loaded("stories").trace("Once upon a time", edits=edits_in(page))
         assert trace.decoder.blocks[0].self_attention.weights[0, 1, 3] == pytest.approx(0.5, abs=1e-3)
 
 

@@ -1,5 +1,7 @@
 """Patterns of a head as overwritten weights, and how far later heads moved: against whole passes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -33,6 +35,11 @@ SITES = [
 ]
 
 
+def loaded(name: Any) -> Any:
+    """A checkpoint, whose traces have what its kind has."""
+    return load_checkpoint(name, device="cpu")
+
+
 def attention(trace, site):
     block = getattr(trace, site.stack).blocks[site.layer]
     return block.cross_attention if site.attention == "cross" else block.self_attention
@@ -60,7 +67,7 @@ def test_there_is_no_other_pattern():
 @pytest.mark.parametrize(("name", "site"), SITES)
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_pass_with_the_overwritten_weights_has_the_pattern(name, site, pattern):
-    checkpoint = load_checkpoint(name)
+    checkpoint = loaded(name)
     before = checkpoint.trace(TEXT)
     own = attention(before, site)
     base = own.weights[site.head].numpy()
@@ -70,7 +77,7 @@ def test_the_pass_with_the_overwritten_weights_has_the_pattern(name, site, patte
 
 
 def test_the_weights_of_another_head_are_copied_to_four_digits():
-    checkpoint, site = load_checkpoint("sentiment"), HeadSite("encoder", 0, 3)
+    checkpoint, site = loaded("sentiment"), HeadSite("encoder", 0, 3)
     before = checkpoint.trace(TEXT)
     weights = before.encoder.blocks[0].self_attention.weights.numpy()
     wanted = copied_weights(weights[3], np.ones(weights[3].shape, bool), weights[6])
@@ -98,7 +105,7 @@ def test_a_head_has_its_own_weights_and_the_others_stay():
 
 def test_the_answer_of_a_sole_key_is_that_of_the_whole_pass():
     for name, site in SITES:
-        checkpoint = load_checkpoint(name)
+        checkpoint = loaded(name)
         before = checkpoint.trace(TEXT)
         outcome, base = outcome_of(checkpoint, before), attention(before, site).weights[site.head].numpy()
         said = sole_key(checkpoint, before, site, torch.tensor([[3, 1], [2, 2]]))
@@ -110,7 +117,7 @@ def test_the_answer_of_a_sole_key_is_that_of_the_whole_pass():
 
 
 def test_moved_weights_are_half_the_absolute_differences():
-    checkpoint, site = load_checkpoint("sentiment"), HeadSite("encoder", 1, 2)
+    checkpoint, site = loaded("sentiment"), HeadSite("encoder", 1, 2)
     before = checkpoint.trace(TEXT)
     after = checkpoint.trace_again(before, Edits(overwritten=frozenset([Overwrite(site, 3, 2, 0.9, True)])))
     moved = moved_weights(before, after)
@@ -131,7 +138,7 @@ def test_the_row_that_moved_most_and_its_key():
 
 @pytest.mark.parametrize("name", ["sentiment", "stories", "translate-en-fr"])
 def test_likely_answers_are_those_of_both_passes(name):
-    checkpoint = load_checkpoint(name)
+    checkpoint = loaded(name)
     before = checkpoint.trace(TEXT)
     edits = Edits(muted=frozenset([HeadSite("encoder" if name != "stories" else "decoder", 0, 0)]))
     after, outcome = checkpoint.trace_again(before, edits), outcome_of(checkpoint, before)

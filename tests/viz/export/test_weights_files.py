@@ -30,7 +30,7 @@ def figures_of(name: str, edits: Edits, others: Edits) -> Figures:
     moved = [
         stream_distances([b.stream_out for b in first.blocks], [b.stream_out for b in second.blocks])
         for first, second in ((before.encoder, after.encoder), (before.decoder, after.decoder))
-        if first is not None
+        if first is not None and second is not None
     ]
     both = [outcome_value(outcome, before, trace) for trace in (before, after)]
     return Figures(before=both[0], after=both[1], moved=np.concatenate(moved).tolist())

@@ -34,10 +34,11 @@ def test_the_sentence_says_where_and_how_far_the_stream_moved():
 
 
 def test_the_suggestion_says_what_would_happen():
-    said = suggestion(LOOK, "label", "bad", 0.9, 0.2, turned=True).replace("\u00a0", " ")
-    assert said.endswith(
-        "In layer 2, head 4, “slow” gives “not\\*” 4.1 % of its attention. If it gave it all, the verdict “bad” would "
-        "go from 90.0 % to 20.0 %, and another is likelier."
+    said, what_to_do = suggestion(LOOK, "label", "bad", 0.9, 0.2, turned=True)
+    assert said.replace("\u00a0", " ") == (
+        "If “slow” looked at “not\\*” alone, the verdict “bad” would go from 90.0 % to 20.0 %, and another would be "
+        "likelier."
     )
-    moved = suggestion(LOOK, "stream", "", 0.0, 0.2, turned=False).replace("\u00a0", " ")
-    assert moved.endswith("If it gave it all, the last vectors would move by 20.0 % of their length.")
+    assert what_to_do.replace("\u00a0", " ").startswith("In layer 2, head 4, the weight is 4.1 %. Drag a cell")
+    moved, _ = suggestion(LOOK, "stream", "", 0.0, 0.2, turned=False)
+    assert moved.replace("\u00a0", " ").endswith("alone, the last vectors would move by 20.0 % of their length.")
