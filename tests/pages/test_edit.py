@@ -167,7 +167,7 @@ def test_the_pattern_of_another_head_and_that_of_a_token():
     trace = loaded("sentiment").trace(TEXT, edits=Edits.from_text(app.query_params["edits"]))
     assert trace.encoder.blocks[1].self_attention.weights[2][:, 7].numpy() == pytest.approx(np.ones(10))
     app.selectbox(key="pattern_copy").set_value(4).run()
-    figure, before = editor(app), load_checkpoint("sentiment").trace(TEXT)
+    figure, before = editor(app), loaded("sentiment").trace(TEXT)
     assert len(figure["cells"]) == 100
     copied = before.encoder.blocks[0].self_attention.weights[3].numpy()
     cells = np.array([cell[2] for cell in figure["cells"]]).reshape(10, 10)
