@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ MENU = (
     ("Trust", "checkpoints", MODELS_TITLE),
     ("Trust", "arrays", "Your arrays"),
 )
-MEND_HELP = "Removes all kept edits, here and on the page Break the formula."
+MEND_HELP = "Removes all kept edits, here and on the pages Break the formula and Edit."
 MODELS_HELP = "Lists models that can be had with one click, and opens any other by its id."
 EXPLORE_HELP = "Shows every layer and head of this model on your text."
 DEVICE_NAMES = {"cuda": "GPU (CUDA)", "mps": "GPU (Apple)", "cpu": "CPU"}
@@ -216,8 +217,16 @@ def say_kept(selection: Selection) -> None:
     place = st.container(horizontal=True, vertical_alignment="center")
     if selection.edits:
         kept = edits_in_words(Edits.from_text(selection.edits))
-        place.info(f"Edits kept on the page Break the formula: {kept}. This page shows the model without them.")
+        where = kept_on(Edits.from_text(selection.edits))
+        place.info(f"Edits kept on the page {where}: {kept}. This page shows the model without them.")
         place.button("Undo all", key="mend_all", on_click=choose, kwargs={"edits": ""}, help=MEND_HELP)
+
+
+def kept_on(edits: Edits) -> str:
+    """Where edits were made: single weights on the page Edit, all else on Break the formula."""
+    weights = replace(edits, overwritten=frozenset()) != edits
+    others = replace(edits, overwritten=frozenset()) != Edits()
+    return " and ".join([*(["Break the formula"] if others else []), *(["Edit"] if weights else [])])
 
 
 @contextmanager

@@ -52,8 +52,8 @@ and expects the row of that number to fail.
 """
 CSV_HELP = "Every row with all digits, the allowed difference and its reason; places count from 0."
 EDITED_ELSEWHERE = (
-    "The edits kept on the page Break the formula are not part of this pass. The checks run on the pass that Explore "
-    "and Inside a head show."
+    "The edits kept on the pages Break the formula and Edit are not part of this pass. The checks run on the pass that "
+    "Explore and Inside a head show."
 )
 SIDEWAYS = "← Scroll the table sideways for its other columns →"
 FINDINGS_KEPT = 64

@@ -64,12 +64,17 @@ def joined_modules(*names: str) -> str:
 
 @cache
 def with_element(path: Path) -> str:
-    """The script of another component than the explorer: it may import element.js and paint.js, put before it then."""
+    """The script of another component than the explorer, after what it imports.
+
+    It may import element.js and paint.js, and modules beside it that import nothing but types.
+    """
     script = path.read_text(encoding="utf-8")
     imported = [name for name in ("element", "paint") if f'/{name}.js"' in script]
+    beside = [path.with_name(name) for name in re.findall(r'^import .* from "\./(\w+\.js)"$', script, re.MULTILINE)]
+    own = "\n".join(map(without_imports, [*beside, path]))
     if "paint" in imported:
-        return f"{joined_modules(*imported)}\n{without_imports(path)}"
-    return "\n".join([*(without_imports(FOLDER / f"{name}.js") for name in imported), without_imports(path)])
+        return f"{joined_modules(*imported)}\n{own}"
+    return "\n".join([*(without_imports(FOLDER / f"{name}.js") for name in imported), own])
 
 
 def without_imports(path: Path) -> str:

@@ -18,6 +18,7 @@ from viz.tokens import markdown_text
 
 FOLDER = Path(__file__).parents[2]
 EXPLORE_HELP = "Shows this head, query and key among all others of the sentence, on the page Explore."
+EDIT_HELP = "Lets you set this weight, and shows every later layer and the answer change."
 MUTE_HELP = (
     "Runs the model without this head: its context, the weighted sum of the values, is set to zero before the "
     "layer's output projection. Every number here then belongs to that run."
@@ -68,6 +69,11 @@ NEXT = {
         "Compares where the model looks with what its answer depends on, word by word.",
     ),
     "explanation": NextPage(
+        "edit",
+        "Next: Edit, have a head look elsewhere",
+        "Lets you drag a weight of one head, and shows every later layer and the answer change.",
+    ),
+    "edit": NextPage(
         "evidence",
         "Next: How we know, all numbers checked",
         "Compares every kind of number of this model and text with a computation by other code.",
@@ -129,6 +135,8 @@ def link_to(page: str, label: str, address: Mapping[str, str], explained: str | 
 def links_of_weight(path: WeightPath) -> None:
     """From a weight: to its place among the others, and what is left without its head."""
     page_link("See it in Explore", "explore", EXPLORE_HELP, **alone(path))
+    place = {name: getattr(path.site, name) for name in ("attention", "layer", "head", "query", "key")}
+    page_link("Edit this weight", "edit", EDIT_HELP, **place)
     muted = place_of(path) in muted_heads(current())
     key = bind("inside_mute", muted, told=True)
     switch("Mute this head", MUTE_HELP, key=key, on_change=take_mute, args=(path,))

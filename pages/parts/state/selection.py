@@ -1,7 +1,7 @@
 """What every page shares of what is looked at: the text, the model, the place in it, and what is changed."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from model import Edits
@@ -48,6 +48,11 @@ def edits_text(text: str) -> str:
     return Edits.from_text(text_up_to(LONGEST_TEXT)(text)).to_text()
 
 
+def edits_left(text: str, changed: Collection[str]) -> str:
+    """The edits without single weights, whose positions are of one text as one model reads it."""
+    return replace(Edits.from_text(text), overwritten=frozenset()).to_text() if "weight" in text else text
+
+
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """What a page shows: every field is a plain value, so that it can be a cache key and an address.
@@ -62,7 +67,9 @@ class Selection:
     mute: bool = address_field(False, switch, reset_by=OF_CHECKPOINT)  # whether the heads that are off are muted
     muted: frozenset[tuple[int, int]] = address_field(frozenset(), sites, reset_by=OF_ATTENTION)  # beside those
     head: int = address_field(0, index, reset_by=OF_CHECKPOINT)  # the one that is looked into, whichever are on
-    edits: str = address_field("", edits_text)  # kept on the page Break the formula, as Edits.to_text
+    edits: str = address_field(  # kept on the pages Break the formula and Edit, as Edits.to_text
+        "", edits_text, reset_by=OF_TEXT | {"target"}, left=edits_left
+    )
     view: View = field(default_factory=View)
     settings: tuple[Any, ...] = ()
 

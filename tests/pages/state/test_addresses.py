@@ -787,7 +787,7 @@ ADDRESSES = [
         {
             "text": Control("Text", "Once upon a time"),
             "checkpoint": Control("Checkpoint", "stories"),
-            "edits": Said("The edits kept on the page Break the formula are not part of this pass"),
+            "edits": Said("The edits kept on the pages Break the formula and Edit are not part of this pass"),
         },
     ),
 ]

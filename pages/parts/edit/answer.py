@@ -1,0 +1,103 @@
+"""What becomes of the answer: the bars beside the matrix, the finding, and what the model writes with the edit."""
+
+from typing import Any
+
+from model.measures.comparison import stream_distances
+from model.measures.edited_weights import row_moved
+from model.measures.likely_answers import likely_answers
+from model.measures.outcome import answers_otherwise, outcome_value
+from pages.parts.ablations.experiment_runs import edited_output
+from pages.parts.ablations.part_effects import name_of
+from pages.parts.edit.edited_pass import EditedPass, Suggestion
+from pages.parts.passes import target_of
+from pages.parts.prediction import no_prediction, output_of
+from pages.parts.state.selection import Selection
+from viz.charts.weight_editor import answer_panel
+from viz.explorer.attention_kinds import Kind
+from viz.text import edited_weights as sentences
+from viz.text.edited_weights import Look
+
+TITLES = {
+    "label": "Verdict",
+    "next": "Next token",
+    "masked": "Masked word",
+    "output": "The same output, token by token",
+    "stream": "No answer to follow",
+}
+SAME_OUTPUT = "The bars are of the tokens written without the edit, read again with it."
+
+
+def answer_data(selection: Selection, run: EditedPass) -> dict[str, Any]:
+    """The bars."""
+    answers = likely_answers(run.outcome, run.before, run.after)
+    if run.outcome.kind == "label":
+        names = [run.checkpoint.config.labels[at] for at in answers.ids]
+    else:
+        names = list(run.checkpoint.tokenizer.pieces(list(answers.ids))) if answers.ids else []
+    texts, note = {}, no_prediction(run.checkpoint, run.before)
+    if run.outcome.kind == "output":
+        texts, note = written(selection, run), SAME_OUTPUT if run.is_edited else ""
+    elif run.outcome.kind == "stream":
+        moved = outcome_value(run.outcome, run.before, run.after)
+        note = f"{note}. {sentences.vectors_said(moved)}"
+    title = TITLES[run.outcome.kind]
+    return answer_panel(title, names, answers.before, answers.after, edited=run.is_edited, texts=texts, note=note)
+
+
+def written(selection: Selection, run: EditedPass) -> dict[str, str]:
+    """What a translating model wrote, and what it would write now; of a typed target that alone."""
+    before = output_of(run.checkpoint, run.before)
+    if target_of(selection, run.checkpoint, run.others) is not None:
+        return {"Target": before}
+    if not run.is_edited:
+        return {"Output": before}
+    assert run.before.decoder is not None
+    now = edited_output(selection, run.checkpoint, run.edits, len(run.before.decoder.ids))
+    return {"Output before": before, "Written anew": " ".join(now.split())}
+
+
+def look_of(run: EditedPass, kind: Kind) -> Look | None:
+    """The weight that the finding names: where one query of one head is edited, the key that gained most."""
+    rows = {(cell.site, cell.query) for cell in run.edits.overwritten}
+    place = row_moved(run.base, run.weights)
+    if len(rows) != 1 or place is None or not run.cells:
+        return None
+    query, key = place
+    return Look(
+        site=(run.site.layer, run.site.head),
+        query=kind.queries.tokens[query],
+        key=kind.keys.tokens[key],
+        before=float(run.base[place]),
+        after=float(run.weights[place]),
+    )
+
+
+def found(run: EditedPass, kind: Kind, suggestion: Suggestion | None) -> tuple[str, str]:
+    """Title and sentence, Markdown."""
+    before = outcome_value(run.outcome, run.before, run.before)
+    named = name_of(run.checkpoint, run.outcome)
+    if not run.is_edited:
+        return suggestion_said(run, kind, suggestion, named, before)
+    after, look = outcome_value(run.outcome, run.before, run.after), look_of(run, kind)
+    heads = {cell.site for cell in run.edits.overwritten}
+    title = sentences.title(look, len(run.edits.overwritten), len(heads), run.outcome.kind, named, before, after)
+    turned = answers_otherwise(run.outcome, run.after) and run.outcome.kind != "output"
+    site = min(heads)
+    moved = float(stream_distances([run.before.output_stack.final], [run.after.output_stack.final])[0])
+    return title, sentences.sentence(look, (site.layer, site.head), moved, turned=turned)
+
+
+def suggestion_said(
+    run: EditedPass, kind: Kind, suggestion: Suggestion | None, named: str, before: float
+) -> tuple[str, str]:
+    """What the suggested edit would do, and what to do."""
+    if suggestion is None:
+        return "", sentences.UNEDITED
+    look = Look(
+        site=(suggestion.site.layer, suggestion.site.head),
+        query=kind.queries.tokens[suggestion.query],
+        key=kind.keys.tokens[suggestion.key],
+        before=float(run.base[suggestion.query, suggestion.key]),
+        after=1.0,
+    )
+    return sentences.suggestion(look, run.outcome.kind, named, before, suggestion.after, turned=suggestion.turned)
