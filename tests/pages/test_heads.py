@@ -178,6 +178,7 @@ def test_the_chosen_head_is_said_to_be_what_the_file_of_scores_says():
     app = opened("heads.py", checkpoint="stories", layer="5", head="0")
     (said,) = [caption.value for caption in app.main.caption if caption.value.startswith("Over 500 texts")]
     scores = read_head_scores(CHECKPOINTS / "stories")
+    assert scores is not None
     table = scores.kinds["decoder"]["induction"]
     said = said.replace("\\", "")
     assert f"induction ({table.scores[5, 0]:.2f} beside a null of {table.nulls[5, 0]:.2f})" in said

@@ -18,7 +18,7 @@ PAGE = "checkpoints.py"
 
 
 @pytest.fixture
-def beside(tmp_path, monkeypatch) -> Path:
+def beside(tmp_path, monkeypatch) -> Iterator[Path]:
     """The folder of one more model, opened on this server; its files may be spoilt."""
     folder = tmp_path / "mine"
     shutil.copytree(CHECKPOINTS / "sentiment", folder)

@@ -9,7 +9,9 @@ import pytest
 
 from model import load_checkpoint
 from model.checkpoint import CHECKPOINTS
-from model.measures.causes.flow import added_lengths
+from model.edits.sites import SublayerSite
+from model.measures.causes.flow import added_lengths, attention_module
+from model.measures.causes.resumed_pass import attention_at
 from model.measures.head_kinds import KINDS
 from model.measures.head_scores.score_file import read_head_scores
 from viz.charts.head_statistics import TITLES
@@ -64,6 +66,7 @@ def test_the_browser_gets_plain_numbers_and_null_for_none():
 
 def test_measures_over_texts_are_scores_less_nulls_of_the_file():
     scores = read_head_scores(CHECKPOINTS / "stories")
+    assert scores is not None
     measures = {measure.name: measure for measure in head_measures.of_scores(scores, "decoder")}
     table = scores.kinds["decoder"]["induction"]
     assert np.array_equal(measures["texts.induction"].values, table.scores - table.nulls)
@@ -71,11 +74,8 @@ def test_measures_over_texts_are_scores_less_nulls_of_the_file():
 
 
 def test_what_a_head_adds_is_as_long_as_its_part_of_the_output_projection():
-    checkpoint = load_checkpoint("sentiment")
-    module, attention = (
-        checkpoint.model.encoder.blocks[1].self_attention,
-        checkpoint.trace("a good film").encoder.blocks[1].self_attention,
-    )
+    checkpoint, site = load_checkpoint("sentiment"), SublayerSite("encoder", 1, "self")
+    module, attention = attention_module(checkpoint.model, site), attention_at(checkpoint.trace("a good film"), site)
     lengths = added_lengths(module, attention).numpy()
     weight, width = module.output.weight.detach().numpy(), 16
     for head in range(8):
