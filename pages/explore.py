@@ -13,13 +13,13 @@ from model import Checkpoint, Edits
 from model.measures.one_weight import strongest
 from model.trace import Trace
 from pages.parts.components.sentence_picture import sentence_picture
+from pages.parts.explore.chart_statistics import CHART_TITLES, chart_statistics, others_drawn
 from pages.parts.explore.explorer_panel import (
     ShownAttention,
     heads_sentence,
     show_explorer,
     show_neighbours,
     shown_attention,
-    statistics_of,
 )
 from pages.parts.explore.head_measures import chosen_measures, offer_measures, send_measures
 from pages.parts.explore.heads_worth_a_look import (
@@ -83,9 +83,11 @@ MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Choose one 
 MOST_LINKS = 8
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
 STATISTICS_HELP = (
-    "The numbers are of this sentence and this attention. Entropy says how widely a head spreads its attention: in "
+    "Most numbers are of this sentence and this attention. Entropy says how widely a head spreads its attention: in "
     "bits, the mean over its queries; 0 where each query attends to one token alone. Distance is the mean number of "
-    "tokens between query and key. The other numbers are shares of all the weight that the head gives."
+    "tokens between query and key. The other numbers are shares of all the weight that the head gives. What says “many "
+    "texts” is of the file of scores beside the model, and the same for every sentence: by how much the score of a "
+    "kind of heads exceeds its null. The page Models has the kinds, the nulls and the texts."
 )
 STATISTICS_NOTE = (
     "Click a head in either part of the chart to choose it: the explorer shows the chosen heads and switches the "
@@ -358,16 +360,17 @@ def before_muting(selection: Selection) -> str:
 
 def show_statistics(attention: ShownAttention) -> None:
     """What every head does with this sentence, in numbers; choosing heads here shows them in the explorer."""
-    selection, kind, statistics = attention.selection, attention.kind, statistics_of(attention)
+    selection, kind, statistics = attention.selection, attention.kind, chart_statistics(attention)
     st.subheader("Every head in numbers", anchor=False, help=STATISTICS_HELP)
     with st.container(horizontal=True):
         axes = [
             choose_axis("across", "Horizontal axis", selection.of(Axes).across, list(statistics)),
             choose_axis("up", "Vertical axis and colour", selection.of(Axes).up, list(statistics), place=1),
         ]
+    drawn = {name: values for name, values in statistics.items() if name in TITLES or name in axes}
     on = frozenset(np.ndindex(kind.layers, kind.heads)) - selection.view.off if selection.view.off else frozenset()
     st.vega_lite_chart(
-        chart_of((attention.name, kind.name, *axes, on, theme()), statistics),
+        chart_of((attention.name, kind.name, *axes, on, theme(), others_drawn(drawn)), drawn),
         theme=None,
         on_select=partial(take_chosen, kind.layers, kind.heads),
         selection_mode=[CHOSEN],
@@ -381,7 +384,7 @@ def choose_axis(name: str, label: str, statistic: str, there: list[str], *, plac
     """One axis of the chart; a statistic that this attention has not, as cross-attention no distance, gives way."""
     chosen = statistic if statistic in there else there[place]
     take_axis = partial(take_axis_named, name)
-    select(label, there, chosen, take_axis, key=name, format_func=TITLES.__getitem__, width=260)
+    select(label, there, chosen, take_axis, key=name, format_func=CHART_TITLES.__getitem__, width=320)
     return chosen
 
 
@@ -396,10 +399,11 @@ def chart_of(key: tuple[Any, ...], _statistics: Mapping[str, np.ndarray]) -> dic
 
     It is not checked against Vega-Lite's schema, which would take as long again; the tests do that.
 
-    key: a name for the statistics, the attention, two axes, the heads that are on, and the theme.
+    key: a name for the statistics, the attention, two axes, the heads that are on, the theme, and what is drawn
+    that the text does not decide.
     """
-    _, _, across, up, on, colours = key
-    return head_statistics(_statistics, across, up, on=on, theme=colours).to_dict(validate=False)
+    _, _, across, up, on, colours, _ = key
+    return head_statistics(_statistics, across, up, on=on, titles=CHART_TITLES, theme=colours).to_dict(validate=False)
 
 
 def chart_key(off: Set[tuple[int, int]]) -> str:

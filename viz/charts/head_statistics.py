@@ -37,23 +37,27 @@ def head_statistics(
     up: str,
     *,
     on: Set[tuple[int, int]] = frozenset(),
+    titles: Mapping[str, str] = TITLES,
     theme: Theme = LIGHT,
 ) -> alt.VConcatChart:
     """Every head as a point, statistic ``across`` against statistic ``up``, above a strip of layers × heads.
 
-    ``statistics`` are those of model/measures/head_statistics.py. Colour is the statistic ``up`` in both views,
-    from the smallest number there is to the largest, and so is height above and size below. A click on a mark chooses
-    its head in both views or takes it back; the rest is dimmed; a double click clears. The selection parameter is
-    "chosen", with the fields layer and head counted from 0. The heads that are ``on`` are outlined. A number that
-    is NaN is not drawn.
+    ``statistics`` are those of model/measures/head_statistics.py, or others that ``titles`` names. Colour is the
+    statistic ``up`` in both views, from the smallest number there is to the largest, and so is height above and size
+    below. A click on a mark chooses its head in both views or takes it back; the rest is dimmed; a double click
+    clears. The selection parameter is "chosen", with the fields layer and head counted from 0. The heads that are
+    ``on`` are outlined. A number that is NaN is not drawn.
 
     ValueError for an unknown statistic or head, or numbers that do not fit together.
     """
-    shape = _checked_shape(statistics, {across, up}, on)
+    shape = _checked_shape(statistics, {across, up}, titles, on)
+    statistics, titles = _by_field(statistics), _by_field(titles)
+    across, up = _field(across), _field(up)
     span = _span(statistics[up])
-    heads = alt.Chart(data_of(_rows(statistics, up, span, on)))
-    base = heads.encode(**_look(up, span, theme), tooltip=_tooltip(statistics))
-    views = [_scatter(base, across, up).properties(name="scatter"), _strip(base, shape).properties(name="strip")]
+    heads = alt.Chart(data_of(_rows(statistics, (up, titles[up]), span, on)))
+    base = heads.encode(**_look((up, titles[up]), span, theme), tooltip=_tooltip(statistics, titles))
+    axes = (across, titles[across]), (up, titles[up])
+    views = [_scatter(base, *axes).properties(name="scatter"), _strip(base, shape).properties(name="strip")]
     chart = alt.vconcat(*views, params=[_choice(["scatter", "strip"])], spacing=24)
     return with_page_style(chart, theme, framed=False, labels=FONT_SIZE - 1)
 
@@ -66,10 +70,13 @@ def chosen_heads(points: object, shape: tuple[int, int]) -> set[tuple[int, int]]
 
 
 def _checked_shape(
-    statistics: Mapping[str, Float[np.ndarray, "layer head"]], axes: Set[str], on: Set[tuple[int, int]]
+    statistics: Mapping[str, Float[np.ndarray, "layer head"]],
+    axes: Set[str],
+    titles: Mapping[str, str],
+    on: Set[tuple[int, int]],
 ) -> tuple[int, int]:
-    if not axes <= set(statistics) or not set(statistics) <= set(TITLES):
-        raise ValueError(f"axes {sorted(axes)} of {list(statistics)}, wanted two of those given, out of {list(TITLES)}")
+    if not axes <= set(statistics) or not set(statistics) <= set(titles):
+        raise ValueError(f"axes {sorted(axes)} of {list(statistics)}, wanted two of those given, out of {list(titles)}")
     shapes = {name: values.shape for name, values in statistics.items()}
     shape = next(iter(shapes.values()))
     if len(shape) != 2 or 0 in shape or set(shapes.values()) != {shape}:
@@ -77,6 +84,15 @@ def _checked_shape(
     if beyond := set(on) - set(np.ndindex(*shape)):
         raise ValueError(f"heads {sorted(beyond)} are on, wanted (layer, head) within {shape}, counted from 0")
     return shape
+
+
+def _field(name: str) -> str:
+    """What a statistic is called in the data: a dot would lead into it."""
+    return name.replace(".", "_")
+
+
+def _by_field(by_name: Mapping[str, Any]) -> dict[str, Any]:
+    return {_field(name): value for name, value in by_name.items()}
 
 
 def _span(values: Float[np.ndarray, "layer head"]) -> tuple[float, float] | None:
@@ -101,19 +117,19 @@ def _share(value: float | None, span: tuple[float, float] | None) -> float:
 
 def _rows(
     statistics: Mapping[str, Float[np.ndarray, "layer head"]],
-    up: str,
+    colour: tuple[str, str],
     span: tuple[float, float] | None,
     on: Set[tuple[int, int]],
 ) -> list[dict]:
     """One row per head: what is drawn, what the tooltip says, and what the selection returns."""
-    rows = []
+    rows, (up, title) = [], colour
     for layer, head in np.ndindex(statistics[up].shape):
         numbers = {name: _number(values.item(layer, head)) for name, values in statistics.items()}
         half = _half_side(_share(numbers[up], span))
         corners = {"left": head - half, "right": head + half, "upper": layer - half, "lower": layer + half}
         names = {"layer name": counted(layer), "head name": counted(head), "on": (layer, head) in on}
         names["shown"] = not on or (layer, head) in on
-        words = f"layer {counted(layer)}, head {counted(head)}: {TITLES[up]} {statistics[up][layer, head]:.4f}"
+        words = f"layer {counted(layer)}, head {counted(head)}: {title} {statistics[up][layer, head]:.4f}"
         rows.append({"layer": layer, "head": head, "said": words, **names, **numbers, **corners})
     return sorted(rows, key=lambda row: row["on"])  # drawn last, an outline is not hidden under a neighbour
 
@@ -134,7 +150,7 @@ def _choice(views: list[str]) -> alt.TopLevelSelectionParameter:
     return alt.TopLevelSelectionParameter(name=CHOSEN, select=select, views=views)
 
 
-def _colours(up: str, span: tuple[float, float] | None, theme: Theme) -> tuple[alt.Scale, alt.Legend]:
+def _colours(title: str, span: tuple[float, float] | None, theme: Theme) -> tuple[alt.Scale, alt.Legend]:
     """The scale of weights over the numbers there are, in equal steps, and a legend that says its ends.
 
     The middle of the scale for one number that all heads have.
@@ -143,7 +159,7 @@ def _colours(up: str, span: tuple[float, float] | None, theme: Theme) -> tuple[a
     around = (abs(low) or 1.0) / 2 if low == high else 0.0
     domain = np.linspace(low - around, high + around, len(theme.weights)).tolist()
     scale_ends = "no number" if span is None else ends(low, high)
-    title = f"{TITLES[up]}: {scale_ends}"
+    title = f"{title}: {scale_ends}"
     values = sorted(set(np.linspace(low, high, IN_LEGEND).tolist())) if span else []
     # Of squares: a gradient is found by the address of the page, which changes.
     symbols: dict[str, Any] = {"type": "symbol", "symbolType": "square", "values": values, "format": ".3~g"}
@@ -157,10 +173,10 @@ def ends(low: float, high: float) -> str:
     return f"{first} for every head" if low == high else f"{first} to {last}"
 
 
-def _look(up: str, span: tuple[float, float] | None, theme: Theme) -> dict:
+def _look(colour: tuple[str, str], span: tuple[float, float] | None, theme: Theme) -> dict:
     """What both views share: the colour, the outline of a head that is on, the dimming, the tooltip."""
-    scale, legend = _colours(up, span, theme)
-    is_on = alt.datum.on
+    (up, title), is_on = colour, alt.datum.on
+    scale, legend = _colours(title, span, theme)
     return {
         "fill": alt.Fill(f"{up}:Q", scale=scale, legend=legend),
         "stroke": alt.condition(is_on, alt.value(theme.second), alt.value(theme.quiet)),
@@ -174,18 +190,18 @@ def _look(up: str, span: tuple[float, float] | None, theme: Theme) -> dict:
     }
 
 
-def _tooltip(names: Iterable[str]) -> list[alt.Tooltip]:
+def _tooltip(names: Iterable[str], titles: Mapping[str, str]) -> list[alt.Tooltip]:
     places = [alt.Tooltip(f"{name} name:N", title=name) for name in ("layer", "head")]
-    return places + [alt.Tooltip(f"{name}:Q", title=TITLES[name], format=".4f") for name in names]
+    return places + [alt.Tooltip(f"{name}:Q", title=titles[name], format=".4f") for name in names]
 
 
-def _scatter(base: alt.Chart, across: str, up: str) -> alt.Chart:
+def _scatter(base: alt.Chart, across: tuple[str, str], up: tuple[str, str]) -> alt.Chart:
     fitted = alt.Scale(zero=False, padding=12)
     return (
         base.mark_point(size=110)
         .encode(
-            x=alt.X(f"{across}:Q", title=TITLES[across], axis=alt.Axis(tickCount=5), scale=fitted),
-            y=alt.Y(f"{up}:Q", title=TITLES[up], axis=alt.Axis(tickCount=5), scale=fitted),
+            x=alt.X(f"{across[0]}:Q", title=across[1], axis=alt.Axis(tickCount=5), scale=fitted),
+            y=alt.Y(f"{up[0]}:Q", title=up[1], axis=alt.Axis(tickCount=5), scale=fitted),
         )
         .properties(height=SCATTER_HEIGHT)
     )

@@ -211,3 +211,13 @@ def test_the_choice_is_read_as_pairs():
 )
 def test_a_choice_of_no_head_is_empty(odd):
     assert chosen_heads(odd, (LAYERS, HEADS)) == set()
+
+
+def test_a_measure_of_another_name_is_drawn_with_its_title_and_its_own_numbers():
+    own = np.arange(LAYERS * HEADS, dtype=float).reshape(LAYERS, HEADS) / 100
+    statistics, titles = numbers() | {"texts.induction": own}, TITLES | {"texts.induction": "induction, many texts"}
+    drawn = spec(statistics, "entropy", "texts.induction", titles=titles)
+    up = drawn["vconcat"][0]["encoding"]["y"]
+    assert (up["field"], up["title"]) == ("texts_induction", "induction, many texts")
+    by_head = rows(drawn)
+    assert all(by_head[layer, head]["texts_induction"] == own[layer, head] for layer, head in np.ndindex(own.shape))
