@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from model.measures.head_scores.gold_hits import GoldScore
-from model.measures.head_scores.score_file import Example, HeadScores, KindTable
+from model.measures.head_scores.score_file import HeadScores, KindTable
 from viz.explorer.attention_kinds import TITLES
 from viz.tokens import counted, list_of_names, visible
 
@@ -38,7 +38,6 @@ NULLS = (
     "not come twice. A head counts as above its null by 0.05 and three standard errors over the texts."
 )
 MOST_NAMED = 4
-LEAST_ADVANTAGE = 2.0  # standard errors of the difference of two shares
 
 
 def head_called(layer: int, head: int) -> str:
@@ -71,16 +70,9 @@ def summary(attention: str, tables: Mapping[str, KindTable]) -> str:
 
 def strongest_said(tables: Mapping[str, KindTable], kind: str) -> str:
     """ "The strongest for induction is layer 6, head 1: 0.18 beside a null of 0.02."."""
-    layer, head, table = *strongest(tables[kind]), tables[kind]
+    layer, head, table = *tables[kind].strongest, tables[kind]
     numbers = f"{table.scores[layer, head]:.2f} beside a null of {table.nulls[layer, head]:.2f}"
     return f"The strongest for {NAMES[kind][0]} is {head_called(layer, head)}: {numbers}."
-
-
-def strongest(table: KindTable) -> tuple[int, int]:
-    """Layer and head with the largest excess over its null."""
-    place = int((table.scores - table.nulls).argmax())
-    layer, head = divmod(place, table.scores.shape[1])
-    return layer, head
 
 
 def kind_rows(tables: Mapping[str, KindTable], texts: Mapping[int, str]) -> list[dict[str, object]]:
@@ -88,7 +80,7 @@ def kind_rows(tables: Mapping[str, KindTable], texts: Mapping[int, str]) -> list
     rows = []
     for kind in (kind for kind in NAMES if kind in tables):
         table = tables[kind]
-        layer, head = strongest(table)
+        layer, head = table.strongest
         error = None if table.errors is None else float(table.errors[layer, head])
         rows.append(
             {
@@ -107,17 +99,12 @@ def kind_rows(tables: Mapping[str, KindTable], texts: Mapping[int, str]) -> list
 
 def example_said(table: KindTable, site: tuple[int, int], texts: Mapping[int, str]) -> str:
     """ "“the” looks at “film” with 0.97 in “I loved the film.”", of this head; "" where it is not of the kind."""
-    example = example_of(table, site)
+    example = table.example_of(*site)
     if example is None or not table.exceeding[site]:
         return ""
     words = f"“{visible(example.query_token)}” looks at “{visible(example.key_token)}” with {example.weight:.2f}"
     text = texts.get(example.text, "")
     return f"{words} in “{text}”" if text else words
-
-
-def example_of(table: KindTable, site: tuple[int, int]) -> Example | None:
-    """The example of a head, if the file has one."""
-    return next((each for each in table.examples if (each.layer, each.head) == site), None)
 
 
 def kinds_explained(tables: Mapping[str, KindTable]) -> list[str]:
@@ -130,7 +117,7 @@ def kinds_explained(tables: Mapping[str, KindTable]) -> list[str]:
 
 def gold_summary(scores: Sequence[GoldScore], what: str) -> str:
     """How often the best head beats the best fixed rule by more than chance, of so many questions."""
-    better = [score for score in scores if beats_rule(score)]
+    better = [score for score in scores if score.beats_rule]
     names = list_of_names([f"{score.name} ({percents(score)})" for score in better[:MOST_NAMED]])
     more = f": {names}{', …' if len(better) > MOST_NAMED else ''}" if better else ""
     noun = "comparison" if len(scores) == 1 else "comparisons"
@@ -140,12 +127,6 @@ def gold_summary(scores: Sequence[GoldScore], what: str) -> str:
 def percents(score: GoldScore) -> str:
     """ "38.9 % against 26.9 %"."""
     return f"{score.accuracy:.1%} against {score.baseline:.1%}".replace("%", " %")
-
-
-def beats_rule(score: GoldScore) -> bool:
-    """Whether a head is right more often than the rule, by two standard errors of the difference of two shares."""
-    spread = score.accuracy * (1 - score.accuracy) + score.baseline * (1 - score.baseline)
-    return score.accuracy - score.baseline > LEAST_ADVANTAGE * (spread / score.questions) ** 0.5
 
 
 def gold_rows(scores: Sequence[GoldScore]) -> list[dict[str, object]]:
@@ -160,7 +141,7 @@ def gold_rows(scores: Sequence[GoldScore]) -> list[dict[str, object]]:
             "null": 100 * score.null,
             "best fixed rule": score.rule,
             "rule is right": 100 * score.baseline,
-            "head beats rule": "yes" if beats_rule(score) else "no",
+            "head beats rule": "yes" if score.beats_rule else "no",
         }
         for score in sorted(scores, key=lambda score: score.baseline - score.accuracy)
     ]

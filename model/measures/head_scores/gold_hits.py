@@ -48,6 +48,17 @@ class GoldScore:
     rule: str
     baseline: float
 
+    @property
+    def beats_rule(self) -> bool:
+        """Whether the head is more often right than the rule by more than two standard errors of the difference.
+
+        The error is the largest that these shares allow: that of answers which are never right together (McNemar 1947,
+        "Note on the sampling error of the difference between correlated proportions"). It is never too small.
+        """
+        difference = self.accuracy - self.baseline
+        variance = (self.accuracy + self.baseline - difference**2) / max(1, self.questions)
+        return difference > 2 * variance**0.5
+
 
 def added_hits(one: Mapping[str, Hits], other: Mapping[str, Hits]) -> HitsByName:
     """The counts of both."""

@@ -21,6 +21,7 @@ LONGEST_TEXT = 300  # characters of a text in which an example stands
 HEADS_WITH_EXAMPLES = 3  # of each kind
 ATTENTIONS = ("encoder", "decoder", "cross")
 LARGEST_INDEX = 1 << 31
+LONGEST_NUMBER = 10  # digits of it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,18 @@ class KindTable:
         if self.errors is None:
             return np.zeros(self.scores.shape, bool)
         return self.scores - self.nulls > np.maximum(LEAST_EXCESS, ERRORS * self.errors)
+
+    @property
+    def strongest(self) -> tuple[int, int]:
+        """Layer and head with the largest score − null of those above it; of all, where none is."""
+        excess = self.scores - self.nulls
+        among = np.where(self.exceeding, excess, -np.inf) if self.exceeding.any() else excess
+        layer, head = divmod(int(among.argmax()), excess.shape[1])
+        return layer, head
+
+    def example_of(self, layer: int, head: int) -> Example | None:
+        """The largest weight of a head; None where none was kept."""
+        return next((each for each in self.examples if (each.layer, each.head) == (layer, head)), None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,7 +178,7 @@ def read_head_scores(folder: Path, file: str = FILE) -> HeadScores | None:
         return None
     values = Fields(strict_json(read_bytes(folder, file, LARGEST_JSON), file), file)
     texts = values.mapping("texts", str)
-    if not all(number.isdecimal() for number in texts):
+    if not all(number.isdecimal() and len(number) <= LONGEST_NUMBER for number in texts):
         refuse(file, "texts", "another key", "the numbers of texts")
     return HeadScores(
         command=values.of("command", str),

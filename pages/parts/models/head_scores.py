@@ -116,18 +116,18 @@ def show_links(name: str, config: Config, attention: str, tables: dict[str, Kind
     kinds = [kind for kind in words.NAMES if kind in tables and tables[kind].exceeding.any()]
     with st.container(horizontal=True, gap="small"):
         for kind in sorted(kinds, key=lambda kind: int(tables[kind].exceeding.sum()))[:MOST_LINKS]:
-            site = words.strongest(tables[kind])
+            site = tables[kind].strongest
             label = f"{words.head_called(*site).capitalize()}: {words.NAMES[kind][0]}"
             page_link(label, "explore", EXPLORE_HELP, **head_on_example(name, attention, tables[kind], scores.texts))
 
 
 def head_on_example(name: str, attention: str, table: KindTable, texts: dict[int, str]) -> dict[str, Any]:
     """What opens the strongest head of a kind alone, on the text of its example where that is whole."""
-    layer, head = words.strongest(table)
+    layer, head = table.strongest
     heads = table.scores.shape[1]
     others = frozenset((layer, other) for other in range(heads) if other != head)
     opened = {"checkpoint": name, "attention": attention, "layer": layer, "off": others, "query": None, "key": None}
-    example = words.example_of(table, (layer, head))
+    example = table.example_of(layer, head)
     text = "" if example is None else texts.get(example.text, "")
     if example is None or not 0 < len(text) < LONGEST_TEXT:
         return opened

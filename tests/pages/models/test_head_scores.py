@@ -38,7 +38,7 @@ def numbers_of(scores: HeadScores) -> Iterator[list[tuple[float, int]]]:
     """What every table should show: of kinds the strongest score and the queries, of gold data the best advantage."""
     for kinds in scores.kinds.values():
         listed = (kinds[kind] for kind in words.NAMES if kind in kinds)
-        yield [(round(float(each.scores[words.strongest(each)]), 4), each.queries) for each in listed]
+        yield [(round(float(each.scores[each.strongest]), 4), each.queries) for each in listed]
     for gold in filter(None, (scores.syntax, scores.coreference)):
         yield [(round(100 * max(score.accuracy - score.baseline for score in gold), 2), len(gold))]
 
@@ -99,3 +99,11 @@ def test_scores_of_ones_own_texts_are_shown_beside_the_others_and_a_model_withou
     assert not app.exception
     assert len([text for text in app.markdown if text.value.startswith("Measured over ")]) == 3
     assert any("score_heads mine --texts" in code.value for code in app.code)
+
+
+def test_a_number_of_a_text_with_thousands_of_digits_is_refused(beside):
+    values = json.loads((beside / FILE).read_text(encoding="utf-8"))
+    (beside / FILE).write_text(json.dumps(values | {"texts": {"9" * 5000: "a text"}}), encoding="utf-8")
+    app = opened(PAGE)
+    assert not app.exception
+    assert len(app.error) == 1

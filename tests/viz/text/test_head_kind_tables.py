@@ -70,11 +70,20 @@ def test_one_head_is_said_with_its_numbers_or_that_it_is_of_no_kind():
 
 @pytest.mark.parametrize(
     ("accuracy", "baseline", "questions", "beats"),
-    [(0.5, 0.4, 400, True), (0.5, 0.4, 100, False), (0.4, 0.5, 400, False), (0.4, 0.4, 400, False)],
+    [(0.5, 0.4, 400, True), (0.5, 0.4, 300, False), (0.4, 0.5, 400, False), (0.4, 0.4, 400, False)],
 )
 def test_a_head_beats_the_rule_by_two_standard_errors_of_the_difference(accuracy, baseline, questions, beats):
-    """0.1 beside 2 · √((0.25 + 0.24) / 400) = 0.07, and beside 2 · √(0.49 / 100) = 0.14."""
-    assert words.beats_rule(gold(accuracy, baseline, questions)) == beats
+    """0.1 beside 2 · √((0.9 − 0.01) / 400) = 0.094, and beside 2 · √(0.89 / 300) = 0.109."""
+    assert gold(accuracy, baseline, questions).beats_rule == beats
+
+
+def test_the_strongest_head_is_one_above_its_null_where_there_is_any():
+    errors = np.array([[0.2, 0.01]])
+    among = KindTable(texts=2, queries=9, scores=np.array([[0.9, 0.5]]), nulls=np.full((1, 2), 0.3), errors=errors)
+    assert among.strongest == (0, 1)
+    assert NEXT.strongest == (0, 1)
+    assert PREVIOUS.example_of(0, 1) is not None
+    assert PREVIOUS.example_of(1, 0) is None
 
 
 def test_comparisons_are_counted_and_those_that_a_head_wins_come_first():
