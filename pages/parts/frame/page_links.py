@@ -68,6 +68,11 @@ NEXT = {
         "Compares where the model looks with what its answer depends on, word by word.",
     ),
     "explanation": NextPage(
+        "compare",
+        "Next: Compare, two texts or two models",
+        "Shows where every head looks in this text and in another, and what carries the difference.",
+    ),
+    "compare": NextPage(
         "evidence",
         "Next: How we know, all numbers checked",
         "Compares every kind of number of this model and text with a computation by other code.",

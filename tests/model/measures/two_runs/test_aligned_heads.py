@@ -51,7 +51,8 @@ def test_every_head_is_as_far_apart_as_loops_over_its_weights_say(name, attentio
     found = head_distances(first, second, pairing)
     for layer, head in np.ndindex(*found.shape):
         weights: Any = [np.asarray(each[layer].weights[head], np.float64) for each in (first, second)]
-        assert found[layer, head] == pytest.approx(distance_by_loops(*weights, pairing.queries, pairing.keys), abs=1e-9)
+        expected = distance_by_loops(weights[0], weights[1], pairing.queries, pairing.keys)
+        assert found[layer, head] == pytest.approx(expected, abs=1e-9)
     assert found.max() > 0.1
 
 
