@@ -1,6 +1,7 @@
 """Compare: what differs between two texts, or two models?"""
 
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -8,15 +9,18 @@ import streamlit as st
 
 import pages
 from model import Checkpoint, Edits, InputError
+from model.measures.two_runs.token_pairs import by_hand
 from model.trace import Trace
 from pages.parts.ablations.experiments import edits_in_words
 from pages.parts.compare.compared_heads import ComparedHeads, Site, compared_heads
 from pages.parts.compare.settings import AGAINST, PARTNERS, CompareSettings
+from pages.parts.compare.token_links import pressed_link, token_links, with_link
 from pages.parts.compare.two_passes import (
     TwoPasses,
     edits_beside,
     model_beside,
     models_beside,
+    names_of,
     text_beside,
     two_passes,
 )
@@ -83,6 +87,16 @@ NEAREST = (
 ATTENTION_HELP = "Each attention has heads of its own."
 EXPLORE_HELP = "Shows this head among all others of the text."
 INSIDE_HELP = "Shows every step of the computation of this head."
+PARTNERS_TITLE = "Which tokens are partners"
+PARTNERS_HELP = (
+    "Found by the longest sequence of pieces that both texts have in common; between two of these, tokens are partners "
+    "in order where both texts have as many; then pieces that only moved. Dashed: a token without a partner."
+)
+LINK_HINT = "Press a token of A and one of B: two that are no partners are joined, two that are part."
+CANNOT_LINK = (
+    "This cannot be: one pair of tokens has to stay, and a token that the tokenizer added has such a token as partner."
+)
+REFUSED = "_link_refused"  # in the session
 LIST_TITLE = "All heads, those that differ most first"
 CSV_HELP = "Every head with its partner and its distance, with all digits."
 WEIGHTS_HELP = "The weights of the chosen head in A and in B, and their difference, with all digits."
@@ -114,6 +128,7 @@ def show() -> None:
     if picture_alone():
         return
     show_chosen(selection, heads)
+    show_links_of_tokens(heads.passes)
     show_settings(selection, heads)
     st.markdown(HOW_TO_READ)
     show_list(heads)
@@ -206,7 +221,7 @@ def found(heads: ComparedHeads) -> tuple[str, str]:
     if passes.one_model and first == second and not passes.edits.to_text() and not heads.distances.any():
         return sentences.SAME_TEXTS, answers_of(passes)
     model = label_of(passes.selections[1].checkpoint) if heads.nearest else ""
-    title = sentences.title(site, float(heads.distances[site]), model)
+    title = sentences.title(site, float(heads.distances[site]), heads.most_attended(site), model)
     alone = passes.pairing.keys.alone()
     unit = "tokens" if passes.one_model else "words"
     counts = len(alone[0]), len(alone[1])
@@ -304,6 +319,36 @@ def show_links(heads: ComparedHeads, site: Site) -> None:
     there = one_head_on(second, *other, len(passes.layers[1][other[0]].weights))
     there |= {"text": second.text, "checkpoint": second.checkpoint, "attention": passes.names[1]}
     page_link("B in Explore", "explore", EXPLORE_HELP, layer=other[0], head=other[1], **there, **place)
+
+
+def show_links_of_tokens(passes: TwoPasses) -> None:
+    """Which tokens of the two texts are partners, and a way to make others partners."""
+    st.subheader(PARTNERS_TITLE, anchor=False, help=PARTNERS_HELP)
+    names = names_of(passes.stacks, passes.units)
+    token_links(
+        *sentences.token_rows(names, passes.units.pairs, passes.added()), passes.units.pairs, LINK_HINT, take_link
+    )
+    if st.session_state.pop(REFUSED, False):
+        st.info(CANNOT_LINK)
+    if passes.units != passes.found:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("These partners were chosen by hand.", width="content")
+            st.button("As found", key="compare_as_found", on_click=choose, kwargs={"aligned": ()})
+
+
+def take_link() -> None:
+    """Two tokens joined or parted; as found again where the partners are those."""
+    passes = two_passes(current())
+    link = pressed_link(len(passes.units.first), len(passes.units.second))
+    if link is None:
+        return
+    pairs = with_link(passes.units.pairs, link)
+    try:
+        by_hand(passes.found, pairs, *passes.stacks)
+    except ValueError:
+        st.session_state[REFUSED] = True
+        return
+    choose(aligned=() if pairs == passes.found.pairs else tuple(chain.from_iterable(pairs)))
 
 
 def show_settings(selection: Selection, heads: ComparedHeads) -> None:

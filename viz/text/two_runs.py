@@ -1,13 +1,14 @@
 """What is said of two passes side by side, A and B. Layers and heads count from 0, and show from 1."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from viz.export.share_picture import Bar
 from viz.text.head_effects import head_named
-from viz.tokens import counted, markdown_text, percent, position_name, visible
+from viz.tokens import counted, markdown_text, percent, position_name, quoted, visible
 
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
@@ -17,8 +18,11 @@ Distances = Float[np.ndarray, "layer head"]
 Rows = list[dict[str, str]]
 
 
-def title(site: Site, distance: float, model: str = "") -> str:
-    """What the head does that is furthest from its partner, Markdown. model: the second, where partners were sought."""
+def title(site: Site, distance: float, keys: tuple[str, str], model: str = "") -> str:
+    """What the head does that is furthest from its partner, Markdown.
+
+    keys: the token to which the head gives most, in A and in B. model: the second, where partners were sought.
+    """
     if model and distance >= LEAST:
         return (
             f"No head of {markdown_text(model)} looks where {head_named(site)} looks: the most similar one has "
@@ -27,7 +31,10 @@ def title(site: Site, distance: float, model: str = "") -> str:
     if distance < LEAST:
         return SAME_PASSES
     name = f"Layer {counted(site[0])}, head {counted(site[1])}"
-    return f"{name} looks elsewhere most: {percent(distance)} of its attention moves."
+    first, second = (markdown_text(quoted(key)) for key in keys)
+    if first == second:
+        return f"{name} looks elsewhere most: {percent(distance)} of its attention moves."
+    return f"{name} looks most at {first} in A and at {second} in B: {percent(distance)} of its attention moves."
 
 
 def sentence(distances: Distances, alone: tuple[int, int], unit: str) -> str:
@@ -68,9 +75,26 @@ def unit_label(units: tuple[int | None, int | None], names: tuple[Sequence[str],
     if len(known) == 1:
         return f"{position_name(*known[0])} ({'B' if units[0] is None else 'A'} alone)"
     (first, name), (_, other) = known
-    if name == other:
+    if name.strip().lower() == other.strip().lower():
         return position_name(first, name)
     return f"{position_name(first, name)} | {visible(other)}"
+
+
+def token_rows(
+    names: tuple[Sequence[str], Sequence[str]],
+    pairs: Sequence[tuple[int, int]],
+    added: tuple[Sequence[bool], Sequence[bool]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Each token of two texts as it is drawn, with what is said of it: which one it is, and its partner."""
+    partners = dict(pairs), {second: first for first, second in pairs}
+    rows: list[list[dict[str, Any]]] = [[], []]
+    for side in (0, 1):
+        for place, name in enumerate(names[side]):
+            other = partners[side].get(place)
+            beside = "no partner" if other is None else f"partner {position_name(other, names[1 - side][other])}"
+            said = f"{'AB'[side]} {position_name(place, name)}, {beside}"
+            rows[side].append({"name": visible(name), "said": said, "special": added[side][place]})
+    return rows[0], rows[1]
 
 
 def head_rows(distances: Distances, partners: Int[np.ndarray, "layer head 2"], order: Sequence[Site]) -> Rows:

@@ -53,6 +53,16 @@ class ComparedHeads:
         one, other = aligned_rows(*weights, self.passes.pairing)
         return one[0], other[0]
 
+    def most_attended(self, site: Site) -> tuple[str, str]:
+        """The key to which the aligned queries give most, in A and in B."""
+        _, names = self.passes.unit_names()
+        columns = self.passes.pairing.keys.columns()
+        first, second = (
+            side[columns[int(rows.sum(axis=0).argmax())][place] or 0]
+            for place, (rows, side) in enumerate(zip(self.rows(site), names, strict=True))
+        )
+        return first, second
+
     def table(self) -> str:
         """A line for each head, the furthest first, as CSV; layers and heads count from 1."""
         written = StringIO()

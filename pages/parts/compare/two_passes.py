@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from model import Checkpoint, Edits, InputError
 from model.measures.two_runs.aligned_heads import AttentionPairing, attention_layers
-from model.measures.two_runs.token_pairs import Pairing, Unit, by_hand, piece_pairs, token_pairs
+from model.measures.two_runs.token_pairs import Pairing, Unit, by_hand, piece_pairs, sort_of, token_pairs
 from model.trace import AttentionTrace, StackTrace, Trace
 from pages.parts.compare.second_text import second_text
 from pages.parts.compare.settings import CompareSettings
@@ -61,6 +61,14 @@ class TwoPasses:
         texts = names_of(self.stacks, self.units)
         targets = texts if self.names[0] == "encoder" or None in decoders else names_of(decoders, self.pairing.queries)
         return targets, targets if self.names[0] == "decoder" else texts
+
+    def added(self) -> tuple[list[bool], list[bool]]:
+        """Of each unit of both texts whether the tokenizer added it."""
+        first, second = (
+            [sort_of(stack)[unit[0]][0] for unit in units]
+            for stack, units in zip(self.stacks, (self.units.first, self.units.second), strict=True)
+        )
+        return first, second
 
     @property
     def one_model(self) -> bool:
