@@ -10,8 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Checkpoint, Edits, HeadSite, load_checkpoint
+from model.measures.causes.patching import head_patching, stream_patching, weight_patching
 from model.measures.two_runs.aligned_heads import AttentionPairing
 from model.measures.two_runs.token_pairs import token_pairs
+from pages.parts.compare import patched_answers
 from pages.parts.compare.compared_heads import ComparedHeads, compared_heads
 from pages.parts.compare.second_text import second_text
 from pages.parts.compare.settings import CompareSettings
@@ -205,3 +207,32 @@ def test_the_files_have_every_head_and_every_weight_with_all_digits():
     lines = list(csv.DictReader(io.StringIO(heads.weights_table((1, 2)))))
     assert len(lines) == len(heads.passes.pairing.queries.pairs) * len(heads.passes.pairing.keys.columns())
     assert all(float(row["weight in B"]) - float(row["weight in A"]) == float(row["B - A"]) for row in lines)
+
+
+@pytest.mark.parametrize("part", ["stream", "heads", "weights"])
+def test_every_cell_of_the_effect_matrix_is_the_answer_with_that_part_from_the_other_text(part, monkeypatch):
+    monkeypatch.setattr(patched_answers, "AT_ONCE", 300.0)
+    app = opened(PAGE, text=FILM, part=part)
+    assert not app.exception
+    checkpoint = load_checkpoint("sentiment")
+    trace, donor = checkpoint.trace(FILM), checkpoint.trace(SWAPPED)
+    places = token_pairs(trace.text_stack, donor.text_stack).places()
+    before = checkpoint.classify(FILM)["positive"]
+    if part == "stream":
+        expected = stream_patching(checkpoint, trace, donor, places)["encoder"].probability
+    else:
+        found = (
+            head_patching(checkpoint, trace, donor, places)
+            if part == "heads"
+            else weight_patching(checkpoint, trace, donor)
+        )
+        expected = np.stack([said.probability for said in found.after.values()])
+    cells = {(row["layer"], row["head"]): row["effect"] for row in values(app, 1)}
+    assert cells.keys() == set(np.ndindex(*expected.shape))
+    assert [cells[site] for site in sorted(cells)] == pytest.approx((expected - before).ravel().tolist(), abs=1e-5)
+
+
+def test_two_models_have_no_part_to_exchange_and_texts_of_other_lengths_no_weights():
+    assert "Two models have no part in common" in text_of(opened(PAGE, text=FILM, against="model"))
+    app = opened(PAGE, text=FILM, other=LONGER)
+    assert any("different lengths" in caption.value for caption in app.caption)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from viz.export.share_picture import Bar
-from viz.text.head_effects import head_named
+from viz.text.head_effects import answer_named, goes, head_named, points
 from viz.tokens import counted, markdown_text, percent, position_name, quoted, visible
 
 LEAST = 0.0005  # a distance that a rounded number shows
@@ -78,6 +78,23 @@ def unit_label(units: tuple[int | None, int | None], names: tuple[Sequence[str],
     if name.strip().lower() == other.strip().lower():
         return position_name(first, name)
     return f"{position_name(first, name)} | {visible(other)}"
+
+
+def patch_said(kind: str, what: str, before: float, after: float) -> str:
+    """What a cell of the effect matrix says, plain text. what: "layer 2, head 3" or "layer 2, 4 · slow"."""
+    if not np.isfinite(after):
+        return f"{what}: nothing from B stands here"
+    if kind == "stream":
+        return f"{what}: with it from B, the last vectors move by {percent(after, 2)} of their length"
+    return f"{what}: {percent(before, 2)} → {percent(after, 2)} with it from B, {points(after - before)}"
+
+
+def patch_sentence(kind: str, named: str, what: str, before: float, after: float) -> str:
+    """The part with which the answer changes most, Markdown."""
+    if not np.isfinite(after) or abs(after - before) < LEAST:
+        return "No single part from B changes the answer of A by as much as 0.1 points."
+    answer = answer_named(kind, named)
+    return f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: no other part changes it more."
 
 
 def token_rows(
