@@ -14,6 +14,7 @@ from model.measures.two_runs.token_pairs import by_hand
 from model.trace import Trace
 from pages.parts.ablations.experiments import edits_in_words
 from pages.parts.compare.compared_heads import ComparedHeads, Site, compared_heads
+from pages.parts.compare.heads_alike import HeadsAlike, heads_alike
 from pages.parts.compare.patched_answers import AT_ONCE, PatchedAnswers, has_weights, patched_answers
 from pages.parts.compare.settings import AGAINST, PARTNERS, PARTS, CompareSettings
 from pages.parts.compare.token_links import pressed_link, token_links, with_link
@@ -111,6 +112,12 @@ PATCH_HELP = (
 PART_NAMES = {"stream": "the stream at one token", "heads": "one head", "weights": "the weights of one head"}
 NO_PATCH = "Two models have no part in common that could be taken from one into the other: choose another text as B."
 NO_WEIGHTS = "The texts have different lengths, so that no weights of B fit into A."
+ALIKE_TITLE = "Heads like this one"
+ALIKE_HELP = (
+    "Similarity is 1 minus the Jensen–Shannon divergence, in bits, of the rows of two heads (Clark et al. 2019, "
+    "section 6), the mean over all tokens of this text and of the model's examples: 100 % if both always look alike. By "
+    "chance: the same with the other head's weights in random order among the keys that it looks at."
+)
 LIST_TITLE = "All heads, those that differ most first"
 CSV_HELP = "Every head with its partner and its distance, with all digits."
 WEIGHTS_HELP = "The weights of the chosen head in A and in B, and their difference, with all digits."
@@ -147,6 +154,7 @@ def show() -> None:
     show_settings(selection, heads)
     st.markdown(HOW_TO_READ)
     show_patches(selection, heads.passes)
+    show_alike(heads)
     show_list(heads)
     offer_files(selection, heads)
     next_page_link("compare")
@@ -408,6 +416,44 @@ def draw_patches(patches: PatchedAnswers) -> None:
 def take_part(name: str) -> None:
     """Another part of B in A."""
     choose(part=name)
+
+
+def show_alike(heads: ComparedHeads) -> None:
+    """The heads that look like the chosen one, of this model and of the other."""
+    passes, site = heads.passes, chosen_head(heads)
+    st.subheader(ALIKE_TITLE, anchor=False, help=ALIKE_HELP)
+    for model in (0,) if passes.one_model or is_of_target(passes) else (0, 1):
+        with pages.plain_refusals():
+            show_alike_of(heads, heads_alike(passes, site, model), model)
+
+
+def is_of_target(passes: TwoPasses) -> bool:
+    """Whether the queries are those of a text that each model writes for itself."""
+    return passes.names[0] != "encoder" and passes.traces[0].encoder is not None
+
+
+def show_alike_of(heads: ComparedHeads, alike: HeadsAlike, model: int) -> None:
+    """Those of one of the models."""
+    selection = heads.passes.selections[model]
+    label = label_of(selection.checkpoint)
+    st.markdown(sentences.alike_sentence(chosen_head(heads), label, alike.mean, alike.texts))
+    for each in alike.heads:
+        place = each.layer, each.head
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            said = sentences.alike_said(place, each.similarity, each.chance)
+            if model == 0:
+                key, there = f"alike_{each.layer}_{each.head}", {"layer": each.layer, "head": each.head}
+                st.button("Choose it", key=key, on_click=choose, kwargs=there)
+            else:
+                on = one_head_on(selection, *place, len(heads.passes.layers[1][each.layer].weights))
+                on |= {
+                    "checkpoint": selection.checkpoint,
+                    "attention": heads.passes.names[1],
+                    "query": None,
+                    "key": None,
+                }
+                page_link("B in Explore", "explore", EXPLORE_HELP, **on, layer=each.layer, head=each.head)
+            st.markdown(markdown_text(said), width="content")
 
 
 def show_links_of_tokens(passes: TwoPasses) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import jensenshannon
 from streamlit.testing.v1 import AppTest
 
 from model import Checkpoint, Edits, HeadSite, load_checkpoint
@@ -19,7 +20,7 @@ from pages.parts.compare.second_text import second_text
 from pages.parts.compare.settings import CompareSettings
 from pages.parts.compare.token_links import with_link
 from pages.parts.compare.two_passes import TwoPasses
-from pages.parts.state.selection import Selection
+from pages.parts.state.selection import EXAMPLES, Selection
 from tests.folders import KINDS
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, component, opened, taken
@@ -236,3 +237,26 @@ def test_two_models_have_no_part_to_exchange_and_texts_of_other_lengths_no_weigh
     assert "Two models have no part in common" in text_of(opened(PAGE, text=FILM, against="model"))
     app = opened(PAGE, text=FILM, other=LONGER)
     assert any("different lengths" in caption.value for caption in app.caption)
+
+
+def test_the_heads_like_this_one_are_the_most_similar_over_the_texts_and_a_press_opens_one():
+    app = opened(PAGE, text=FILM, layer="1", head="2")
+    assert "Most similar to head 3 of layer 2, of the heads of sentiment" in text_of(app)
+    checkpoint, rows = load_checkpoint("sentiment"), []
+    for text in dict.fromkeys([FILM, *EXAMPLES]):
+        trace: Any = checkpoint.trace(text)
+        rows.append(trace.encoder.weights().double().numpy())
+    alike = {}
+    for layer, head in set(np.ndindex(4, 8)) - {(1, 2)}:
+        pairs = [(each[1, 2, at], each[layer, head, at]) for each in rows for at in range(each.shape[-1])]
+        alike[layer, head] = np.mean([1 - jensenshannon(*pair, base=2) ** 2 for pair in pairs])
+    (layer, head), similarity = max(alike.items(), key=lambda each: each[1])
+    assert f"layer {layer + 1}, head {head + 1}: similarity {100 * similarity:.1f} %, by chance" in text_of(app)
+    next(each for each in app.button if each.label == "Choose it").click().run()
+    assert f"layer {layer + 1}, head {head + 1}: " in text_of(app).replace("*", "").splitlines()[2]
+
+
+def test_two_models_each_name_their_similar_heads():
+    said = text_of(opened(PAGE, text=FILM, against="model", other_model="stories"))
+    assert "of the heads of sentiment, over" in said
+    assert "of the heads of stories, over" in said

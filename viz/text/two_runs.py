@@ -80,6 +80,21 @@ def unit_label(units: tuple[int | None, int | None], names: tuple[Sequence[str],
     return f"{position_name(first, name)} | {visible(other)}"
 
 
+def alike_sentence(site: Site, model: str, mean: float, texts: int) -> str:
+    """What the list of similar heads is, Markdown."""
+    over = "1 text" if texts == 1 else f"{texts} texts"
+    return (
+        f"Most similar to {head_named(site)}, of the heads of {markdown_text(model)}, over {over}; the average head "
+        f"has a similarity of {percent(mean)}."
+    )
+
+
+def alike_said(site: Site, similarity: float, chance: float) -> str:
+    """ "layer 2, head 4: similarity 91 %, by chance 40 %", plain text."""
+    name = f"layer {counted(site[0])}, head {counted(site[1])}"
+    return f"{name}: similarity {percent(similarity, 1)}, by chance {percent(chance, 1)}"
+
+
 def patch_said(kind: str, what: str, before: float, after: float) -> str:
     """What a cell of the effect matrix says, plain text. what: "layer 2, head 3" or "layer 2, 4 · slow"."""
     if not np.isfinite(after):
