@@ -115,8 +115,8 @@ NO_WEIGHTS = "The texts have different lengths, so that no weights of B fit into
 ALIKE_TITLE = "Heads like this one"
 ALIKE_HELP = (
     "Similarity is 1 minus the Jensen–Shannon divergence, in bits, of the rows of two heads (Clark et al. 2019, "
-    "section 6), the mean over all tokens of this text and of the model's examples: 100 % if both always look alike. By "
-    "chance: the same with the other head's weights in random order among the keys that it looks at."
+    "section 6), the mean over all tokens of this text and of the model's examples: 100 % if both always look alike. "
+    "By chance: the same with the other head's weights in random order among the keys that it looks at."
 )
 LIST_TITLE = "All heads, those that differ most first"
 CSV_HELP = "Every head with its partner and its distance, with all digits."
@@ -399,7 +399,10 @@ def draw_patches(patches: PatchedAnswers) -> None:
     column = "position" if patches.part == "stream" else "head"
     kind, before, most = patches.outcome.kind, patches.before, patches.most()
     names = {
-        (layer, place): f"layer {counted(layer)}, {'' if column == 'position' else 'head '}{patches.columns[place]}"
+        (
+            layer,
+            place,
+        ): f"layer {counted(layer)}, {'the stream at ' if column == 'position' else 'head '}{patches.columns[place]}"
         for layer, place in np.ndindex(*patches.after.shape)
     }
     said = {site: sentences.patch_said(kind, name, before, float(patches.after[site])) for site, name in names.items()}
