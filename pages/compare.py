@@ -14,7 +14,7 @@ from model.measures.two_runs.token_pairs import by_hand
 from model.trace import Trace
 from pages.parts.ablations.experiments import edits_in_words
 from pages.parts.compare.compared_heads import ComparedHeads, Site, compared_heads
-from pages.parts.compare.heads_alike import HeadsAlike, heads_alike
+from pages.parts.compare.heads_alike import LONGEST, HeadsAlike, heads_alike
 from pages.parts.compare.patched_answers import AT_ONCE, PatchedAnswers, has_weights, patched_answers
 from pages.parts.compare.settings import AGAINST, PARTNERS, PARTS, CompareSettings
 from pages.parts.compare.token_links import pressed_link, token_links, with_link
@@ -116,6 +116,7 @@ ALIKE_TITLE = "Heads like this one"
 ALIKE_HELP = (
     "Similarity is 1 minus the Jensen–Shannon divergence, in bits, of the rows of two heads (Clark et al. 2019, "
     "section 6), the mean over all tokens of this text and of the model's examples: 100 % if both always look alike. "
+    f"A text of more than {LONGEST} tokens is left out. "
     "By chance: the same with the other head's weights in random order among the keys that it looks at."
 )
 LIST_TITLE = "All heads, those that differ most first"

@@ -45,7 +45,7 @@ def patch_grid(
             "column name:N",
             title=column,
             sort=None,
-            axis=alt.Axis(labelAngle=-90 if upright else 0, orient="bottom", ticks=False),
+            axis=alt.Axis(labelAngle=-90 if upright else 0, orient="bottom", ticks=False, labelOverlap="greedy"),
         ),
         y=alt.Y("layer name:O", title="layer", sort=[counted(layer) for layer in reversed(range(layers))]),
         tooltip=[alt.Tooltip("said:N", title="with it from B")],
