@@ -310,6 +310,7 @@ PAGES = {
     "Positions": ("positions", "How does the model know the order of words?"),
     "Heads that matter": ("heads", "Which heads does this answer depend on?"),
     "Is attention the explanation?": ("explanation", "Does the answer depend on the words that the model looks at?"),
+    "Compare": ("compare", "What differs between two texts, or two models?"),
     "Edit": ("edit", "What if this head looked elsewhere?"),
     "Break the formula": ("break", "What is each part of the formula for?"),
     "Translate": ("translate", "Which source words does the model look at?"),

@@ -109,6 +109,7 @@ SEEN = {  # text and model on the way through all pages, for whoever has chosen 
     "write": (BEGINNINGS[0], "stories"),
     "heads": (BEGINNINGS[0], "stories"),
     "explanation": (BEGINNINGS[0], "stories"),
+    "compare": (BEGINNINGS[0], "stories"),
     "edit": (BEGINNINGS[0], "stories"),
     "evidence": (BEGINNINGS[0], "stories"),
     "checkpoints": None,  # it has no bar

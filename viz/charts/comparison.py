@@ -24,12 +24,14 @@ def comparison_data(
     queries: Sequence[str],
     keys: Sequence[str],
     caption: str,
+    sides: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The weights of two runs and after − before, as the browser draws them; ``said``: what they are of.
 
     ``largest``: the largest difference on either side, where the scale of differences ends; at least a quarter of it
-    carries its sign. What is not finite is None. Of more than 40 queries or keys the first 40 are drawn. ValueError
-    where tokens and weights do not fit together.
+    carries its sign. What is not finite is None. Of more than 40 queries or keys the first 40 are drawn. sides: what
+    the two runs are called where they are not one before and one after a change. ValueError where tokens and weights do
+    not fit together.
     """
     for name, matrix in {"before": before, "after": after}.items():
         if matrix.shape != (len(queries), len(keys)):
@@ -40,6 +42,7 @@ def comparison_data(
     signed = (np.abs(change) >= SIGNED_SHARE * largest) & (max(len(queries), len(keys)) <= MOST_SIGNED)
     return {
         "said": caption,
+        "sides": list(sides),
         "queries": _names(queries),
         "keys": _names(keys),
         "before": _numbers(first),
@@ -48,6 +51,18 @@ def comparison_data(
         "largest": largest,
         "signs": np.where(signed, np.where(change > 0, "+", "−"), "").tolist(),
     }
+
+
+def aligned_data(
+    first: Float[np.ndarray, "query key"],
+    second: Float[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    caption: str,
+) -> dict[str, Any]:
+    """The same of two passes, A and B, over units of both whose names tell them apart already."""
+    names = {"queries": list(queries[:MOST_DRAWN]), "keys": list(keys[:MOST_DRAWN])}
+    return comparison_data(first, second, queries, keys, caption, ("A", "B")) | names
 
 
 def distance_chart(distances: Float[np.ndarray, " layer"], *, theme: Theme = LIGHT) -> alt.Chart:

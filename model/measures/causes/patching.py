@@ -37,12 +37,18 @@ def head_patching(checkpoint: Checkpoint, trace: Trace, donor: Trace, places: Pl
     Of a decoder beside an encoder, and of cross-attention, every position keeps its place: both passes have to have
     read the same target. ValueError where they have not.
     """
-    outcome, after = outcome_of(checkpoint, trace), {}
-    for site in attention_sites(trace):
-        own = attention_at(trace, site).context
-        given = patched(own, attention_at(donor, site).context, places_in(trace, donor, site, places))
-        after[site] = said(checkpoint, trace, outcome, site, one_head_each(own, given))
+    outcome = outcome_of(checkpoint, trace)
+    after = {site: heads_patched(checkpoint, trace, donor, site, places) for site in attention_sites(trace)}
     return Ablation(outcome=outcome, before=said_before(checkpoint, trace, outcome), after=after)
+
+
+def heads_patched(
+    checkpoint: Checkpoint, trace: Trace, donor: Trace, site: SublayerSite, places: Places | None = None
+) -> Said:
+    """The same of one attention, for whoever shows how far it is, or stops."""
+    own = attention_at(trace, site).context
+    given = patched(own, attention_at(donor, site).context, places_in(trace, donor, site, places))
+    return said(checkpoint, trace, outcome_of(checkpoint, trace), site, one_head_each(own, given))
 
 
 def weight_patching(checkpoint: Checkpoint, trace: Trace, donor: Trace) -> Ablation:
@@ -50,14 +56,18 @@ def weight_patching(checkpoint: Checkpoint, trace: Trace, donor: Trace) -> Ablat
 
     ValueError unless both passes have the same lengths.
     """
-    outcome, after = outcome_of(checkpoint, trace), {}
-    for site in attention_sites(trace):
-        own, other = attention_at(trace, site), attention_at(donor, site)
-        if own.weights.shape != other.weights.shape:
-            raise ValueError(f"weights of shapes {tuple(own.weights.shape)} and {tuple(other.weights.shape)}")
-        given = other.weights @ for_every_head(own.value, len(own.weights))
-        after[site] = said(checkpoint, trace, outcome, site, one_head_each(own.context, given))
+    outcome = outcome_of(checkpoint, trace)
+    after = {site: weights_patched(checkpoint, trace, donor, site) for site in attention_sites(trace)}
     return Ablation(outcome=outcome, before=said_before(checkpoint, trace, outcome), after=after)
+
+
+def weights_patched(checkpoint: Checkpoint, trace: Trace, donor: Trace, site: SublayerSite) -> Said:
+    """The same of one attention."""
+    own, other = attention_at(trace, site), attention_at(donor, site)
+    if own.weights.shape != other.weights.shape:
+        raise ValueError(f"weights of shapes {tuple(own.weights.shape)} and {tuple(other.weights.shape)}")
+    given = other.weights @ for_every_head(own.value, len(own.weights))
+    return said(checkpoint, trace, outcome_of(checkpoint, trace), site, one_head_each(own.context, given))
 
 
 def stream_patching(
@@ -67,18 +77,24 @@ def stream_patching(
 
     A position that has no place in the donor keeps its own stream, and so the answer stays.
     """
-    outcome, found = outcome_of(checkpoint, trace), {}
+    found = {}
     for name in (name for name in ("encoder", "decoder") if getattr(trace, name) is not None):
-        parts, layers = [], len(getattr(trace, name).blocks)
-        for layer in range(layers):
-            site = SublayerSite(name, layer, "self")
-            own, other = (stack_at(one, site).blocks[layer].stream_in for one in (trace, donor))
-            given = patched(own[None], other[None], places_in(trace, donor, site, places))[0]
-            chosen = torch.eye(len(own), dtype=torch.bool)[..., None]
-            states = final_of_streams(checkpoint.model, trace, site, torch.where(chosen, given, own))
-            parts.append(joined(said_of(checkpoint.model, outcome, trace, state) for state in states))
-        found[name] = joined(parts).reshaped(layers, -1)
+        sites = [SublayerSite(name, layer, "self") for layer in range(len(getattr(trace, name).blocks))]
+        layers = joined(streams_patched(checkpoint, trace, donor, site, places) for site in sites)
+        found[name] = layers.reshaped(len(sites), -1)
     return found
+
+
+def streams_patched(
+    checkpoint: Checkpoint, trace: Trace, donor: Trace, site: SublayerSite, places: Places | None = None
+) -> Said:
+    """The same of the layer of one attention, position by position."""
+    own, other = (stack_at(one, site).blocks[site.layer].stream_in for one in (trace, donor))
+    given = patched(own[None], other[None], places_in(trace, donor, site, places))[0]
+    chosen = torch.eye(len(own), dtype=torch.bool)[..., None]
+    states = final_of_streams(checkpoint.model, trace, site, torch.where(chosen, given, own))
+    outcome = outcome_of(checkpoint, trace)
+    return joined(said_of(checkpoint.model, outcome, trace, state) for state in states)
 
 
 def places_in(trace: Trace, donor: Trace, site: SublayerSite, places: Places | None) -> Places:

@@ -69,6 +69,11 @@ NEXT = {
         "Compares where the model looks with what its answer depends on, word by word.",
     ),
     "explanation": NextPage(
+        "compare",
+        "Next: Compare, two texts or two models",
+        "Shows where every head looks in this text and in another, and what carries the difference.",
+    ),
+    "compare": NextPage(
         "edit",
         "Next: Edit, have a head look elsewhere",
         "Lets you drag a weight of one head, and shows every later layer and the answer change.",

@@ -2,6 +2,7 @@
 
 from pages.parts.ablations import settings as ablations
 from pages.parts.arrays import settings as arrays
+from pages.parts.compare import settings as compare
 from pages.parts.costs import settings as costs
 from pages.parts.edit import settings as edit
 from pages.parts.explanation import settings as explanation
@@ -28,6 +29,7 @@ CODEC = Codec(
         "write": write.STATE,
         "heads": heads.STATE,
         "explanation": explanation.STATE,
+        "compare": compare.STATE,
         "edit": edit.STATE,
         "learn": learn.STATE,
         "mistakes": mistakes.STATE,

@@ -15,6 +15,7 @@ import { contextOf, fitted, inkOn, prepared, shade, shadesOf, themeOf } from "./
  * @property {string[][]} signs written into the cells of the difference
  * @property {number} largest difference
  * @property {string} said
+ * @property {string[]} [sides] what the two runs are called, where not "before" and "after"
  */
 /** @typedef {"before" | "after" | "change"} Side */
 /** @typedef {{ row: number, column: number }} Cell */
@@ -113,13 +114,25 @@ class Comparison {
     for (const { name, host } of this.panels) {
       host.setAttribute(
         "aria-label",
-        `${PANELS[name]}: ${data.said}. Arrow keys go from cell to cell.`,
+        `${this.title(name)}: ${data.said}. Arrow keys go from cell to cell.`,
       )
     }
     this.cell = null
     this.width = 0
     this.draw()
     this.fill()
+  }
+
+  /** @param {Side} name */
+  title(name) {
+    const place = SIDES.indexOf(name)
+    return this.data.sides?.[place] ?? PANELS[name]
+  }
+
+  // Without names of their own, the runs stand before and after a change.
+  /** @returns {string[]} */
+  sides() {
+    return this.data.sides?.length ? this.data.sides : ["before", "after"]
   }
 
   // Only where something is different: the observer calls for heights as well. Full screen alone
@@ -249,10 +262,11 @@ class Comparison {
     context.textAlign = "left"
     context.fillStyle = this.theme.text
     context.font = `bold 16px ${this.theme.font}`
-    context.fillText(PANELS[name], 0, 12)
+    context.fillText(this.title(name), 0, 12)
     context.fillStyle = this.theme.quiet
     context.font = `${COMPARED_TYPE}px ${this.theme.font}`
-    context.fillText(name === "change" ? "after − before" : "weight", left, RAMP.top - 10)
+    const [first, second] = this.sides()
+    context.fillText(name === "change" ? `${second} − ${first}` : "weight", left, RAMP.top - 10)
     context.textAlign = "center"
     for (const end of ends)
       context.fillText(
@@ -313,9 +327,12 @@ class Comparison {
       const value = this.data[name][row][column]
       return value === null ? "not a number" : show(value, 4)
     }
+    const [first, second] = this.sides()
+    const change = this.data.sides?.length ? `${second} − ${first}` : "change"
     this.readout.textContent =
-      `query ${this.data.queries[row]}\nattends to key ${this.data.keys[column]}\nbefore ${number("before", plain)}\n` +
-      `after ${number("after", plain)}\nchange ${number("change", signed)}`
+      `query ${this.data.queries[row]}\nattends to key ${this.data.keys[column]}\n` +
+      `${first} ${number("before", plain)}\n${second} ${number("after", plain)}\n` +
+      `${change} ${number("change", signed)}`
     const { offsetLeft, offsetTop } = panel.host
     const right = offsetLeft + box.left + across + 10
     const fits = right + this.readout.offsetWidth <= this.root.clientWidth
@@ -335,7 +352,7 @@ class Comparison {
         change[row][column],
       ]),
     )
-    return [["query", "key", "before", "after", "change"], ...cells]
+    return [["query", "key", ...this.sides(), "change"], ...cells]
   }
 
   // Made when it is asked for: a thousand rows take longer than the pictures.

@@ -1,0 +1,547 @@
+"""Compare: what differs between two texts, or two models?"""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+import pages
+from model import Checkpoint, Edits, InputError
+from model.measures.two_runs.token_pairs import by_hand
+from model.trace import Trace
+from pages.parts.ablations.experiments import edits_in_words
+from pages.parts.compare.compared_heads import ComparedHeads, Site, compared_heads
+from pages.parts.compare.heads_alike import LONGEST, HeadsAlike, heads_alike
+from pages.parts.compare.patched_answers import AT_ONCE, PatchedAnswers, has_weights, patched_answers
+from pages.parts.compare.settings import AGAINST, PARTNERS, PARTS, CompareSettings
+from pages.parts.compare.token_links import pressed_link, token_links, with_link
+from pages.parts.compare.two_passes import (
+    TwoPasses,
+    edits_beside,
+    model_beside,
+    models_beside,
+    names_of,
+    text_beside,
+    two_passes,
+)
+from pages.parts.frame.downloads import button, download_name, files, share_bars
+from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
+from pages.parts.frame.page_links import next_page_link, page_link
+from pages.parts.frame.theme import theme
+from pages.parts.models.catalogue import label_of, labels_of
+from pages.parts.passes import provenance_of, trace_of
+from pages.parts.prediction import output_of, prediction_of
+from pages.parts.shared_cache import checkpoint_named, purpose_of
+from pages.parts.state.selection import LONGEST_TEXT, Selection
+from pages.parts.state.session import (
+    address_notice,
+    choices,
+    choose,
+    current,
+    current_selection,
+    fit,
+    remember,
+    run_again,
+)
+from pages.parts.widgets.binding import bind_text, radio, select
+from pages.parts.widgets.charts import chart_spec, show_chart
+from pages.parts.widgets.head_switches import one_head_on
+from viz.charts.comparison import MOST_DRAWN, aligned_data
+from viz.charts.head_effects import CHOSEN, effect_grid
+from viz.charts.head_statistics import chosen_heads
+from viz.charts.patched_answers import patch_grid
+from viz.explorer.attention_kinds import TITLES, kinds_of
+from viz.explorer.component import comparison
+from viz.text import two_runs as sentences
+from viz.text.weight_sentences import quoted, shortened
+from viz.tokens import counted, markdown_text, position_name
+
+QUESTION = "What differs between two texts, or two models?"
+HOW_TO_READ = """
+**How to read this**
+- Each cell is a head; the first layer is at the bottom. Its number says how many percent of the head's attention are
+  elsewhere in B: half the sum of all differences of a row, averaged over the tokens that have a partner. 0: the head
+  looks at the same tokens; 100: at none of them.
+- Tokens are partners where both texts have the same piece, where as many others stand between two such, and where a
+  piece has only moved. What a head gives to a token without a partner counts as elsewhere.
+- **Difference** is B − A: blue and + mark keys that get more in B, orange and − keys that get less. A row is a query, a
+  column a key.
+"""
+CHOSEN_BY = (
+    "The distance of a head is the total variation distance between its rows in A and in B, averaged over the tokens "
+    "that have a partner: the share of its attention that has to move for the one row to become the other. The title "
+    "names the head with the largest distance."
+)
+AGAINST_NAMES = {"text": "B is another text", "model": "B is another model", "edits": "B has the kept edits"}
+AGAINST_HELP = (
+    "A is the text and the model in the bar. B is another text in the same model, the same text in another model, or "
+    "the same text and model with heads muted and parts of the formula changed."
+)
+PARTNER_NAMES = {"same": "the head at its place", "nearest": "the most similar head"}
+PARTNER_HELP = (
+    "Heads at the same place of two models have nothing in common unless the one was trained from the other. The most "
+    "similar head is the one whose rows differ least on this text."
+)
+NEAREST = (
+    "{first} has {heads} heads in this attention and {second} has {others}, so that no head has one at its place. "
+    "Beside each head of A stands that head of B whose attention differs least on this text."
+)
+ATTENTION_HELP = "Each attention has heads of its own."
+EXPLORE_HELP = "Shows this head among all others of the text."
+INSIDE_HELP = "Shows every step of the computation of this head."
+PARTNERS_TITLE = "Which tokens are partners"
+PARTNERS_HELP = (
+    "Found by the longest sequence of pieces that both texts have in common; between two of these, tokens are partners "
+    "in order where both texts have as many; then pieces that only moved. Dashed: a token without a partner."
+)
+LINK_HINT = "Press a token of A and one of B: two that are no partners are joined, two that are part."
+CANNOT_LINK = (
+    "This cannot be: one pair of tokens has to stay, and a token that the tokenizer added has such a token as partner."
+)
+REFUSED = "_link_refused"  # in the session
+PATCH_TITLE = "What carries the difference?"
+PATCH_HELP = (
+    "The model runs on A, and one part of that run is taken from the run on B (activation patching; Vig et al. 2020, "
+    "Meng et al. 2022): the residual stream at one token as it enters a layer, the context of one head, or the "
+    "attention weights of one head. A cell is the change of the probability of A's answer, in points: blue and + where "
+    "it rises, orange and − where it falls. Tokens without a partner keep their own."
+)
+PART_NAMES = {"stream": "the stream at one token", "heads": "one head", "weights": "the weights of one head"}
+NO_PATCH = "Two models have no part in common that could be taken from one into the other: choose another text as B."
+NO_WEIGHTS = "The texts have different lengths, so that no weights of B fit into A."
+ALIKE_TITLE = "Heads like this one"
+ALIKE_HELP = (
+    "Similarity is 1 minus the Jensen–Shannon divergence, in bits, of the rows of two heads (Clark et al. 2019, "
+    "section 6), the mean over all tokens of this text and of the model's examples: 100 % if both always look alike. "
+    f"A text of more than {LONGEST} tokens is left out. "
+    "By chance: the same with the other head's weights in random order among the keys that it looks at."
+)
+LIST_TITLE = "All heads, those that differ most first"
+CSV_HELP = "Every head with its partner and its distance, with all digits."
+WEIGHTS_HELP = "The weights of the chosen head in A and in B, and their difference, with all digits."
+PATCH_CSV_HELP = "The probability of A's answer with each part from B, with all digits."
+FOOT = "share of a head's attention that is elsewhere in B"
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    selection = current_selection()
+    pages.show_bar(selection)
+    beside, top, heads = st.container(key="beside"), st.container(), None
+    with pages.plain_refusals(), st.spinner("Comparing every head"):
+        selection = fit(selection, kinds_of(trace_of(selection, Edits())))
+        with beside:
+            ask(selection)
+        heads = measured(selection)
+        remember(selection)
+    with top:
+        title, sentence = ("", "") if heads is None else found(heads)
+        show_finding(QUESTION, title, sentence, explained=CHOSEN_BY if title else None)
+        if heads is not None:
+            show_caveats(checkpoint_named(selection.checkpoint), heads.passes.traces[0])
+            address_notice()
+    if heads is None:
+        show_ways_on(selection)
+        return
+    with picture():
+        draw(heads)
+    if picture_alone():
+        return
+    show_chosen(selection, heads)
+    show_links_of_tokens(heads.passes)
+    show_settings(selection, heads)
+    st.markdown(HOW_TO_READ)
+    show_patches(selection, heads.passes)
+    show_alike(heads)
+    show_list(heads)
+    offer_files(selection, heads)
+    next_page_link("compare")
+
+
+def measured(selection: Selection) -> ComparedHeads:
+    """Every head of A beside its partner in B. InputError where one of them cannot be."""
+    return compared_heads(selection.of(CompareSettings), two_passes(selection))
+
+
+def ask(selection: Selection) -> None:
+    """What B is, in one row."""
+    if picture_alone():
+        return
+    against = selection.of(CompareSettings).against
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        looks = {"format_func": AGAINST_NAMES.__getitem__, "label_visibility": "collapsed", "width": 190}
+        select("Compare with", AGAINST, against, take_against, key="compare_against", **looks)
+        if against == "text":
+            ask_text(selection)
+        elif against == "model":
+            ask_model(selection)
+        else:
+            say_edits(selection)
+
+
+def ask_text(selection: Selection) -> None:
+    """The second text."""
+    st.text_input(
+        "Second text, B",
+        **bind_text("compare_other", text_beside(selection)),
+        max_chars=LONGEST_TEXT,
+        on_change=take_other,
+        label_visibility="collapsed",
+    )
+
+
+def ask_model(selection: Selection) -> None:
+    """The second model."""
+    if not (names := models_beside(selection)):
+        return
+    labels = {name: f"{label} · {purpose_of(name)}" for name, label in zip(names, labels_of(names), strict=True)}
+    looks = {"format_func": labels.__getitem__, "label_visibility": "collapsed", "width": 340}
+    select("Second model, B", names, model_beside(selection), take_model, key="compare_model", **looks)
+
+
+def say_edits(selection: Selection) -> None:
+    """What is kept and muted."""
+    try:
+        edits = edits_beside(selection, checkpoint_named(selection.checkpoint))
+    except InputError:
+        return
+    st.markdown(markdown_text(edits_in_words(edits)), width="content")
+
+
+def take_against(name: str) -> None:
+    """Another kind of comparison."""
+    choose(against=name)
+
+
+def take_other() -> None:
+    """Another second text; the page's own where it is left empty."""
+    choose(other=str(st.session_state["compare_other"]))
+
+
+def take_model(name: str) -> None:
+    """Another second model."""
+    choose(other_model=name)
+
+
+def show_ways_on(selection: Selection) -> None:
+    """Where to go, where nothing can be compared."""
+    if selection.of(CompareSettings).against == "text":
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Compare two texts", key="compare_texts", on_click=choose, kwargs={"against": "text"})
+        if selection.of(CompareSettings).against == "edits":
+            page_link("Keep an edit on Break the formula", "break", "Changes one part of the model, and keeps it.")
+            page_link("Mute a head on Heads that matter", "heads", "Shows what every head does for the answer.")
+        else:
+            page_link("Get another model", "checkpoints", pages.MODELS_HELP)
+
+
+def found(heads: ComparedHeads) -> tuple[str, str]:
+    """Title and sentence."""
+    passes, site = heads.passes, heads.most()
+    first, second = (selection.text for selection in passes.selections)
+    if passes.one_model and first == second and not passes.edits.to_text() and not heads.distances.any():
+        return sentences.SAME_TEXTS, answers_of(passes)
+    model = label_of(passes.selections[1].checkpoint) if heads.nearest else ""
+    title = sentences.title(site, float(heads.distances[site]), heads.most_attended(site), model)
+    alone = passes.pairing.keys.alone()
+    unit = "tokens" if passes.one_model else "words"
+    counts = len(alone[0]), len(alone[1])
+    return title, f"{sentences.sentence(heads.distances, counts, unit)} {answers_of(passes)}"
+
+
+def answers_of(passes: TwoPasses) -> str:
+    """What each of the two says, Markdown."""
+    first, second = (
+        answer_of(checkpoint, trace)
+        for checkpoint, trace in zip(passes.checkpoints, (passes.traces[0], passes.own), strict=True)
+    )
+    return sentences.answers(first, second)
+
+
+def answer_of(checkpoint: Checkpoint, trace: Trace) -> tuple[str, str]:
+    """What kind of answer a model gives, and the answer, plain text."""
+    if trace.encoder is not None and trace.decoder is not None:
+        return "Output", quoted(shortened(output_of(checkpoint, trace)))
+    prediction = prediction_of(checkpoint, trace)
+    if prediction is None:
+        return "", ""
+    return "Verdict" if checkpoint.config.labels else prediction[0], prediction[1]
+
+
+def draw(heads: ComparedHeads) -> None:
+    """The grid of heads; a press chooses one."""
+    site, shape = chosen_head(heads), heads.distances.shape
+    key = ("compared", heads.distances.tobytes(), heads.partners.tobytes(), site)
+    spec = chart_spec((key, theme().background), lambda: grid_of(heads, site))
+    st.vega_lite_chart(
+        spec,
+        theme=None,
+        on_select=take_chosen,
+        selection_mode=[CHOSEN],
+        key="compare_grid",
+        alt=f"How far each of {shape[0]} × {shape[1]} heads looks elsewhere in B; the numbers are in the file.",
+    )
+
+
+def grid_of(heads: ComparedHeads, site: Site) -> object:
+    """The picture."""
+    said = {
+        place: sentences.cell_said(place, heads.partner(place), float(heads.distances[place]))
+        for place in np.ndindex(*heads.distances.shape)
+    }
+    return effect_grid(heads.distances, said, signed=False, chosen=site, theme=theme())
+
+
+def take_chosen() -> None:
+    """The head that was pressed."""
+    points = st.session_state["compare_grid"]["selection"][CHOSEN]
+    config = checkpoint_named(current().checkpoint).config
+    sites = chosen_heads(points, (max(config.layers, config.of_decoder().layers), 1_000))
+    if len(sites) == 1:
+        ((layer, head),) = sites
+        choose(layer=layer, head=head)
+
+
+def chosen_head(heads: ComparedHeads) -> Site:
+    """The head that somebody chose, or that which is furthest from its partner."""
+    if {"layer", "head"} & set(choices()):
+        return current().view.layer, current().head
+    return heads.most()
+
+
+def show_chosen(selection: Selection, heads: ComparedHeads) -> None:
+    """The weights of the chosen head in A and in B, and the ways to it in both."""
+    site = chosen_head(heads)
+    said = sentences.cell_said(site, heads.partner(site), float(heads.distances[site]))
+    name, _, distance = said.partition(": ")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{markdown_text(name)}**: {markdown_text(distance)}", width="content")
+        show_links(heads, site)
+    first, second = heads.rows(site)
+    queries, keys = heads.passes.unit_names()
+    pairing = heads.passes.pairing
+    rows = [sentences.unit_label(pair, queries) for pair in pairing.queries.pairs]
+    columns = [sentences.unit_label(column, keys) for column in pairing.keys.columns()]
+    comparison(aligned_data(first, second, rows, columns, name), key="compared_head")
+    if max(len(rows), len(columns)) > MOST_DRAWN:
+        st.caption(f"The first {MOST_DRAWN} tokens are drawn; the file has all.")
+
+
+def show_links(heads: ComparedHeads, site: Site) -> None:
+    """To the head in Explore, in A and in B."""
+    passes, other = heads.passes, heads.partner(site)
+    first, second = passes.selections
+    place = {"query": None, "key": None}
+    here = one_head_on(first, *site, len(passes.layers[0][site[0]].weights))
+    page_link("A in Explore", "explore", EXPLORE_HELP, layer=site[0], head=site[1], **here, **place)
+    if passes.edits.to_text():
+        page_link("B in Explore, edits undone", "explore", EXPLORE_HELP, layer=other[0], head=other[1], **here, **place)
+        return
+    there = one_head_on(second, *other, len(passes.layers[1][other[0]].weights))
+    there |= {"text": second.text, "checkpoint": second.checkpoint, "attention": passes.names[1]}
+    page_link("B in Explore", "explore", EXPLORE_HELP, layer=other[0], head=other[1], **there, **place)
+
+
+def show_patches(selection: Selection, passes: TwoPasses) -> None:
+    """What A's answer becomes with one part from B, for two passes of one model."""
+    st.subheader(PATCH_TITLE, anchor=False, help=PATCH_HELP)
+    if not passes.one_model:
+        st.markdown(NO_PATCH)
+        return
+    parts = [part for part in PARTS if part != "weights" or has_weights(passes)]
+    radio(
+        "From B into A",
+        parts,
+        patched_part(selection, parts),
+        take_part,
+        key="compare_part",
+        format_func=PART_NAMES.__getitem__,
+    )
+    if patches_of(selection, passes).layers_left:
+        fill()
+    else:
+        draw_patches(patches_of(selection, passes))
+    if len(parts) < len(PARTS):
+        st.caption(NO_WEIGHTS)
+
+
+@st.fragment(run_every=AT_ONCE / 2)
+def fill() -> None:
+    """Some layers more, again and again while the page is open; this alone runs."""
+    selection = current()
+    patches = patches_of(selection, two_passes(selection))
+    if not patches.layers_left:
+        run_again()
+    draw_patches(patches)
+    st.markdown(f"Putting parts of B into A, layer by layer: {patches.layers_left} to go.")
+
+
+def patched_part(selection: Selection, parts: Sequence[str]) -> str:
+    """The part that was chosen, where these passes have it."""
+    chosen = selection.of(CompareSettings).part
+    return chosen if chosen in parts else parts[0]
+
+
+def patches_of(selection: Selection, passes: TwoPasses) -> PatchedAnswers:
+    """The answers with that part, as far as they are known."""
+    parts = [part for part in PARTS if part != "weights" or has_weights(passes)]
+    stack = passes.traces[0].encoder if passes.names[0] == "encoder" else passes.traces[0].decoder
+    assert stack is not None
+    names = [position_name(place, name) for place, name in enumerate(stack.names())]
+    return patched_answers(passes, patched_part(selection, parts), names)
+
+
+def draw_patches(patches: PatchedAnswers) -> None:
+    """The effect matrix, and the part with the largest effect."""
+    column = "position" if patches.part == "stream" else "head"
+    kind, before, most = patches.outcome.kind, patches.before, patches.most()
+    names = {
+        (
+            layer,
+            place,
+        ): f"layer {counted(layer)}, {'the stream at ' if column == 'position' else 'head '}{patches.columns[place]}"
+        for layer, place in np.ndindex(*patches.after.shape)
+    }
+    said = {site: sentences.patch_said(kind, name, before, float(patches.after[site])) for site, name in names.items()}
+    if not patches.layers_left:
+        after = float(patches.after[most])
+        st.markdown(sentences.patch_sentence(kind, patches.named, names[most], before, after))
+    show_chart(
+        ("patched", patches.part, patches.columns, patches.after.tobytes(), before),
+        lambda: patch_grid(patches.changes, said, patches.columns, column, signed=patches.signed, theme=theme()),
+        f"The change of A's answer with each layer's {column} from B; the numbers are in the file.",
+    )
+
+
+def take_part(name: str) -> None:
+    """Another part of B in A."""
+    choose(part=name)
+
+
+def show_alike(heads: ComparedHeads) -> None:
+    """The heads that look like the chosen one, of this model and of the other."""
+    passes, site = heads.passes, chosen_head(heads)
+    st.subheader(ALIKE_TITLE, anchor=False, help=ALIKE_HELP)
+    for model in (0,) if passes.one_model or is_of_target(passes) else (0, 1):
+        with pages.plain_refusals():
+            show_alike_of(heads, heads_alike(passes, site, model), model)
+
+
+def is_of_target(passes: TwoPasses) -> bool:
+    """Whether the queries are those of a text that each model writes for itself."""
+    return passes.names[0] != "encoder" and passes.traces[0].encoder is not None
+
+
+def show_alike_of(heads: ComparedHeads, alike: HeadsAlike, model: int) -> None:
+    """Those of one of the models."""
+    selection = heads.passes.selections[model]
+    label = label_of(selection.checkpoint)
+    st.markdown(sentences.alike_sentence(chosen_head(heads), label, alike.mean, alike.texts))
+    for each in alike.heads:
+        place = each.layer, each.head
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            said = sentences.alike_said(place, each.similarity, each.chance)
+            if model == 0:
+                key, there = f"alike_{each.layer}_{each.head}", {"layer": each.layer, "head": each.head}
+                st.button("Choose it", key=key, on_click=choose, kwargs=there)
+            else:
+                on = one_head_on(selection, *place, len(heads.passes.layers[1][each.layer].weights))
+                on |= {
+                    "checkpoint": selection.checkpoint,
+                    "attention": heads.passes.names[1],
+                    "query": None,
+                    "key": None,
+                }
+                page_link("B in Explore", "explore", EXPLORE_HELP, **on, layer=each.layer, head=each.head)
+            st.markdown(markdown_text(said), width="content")
+
+
+def show_links_of_tokens(passes: TwoPasses) -> None:
+    """Which tokens of the two texts are partners, and a way to make others partners."""
+    st.subheader(PARTNERS_TITLE, anchor=False, help=PARTNERS_HELP)
+    names = names_of(passes.stacks, passes.units)
+    token_links(
+        *sentences.token_rows(names, passes.units.pairs, passes.added()), passes.units.pairs, LINK_HINT, take_link
+    )
+    if st.session_state.pop(REFUSED, False):
+        st.info(CANNOT_LINK)
+    if passes.units != passes.found:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("These partners were chosen by hand.", width="content")
+            st.button("As found", key="compare_as_found", on_click=choose, kwargs={"aligned": ()})
+
+
+def take_link() -> None:
+    """Two tokens joined or parted; as found again where the partners are those."""
+    passes = two_passes(current())
+    link = pressed_link(len(passes.units.first), len(passes.units.second))
+    if link is None:
+        return
+    pairs = with_link(passes.units.pairs, link)
+    try:
+        by_hand(passes.found, pairs, *passes.stacks)
+    except ValueError:
+        st.session_state[REFUSED] = True
+        return
+    choose(aligned=() if pairs == passes.found.pairs else tuple(chain.from_iterable(pairs)))
+
+
+def show_settings(selection: Selection, heads: ComparedHeads) -> None:
+    """Which attention, and which head of the other model stands beside one."""
+    names = list(kinds_of(heads.passes.traces[0]))
+    if len(names) > 1:
+        looks = {"format_func": TITLES.__getitem__, "help": ATTENTION_HELP}
+        radio("Attention", names, selection.view.attention, take_attention, key="compare_attention", **looks)
+    if heads.passes.one_model:
+        return
+    sizes = [sum(len(layer.weights) for layer in layers) for layers in heads.passes.layers]
+    shapes = [[len(layer.weights) for layer in layers] for layers in heads.passes.layers]
+    if shapes[0] != shapes[1]:
+        first, second = (label_of(each.checkpoint) for each in heads.passes.selections)
+        st.markdown(markdown_text(NEAREST.format(first=first, heads=sizes[0], second=second, others=sizes[1])))
+        return
+    looks = {"format_func": PARTNER_NAMES.__getitem__, "help": PARTNER_HELP}
+    partner = selection.of(CompareSettings).partner
+    radio("Beside each head of A", PARTNERS, partner, take_partner, key="compare_partner", **looks)
+
+
+def take_attention(name: str) -> None:
+    """Another attention, of whose heads none is chosen."""
+    choose(attention=name)
+
+
+def take_partner(name: str) -> None:
+    """Heads at the same place, or the most similar ones."""
+    choose(partner=name)
+
+
+def show_list(heads: ComparedHeads) -> None:
+    """Every head with its distance, folded."""
+    with st.expander(LIST_TITLE, key="compare_list"):
+        st.dataframe(
+            pd.DataFrame(sentences.head_rows(heads.distances, heads.partners, heads.in_order())), hide_index=True
+        )
+
+
+def offer_files(selection: Selection, heads: ComparedHeads) -> None:
+    """The numbers, and the picture to share."""
+    site = chosen_head(heads)
+    with files():
+        button("Distance of every head (CSV)", download_name("compare", "csv", "heads"), heads.table, CSV_HELP)
+        name = download_name("compare", "csv", "weights")
+        button("Weights of this head in A and B (CSV)", name, partial(heads.weights_table, site), WEIGHTS_HELP)
+        if heads.passes.one_model:
+            name = download_name("compare", "csv", "patched")
+            button("A with parts from B (CSV)", name, patches_of(selection, heads.passes).table, PATCH_CSV_HELP)
+    drawn = sentences.bars(heads.distances, heads.in_order())
+    checkpoint = checkpoint_named(selection.checkpoint)
+    share_bars("compare", drawn, FOOT, provenance_of(selection, checkpoint, heads.passes.edits))
+
+
+pages.frame("compare")
+show()
+pages.freeze_imports("compare")

@@ -1,0 +1,262 @@
+"""The page Compare, without a browser: its numbers against loops over whole passes, its states and its address."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+from streamlit.testing.v1 import AppTest
+
+from model import Checkpoint, Edits, HeadSite, load_checkpoint
+from model.measures.causes.patching import head_patching, stream_patching, weight_patching
+from model.measures.two_runs.aligned_heads import AttentionPairing
+from model.measures.two_runs.token_pairs import token_pairs
+from pages.parts.compare import patched_answers
+from pages.parts.compare.compared_heads import ComparedHeads, compared_heads
+from pages.parts.compare.second_text import second_text
+from pages.parts.compare.settings import CompareSettings
+from pages.parts.compare.token_links import with_link
+from pages.parts.compare.two_passes import TwoPasses
+from pages.parts.state.selection import EXAMPLES, Selection
+from tests.folders import KINDS
+from tests.pages.test_break import values
+from tests.pages.test_every_page import button, component, opened, taken
+from tests.pages.test_heads import text_of
+
+PAGE = "compare.py"
+FILM, SWAPPED = "The film was slow, but I loved it.", "I loved the film, but it was slow."
+LONGER = "The new film was not slow, but we loved it."
+
+
+def numbers(app: AppTest) -> dict[tuple[int, int], float]:
+    """The picture's numbers, by layer and head."""
+    assert not app.exception
+    assert not app.error
+    return {(row["layer"], row["head"]): row["effect"] for row in values(app, 0)}
+
+
+def moved(first: Any, second: Any, pairs: Any) -> float:
+    """The share of two heads' weights that is elsewhere, key by key: half of what the rows of partners differ by."""
+    partners, shares = dict(pairs), []
+    for query, other in pairs:
+        kept = sum(min(float(first[query, key]), float(second[other, partners[key]])) for key in partners)
+        shares.append((float(first[query].sum()) + float(second[other].sum())) / 2 - kept)
+    return float(np.mean(shares))
+
+
+@pytest.mark.parametrize("other", [SWAPPED, LONGER])
+def test_every_cell_is_the_share_of_attention_that_is_elsewhere(other):
+    checkpoint = load_checkpoint("sentiment")
+    traces: Any = [checkpoint.trace(text) for text in (FILM, other)]
+    pairs = token_pairs(traces[0].encoder, traces[1].encoder).pairs
+    shown = numbers(opened(PAGE, text=FILM, other=other))
+    weights = [trace.encoder.weights() for trace in traces]
+    for layer, head in np.ndindex(4, 8):
+        expected = moved(weights[0][layer, head].double(), weights[1][layer, head].double(), pairs)
+        assert shown[layer, head] == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_title_names_the_head_that_moves_most_and_both_verdicts():
+    app = opened(PAGE, text=FILM)
+    shown = numbers(app)
+    layer, head = max(shown, key=lambda site: (shown[site], -site[0]))
+    checkpoint, said = load_checkpoint("sentiment"), text_of(app)
+    assert said.startswith(f"Layer {layer + 1}, head {head + 1} looks most at")
+    first, second = (100 * checkpoint.classify(text)["positive"] for text in (FILM, SWAPPED))
+    assert f"Verdict: A positive {first:.1f} %, B negative {100 - second:.1f} %." in said
+    half = sum(number >= 0.5 for number in shown.values())
+    assert f"Of 32 heads, {half} heads have half of the attention elsewhere in B, or more" in said
+    assert f"the median head has {100 * np.median(list(shown.values())):.0f} %" in said
+
+
+def test_the_matrices_are_the_weights_of_the_chosen_head_on_the_aligned_tokens():
+    app = opened(PAGE, text=FILM, layer="1", head="2")
+    data = json.loads(component(app, "headlight_comparison").json)
+    checkpoint = load_checkpoint("sentiment")
+    traces: Any = [checkpoint.trace(text) for text in (FILM, SWAPPED)]
+    pairs = dict(token_pairs(traces[0].encoder, traces[1].encoder).pairs)
+    first, second = (trace.encoder.weights()[1, 2].numpy() for trace in traces)
+    np.testing.assert_allclose(data["before"], first, atol=1e-6)
+    order = [pairs[place] for place in range(10)]
+    np.testing.assert_allclose(data["after"], second[np.ix_(order, order)], atol=1e-6)
+    np.testing.assert_allclose(data["change"], second[np.ix_(order, order)] - first, atol=1e-6)
+    assert data["sides"] == ["A", "B"]
+
+
+def test_the_same_text_twice_says_that_nothing_differs():
+    app = opened(PAGE, text=FILM, other=FILM)
+    assert text_of(app).startswith("The two texts are the same: every difference is 0.")
+    assert set(numbers(app).values()) == {0.0}
+
+
+def test_a_muted_head_is_compared_with_the_model_as_it_is():
+    app = opened(PAGE, text=FILM, against="edits", muted="1.2")
+    shown = numbers(app)
+    checkpoint = load_checkpoint("sentiment")
+    muted = Edits(muted=frozenset([HeadSite("encoder", 1, 2)]))
+    before, after = (checkpoint.trace(FILM, edits=edits) for edits in (Edits(), muted))
+    pairs = [(place, place) for place in range(10)]
+    weights = [trace.encoder.weights().double() for trace in (before, after)]  # type: ignore[union-attr]
+    assert shown[3, 4] == pytest.approx(moved(weights[0][3, 4], weights[1][3, 4], pairs), abs=1e-6)
+    assert shown[1, 2] == 0
+
+
+def test_without_an_edit_the_page_says_so_and_leads_to_one():
+    app = opened(PAGE, text=FILM, against="edits")
+    assert not app.exception
+    assert "No edit is kept and no head is muted" in app.error[0].value
+    button(app, "Compare two texts").click().run()
+    assert not app.error
+    assert len(numbers(app)) == 32
+
+
+def test_models_of_other_sizes_are_compared_with_the_most_similar_head():
+    app = opened(PAGE, text=FILM, against="model", other_model="stories")
+    assert len(numbers(app)) == 32
+    assert "sentiment has 32 heads in this attention and stories has 48" in text_of(app)
+    assert text_of(app).startswith("No head of stories looks where head")
+
+
+def test_translations_read_one_target_so_that_their_attentions_can_be_compared():
+    address = {"checkpoint": "translate-en-fr", "text": "The red house is big.", "attention": "cross"}
+    app = opened(PAGE, **address, layer="1", head="4")
+    assert len(numbers(app)) == 24
+    checkpoint = load_checkpoint("translate-en-fr")
+    first: Any = checkpoint.trace("The red house is big.")
+    own: Any = checkpoint.trace("The green house is big.")
+    second: Any = checkpoint.trace_ids(own.encoder.ids.tolist(), first.decoder.ids.tolist())
+    rows = [trace.decoder.blocks[1].cross_attention.weights[4].double().numpy() for trace in (first, second)]
+    expected = np.abs(rows[0] - rows[1]).sum(-1).mean() / 2  # every token of the source has its partner
+    assert numbers(app)[1, 4] == pytest.approx(expected, abs=1e-6)
+
+
+def test_partners_made_by_hand_come_from_the_address_and_are_checked():
+    app = opened(PAGE, text="A dog.", other="A cat.", aligned="0.0.1.2.2.1")
+    assert "These partners were chosen by hand." in text_of(app)
+    assert json.loads(component(app, "headlight_token_links").json)["pairs"] == [[0, 0], [1, 2], [2, 1]]
+    button(app, "As found").click().run()
+    assert json.loads(component(app, "headlight_token_links").json)["pairs"] == [[0, 0], [1, 1], [2, 2]]
+    for aligned in ("0.0.0.1", "0.99", "0"):
+        refused = opened(PAGE, text="A dog.", other="A cat.", aligned=aligned)
+        assert not refused.exception
+        assert any("gives no usable value for aligned" in info.value for info in refused.info)
+    other = taken(opened(PAGE, text="A dog.", other="A cat.", aligned="0.0.1.2.2.1"), text="A bird.")
+    assert "aligned" not in other.query_params
+
+
+def test_a_link_joins_two_tokens_and_parts_two_partners():
+    pairs = ((0, 0), (1, 1), (2, 2))
+    assert with_link(pairs, (1, 1)) == ((0, 0), (2, 2))
+    assert with_link(pairs, (1, 2)) == ((0, 0), (1, 2))
+
+
+def test_a_second_text_stands_in_the_address_and_comes_back():
+    app = taken(opened(PAGE, text=FILM), other=LONGER)
+    assert app.query_params["other"] == LONGER
+    again = opened(PAGE, **dict(app.query_params))
+    assert numbers(again) == numbers(app)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("against", ["text", "model"])
+def test_every_family_is_compared(name, against, app_folders):
+    app = opened(PAGE, checkpoint=name, text="the dog bit the man .", other="the cat saw the man .", against=against)
+    assert numbers(app)
+
+
+def test_the_page_finds_a_second_text_for_any_first():
+    assert second_text(FILM) == SWAPPED
+    assert second_text("The red house is big.") == "The green house is big."
+    assert second_text("The dog bit people.") == "The people bit dog."
+    assert second_text("Hello") == "Hello Hello"
+
+
+@pytest.mark.parametrize("address", [{"text": " "}, {"text": "a" * 3000}, {"other": " "}, {"other": "x" * 5000}])
+def test_blank_and_endless_texts_cost_a_sentence_at_most(address):
+    app = opened(PAGE, **address)
+    assert not app.exception
+    assert app.title
+
+
+def heads_of(checkpoint: Checkpoint, texts: tuple[str, str]) -> ComparedHeads:
+    """Two texts compared, as the page does it."""
+    traces: Any = [checkpoint.trace(text) for text in texts]
+    units = token_pairs(traces[0].text_stack, traces[1].text_stack)
+    passes = TwoPasses(
+        selections=(Selection(text=texts[0]), Selection(text=texts[1])),
+        checkpoints=(checkpoint, checkpoint),
+        traces=(traces[0], traces[1]),
+        own=traces[1],
+        edits=Edits(),
+        found=units,
+        units=units,
+        pairing=AttentionPairing(queries=units, keys=units),
+        names=("encoder", "encoder"),
+        target="",
+        key=texts,
+    )
+    return compared_heads(CompareSettings(), passes)
+
+
+def test_the_files_have_every_head_and_every_weight_with_all_digits():
+    heads = heads_of(load_checkpoint("sentiment"), (FILM, LONGER))
+    rows = list(csv.DictReader(io.StringIO(heads.table())))
+    assert [float(row["distance"]) for row in rows] == sorted(heads.distances.ravel().tolist(), reverse=True)
+    lines = list(csv.DictReader(io.StringIO(heads.weights_table((1, 2)))))
+    assert len(lines) == len(heads.passes.pairing.queries.pairs) * len(heads.passes.pairing.keys.columns())
+    assert all(float(row["weight in B"]) - float(row["weight in A"]) == float(row["B - A"]) for row in lines)
+
+
+@pytest.mark.parametrize("part", ["stream", "heads", "weights"])
+def test_every_cell_of_the_effect_matrix_is_the_answer_with_that_part_from_the_other_text(part, monkeypatch):
+    monkeypatch.setattr(patched_answers, "AT_ONCE", 300.0)
+    app = opened(PAGE, text=FILM, part=part)
+    assert not app.exception
+    checkpoint = load_checkpoint("sentiment")
+    trace, donor = checkpoint.trace(FILM), checkpoint.trace(SWAPPED)
+    places = token_pairs(trace.text_stack, donor.text_stack).places()
+    before = checkpoint.classify(FILM)["positive"]
+    if part == "stream":
+        expected = stream_patching(checkpoint, trace, donor, places)["encoder"].probability
+    else:
+        found = (
+            head_patching(checkpoint, trace, donor, places)
+            if part == "heads"
+            else weight_patching(checkpoint, trace, donor)
+        )
+        expected = np.stack([said.probability for said in found.after.values()])
+    cells = {(row["layer"], row["head"]): row["effect"] for row in values(app, 1)}
+    assert cells.keys() == set(np.ndindex(*expected.shape))
+    assert [cells[site] for site in sorted(cells)] == pytest.approx((expected - before).ravel().tolist(), abs=1e-5)
+
+
+def test_two_models_have_no_part_to_exchange_and_texts_of_other_lengths_no_weights():
+    assert "Two models have no part in common" in text_of(opened(PAGE, text=FILM, against="model"))
+    app = opened(PAGE, text=FILM, other=LONGER)
+    assert any("different lengths" in caption.value for caption in app.caption)
+
+
+def test_the_heads_like_this_one_are_the_most_similar_over_the_texts_and_a_press_opens_one():
+    app = opened(PAGE, text=FILM, layer="1", head="2")
+    assert "Most similar to head 3 of layer 2, of the heads of sentiment" in text_of(app)
+    checkpoint, rows = load_checkpoint("sentiment"), []
+    for text in dict.fromkeys([FILM, *EXAMPLES]):
+        trace: Any = checkpoint.trace(text)
+        rows.append(trace.encoder.weights().double().numpy())
+    alike = {}
+    for layer, head in set(np.ndindex(4, 8)) - {(1, 2)}:
+        pairs = [(each[1, 2, at], each[layer, head, at]) for each in rows for at in range(each.shape[-1])]
+        alike[layer, head] = np.mean([1 - jensenshannon(*pair, base=2) ** 2 for pair in pairs])
+    (layer, head), similarity = max(alike.items(), key=lambda each: each[1])
+    assert f"layer {layer + 1}, head {head + 1}: similarity {100 * similarity:.1f} %, by chance" in text_of(app)
+    next(each for each in app.button if each.label == "Choose it").click().run()
+    assert f"layer {layer + 1}, head {head + 1}: " in text_of(app).replace("*", "").splitlines()[2]
+
+
+def test_two_models_each_name_their_similar_heads():
+    said = text_of(opened(PAGE, text=FILM, against="model", other_model="stories"))
+    assert "of the heads of sentiment, over" in said
+    assert "of the heads of stories, over" in said

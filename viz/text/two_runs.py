@@ -1,0 +1,152 @@
+"""What is said of two passes side by side, A and B. Layers and heads count from 0, and show from 1."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from viz.export.share_picture import Bar
+from viz.text.head_effects import answer_named, goes, head_named, points
+from viz.tokens import counted, markdown_text, percent, position_name, quoted, visible
+
+LEAST = 0.0005  # a distance that a rounded number shows
+SAME_TEXTS = "The two texts are the same: every difference is 0."
+SAME_PASSES = "No head looks elsewhere: every difference is 0."
+Site = tuple[int, int]
+Distances = Float[np.ndarray, "layer head"]
+Rows = list[dict[str, str]]
+
+
+def title(site: Site, distance: float, keys: tuple[str, str], model: str = "") -> str:
+    """What the head does that is furthest from its partner, Markdown.
+
+    keys: the token to which the head gives most, in A and in B. model: the second, where partners were sought.
+    """
+    if model and distance >= LEAST:
+        return (
+            f"No head of {markdown_text(model)} looks where {head_named(site)} looks: the most similar one has "
+            f"{percent(distance)} of its attention elsewhere."
+        )
+    if distance < LEAST:
+        return SAME_PASSES
+    name = f"Layer {counted(site[0])}, head {counted(site[1])}"
+    first, second = (markdown_text(quoted(key)) for key in keys)
+    if first == second:
+        return f"{name} looks elsewhere most: {percent(distance)} of its attention moves."
+    return f"{name} looks most at {first} in A and at {second} in B: {percent(distance)} of its attention moves."
+
+
+def sentence(distances: Distances, alone: tuple[int, int], unit: str) -> str:
+    """How that compares with the other heads, and how many tokens have no partner, Markdown."""
+    half = int((distances >= 0.5).sum())
+    heads = "no head has" if half == 0 else "1 head has" if half == 1 else f"{half} heads have"
+    said = (
+        f"Of {distances.size} heads, {heads} half of the attention elsewhere in B, or more; the median head has "
+        f"{percent(float(np.median(distances)))}."
+    )
+    without = [f"{count} of {name}" for count, name in zip(alone, "AB", strict=True) if count]
+    return f"{said} Without a partner: {' and '.join(without)} ({unit})." if without else said
+
+
+def answers(first: tuple[str, str], second: tuple[str, str]) -> str:
+    """ "Verdict: A positive 93.9 %, B negative 81.9 %."; of answers of two kinds each with its own. Markdown.
+
+    first, second: what kind of answer it is, and the answer; both "" where a model says nothing.
+    """
+    if first == second == ("", ""):
+        return ""
+    if first[0] == second[0]:
+        return f"{first[0]}: A {markdown_text(first[1])}, B {markdown_text(second[1])}."
+    words = [f"{name.lower()} {markdown_text(said)}" if name else "says nothing" for name, said in (first, second)]
+    return f"A: {words[0]}. B: {words[1]}."
+
+
+def cell_said(site: Site, partner: Site, distance: float) -> str:
+    """What a cell of the picture says, plain text."""
+    name = f"layer {counted(site[0])}, head {counted(site[1])}"
+    beside = "" if site == partner else f", beside layer {counted(partner[0])}, head {counted(partner[1])} of B"
+    return f"{name}{beside}: {percent(distance, 2)} of the attention is elsewhere"
+
+
+def unit_label(units: tuple[int | None, int | None], names: tuple[Sequence[str], Sequence[str]]) -> str:
+    """ "4 · slow"; "4 · slow | 5 · fast" of partners that differ; "5 · fast (B alone)"."""
+    known = [(unit, side[unit]) for unit, side in zip(units, names, strict=True) if unit is not None]
+    if len(known) == 1:
+        return f"{position_name(*known[0])} ({'B' if units[0] is None else 'A'} alone)"
+    (first, name), (_, other) = known
+    if name.strip().lower() == other.strip().lower():
+        return position_name(first, name)
+    return f"{position_name(first, name)} | {visible(other)}"
+
+
+def alike_sentence(site: Site, model: str, mean: float, texts: int) -> str:
+    """What the list of similar heads is, Markdown."""
+    over = "1 text" if texts == 1 else f"{texts} texts"
+    return (
+        f"Most similar to {head_named(site)}, of the heads of {markdown_text(model)}, over {over}; the average head "
+        f"has a similarity of {percent(mean)}."
+    )
+
+
+def alike_said(site: Site, similarity: float, chance: float) -> str:
+    """ "layer 2, head 4: similarity 91 %, by chance 40 %", plain text."""
+    name = f"layer {counted(site[0])}, head {counted(site[1])}"
+    return f"{name}: similarity {percent(similarity, 1)}, by chance {percent(chance, 1)}"
+
+
+def patch_said(kind: str, what: str, before: float, after: float) -> str:
+    """What a cell of the effect matrix says, plain text. what: "layer 2, head 3" or "layer 2, 4 · slow"."""
+    if not np.isfinite(after):
+        return f"{what}: nothing from B stands here"
+    if kind == "stream":
+        return f"{what}: with it from B, the last vectors move by {percent(after, 2)} of their length"
+    return f"{what}: {percent(before, 2)} → {percent(after, 2)} with it from B, {points(after - before)}"
+
+
+def patch_sentence(kind: str, named: str, what: str, before: float, after: float) -> str:
+    """The part with which the answer changes most, Markdown."""
+    if not np.isfinite(after) or abs(after - before) < LEAST:
+        return "No single part from B changes the answer of A by as much as 0.1 points."
+    answer = answer_named(kind, named)
+    return f"With {markdown_text(what)} from B, {answer} {goes(kind, before, after)}: no other part changes it more."
+
+
+def token_rows(
+    names: tuple[Sequence[str], Sequence[str]],
+    pairs: Sequence[tuple[int, int]],
+    added: tuple[Sequence[bool], Sequence[bool]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Each token of two texts as it is drawn, with what is said of it: which one it is, and its partner."""
+    partners = dict(pairs), {second: first for first, second in pairs}
+    rows: list[list[dict[str, Any]]] = [[], []]
+    for side in (0, 1):
+        for place, name in enumerate(names[side]):
+            other = partners[side].get(place)
+            beside = "no partner" if other is None else f"partner {position_name(other, names[1 - side][other])}"
+            said = f"{'AB'[side]} {position_name(place, name)}, {beside}"
+            rows[side].append({"name": visible(name), "said": said, "special": added[side][place]})
+    return rows[0], rows[1]
+
+
+def head_rows(distances: Distances, partners: Int[np.ndarray, "layer head 2"], order: Sequence[Site]) -> Rows:
+    """A table of the heads in this order."""
+    rows = []
+    for site in order:
+        beside = tuple(map(int, partners[site]))
+        names = [f"layer {counted(place[0])}, head {counted(place[1])}" for place in (site, beside)]
+        rows.append({"head in A": names[0], "head in B": names[1], "attention elsewhere": percent(distances[site], 1)})
+    return rows
+
+
+def bars(distances: Distances, order: Sequence[Site], most: int = 6) -> list[Bar]:
+    """The heads that are furthest from their partners, the furthest first."""
+    longest = float(distances.max()) or 1.0
+    return [
+        Bar(
+            name=f"layer {counted(site[0])}, head {counted(site[1])}",
+            length=float(distances[site]) / longest,
+            label=percent(float(distances[site])),
+        )
+        for site in order[:most]
+    ]
