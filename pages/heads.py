@@ -11,12 +11,12 @@ from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
+from pages.parts.heads.answer_logit import direct_part, show_answer_logit, show_lens
 from pages.parts.heads.head_effects import (
     AT_ONCE,
     Curve,
     HeadEffects,
     curve_of,
-    direct_part,
     head_effects,
 )
 from pages.parts.heads.settings import BASELINES, HeadsSettings
@@ -120,8 +120,10 @@ def show() -> None:
     show_chosen(selection, effects)
     show_settings(selection)
     st.markdown(HOW_TO_READ if effects.signed else READ_STREAM)
+    show_answer_logit(selection, effects.attention, chosen_place(effects))
     if effects.signed:
         show_curve(effects, curve_of(selection, effects))
+    show_lens(selection)
     offer_files(selection, effects)
     next_page_link("heads")
 

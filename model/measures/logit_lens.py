@@ -1,7 +1,7 @@
-"""What each layer would have said: the last norm and the model's head, applied to the embedding and every layer's stream.
+"""What each layer would have said: the last norm and the model's head, applied to the stream before it is whole.
 
-nostalgebraist 2020, "interpreting GPT: the logit lens". A depth is how many layers the stream has passed: at 0 it is the
-embedding, and at the last what the model itself reads.
+nostalgebraist 2020, "interpreting GPT: the logit lens". A depth is how many layers the stream has passed: at 0 it is
+the embedding, and at the last what the model itself reads.
 """
 
 from dataclasses import dataclass
@@ -76,7 +76,9 @@ def lens_picture(model: Transformer, stack: StackTrace) -> LensPicture:
     pooled = None
     if isinstance(model.pooling, MeanPooling) and model.classifier is not None:
         means = [likeliest_of(model, state.mean(dim=0, keepdim=True)) for state in states]
-        pooled = LensPicture(ids=torch.stack([ids for ids, _ in means]), probabilities=torch.stack([p for _, p in means]))
+        pooled = LensPicture(
+            ids=torch.stack([ids for ids, _ in means]), probabilities=torch.stack([p for _, p in means])
+        )
     return LensPicture(
         ids=torch.stack([ids for ids, _ in each]), probabilities=torch.stack([p for _, p in each]), pooled=pooled
     )

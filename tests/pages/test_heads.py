@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,6 +44,16 @@ def measured(checkpoint: Checkpoint, trace: Trace, stack: str, kind: str = "self
 
 def text_of(app: AppTest) -> str:
     return "\n".join(part.value for part in (*app.title, *app.markdown)).replace("\\", "").replace("\u00a0", " ")
+
+
+def chart_rows(app: AppTest, field: str) -> list[dict[str, Any]]:
+    """The data of the chart that has this field."""
+    data = []
+    for place, chart in enumerate(app.get("vega_lite_chart")):
+        layers = json.loads(chart.proto.spec)["layer"]
+        inside = [layer["data"]["values"] for layer in layers if "values" in layer.get("data", {})]
+        data += inside or [values(app, place)]
+    return next(rows for rows in data if field in rows[0])
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +106,7 @@ def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(sentiment):
     app = opened(PAGE, text=TEXT)
     enough = "The head with the largest effect is" if needed == 1 else f"The {needed} heads with the largest effect are"
     assert f"{enough} enough: with all others muted, the answer stays." in text_of(app)
-    curve = [row["value"] for row in values(app, 1)]
+    curve = [row["value"] for row in chart_rows(app, "line")]
     assert len(curve) == 33
     muted = frozenset(HeadSite("encoder", *site) for site in order[:20])
     assert curve[20] == pytest.approx(checkpoint.classify(TEXT, Edits(muted=muted))["positive"], abs=1e-5)
@@ -122,11 +134,39 @@ def test_what_the_chosen_head_adds_directly_is_its_part_of_the_logit():
     part = logit_parts(checkpoint, trace)[Part("self", 4, 6)]
     assert trace.logits is not None
     app = opened(PAGE, checkpoint="stories", text=TEXT, layer="4", head="6")
-    (said,) = [caption.value for caption in app.caption if "directly" in caption.value]
+    (said,) = [caption.value for caption in app.caption if caption.value.startswith("It adds")]
     expected = f"It adds {part:+.2f} directly to the answer's logit, which is {float(trace.logits[-1].max()):.2f}."
     assert said.replace("−", "-").startswith(expected)
     translator = opened(PAGE, checkpoint="translate-en-fr", text=TEXT)  # its encoder's heads have no direct part
-    assert not [caption for caption in translator.caption if "directly" in caption.value]
+    assert not [caption for caption in translator.caption if caption.value.startswith("It adds")]
+
+
+@pytest.mark.parametrize(("address", "total"), [({}, "lead"), ({"summed": "logit"}, "logit")])
+def test_the_waterfall_sums_to_the_lead_of_two_classes_or_to_the_logit(address, total):
+    checkpoint = load_checkpoint("sentiment")
+    logits = checkpoint.trace(TEXT).logits
+    assert logits is not None
+    rows = chart_rows(opened(PAGE, text=TEXT, layer="2", head="5", **address), "row")
+    expected = float(logits.max() - logits.min()) if total == "lead" else float(logits.max())
+    assert rows[-1]["name"] == f"= {total}"
+    assert rows[-1]["to"] == pytest.approx(expected, abs=1e-4)
+    assert sum(row["value"] for row in rows[:-1]) == pytest.approx(expected, abs=1e-4)
+    assert [row["name"] for row in rows if row["layer"] == 2] == [f"layer 3, head {head + 1}" for head in range(8)]
+
+
+@pytest.mark.parametrize("name", ["sentiment", "stories", "translate-en-fr"])
+def test_the_last_row_of_the_lens_is_the_models_own_answer_and_the_first_is_of_the_embedding(name):
+    trace = load_checkpoint(name).trace(TEXT)
+    assert trace.logits is not None
+    cells = {
+        (row["after"], row["column"]): row for row in chart_rows(opened(PAGE, checkpoint=name, text=TEXT), "after")
+    }
+    depth, columns = len(trace.output_stack.blocks), len(trace.output_stack.ids) + (name == "sentiment")
+    assert {after for after, _ in cells} == {"embedding", *map(str, range(1, depth + 1))}
+    assert len(cells) == (depth + 1) * columns
+    own = trace.logits.double().softmax(dim=-1).max(dim=-1).values.reshape(-1).tolist()
+    shown = [cells[str(depth), column]["probability"] for column in range(columns)]
+    assert shown[: len(own)] == pytest.approx(own, abs=1e-5)
 
 
 def test_the_means_of_the_examples_are_another_baseline():

@@ -100,10 +100,11 @@ def cell_said(kind: str, site: tuple[int, int], before: float, after: float, *, 
     return f"{name}: {percent(before, 2)} → {percent(after, 2)} without it, {points(after - before)}{other}"
 
 
-def direct(part: float, logit: float) -> str:
-    """ "It adds +0.42 of the answer's logit, 3.10, directly; …": plain text."""
+def direct(part: float, total: float, other: str | None = None) -> str:
+    """ "It adds +0.42 directly to the answer's logit, which is 3.10. …", Markdown. other: the runner-up of a lead."""
+    what = "logit" if other is None else f"lead over “{markdown_text(other)}”"
     return (
-        f"It adds {decimal(part, '+.2f')} directly to the answer's logit, which is {decimal(logit, '.2f')}. What else "
+        f"It adds {decimal(part, '+.2f')} directly to the answer's {what}, which is {decimal(total, '.2f')}. What else "
         "changes without it comes by way of later layers."
     )
 

@@ -7,7 +7,8 @@ too, at the share of its input that it lets through (Achtibat et al. 2024, "Attn
 part's way through later heads and layers is theirs: see ``ablation``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -22,6 +23,11 @@ from model.trace import Trace
 from model.transformer import Transformer
 
 Rows = Float[Tensor, "row width"]
+EMBEDDING, LAYER, BIASES = (
+    ("token", "position", "segment"),
+    ("self", "cross", "feed-forward"),
+    ("self bias", "cross bias"),
+)
 
 
 @torch.no_grad()
@@ -115,3 +121,56 @@ def projected(dense: Linear, read: Rows) -> Rows:
     """What a dense layer makes of these states, in float64 on the CPU."""
     states = read.double() @ dense.weight.double().cpu().T
     return states if dense.bias is None else states + dense.bias.double().cpu()
+
+
+@dataclass(frozen=True)
+class LogitStep:
+    """Some parts together, and what the sum of all before them is: one bar of a waterfall.
+
+    kind: "embedding", "self", "cross", "feed-forward", "attention biases", "norm bias" or "head bias". layer, head:
+    None where it has none. members: the parts with what each adds.
+    """
+
+    kind: str
+    layer: int | None
+    head: int | None
+    start: float
+    members: tuple[tuple[Part, float], ...]
+
+    @property
+    def value(self) -> float:
+        """What it adds."""
+        return sum(value for _, value in self.members)
+
+    @property
+    def end(self) -> float:
+        """The sum with it."""
+        return self.start + self.value
+
+
+def logit_steps(parts: Mapping[Part, float], apart: tuple[str, int] | None = None) -> tuple[LogitStep, ...]:
+    """The parts of a logit one after the other, as the stream meets them; the last ends at the logit.
+
+    The heads of an attention are one step, but for that which is ``apart`` (kind, layer): there each is one. Biases
+    come last, of all layers together.
+    """
+    groups: dict[tuple[str, int | None, int | None], list[Part]] = {}
+    for part in sorted(parts, key=place_of):
+        single = (part.kind, part.layer) == apart
+        kind = "embedding" if part.kind in EMBEDDING else "attention biases" if part.kind in BIASES else part.kind
+        layer = part.layer if part.kind in LAYER else None
+        groups.setdefault((kind, layer, part.head if single else None), []).append(part)
+    steps, total = [], 0.0
+    for (kind, layer, head), members in groups.items():
+        step = LogitStep(kind, layer, head, total, tuple((part, parts[part]) for part in members))
+        steps.append(step)
+        total = step.end
+    return tuple(steps)
+
+
+def place_of(part: Part) -> tuple[int, int, int, int]:
+    """Where a part stands in the order of a waterfall."""
+    kinds = (*EMBEDDING, *LAYER, *BIASES, "norm bias", "head bias")
+    stage = 0 if part.kind in EMBEDDING else 1 if part.kind in LAYER else 2
+    layer, head = part.layer or 0, part.head or 0
+    return (stage, layer, kinds.index(part.kind), head) if stage == 1 else (stage, kinds.index(part.kind), layer, head)

@@ -2,7 +2,7 @@
 
 import csv
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 
@@ -19,9 +19,7 @@ from model.measures.causes.ablation import (
     said_before,
 )
 from model.measures.causes.answers import Said
-from model.measures.causes.contributions import logit_parts
 from model.measures.causes.resumed_pass import attention_sites
-from model.measures.causes.stream_parts import Part
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
 from pages.parts.ablations.part_effects import name_of
@@ -123,12 +121,6 @@ def means_cache() -> LRUCache:
     return LRUCache(MEANS_BYTES)
 
 
-@st.cache_resource(show_spinner=False)
-def parts_cache() -> LRUCache:
-    """The parts of logits, of all visitors."""
-    return LRUCache(CACHE_BYTES)
-
-
 def head_effects(selection: Selection) -> HeadEffects:
     """The heads of the attention that is looked at: those that are known, and as many more as take half a second."""
     checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
@@ -200,24 +192,6 @@ def curve_of(selection: Selection, effects: HeadEffects) -> Curve:
         key, lambda: cumulative_ablation(checkpoint, trace, heads, counts), lambda _: SAID_BYTES + 100 * len(heads)
     )
     return Curve(counts=tuple(counts), values=said.probability if effects.signed else said.distance, turned=said.turned)
-
-
-def direct_part(selection: Selection, attention: str, place: tuple[int, int]) -> tuple[float, float] | None:
-    """What a head adds directly to the answer's logit, and that logit; None where there is no such sum."""
-    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
-    stack, kind = SITES[attention]
-    if (stack == "encoder") != (trace.decoder is None):
-        return None
-
-    def measure() -> Mapping[Part, float]:
-        try:
-            return logit_parts(checkpoint, trace)
-        except ValueError:
-            return {}
-
-    key = ("logit parts", trace_key(selection, NO))
-    parts: Mapping[Part, float] = parts_cache().get(key, measure, lambda parts: SAID_BYTES + 200 * len(parts))
-    return (parts[Part(kind, *place)], sum(parts.values())) if parts else None
 
 
 def counts_of(heads: int) -> Sequence[int]:
