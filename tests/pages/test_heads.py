@@ -15,6 +15,7 @@ from model.measures.causes.stream_parts import Part
 from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.heads import head_effects
+from pages.parts.heads.answer_logit import with_mask
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, opened
 
@@ -106,7 +107,7 @@ def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(sentiment):
     app = opened(PAGE, text=TEXT)
     enough = "The head with the largest effect is" if needed == 1 else f"The {needed} heads with the largest effect are"
     assert f"{enough} enough: with all others muted, the answer stays." in text_of(app)
-    curve = [row["value"] for row in chart_rows(app, "line")]
+    curve = [row["value"] for row in chart_rows(app, "count")]
     assert len(curve) == 33
     muted = frozenset(HeadSite("encoder", *site) for site in order[:20])
     assert curve[20] == pytest.approx(checkpoint.classify(TEXT, Edits(muted=muted))["positive"], abs=1e-5)
@@ -193,10 +194,16 @@ def test_the_file_has_every_head_with_all_digits(sentiment):
         before=0.9,
         without=sentiment + 0.9,
         turned=np.zeros(sentiment.shape, bool),
+        odds_before=2.0,
+        odds_without=sentiment + 2.0,
+        unit="points",
         layers_left=0,
     )
-    rows = list(csv.DictReader(io.StringIO(effects.table())))
+    skip, fact, *lines = effects.table({"text": TEXT}).splitlines(keepends=True)
+    assert (skip, fact) == ("# read: pandas.read_csv(file, skiprows=2)\n", f"# text: {TEXT}\n")
+    rows = list(csv.DictReader(io.StringIO("".join(lines))))
     assert len(rows) == 32
+    assert float(rows[9]["log-odds without it"]) == (sentiment + 2.0)[1, 1]
     assert float(rows[9]["probability without it"]) == (sentiment + 0.9)[1, 1]
     assert (rows[9]["layer"], rows[9]["head"], rows[9]["another answer is likelier"]) == ("2", "2", "0")
 
@@ -207,6 +214,37 @@ def test_heads_are_enough_by_the_most_that_can_be_muted_though_the_answer_was_an
     assert head_effects.Curve(counts=counts, values=np.zeros(5), turned=np.ones(5, bool)).kept() == 0
 
 
-def test_with_a_mean_in_place_of_a_head_the_page_says_that_the_others_are_muted_with_zero():
+def test_heads_muted_together_are_replaced_as_the_page_says():
     app = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="mean")
-    assert "Muted together: head 6 of layer 3, with zero in their place." in text_of(app)
+    assert "Muted together: head 6 of layer 3, with their means in this text in their place." in text_of(app)
+    mean = Edits(averaged=frozenset([HeadSite("encoder", 2, 5)]))
+    assert f"→ {100 * load_checkpoint('sentiment').classify(TEXT, mean)['positive']:.1f} %" in text_of(app)
+    reference = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="reference")
+    assert "Muted together: head 6 of layer 3, with zero in their place." in text_of(reference)
+
+
+def test_in_nats_every_cell_is_the_change_of_the_log_odds():
+    checkpoint, shown = load_checkpoint("sentiment"), numbers(opened(PAGE, text=TEXT, unit="nats"))
+
+    def odds(edits: Edits) -> float:
+        logits = checkpoint.trace(TEXT, edits=edits).logits
+        assert logits is not None
+        return float(logits[1] - logits[0])
+
+    for site in ((0, 3), (2, 5), (3, 0)):
+        muted = Edits(muted=frozenset([HeadSite("encoder", *site)]))
+        assert shown[site] == pytest.approx(odds(muted) - odds(Edits()), abs=1e-4)
+
+
+def test_the_runner_up_is_named_with_how_far_it_is_behind():
+    trace = load_checkpoint("stories").trace(TEXT)
+    assert trace.logits is not None
+    (first, second), _ = trace.logits[-1].double().topk(2)
+    share = 100 * float(trace.logits[-1].double().softmax(dim=-1).topk(2).values[1])
+    said = text_of(opened(PAGE, checkpoint="stories", text=TEXT))
+    assert f"with {share:.1f} %, {float(first - second):.2f} behind it in the logits." in said
+
+
+def test_a_mask_goes_in_the_place_of_the_last_word():
+    assert with_mask("The film was good.", "[MASK]") == "The film was [MASK]."
+    assert with_mask("...", "[MASK]") == "..."

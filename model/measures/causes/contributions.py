@@ -51,12 +51,29 @@ def logit_parts(checkpoint: Checkpoint, trace: Trace, against: int | None = None
     return logits | ({Part("head bias"): constant} if constant else {})
 
 
-def runner_up(checkpoint: Checkpoint, trace: Trace) -> int | None:
+@dataclass(frozen=True)
+class RunnerUp:
+    """The second likeliest answer. margin: by how much its logit is below that of the answer."""
+
+    answer: int
+    probability: float
+    margin: float
+
+
+def runner_up_of(checkpoint: Checkpoint, trace: Trace) -> RunnerUp | None:
     """The second likeliest of the answers that the model could give; None where it gives none, or several."""
     outcome, logits = outcome_of(checkpoint, trace), rows_of(trace)
     if logits is None or len(outcome.answers) != 1 or logits.shape[-1] < 2:
         return None
-    return int(logits[outcome.rows[0]].topk(2).indices[1])
+    row = logits[outcome.rows[0]].double()
+    (first, second), (_, answer) = row.topk(2)
+    return RunnerUp(int(answer), float(row.softmax(dim=-1)[answer]), float(first - second))
+
+
+def runner_up(checkpoint: Checkpoint, trace: Trace) -> int | None:
+    """That answer alone."""
+    found = runner_up_of(checkpoint, trace)
+    return None if found is None else found.answer
 
 
 def reading_of(

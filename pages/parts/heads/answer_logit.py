@@ -1,12 +1,13 @@
 """Where the logit of an answer comes from: its parts as a waterfall, and what every layer would have said."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
 from model import Checkpoint, Edits
-from model.measures.causes.contributions import LogitStep, logit_parts, logit_steps, runner_up
+from model.measures.causes.contributions import LogitStep, logit_parts, logit_steps, runner_up, runner_up_of
 from model.measures.causes.stream_parts import Part
 from model.measures.logit_lens import LensPicture, has_lens, lens_picture
 from model.measures.outcome import outcome_of
@@ -24,7 +25,7 @@ from pages.parts.widgets.charts import chart_spec
 from viz.charts.causes.logit_waterfall import CHOSEN, logit_waterfall
 from viz.charts.logit_lens import LensColumn, lens_grid
 from viz.text.causes import logit_parts as sentences
-from viz.text.head_effects import answer_named
+from viz.text.head_effects import OUTPUT_TOKENS, answer_named
 from viz.tokens import markdown_text, position_name, visible
 
 NO = Edits()
@@ -115,6 +116,19 @@ def logit_sum(selection: Selection) -> LogitSum | None:
     return LogitSum(parts=parts, other=None if other is None else answer_name(checkpoint, other))
 
 
+def second_answer(selection: Selection) -> tuple[str, float, float] | None:
+    """The runner-up in words, its probability, and how far its logit is behind; None where there is none."""
+    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
+    if (found := runner_up_of(checkpoint, trace)) is None:
+        return None
+    return answer_name(checkpoint, found.answer), found.probability, found.margin
+
+
+def with_mask(text: str, mask: str) -> str:
+    """The text with a mask in place of its last word; the same text where it has none."""
+    return re.sub(r"\w+(?=\W*$)", lambda _: mask, text, count=1)
+
+
 def summed(selection: Selection) -> str:
     """ "logit" or "lead": what was chosen, where there is a runner-up."""
     checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
@@ -147,8 +161,9 @@ def show_answer_logit(selection: Selection, attention: str, place: tuple[int, in
     outcome = outcome_of(checkpoint, trace)
     total = sentences.total_name(every.other)
     st.subheader(TITLE.format(total), anchor=False, help=TITLE_HELP)
-    answer = answer_named(outcome.kind, name_of(checkpoint, outcome))
-    said = sentences.summed_said(answer, every.other, every.total, several=len(outcome.answers) > 1)
+    several = outcome.kind == "output"
+    answer = OUTPUT_TOKENS if several else answer_named(outcome.kind, name_of(checkpoint, outcome))
+    said = sentences.summed_said(answer, every.other, every.total, several=several)
     st.markdown(f"{said} {markdown_text(sentences.largest_said(every.heads()))}")
     if runner_up(checkpoint, trace) is not None:
         radio(

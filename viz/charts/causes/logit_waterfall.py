@@ -15,7 +15,7 @@ from viz.tokens import decimal
 
 CHOSEN = "chosen_step"
 ROW, AROUND = 26, 40  # pixels
-ROOM = 0.14  # of the width, on either side of the bars, for their numbers
+ROOM = 0.2  # of the width, on either side of the bars, for their numbers
 
 
 def logit_waterfall(
