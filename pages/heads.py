@@ -217,8 +217,15 @@ def draw(effects: HeadEffects) -> None:
 def grid_of(effects: HeadEffects, place: tuple[int, int], muted: frozenset[tuple[int, int]]) -> object:
     """The picture."""
     said = {site: cell_said(effects, site) for site in np.ndindex(*effects.without.shape)}
-    looks = {"signed": effects.signed, "in_nats": effects.in_nats, "theme": theme()}
-    return effect_grid(effects.changes, said, chosen=place, muted=muted, **looks)
+    return effect_grid(
+        effects.changes,
+        said,
+        signed=effects.signed,
+        in_nats=effects.in_nats,
+        chosen=place,
+        muted=muted,
+        theme=theme(),
+    )
 
 
 def cell_said(effects: HeadEffects, site: tuple[int, int]) -> str:

@@ -214,7 +214,7 @@ def take_step() -> None:
         kind, layer, head = (point.get(name) for name in ("kind", "layer", "head"))
         if kind in attentions and type(layer) is int and type(head) is int and 0 <= layer < 1_000 and head < 1_000:
             where = {"attention": attentions[kind]} if attentions[kind] else {}
-            choose(layer=layer, head=max(head, 0), **where)
+            choose(where | {"layer": layer, "head": max(head, 0)})
 
 
 def has_cross() -> bool:

@@ -54,11 +54,12 @@ def logit_waterfall(
         fill=alt.Fill("colour:N", scale=None),
         stroke=alt.Stroke("edge:N", scale=None),
     )
+    sides: list[tuple[str, dict[str, Any]]] = [(">=", {"align": "left", "dx": 5}), ("<", {"align": "right", "dx": -5})]
     numbers = [
         base.transform_filter(f"datum.value {sign} 0")
-        .mark_text(align=align, dx=dx, fontSize=FONT_SIZE - 2, color=theme.text, aria=False, tooltip=None)
+        .mark_text(**side, fontSize=FONT_SIZE - 2, color=theme.text, aria=False, tooltip=None)
         .encode(x=alt.X("to:Q", scale=scale), text="text:N")
-        for sign, align, dx in ((">=", "left", 5), ("<", "right", -5))
+        for sign, side in sides
     ]
     zero = (
         alt.Chart(data_of([{"zero": 0}]))

@@ -1,6 +1,7 @@
 """The answer with more and more heads muted, and where it becomes another."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -56,7 +57,7 @@ def muting_curve(
 
 def _label(at: alt.Chart, first: dict[str, object], counts: Sequence[int], theme: Theme) -> alt.Chart:
     late = int(str(first["count"])) > (min(counts) + max(counts)) / 2
-    place = {"align": "right", "dx": -5} if late else {"align": "left", "dx": 5}
+    place: dict[str, Any] = {"align": "right", "dx": -5} if late else {"align": "left", "dx": 5}
     return at.mark_text(baseline="top", color=theme.second, fontSize=FONT_SIZE - 2, aria=False, **place).encode(
         y=alt.value(4), text="said:N"
     )
