@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
+from altair import LayerChart
 
 from model import Checkpoint, Edits
-from model.measures.causes.contributions import LogitStep, logit_parts, logit_steps, runner_up, runner_up_of
+from model.measures.causes.contributions import logit_parts, logit_steps, runner_up, runner_up_of
 from model.measures.causes.stream_parts import Part
 from model.measures.logit_lens import LensPicture, has_lens, lens_picture
 from model.measures.outcome import outcome_of
@@ -176,9 +177,7 @@ def show_answer_logit(selection: Selection, attention: str, place: tuple[int, in
             help=SUM_HELP,
         )
     direct = (attention == "encoder") == (trace.decoder is None)
-    kind, (layer, head) = KINDS[attention], place
-    steps = logit_steps(every.parts, (kind, layer) if direct else None)
-    draw_waterfall(steps, total, (kind, layer, head) if direct else None)
+    draw_waterfall(selection, every, (KINDS[attention], *place) if direct else None)
     st.caption(" ".join([WATERFALL_READ, *asides(checkpoint, direct=direct)]))
 
 
@@ -190,19 +189,21 @@ def asides(checkpoint: Checkpoint, *, direct: bool) -> list[str]:
     return [note for holds, note in notes if holds]
 
 
-def draw_waterfall(steps: tuple[LogitStep, ...], total: str, chosen: tuple[str, int, int] | None) -> None:
+def draw_waterfall(selection: Selection, every: LogitSum, chosen: tuple[str, int, int] | None) -> None:
     """The bars; a press chooses a layer's attention, or a head."""
-    spec = chart_spec(
-        ("waterfall", steps, total, chosen, theme().background),
-        lambda: logit_waterfall(steps, total, chosen=chosen, theme=theme()),
-    )
+    total = sentences.total_name(every.other)
+
+    def draw() -> LayerChart:
+        return logit_waterfall(logit_steps(every.parts, chosen and chosen[:2]), total, chosen=chosen, theme=theme())
+
+    spec = chart_spec(("waterfall", trace_key(selection, NO), every.other, chosen, theme().background), draw)
     st.vega_lite_chart(
         spec,
         theme=None,
         on_select=take_step,
         selection_mode=[CHOSEN],
         key="logit_waterfall",
-        alt=f"What each of {len(steps)} parts adds to the answer's {total}; the numbers are in the file.",
+        alt=f"What every part of the model adds to the answer's {total}, one bar each.",
     )
 
 
@@ -234,24 +235,30 @@ def show_lens(selection: Selection) -> None:
         return
     st.subheader(LENS_TITLE, anchor=False)
     st.markdown(lens_said(checkpoint))
-    pooled, columns, read = lens_columns(selection)
-    first = window_first(selection, len(columns))
-    if len(columns) > MOST_COLUMNS:
-        starts = range(0, len(columns), MOST_COLUMNS)
+    count = len(trace_of(selection, NO).output_stack.ids)
+    first = window_first(selection, count)
+    if count > MOST_COLUMNS:
+        starts = range(0, count, MOST_COLUMNS)
         select(
             "Positions",
             list(starts),
             first,
             take_first,
             key="lens_first",
-            format_func=lambda start: f"{start + 1} to {min(start + MOST_COLUMNS, len(columns))}",
+            format_func=lambda start: f"{start + 1} to {min(start + MOST_COLUMNS, count)}",
         )
-    shown = [*pooled, *columns[first : first + MOST_COLUMNS]]
-    framed = 0 if pooled else read - first if 0 <= read - first < len(shown) else None
     with st.container(key="lens_picture"):
         key = ("lens grid", trace_key(selection, NO), first, theme().background)
-        spec = chart_spec(key, lambda: lens_grid(shown, read=framed, theme=theme()))
+        spec = chart_spec(key, lambda: lens_of(selection, first))
         st.vega_lite_chart(spec, theme=None, width="content", alt="What the model would say after each layer.")
+
+
+def lens_of(selection: Selection, first: int) -> LayerChart:
+    """The picture, from a position on."""
+    pooled, columns, read = lens_columns(selection)
+    shown = [*pooled, *columns[first : first + MOST_COLUMNS]]
+    framed = 0 if pooled else read - first if 0 <= read - first < len(shown) else None
+    return lens_grid(shown, read=framed, theme=theme())
 
 
 def lens_said(checkpoint: Checkpoint) -> str:
