@@ -1,6 +1,6 @@
 """Heads that matter: which heads does this answer depend on?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -8,21 +8,30 @@ import numpy as np
 import streamlit as st
 
 import pages
-from model import Edits
+from model import Edits, SublayerSite
 from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
-from pages.parts.heads.answer_logit import direct_part, second_answer, show_answer_logit, show_lens, with_mask
+from pages.parts.heads.answer_logit import (
+    direct_part,
+    logit_sum,
+    second_answer,
+    show_answer_logit,
+    show_lens,
+    with_mask,
+)
 from pages.parts.heads.head_effects import (
     AT_ONCE,
     Curve,
     HeadEffects,
     curve_of,
+    example_passes,
     head_effects,
 )
 from pages.parts.heads.settings import BASELINES, UNITS, HeadsSettings
-from pages.parts.passes import edits_of, provenance_of, trace_of
+from pages.parts.models.catalogue import loaded_from
+from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_of
 from pages.parts.prediction import NO_HEAD, change_of, no_prediction
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
@@ -43,6 +52,7 @@ from viz.charts.causes.muting_curve import muting_curve
 from viz.charts.head_effects import CHOSEN, effect_grid
 from viz.charts.head_statistics import chosen_heads
 from viz.explorer.attention_kinds import TITLES, kinds_of
+from viz.export.cause_scripts import heads_script
 from viz.text import head_effects as sentences
 from viz.tokens import markdown_text
 
@@ -107,6 +117,7 @@ UNIT_HELP = (
     "show it: they are what the answer leads by over all other answers together, in logits; a nat is one of them. Of "
     "several tokens they are a mean."
 )
+SCRIPT_HELP = "The lines of Python that mute every head again and assert the numbers on this page."
 CSV_HELP = "Every head with the answer's probability without it, with all digits."
 
 
@@ -377,11 +388,35 @@ def offer_files(selection: Selection, effects: HeadEffects) -> None:
     with files():
         name = download_name("heads", "csv", "effects")
         button("Effect of every head (CSV)", name, partial(effects.table, facts), CSV_HELP)
+        button("As Python", download_name("heads", "py"), script_of(selection, effects), SCRIPT_HELP)
     what = "the answer" if effects.signed else "the last vectors"
     foot = f"change of {what} without a head, {BASELINE_NAMES[baseline]} in its place"
     foot += "; −: the answer needs the head" if effects.signed else ""
     drawn = sentences.bars(effects.outcome.kind, effects.changes, effects.in_order(), in_nats=effects.in_nats)
     share_bars("heads", drawn, foot, provenance)
+
+
+def script_of(selection: Selection, effects: HeadEffects) -> Callable[[], str]:
+    """The lines that compute the picture again; they are made when they are asked for, where there is no session."""
+    checkpoint, baseline = checkpoint_named(selection.checkpoint), selection.of(HeadsSettings).baseline
+    every, loads = logit_sum(selection), loaded_from(selection.checkpoint)
+    target = target_with_origin(selection, checkpoint, Edits())
+    provenance, site = provenance_of(selection, checkpoint, Edits()), effects.site((0, 0))
+
+    def script() -> str:
+        return heads_script(
+            loads,
+            provenance,
+            SublayerSite(site.stack, 0, site.attention),
+            effects.without,
+            target=target,
+            baseline=baseline,
+            texts=list(example_passes(checkpoint)) or [selection.text],
+            stream=not effects.signed,
+            total=None if every is None else (every.against, every.total),
+        )
+
+    return script
 
 
 pages.frame("heads")

@@ -77,9 +77,10 @@ ENCODER = (
 
 @dataclass(frozen=True, kw_only=True)
 class LogitSum:
-    """The parts of a logit, or of a lead. other: the runner-up that it leads, in words; None where it is the logit."""
+    """The parts of a logit, or of a lead over a runner-up, ``against``; other: in words. None where it is the logit."""
 
     parts: Mapping[Part, float]
+    against: int | None
     other: str | None
 
     @property
@@ -114,7 +115,7 @@ def logit_sum(selection: Selection) -> LogitSum | None:
     parts: Mapping[Part, float] = sums_cache().get(
         key, lambda: logit_parts(checkpoint, trace, other), lambda parts: SUM_BYTES + PART_BYTES * len(parts)
     )
-    return LogitSum(parts=parts, other=None if other is None else answer_name(checkpoint, other))
+    return LogitSum(parts=parts, against=other, other=None if other is None else answer_name(checkpoint, other))
 
 
 def second_answer(selection: Selection) -> tuple[str, float, float] | None:

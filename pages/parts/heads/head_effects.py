@@ -3,6 +3,7 @@
 import csv
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import SEEK_END, StringIO
 
@@ -192,21 +193,19 @@ def example_means(checkpoint: Checkpoint, trace: Trace) -> MeanContexts:
     size = 12 * config.layers * config.width  # three attentions at most, of four bytes a number
 
     def measure() -> MeanContexts:
-        return mean_contexts(checkpoint, passes(checkpoint, trace))
+        return mean_contexts(checkpoint, list(example_passes(checkpoint).values()) or [trace])
 
     means: MeanContexts = means_cache().get(checkpoint_key(checkpoint.name), measure, lambda _: size)
     return means
 
 
-def passes(checkpoint: Checkpoint, trace: Trace) -> list[Trace]:
-    """Those of the examples."""
-    traces = []
+def example_passes(checkpoint: Checkpoint) -> dict[str, Trace]:
+    """Those of the examples that the checkpoint can read, by their texts."""
+    traces = {}
     for text in examples_for(checkpoint.name)[:MOST_EXAMPLES]:
-        try:
-            traces.append(checkpoint.trace(text))
-        except InputError:
-            continue
-    return traces or [trace]
+        with suppress(InputError):
+            traces[text] = checkpoint.trace(text)
+    return traces
 
 
 def curve_of(selection: Selection, effects: HeadEffects) -> Curve:
