@@ -48,7 +48,7 @@ def muting_curve(
     )
     layers = [base.mark_line(color=theme.heads[0]), points]
     if np.any(turned):
-        first = [{"count": counts[int(np.argmax(turned))], "said": "another answer from here"}]
+        first = [{"count": counts[int(np.argmax(turned))], "said": "first another answer"}]
         at = alt.Chart(data_of(first)).encode(x=across)
         layers += [at.mark_rule(color=theme.second, strokeDash=[4, 3], aria=False), _label(at, first[0], counts, theme)]
     chart = alt.LayerChart(layer=layers).properties(width="container", height=HEIGHT)
@@ -58,8 +58,8 @@ def muting_curve(
 def _label(at: alt.Chart, first: dict[str, object], counts: Sequence[int], theme: Theme) -> alt.Chart:
     late = int(str(first["count"])) > (min(counts) + max(counts)) / 2
     place: dict[str, Any] = {"align": "right", "dx": -5} if late else {"align": "left", "dx": 5}
-    return at.mark_text(baseline="top", color=theme.second, fontSize=FONT_SIZE - 2, aria=False, **place).encode(
-        y=alt.value(4), text="said:N"
+    return at.mark_text(baseline="bottom", color=theme.second, fontSize=FONT_SIZE - 2, aria=False, **place).encode(
+        y=alt.value(HEIGHT - 6), text="said:N"
     )
 
 
