@@ -123,6 +123,7 @@ LIST_TITLE = "All heads, those that differ most first"
 CSV_HELP = "Every head with its partner and its distance, with all digits."
 WEIGHTS_HELP = "The weights of the chosen head in A and in B, and their difference, with all digits."
 PATCH_CSV_HELP = "The probability of A's answer with each part from B, with all digits."
+SCALE = "attention that is elsewhere in B, %"
 FOOT = "share of a head's attention that is elsewhere in B"
 
 
@@ -293,7 +294,7 @@ def grid_of(heads: ComparedHeads, site: Site) -> object:
         place: sentences.cell_said(place, heads.partner(place), float(heads.distances[place]))
         for place in np.ndindex(*heads.distances.shape)
     }
-    return effect_grid(heads.distances, said, signed=False, chosen=site, theme=theme())
+    return effect_grid(heads.distances, said, signed=False, chosen=site, called=SCALE, theme=theme())
 
 
 def take_chosen() -> None:

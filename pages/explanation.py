@@ -1,5 +1,8 @@
 """Is attention the explanation? Does the answer depend on the words that the model looks at?"""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -12,7 +15,8 @@ from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
-from pages.parts.passes import provenance_of, trace_of
+from pages.parts.models.catalogue import loaded_from
+from pages.parts.passes import provenance_of, target_with_origin, trace_of
 from pages.parts.prediction import NO_HEAD, no_prediction
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
@@ -30,6 +34,7 @@ from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import chart_spec, show_chart
 from viz.charts.token_measures import CHOSEN, layer_shares, token_bars
 from viz.explorer.attention_kinds import kinds_of
+from viz.export.cause_scripts import tokens_script
 from viz.export.share_picture import Bar
 from viz.text import token_measures as sentences
 from viz.text.token_measures import MEASURES, OMISSION
@@ -72,6 +77,7 @@ ROLLOUT_SAID = (
     "Each cell is how much of a token stands, after a layer, in what the answer is read from, if attention mixed all "
     "there is."
 )
+SCRIPT_HELP = "The lines of Python that compute all five measures again and assert them."
 CSV_HELP = "Every token with all measures, with all digits."
 
 
@@ -255,9 +261,28 @@ def offer_files(selection: Selection, measures: TokenMeasures) -> None:
         button(
             "Every token by all measures (CSV)", download_name("explanation", "csv", "tokens"), measures.table, CSV_HELP
         )
+        if not measures.left:
+            button("As Python", download_name("explanation", "py"), script_of(selection, measures), SCRIPT_HELP)
     if not measures.left and measures.comparable:
         checkpoint = checkpoint_named(selection.checkpoint)
         share_bars("explanation", bars(measures), FOOT, provenance_of(selection, checkpoint, Edits()))
+
+
+def script_of(selection: Selection, measures: TokenMeasures) -> Callable[[], str]:
+    """The lines that compute the measures again; they are made when they are asked for, where there is no session."""
+    checkpoint = checkpoint_named(selection.checkpoint)
+    residual = selection.of(ExplanationSettings).rollout == ROLLOUTS[0]
+    target = target_with_origin(selection, checkpoint, Edits())
+    provenance = provenance_of(selection, checkpoint, Edits())
+    return partial(
+        tokens_script,
+        loaded_from(selection.checkpoint),
+        provenance,
+        measures.values,
+        OMISSION,
+        residual=residual,
+        target=target,
+    )
 
 
 FOOT = "points of probability that the answer loses without a token"

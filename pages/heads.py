@@ -1,28 +1,39 @@
 """Heads that matter: which heads does this answer depend on?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
 import pages
-from model import Edits
+from model import Edits, SublayerSite
 from pages.parts.frame.downloads import button, download_name, files, share_bars
 from pages.parts.frame.finding import picture, picture_alone, show_caveats, show_finding
 from pages.parts.frame.page_links import next_page_link, page_link
 from pages.parts.frame.theme import theme
+from pages.parts.heads.answer_logit import (
+    direct_part,
+    logit_sum,
+    second_answer,
+    show_answer_logit,
+    show_lens,
+    with_mask,
+)
 from pages.parts.heads.head_effects import (
     AT_ONCE,
     Curve,
     HeadEffects,
     curve_of,
-    direct_part,
+    example_passes,
     head_effects,
 )
-from pages.parts.heads.settings import BASELINES, HeadsSettings
+from pages.parts.heads.settings import BASELINES, UNITS, HeadsSettings
+from pages.parts.models.catalogue import loaded_from
 from pages.parts.models.head_scores import KINDS_HELP, kinds_said
-from pages.parts.passes import edits_of, provenance_of, trace_of
-from pages.parts.prediction import change_of, no_prediction
+from pages.parts.passes import edits_of, provenance_of, target_with_origin, trace_of
+from pages.parts.prediction import NO_HEAD, change_of, no_prediction
 from pages.parts.shared_cache import checkpoint_named
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import (
@@ -38,10 +49,11 @@ from pages.parts.state.session import (
 from pages.parts.widgets.binding import radio
 from pages.parts.widgets.charts import chart_spec, show_chart
 from pages.parts.widgets.head_switches import muted_heads, one_head_on, with_mute
+from viz.charts.causes.muting_curve import muting_curve
 from viz.charts.head_effects import CHOSEN, effect_grid
 from viz.charts.head_statistics import chosen_heads
-from viz.charts.lines import line_chart
 from viz.explorer.attention_kinds import TITLES, kinds_of
+from viz.export.cause_scripts import heads_script
 from viz.text import head_effects as sentences
 from viz.tokens import markdown_text
 
@@ -56,6 +68,10 @@ HOW_TO_READ = """
 - Effects do not add up. Where two heads do the same, muting one of them changes little: mute several and look at the
   answer below the picture.
 """
+HOW_IN_NATS = HOW_TO_READ.replace(
+    "how many percentage points the probability of\n  the answer changes",
+    "how many nats the log-odds of\n  the answer change",
+).replace("never of less than 5 points", "never of less than 0.2 nats")
 READ_STREAM = """
 **How to read this**
 - Each cell is a head; the first layer is at the bottom. Its number is by how many percent of their length the last
@@ -91,6 +107,18 @@ DIRECT_HELP = (
     "head and every feed-forward layer add to the stream, if every norm divides by what it divides by in this pass "
     "(direct logit attribution)."
 )
+CURVE_ZERO = "In the curve, zero stands in the place of the muted heads."
+OUTPUT_SAID = (
+    "The model's own output is all the tokens that it wrote. Each token has the probability that the model gave it "
+    "after those before it; every number here is the mean of these probabilities over the tokens."
+)
+UNIT_NAMES = {"points": "points of probability", "nats": "nats of log-odds"}
+UNIT_HELP = (
+    "Where an answer is nearly sure, even a large effect moves its probability little. The log-odds, log(p / (1 − p)), "
+    "show it: they are what the answer leads by over all other answers together, in logits; a nat is one of them. Of "
+    "several tokens they are a mean."
+)
+SCRIPT_HELP = "The lines of Python that mute every head again and assert the numbers on this page."
 CSV_HELP = "Every head with the answer's probability without it, with all digits."
 
 
@@ -120,17 +148,27 @@ def show() -> None:
         return
     show_chosen(selection, effects)
     show_settings(selection)
-    st.markdown(HOW_TO_READ if effects.signed else READ_STREAM)
+    st.markdown((HOW_IN_NATS if effects.in_nats else HOW_TO_READ) if effects.signed else READ_STREAM)
+    if effects.outcome.kind == "output":
+        st.caption(OUTPUT_SAID)
+    show_answer_logit(selection, effects.attention, chosen_place(effects))
     if effects.signed:
-        show_curve(effects, curve_of(selection, effects))
+        show_curve(effects, curve_of(selection, effects), selection.of(HeadsSettings).baseline)
+    show_lens(selection)
     offer_files(selection, effects)
     next_page_link("heads")
 
 
 def show_why_vectors(selection: Selection) -> None:
     """Why there is no answer to follow, where there is none."""
-    if reason := no_prediction(checkpoint_named(selection.checkpoint), trace_of(selection, Edits())):
-        st.caption(markdown_text(f"{reason}. The picture compares the last vectors."))
+    checkpoint = checkpoint_named(selection.checkpoint)
+    reason = no_prediction(checkpoint, trace_of(selection, Edits()))
+    if not reason:
+        return
+    st.caption(markdown_text(f"{reason}. The picture compares the last vectors."))
+    mask = checkpoint.tokenizer.mask
+    if mask and reason != NO_HEAD and (masked := with_mask(selection.text, mask)) != selection.text:
+        st.button(f"Put {mask} in place of the last word", key="mask_word", on_click=choose, kwargs={"text": masked})
 
 
 def measured(selection: Selection) -> tuple[Selection, HeadEffects]:
@@ -158,15 +196,24 @@ def found(selection: Selection, effects: HeadEffects) -> tuple[str, str]:
         curve = curve_of(selection, effects)
         needed = None if curve.turned[0] else effects.without.size - curve.kept()
     said = sentences.title(
-        kind, effects.named, effects.before, site, float(effects.without[site]), turned=bool(effects.turned[site])
+        kind,
+        effects.named,
+        effects.number,
+        site,
+        float(effects.numbers[site]),
+        turned=bool(effects.turned[site]),
+        in_nats=effects.in_nats,
     )
-    return said, sentences.sentence(kind, effects.named, effects.changes, needed)
+    sentence = sentences.sentence(kind, effects.named, effects.changes, needed, in_nats=effects.in_nats)
+    second = second_answer(selection)
+    behind = "" if second is None else sentences.runner_up_said(effects.named, *second)
+    return said, f"{sentence} {behind}".strip()
 
 
 def draw(effects: HeadEffects) -> None:
     """The grid of heads; a press chooses one."""
     place, muted = chosen_place(effects), muted_heads(current())
-    key = ("effects", effects.attention, effects.without.tobytes(), muted, place)
+    key = ("effects", effects.attention, effects.numbers.tobytes(), effects.in_nats, muted, place)
     spec = chart_spec((key, theme().background), lambda: grid_of(effects, place, muted))
     shape = effects.without.shape
     st.vega_lite_chart(
@@ -181,17 +228,28 @@ def draw(effects: HeadEffects) -> None:
 
 def grid_of(effects: HeadEffects, place: tuple[int, int], muted: frozenset[tuple[int, int]]) -> object:
     """The picture."""
-    said = {
-        site: sentences.cell_said(
-            effects.outcome.kind,
-            site,
-            effects.before,
-            float(effects.without[site]),
-            turned=bool(effects.turned[site]),
-        )
-        for site in np.ndindex(*effects.without.shape)
-    }
-    return effect_grid(effects.changes, said, signed=effects.signed, chosen=place, muted=muted, theme=theme())
+    said = {site: cell_said(effects, site) for site in np.ndindex(*effects.without.shape)}
+    return effect_grid(
+        effects.changes,
+        said,
+        signed=effects.signed,
+        in_nats=effects.in_nats,
+        chosen=place,
+        muted=muted,
+        theme=theme(),
+    )
+
+
+def cell_said(effects: HeadEffects, site: tuple[int, int]) -> str:
+    """What is said of one head, plain text."""
+    return sentences.cell_said(
+        effects.outcome.kind,
+        site,
+        effects.number,
+        float(effects.numbers[site]),
+        turned=bool(effects.turned[site]),
+        in_nats=effects.in_nats,
+    )
 
 
 def take_chosen() -> None:
@@ -220,9 +278,7 @@ def show_chosen(selection: Selection, effects: HeadEffects) -> None:
     """The head that is chosen, with the ways to it; and the answer with all that are muted."""
     site, heads = chosen_place(effects), effects.without.shape[1]
     layer, head = site
-    said = sentences.cell_said(
-        effects.outcome.kind, site, effects.before, float(effects.without[site]), turned=bool(effects.turned[site])
-    )
+    said = cell_said(effects, site)
     is_muted = site in muted_heads(selection)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -247,10 +303,14 @@ def show_chosen(selection: Selection, effects: HeadEffects) -> None:
 def say_muted(selection: Selection, muted: Sequence[tuple[int, int]]) -> str:
     """The answer with the heads that are muted, plain text."""
     checkpoint = checkpoint_named(selection.checkpoint)
-    edits = edits_of(selection, checkpoint)
+    edits, baseline = edits_of(selection, checkpoint), selection.of(HeadsSettings).baseline
     names = ", ".join(sentences.head_named(site) for site in muted)
-    if selection.of(HeadsSettings).baseline != BASELINES[0]:
-        names += ", with zero in their place"
+    if baseline != BASELINES[0]:
+        names += (
+            ", with their means in this text in their place" if baseline == "mean" else ", with zero in their place"
+        )
+    if baseline == "mean":
+        edits = replace(edits, muted=frozenset(), averaged=edits.muted)
     said = change_of(checkpoint, trace_of(selection, Edits()), trace_of(selection, edits), typed=bool(selection.target))
     return f"Muted together: {names}. {said}" if said else f"Muted together: {names}."
 
@@ -268,6 +328,16 @@ def show_settings(selection: Selection) -> None:
             format_func=TITLES.__getitem__,
             help=ATTENTION_HELP,
         )
+    if no_prediction(checkpoint_named(selection.checkpoint), trace_of(selection, Edits())) == "":
+        radio(
+            "Effects in",
+            UNITS,
+            selection.of(HeadsSettings).unit,
+            take_unit,
+            key="heads_unit",
+            format_func=UNIT_NAMES.__getitem__,
+            help=UNIT_HELP,
+        )
     radio(
         "In place of a muted head",
         BASELINES,
@@ -284,34 +354,72 @@ def take_attention(name: str) -> None:
     choose(attention=name)
 
 
+def take_unit(name: str) -> None:
+    """Another unit."""
+    choose(unit=name)
+
+
 def take_baseline(name: str) -> None:
     """Something else in the place of a head."""
     choose(baseline=name)
 
 
-def show_curve(effects: HeadEffects, curve: Curve) -> None:
+def show_curve(effects: HeadEffects, curve: Curve, baseline: str) -> None:
     """The answer with more and more heads muted."""
     st.subheader(CURVE_TITLE, anchor=False, help=CURVE_HELP)
     answer = sentences.answer_named(effects.outcome.kind, effects.named).replace("\\", "")
-    titles = ("heads muted, that with the smallest effect first", "probability")
-    key = ("heads curve", curve.counts, curve.values.tobytes(), answer)
+    title = "log-odds" if effects.in_nats else "probability"
+    key = ("heads curve", curve.counts, curve.values.tobytes(), curve.turned.tobytes(), title)
     show_chart(
         key,
-        lambda: line_chart(curve.counts, {answer: curve.values}, titles, theme=theme()),
-        f"The probability of {answer} with more and more heads muted.",
+        lambda: muting_curve(curve.counts, curve.values, curve.turned, title, theme=theme()),
+        f"The {title} of {answer} with more and more heads muted.",
     )
+    if baseline == "reference":
+        st.caption(CURVE_ZERO)
 
 
 def offer_files(selection: Selection, effects: HeadEffects) -> None:
     """The numbers, and the picture to share."""
+    checkpoint, baseline = checkpoint_named(selection.checkpoint), selection.of(HeadsSettings).baseline
+    provenance = provenance_of(selection, checkpoint, Edits())
+    facts = provenance.facts(1) | {
+        "answer": effects.named or effects.outcome.kind,
+        "attention": TITLES[effects.attention],
+        "in place of a muted head": BASELINE_NAMES[baseline],
+    }
     with files():
         name = download_name("heads", "csv", "effects")
-        button("Effect of every head (CSV)", name, effects.table, CSV_HELP)
-    kind = effects.outcome.kind
-    foot = "change of the answer without a head" if effects.signed else "change of the last vectors without a head"
-    drawn = sentences.bars(kind, effects.before, effects.without, effects.in_order())
-    checkpoint = checkpoint_named(selection.checkpoint)
-    share_bars("heads", drawn, foot, provenance_of(selection, checkpoint, Edits()))
+        button("Effect of every head (CSV)", name, partial(effects.table, facts), CSV_HELP)
+        button("As Python", download_name("heads", "py"), script_of(selection, effects), SCRIPT_HELP)
+    what = "the answer" if effects.signed else "the last vectors"
+    foot = f"change of {what} without a head, {BASELINE_NAMES[baseline]} in its place"
+    foot += "; −: the answer needs the head" if effects.signed else ""
+    drawn = sentences.bars(effects.outcome.kind, effects.changes, effects.in_order(), in_nats=effects.in_nats)
+    share_bars("heads", drawn, foot, provenance)
+
+
+def script_of(selection: Selection, effects: HeadEffects) -> Callable[[], str]:
+    """The lines that compute the picture again; they are made when they are asked for, where there is no session."""
+    checkpoint, baseline = checkpoint_named(selection.checkpoint), selection.of(HeadsSettings).baseline
+    every, loads = logit_sum(selection), loaded_from(selection.checkpoint)
+    target = target_with_origin(selection, checkpoint, Edits())
+    provenance, site = provenance_of(selection, checkpoint, Edits()), effects.site((0, 0))
+
+    def script() -> str:
+        return heads_script(
+            loads,
+            provenance,
+            SublayerSite(site.stack, 0, site.attention),
+            effects.without,
+            target=target,
+            baseline=baseline,
+            texts=list(example_passes(checkpoint)) or [selection.text],
+            stream=not effects.signed,
+            total=None if every is None else (every.against, every.total),
+        )
+
+    return script
 
 
 pages.frame("heads")

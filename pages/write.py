@@ -104,8 +104,9 @@ TAKE_SAID = (
 )
 LENS_HELP = (
     "The last norm and the token table turn the stream of the last layer into the model's answer. Here they are "
-    "applied to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers were not trained to "
-    "be read in this way, so they only hint at when the answer takes shape. The last row is the model's own answer."
+    "applied to the embedding and to the stream after every layer: the logit lens (nostalgebraist 2020). Early layers "
+    "were not trained to be read in this way, so they only hint at when the answer takes shape. The last row is the "
+    "model's own answer."
 )
 SCRIPT_HELP = "The few lines of Python that write this text again, token for token, with these settings."
 WRITTEN_BY = "written after the text, token by token"

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from model.measures.head_scores.score_file import read_head_scores
 from model.measures.outcome import outcome_of, outcome_value
 from model.trace import Trace
 from pages.parts.heads import head_effects
+from pages.parts.heads.answer_logit import with_mask
 from tests.pages.test_break import values
 from tests.pages.test_every_page import button, opened
 
@@ -44,6 +47,16 @@ def measured(checkpoint: Checkpoint, trace: Trace, stack: str, kind: str = "self
 
 def text_of(app: AppTest) -> str:
     return "\n".join(part.value for part in (*app.title, *app.markdown)).replace("\\", "").replace("\u00a0", " ")
+
+
+def chart_rows(app: AppTest, field: str) -> list[dict[str, Any]]:
+    """The data of the chart that has this field."""
+    data = []
+    for place, chart in enumerate(app.get("vega_lite_chart")):
+        layers = json.loads(chart.proto.spec)["layer"]
+        inside = [layer["data"]["values"] for layer in layers if "values" in layer.get("data", {})]
+        data += inside or [values(app, place)]
+    return next(rows for rows in data if field in rows[0])
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +109,7 @@ def test_so_many_heads_as_are_said_to_be_enough_keep_the_answer(sentiment):
     app = opened(PAGE, text=TEXT)
     enough = "The head with the largest effect is" if needed == 1 else f"The {needed} heads with the largest effect are"
     assert f"{enough} enough: with all others muted, the answer stays." in text_of(app)
-    curve = [row["value"] for row in values(app, 1)]
+    curve = [row["value"] for row in chart_rows(app, "count")]
     assert len(curve) == 33
     muted = frozenset(HeadSite("encoder", *site) for site in order[:20])
     assert curve[20] == pytest.approx(checkpoint.classify(TEXT, Edits(muted=muted))["positive"], abs=1e-5)
@@ -124,11 +137,39 @@ def test_what_the_chosen_head_adds_directly_is_its_part_of_the_logit():
     part = logit_parts(checkpoint, trace)[Part("self", 4, 6)]
     assert trace.logits is not None
     app = opened(PAGE, checkpoint="stories", text=TEXT, layer="4", head="6")
-    (said,) = [caption.value for caption in app.caption if "directly" in caption.value]
+    (said,) = [caption.value for caption in app.caption if caption.value.startswith("It adds")]
     expected = f"It adds {part:+.2f} directly to the answer's logit, which is {float(trace.logits[-1].max()):.2f}."
     assert said.replace("−", "-").startswith(expected)
     translator = opened(PAGE, checkpoint="translate-en-fr", text=TEXT)  # its encoder's heads have no direct part
-    assert not [caption for caption in translator.caption if "directly" in caption.value]
+    assert not [caption for caption in translator.caption if caption.value.startswith("It adds")]
+
+
+@pytest.mark.parametrize(("address", "total"), [({}, "lead"), ({"summed": "logit"}, "logit")])
+def test_the_waterfall_sums_to_the_lead_of_two_classes_or_to_the_logit(address, total):
+    checkpoint = load_checkpoint("sentiment")
+    logits = checkpoint.trace(TEXT).logits
+    assert logits is not None
+    rows = chart_rows(opened(PAGE, text=TEXT, layer="2", head="5", **address), "row")
+    expected = float(logits.max() - logits.min()) if total == "lead" else float(logits.max())
+    assert rows[-1]["name"] == f"= {total}"
+    assert rows[-1]["to"] == pytest.approx(expected, abs=1e-4)
+    assert sum(row["value"] for row in rows[:-1]) == pytest.approx(expected, abs=1e-4)
+    assert [row["name"] for row in rows if row["layer"] == 2] == [f"layer 3, head {head + 1}" for head in range(8)]
+
+
+@pytest.mark.parametrize("name", ["sentiment", "stories", "translate-en-fr"])
+def test_the_last_row_of_the_lens_is_the_models_own_answer_and_the_first_is_of_the_embedding(name):
+    trace = load_checkpoint(name).trace(TEXT)
+    assert trace.logits is not None
+    cells = {
+        (row["after"], row["column"]): row for row in chart_rows(opened(PAGE, checkpoint=name, text=TEXT), "after")
+    }
+    depth, columns = len(trace.output_stack.blocks), len(trace.output_stack.ids) + (name == "sentiment")
+    assert {after for after, _ in cells} == {"embedding", *map(str, range(1, depth + 1))}
+    assert len(cells) == (depth + 1) * columns
+    own = trace.logits.double().softmax(dim=-1).max(dim=-1).values.reshape(-1).tolist()
+    shown = [cells[str(depth), column]["probability"] for column in range(columns)]
+    assert shown[: len(own)] == pytest.approx(own, abs=1e-5)
 
 
 def test_the_means_of_the_examples_are_another_baseline():
@@ -155,10 +196,16 @@ def test_the_file_has_every_head_with_all_digits(sentiment):
         before=0.9,
         without=sentiment + 0.9,
         turned=np.zeros(sentiment.shape, bool),
+        odds_before=2.0,
+        odds_without=sentiment + 2.0,
+        unit="points",
         layers_left=0,
     )
-    rows = list(csv.DictReader(io.StringIO(effects.table())))
+    skip, fact, *lines = effects.table({"text": TEXT}).splitlines(keepends=True)
+    assert (skip, fact) == ("# read: pandas.read_csv(file, skiprows=2)\n", f"# text: {TEXT}\n")
+    rows = list(csv.DictReader(io.StringIO("".join(lines))))
     assert len(rows) == 32
+    assert float(rows[9]["log-odds without it"]) == (sentiment + 2.0)[1, 1]
     assert float(rows[9]["probability without it"]) == (sentiment + 0.9)[1, 1]
     assert (rows[9]["layer"], rows[9]["head"], rows[9]["another answer is likelier"]) == ("2", "2", "0")
 
@@ -169,9 +216,40 @@ def test_heads_are_enough_by_the_most_that_can_be_muted_though_the_answer_was_an
     assert head_effects.Curve(counts=counts, values=np.zeros(5), turned=np.ones(5, bool)).kept() == 0
 
 
-def test_with_a_mean_in_place_of_a_head_the_page_says_that_the_others_are_muted_with_zero():
+def test_heads_muted_together_are_replaced_as_the_page_says():
     app = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="mean")
-    assert "Muted together: head 6 of layer 3, with zero in their place." in text_of(app)
+    assert "Muted together: head 6 of layer 3, with their means in this text in their place." in text_of(app)
+    mean = Edits(averaged=frozenset([HeadSite("encoder", 2, 5)]))
+    assert f"→ {100 * load_checkpoint('sentiment').classify(TEXT, mean)['positive']:.1f} %" in text_of(app)
+    reference = opened(PAGE, text=TEXT, layer="2", head="5", muted="2.5", baseline="reference")
+    assert "Muted together: head 6 of layer 3, with zero in their place." in text_of(reference)
+
+
+def test_in_nats_every_cell_is_the_change_of_the_log_odds():
+    checkpoint, shown = load_checkpoint("sentiment"), numbers(opened(PAGE, text=TEXT, unit="nats"))
+
+    def odds(edits: Edits) -> float:
+        logits = checkpoint.trace(TEXT, edits=edits).logits
+        assert logits is not None
+        return float(logits[1] - logits[0])
+
+    for site in ((0, 3), (2, 5), (3, 0)):
+        muted = Edits(muted=frozenset([HeadSite("encoder", *site)]))
+        assert shown[site] == pytest.approx(odds(muted) - odds(Edits()), abs=1e-4)
+
+
+def test_the_runner_up_is_named_with_how_far_it_is_behind():
+    trace = load_checkpoint("stories").trace(TEXT)
+    assert trace.logits is not None
+    (first, second), _ = trace.logits[-1].double().topk(2)
+    share = 100 * float(trace.logits[-1].double().softmax(dim=-1).topk(2).values[1])
+    said = text_of(opened(PAGE, checkpoint="stories", text=TEXT))
+    assert f"with {share:.1f} %, {float(first - second):.2f} behind it in the logits." in said
+
+
+def test_a_mask_goes_in_the_place_of_the_last_word():
+    assert with_mask("The film was good.", "[MASK]") == "The film was [MASK]."
+    assert with_mask("...", "[MASK]") == "..."
 
 
 def test_the_chosen_head_is_said_to_be_what_the_file_of_scores_says():

@@ -16,6 +16,10 @@ from viz.tokens import counted, decimal
 CHOSEN = "chosen"
 ROW, AROUND = 34, 44  # pixels
 FLOOR = 0.05  # effects below this never get the deepest colour: where all are small, the picture is pale
+FLOOR_NATS = 0.2
+LEGEND = 60  # pixels of the legend below the cells
+NEEDS = "orange: needed · blue: works against the answer"
+MOVEMENT = "movement of the last vectors without the head, %"
 MOST_SAID = 13  # heads of a layer whose numbers have room in their cells
 
 
@@ -26,18 +30,26 @@ def effect_grid(
     signed: bool,
     chosen: tuple[int, int] | None = None,
     muted: Set[tuple[int, int]] = frozenset(),
+    in_nats: bool = False,
+    called: str = MOVEMENT,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
     """A cell for every head, coloured by its effect on a scale that ends at the largest of all, or at ``FLOOR``.
 
     effects: NaN where it is not measured yet. said: what a cell says in words. signed: whether 0 is the middle of the
     scale, else its beginning. chosen: the head that is marked at first; the selection parameter is "chosen", with the
-    fields layer and head from 0. muted: marked with a cross. ValueError where words and numbers do not fit together.
+    fields layer and head from 0. muted: marked with a cross. in_nats: effects are of log-odds. called: what the numbers
+    are, where 0 is the beginning of the scale. ValueError where words and numbers do not fit together.
     """
     if set(said) != set(np.ndindex(*effects.shape)):
         raise ValueError(f"words for {len(said)} heads, numbers of shape {effects.shape}")
-    most = float(np.nanmax(np.abs(effects), initial=FLOOR))
-    rows = [row_of(site, effects[site], most, said[site], signed, site in muted, theme) for site in sorted(said)]
+    most = float(np.nanmax(np.abs(effects), initial=FLOOR_NATS if in_nats else FLOOR))
+    form = "+.2f" if in_nats else "+.1f" if signed else ".1f"
+    rows = [
+        row_of(site, effects[site], most, said[site], signed, theme)
+        | {"text": cell_text(float(effects[site]), form, in_nats=in_nats, muted=site in muted)}
+        for site in sorted(said)
+    ]
     first = [{"layer": chosen[0], "head": chosen[1]}] if chosen else []
     pick = alt.selection_point(
         name=CHOSEN, fields=["layer", "head"], toggle="false", empty=False, value=first or alt.Undefined
@@ -57,28 +69,61 @@ def effect_grid(
     )
     # Drawn last: no neighbour hides a side of it.
     ring = base.transform_filter(pick).mark_rect(fillOpacity=0, stroke=theme.text, strokeWidth=3, aria=False)
-    shown = [cells.add_params(pick), *([numbers] if heads <= MOST_SAID or muted else []), ring]
-    drawn = alt.LayerChart(layer=shown).properties(width="container", height=AROUND + ROW * layers)
-    return with_page_style(drawn, theme, framed=False)
+    shown = [
+        cells.add_params(pick),
+        *([numbers] if heads <= MOST_SAID or muted else []),
+        ring,
+        legend(base, most, titles(in_nats=in_nats) if signed else [called], in_nats=in_nats, theme=theme),
+    ]
+    drawn = alt.LayerChart(layer=shown).properties(width="container", height=AROUND + LEGEND + ROW * layers)
+    return with_page_style(drawn.resolve_scale(color="independent"), theme, framed=False)
 
 
-def row_of(
-    site: tuple[int, int], effect: float, most: float, said: str, signed: bool, muted: bool, theme: Theme
-) -> dict[str, Any]:
+def titles(*, in_nats: bool) -> list[str]:
+    """What effects are that have a direction."""
+    return ["change without the head, nats" if in_nats else "change without the head, points", NEEDS]
+
+
+def legend(base: alt.Chart, most: float, title: list[str], *, in_nats: bool, theme: Theme) -> alt.Chart:
+    """What the colours mean, below the cells; its marks are not seen. Of two lines: 0 is the middle of the scale."""
+    stops = difference_scale(theme) if len(title) > 1 else colour_scale(theme.weights)
+    unit = 1 if in_nats else 100
+    scale = alt.Scale(domain=[unit * most * stop for stop, _ in stops], range=[colour for _, colour in stops])
+    drawn = alt.Legend(
+        orient="bottom",
+        direction="horizontal",
+        title=title,
+        titleLimit=600,
+        titleOrient="top",
+        gradientLength=240,
+        gradientThickness=8,
+        tickCount=5,
+    )
+    return base.mark_point(opacity=0, size=0, aria=False, tooltip=None).encode(
+        color=alt.Color("scaled:Q", scale=scale, legend=drawn)
+    )
+
+
+def cell_text(effect: float, form: str, *, in_nats: bool, muted: bool) -> str:
+    """What stands in a cell."""
+    text = decimal(effect if in_nats else 100 * effect, form)
+    text = text.lstrip("+−") if not float(text.replace("−", "-")) else text
+    return ("" if not np.isfinite(effect) else text) + (" ×" if muted else "")
+
+
+def row_of(site: tuple[int, int], effect: float, most: float, said: str, signed: bool, theme: Theme) -> dict[str, Any]:
     """One head: its names, its colour, and what stands in its cell."""
     known = bool(np.isfinite(effect))
     stops = difference_scale(theme) if signed else colour_scale(theme.weights)
     colour = colour_at(stops, effect / most) if known else theme.grid
-    text = decimal(100 * effect, "+.1f" if signed else ".1f")
-    text = "0.0" if text in ("+0.0", "−0.0") else text
     return {
         "layer": site[0],
         "head": site[1],
         "layer name": counted(site[0]),
         "head name": counted(site[1]),
         "effect": float(effect) if known else None,
+        "scaled": 0.0,
         "said": said,
         "colour": colour,
         "ink": ink_on(theme, colour),
-        "text": ("" if not known else text) + (" ×" if muted else ""),
     }

@@ -10,6 +10,8 @@ from viz.tokens import counted, decimal, markdown_text, percent
 
 SHOWN = 0.001  # the smallest change that a rounded number shows
 LEAST = 0.01  # a change of probability, or of the last vectors, that somebody would see
+OUTPUT_TOKENS = "the tokens of the model’s own output"
+LEAST_NATS = 0.1  # the same of log-odds
 ANSWERS = {
     "label": "the verdict “{}”",
     "next": "the next token “{}”",
@@ -30,46 +32,72 @@ def answer_named(kind: str, name: str) -> str:
     return ANSWERS[kind].format(markdown_text(name))
 
 
+def odds_named(kind: str, name: str) -> str:
+    """The log-odds of what the answer is, Markdown."""
+    return (
+        f"the mean log-odds of {OUTPUT_TOKENS}" if kind == "output" else f"the log-odds of {answer_named(kind, name)}"
+    )
+
+
 def points(change: float) -> str:
     """ "−22.9 points": a change of probability."""
     return f"{decimal(100 * change, '+.1f')} points"
 
 
-def goes(kind: str, before: float, after: float) -> str:
-    """ "goes from 93.9 % to 71.0 %"."""
+def nats(change: float) -> str:
+    """ "−1.73 nats": a change of log-odds."""
+    return f"{decimal(change, '+.2f')} nats"
+
+
+def goes(kind: str, before: float, after: float, *, in_nats: bool = False) -> str:
+    """ "goes from 93.9 % to 71.0 %"; log-odds "go from 2.74 to 1.01"."""
+    if in_nats:
+        return f"go from {decimal(before, '.2f')} to {decimal(after, '.2f')}"
     if kind == "stream":
         return f"move by {percent(after, 1)} of their length"
     return f"goes from {percent(before, 1)} to {percent(after, 1)}"
 
 
-def title(kind: str, name: str, before: float, site: tuple[int, int], after: float, *, turned: bool) -> str:
-    """What the head that matters most does, Markdown."""
+def title(
+    kind: str,
+    name: str,
+    before: float,
+    site: tuple[int, int],
+    after: float,
+    *,
+    turned: bool,
+    in_nats: bool = False,
+) -> str:
+    """What the head that matters most does, Markdown. before, after: probabilities, or log-odds ``in_nats``."""
     change = after if kind == "stream" else after - before
-    if abs(change) < LEAST and not turned:
+    if abs(change) < (LEAST_NATS if in_nats else LEAST) and not turned:
         return "No single head changes this answer."
     other = ", and another is likelier" if turned and kind in ("label", "next", "masked") else ""
-    return f"Without {head_named(site)}, {answer_named(kind, name)} {goes(kind, before, after)}{other}."
+    answer = odds_named(kind, name) if in_nats else answer_named(kind, name)
+    return f"Without {head_named(site)}, {answer} {goes(kind, before, after, in_nats=in_nats)}{other}."
 
 
-def sentence(kind: str, name: str, changes: Changes, needed: int | None) -> str:
+def sentence(kind: str, name: str, changes: Changes, needed: int | None, *, in_nats: bool = False) -> str:
     """How that compares with the other heads, Markdown.
 
     needed: how many heads keep the answer, all others muted; None where that is not known, or nothing could change.
     """
     sizes = np.abs(changes)
-    large = int((sizes >= LEAST).sum())
+    large = int((sizes >= (LEAST_NATS if in_nats else LEAST)).sum())
     most, median = float(sizes.max()), float(np.median(sizes))
     if large == 0:
         answer = answer_named(kind, name)
-        size = size_said(kind, most) if most >= SHOWN else f"as much as {size_said(kind, SHOWN)}"
+        size = size_said(kind, most, in_nats) if most >= SHOWN else f"as much as {size_said(kind, SHOWN)}"
         more = "more than " if most >= SHOWN else ""
         parts = [f"Muted alone, none of the {sizes.size} heads changes {answer} by {more}{size}."]
     else:
         heads = "1 head changes" if large == 1 else f"{large} heads change"
-        threshold = "1 %" if kind == "stream" else "1 point"
+        threshold = f"{LEAST_NATS} nats" if in_nats else "1 %" if kind == "stream" else "1 point"
+        it = "the last vectors" if kind == "stream" else "it"
+        them = "them" if kind == "stream" else "it"
         parts = [
-            f"Of {sizes.size} heads, muted one at a time, {heads} it by {threshold} or more; the median head changes "
-            f"it by {size_said(kind, median)}."
+            f"Of {sizes.size} heads, muted one at a time, {heads} {it} by {threshold} or more; the median head changes "
+            f"{them} by {size_said(kind, median, in_nats)}."
         ]
     if needed is not None:
         enough = (
@@ -84,12 +112,24 @@ def sentence(kind: str, name: str, changes: Changes, needed: int | None) -> str:
     return " ".join(parts)
 
 
-def size_said(kind: str, size: float) -> str:
-    """ "22.9 points", or of the last vectors "12 %"."""
+def runner_up_said(name: str, other: str, probability: float, margin: float) -> str:
+    """What the answer is ahead of, Markdown. margin: of their logits."""
+    return (
+        f"The runner-up of “{markdown_text(name)}” is “{markdown_text(other)}” with {percent(probability, 1)}, "
+        f"{decimal(margin, '.2f')} behind it in the logits."
+    )
+
+
+def size_said(kind: str, size: float, in_nats: bool = False) -> str:
+    """ "22.9 points", "1.73 nats", or of the last vectors "12 %"."""
+    if in_nats:
+        return f"{size:.2f} nats"
     return percent(size, 1) if kind == "stream" else f"{100 * size:.1f} points"
 
 
-def cell_said(kind: str, site: tuple[int, int], before: float, after: float, *, turned: bool) -> str:
+def cell_said(
+    kind: str, site: tuple[int, int], before: float, after: float, *, turned: bool, in_nats: bool = False
+) -> str:
     """What a cell of the picture says, plain text."""
     name = f"layer {counted(site[0])}, head {counted(site[1])}"
     if not np.isfinite(after):
@@ -97,27 +137,33 @@ def cell_said(kind: str, site: tuple[int, int], before: float, after: float, *, 
     if kind == "stream":
         return f"{name}: without it, the last vectors move by {percent(after, 2)} of their length"
     other = "; another answer is likelier" if turned else ""
+    if in_nats:
+        odds = f"{decimal(before, '.2f')} → {decimal(after, '.2f')}"
+        return f"{name}: log-odds {odds} without it, {nats(after - before)}{other}"
     return f"{name}: {percent(before, 2)} → {percent(after, 2)} without it, {points(after - before)}{other}"
 
 
-def direct(part: float, logit: float) -> str:
-    """ "It adds +0.42 of the answer's logit, 3.10, directly; …": plain text."""
+def direct(part: float, total: float, other: str | None = None) -> str:
+    """ "It adds +0.42 directly to the answer's logit, which is 3.10. …", Markdown. other: the runner-up of a lead."""
+    what = "logit" if other is None else f"lead over “{markdown_text(other)}”"
     return (
-        f"It adds {decimal(part, '+.2f')} directly to the answer's logit, which is {decimal(logit, '.2f')}. What else "
+        f"It adds {decimal(part, '+.2f')} directly to the answer's {what}, which is {decimal(total, '.2f')}. What else "
         "changes without it comes by way of later layers."
     )
 
 
-def bars(kind: str, before: float, without: Changes, order: Sequence[tuple[int, int]], most: int = 6) -> list[Bar]:
-    """The heads with the largest effect, the largest first."""
-    changes = without if kind == "stream" else without - before
+def bars(
+    kind: str, changes: Changes, order: Sequence[tuple[int, int]], most: int = 6, *, in_nats: bool = False
+) -> list[Bar]:
+    """The heads with the largest effect, the largest first, with their signs."""
+    said = nats if in_nats else points
     chosen = list(reversed(order))[:most]
     longest = max((abs(float(changes[site])) for site in chosen), default=0.0) or 1.0
     return [
         Bar(
             name=f"layer {counted(site[0])}, head {counted(site[1])}",
             length=abs(float(changes[site])) / longest,
-            label=percent(float(changes[site]), 1) if kind == "stream" else points(float(changes[site])),
+            label=percent(float(changes[site]), 1) if kind == "stream" else said(float(changes[site])),
         )
         for site in chosen
     ]

@@ -94,15 +94,20 @@ def cumulative_ablation(
     heads: Sequence[HeadSite],
     counts: Sequence[int] | None = None,
     *,
+    baseline: str = "zero",
     edits: Edits = NO_EDITS,
 ) -> Said:
     """The answer with the first so many of these heads muted; ``counts`` None: with none, one, two … and all of them.
 
-    trace: of this checkpoint, with ``edits``.
+    baseline: "zero" or "mean", what stands in the place of each, the mean being that of the pass with the others muted.
+    trace: of this checkpoint, with ``edits``. ValueError for another baseline.
     """
+    if baseline not in ("zero", "mean"):
+        raise ValueError(f"baseline: found {baseline!r}, wanted 'zero' or 'mean'")
+    field = "muted" if baseline == "zero" else "averaged"
     model, outcome = checkpoint.model, outcome_of(checkpoint, trace)
     counts = range(len(heads) + 1) if counts is None else counts
-    muted = [replace(edits, muted=edits.muted | frozenset(heads[:count])) for count in counts]
+    muted = [replace(edits, **{field: getattr(edits, field) | frozenset(heads[:count])}) for count in counts]
     source, parts, rows = trace.text_stack, [], rows_at_once(model, trace)
     for start in range(0, len(muted), rows):
         batch = muted[start : start + rows]

@@ -21,14 +21,16 @@ class Said:
     """What passes say of the answers of an outcome; of several answers, which stand one after the other in a text:
 
     probability: the mean of their probabilities. logit: the mean of their logits. log_probability: the sum of the
-    natural logarithms of their probabilities, that of the whole text. turned: whether another answer is the most
-    probable; of several, whether any is. The numbers are NaN where the outcome is a "stream"; else distance is NaN: by
-    how much the last stream differs from the outcome's own, as a share of its length.
+    natural logarithms of their probabilities, that of the whole text. log_odds: the mean of log(p / (1 − p)), in nats:
+    the lead over all other answers together. turned: whether another answer is the most probable; of several, whether
+    any is. The numbers are NaN where the outcome is a "stream"; else distance is NaN: by how much the last stream
+    differs from the outcome's own, as a share of its length.
     """
 
     probability: Numbers
     logit: Numbers
     log_probability: Numbers
+    log_odds: Numbers
     turned: Bool[np.ndarray, "*passes"]
     distance: Numbers
 
@@ -51,16 +53,18 @@ def said_of(model: Transformer, outcome: Outcome, before: Trace, final: Float[Te
         own = before.output_stack.final
         distances = [stream_distances([own], [state])[0] for state in final.float().cpu()]
         never = np.zeros(len(final), bool)
-        numbers = {"probability": unknown, "logit": unknown, "log_probability": unknown}
+        numbers = {"probability": unknown, "logit": unknown, "log_probability": unknown, "log_odds": unknown}
         return Said(**numbers, turned=never, distance=np.array(distances))
     logits = answer_logits(model, outcome, final).double().cpu()
     answers = torch.tensor(outcome.answers)[None, :, None].expand(len(final), -1, 1)
     chosen = logits.gather(-1, answers)[..., 0]
+    others = logits.scatter(-1, answers, -torch.inf).logsumexp(dim=-1)
     logarithms = logits.log_softmax(dim=-1).gather(-1, answers)[..., 0]
     return Said(
         probability=logarithms.exp().mean(dim=-1).numpy(),
         logit=chosen.mean(dim=-1).numpy(),
         log_probability=logarithms.sum(dim=-1).numpy(),
+        log_odds=(chosen - others).mean(dim=-1).numpy(),
         turned=(logits.argmax(dim=-1) != answers[..., 0]).any(dim=-1).numpy(),
         distance=unknown,
     )

@@ -141,6 +141,12 @@ def undivided(norm: nn.Module, vectors: Float[Tensor, "*row width"]) -> Float[Te
     return centred(norm, vectors) * norm.weight.detach().double().cpu()
 
 
+def undivided_back(norm: nn.Module, rows: Float[Tensor, "*row width"]) -> Float[Tensor, "*row width"]:
+    """The rows that read a stream before ``undivided`` as the given ones do after it: its transpose."""
+    assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
+    return centred(norm, rows * norm.weight.detach().double().cpu())
+
+
 def centred(norm: nn.Module, vectors: Float[Tensor, "*row width"]) -> Float[Tensor, "*row width"]:
     """Without their mean, where the norm takes that off."""
     return vectors - vectors.mean(dim=-1, keepdim=True) if isinstance(norm, nn.LayerNorm) else vectors

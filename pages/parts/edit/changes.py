@@ -35,6 +35,7 @@ HEADS_HELP = (
     "its weights."
 )
 INSIDE_HELP = "Shows every step of the computation of this head, without the edit."
+SCALE = "attention that moves to other tokens, %"
 
 
 def show_changes(selection: Selection, run: EditedPass) -> None:
@@ -108,7 +109,8 @@ def draw_heads(run: EditedPass, moved: Float[np.ndarray, "layer head"], chosen: 
     said = {site: sentences.moved_said(site, float(moved[site])) for site in np.ndindex(*moved.shape)}
     key = ("moved heads", moved.tobytes(), moved.shape, chosen)
     spec = chart_spec(
-        (key, theme().background), lambda: effect_grid(moved, said, signed=False, chosen=chosen, theme=theme())
+        (key, theme().background),
+        lambda: effect_grid(moved, said, signed=False, chosen=chosen, called=SCALE, theme=theme()),
     )
     alt = f"How much of its attention each of {moved.shape[0]} × {moved.shape[1]} heads moved."
     st.vega_lite_chart(spec, theme=None, on_select=take_head, selection_mode=[CHOSEN], key="moved_grid", alt=alt)

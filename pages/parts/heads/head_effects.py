@@ -3,8 +3,9 @@
 import csv
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from io import StringIO
+from io import SEEK_END, StringIO
 
 import numpy as np
 import streamlit as st
@@ -19,9 +20,7 @@ from model.measures.causes.ablation import (
     said_before,
 )
 from model.measures.causes.answers import Said
-from model.measures.causes.contributions import logit_parts
 from model.measures.causes.resumed_pass import attention_sites
-from model.measures.causes.stream_parts import Part
 from model.measures.outcome import Outcome, outcome_of
 from model.trace import Trace
 from pages.parts.ablations.part_effects import name_of
@@ -31,6 +30,7 @@ from pages.parts.lru_cache import LRUCache
 from pages.parts.passes import trace_key, trace_of
 from pages.parts.shared_cache import checkpoint_key, checkpoint_named
 from pages.parts.state.selection import Selection
+from viz.export.provenance import fact_lines
 from viz.tokens import counted
 
 NO = Edits()
@@ -49,7 +49,8 @@ SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross"
 class HeadEffects:
     """The heads of one attention. named: the answer in words. Of what is not measured yet a number is NaN.
 
-    probability, or distance where the model predicts nothing: without each head. before: with all.
+    probability, or distance where the model predicts nothing: without each head. before: with all. odds: the same of
+    the log-odds. unit: that of ``changes``, "points" of probability or "nats" of log-odds.
     """
 
     attention: str
@@ -58,6 +59,9 @@ class HeadEffects:
     before: float
     without: Float[np.ndarray, "layer head"]
     turned: Bool[np.ndarray, "layer head"]
+    odds_before: float
+    odds_without: Float[np.ndarray, "layer head"]
+    unit: str
     layers_left: int
 
     @property
@@ -68,7 +72,22 @@ class HeadEffects:
     @property
     def changes(self) -> Float[np.ndarray, "layer head"]:
         """By how much the answer changes without each head."""
-        return self.without - self.before if self.signed else self.without
+        return self.numbers - self.number if self.signed else self.numbers
+
+    @property
+    def in_nats(self) -> bool:
+        """Whether log-odds are compared."""
+        return self.signed and self.unit == "nats"
+
+    @property
+    def number(self) -> float:
+        """What is said of the answer with all heads, in the unit."""
+        return self.odds_before if self.in_nats else self.before
+
+    @property
+    def numbers(self) -> Float[np.ndarray, "layer head"]:
+        """The same without each head."""
+        return self.odds_without if self.in_nats else self.without
 
     def most(self) -> tuple[int, int]:
         """The head without which the answer changes most."""
@@ -86,15 +105,19 @@ class HeadEffects:
         stack, kind = SITES[self.attention]
         return HeadSite(stack, *place, kind)
 
-    def table(self) -> str:
-        """A line for each head, as CSV; layers and heads count from 1."""
-        written = StringIO()
+    def table(self, facts: Mapping[str, str]) -> str:
+        """A line for each head, as CSV; layers and heads count from 1. facts: lines before the header."""
+        written = StringIO("".join(fact_lines(facts)))
+        written.seek(0, SEEK_END)
         table = csv.writer(written, lineterminator="\n")
         number = "probability" if self.signed else "distance"
-        table.writerow(["layer", "head", f"{number} with it", f"{number} without it", "another answer is likelier"])
+        odds = ["log-odds with it", "log-odds without it"] if self.signed else []
+        names = [f"{number} with it", f"{number} without it", *odds, "another answer is likelier"]
+        table.writerow(["layer", "head", *names])
         for (layer, head), value in np.ndenumerate(self.without):
-            turned = int(self.turned[layer, head])
-            table.writerow([counted(layer), counted(head), repr(self.before), repr(float(value)), turned])
+            odds = [repr(self.odds_before), repr(float(self.odds_without[layer, head]))] if self.signed else []
+            numbers = [repr(self.before), repr(float(value)), *odds, int(self.turned[layer, head])]
+            table.writerow([counted(layer), counted(head), *numbers])
         return written.getvalue()
 
 
@@ -123,12 +146,6 @@ def means_cache() -> LRUCache:
     return LRUCache(MEANS_BYTES)
 
 
-@st.cache_resource(show_spinner=False)
-def parts_cache() -> LRUCache:
-    """The parts of logits, of all visitors."""
-    return LRUCache(CACHE_BYTES)
-
-
 def head_effects(selection: Selection) -> HeadEffects:
     """The heads of the attention that is looked at: those that are known, and as many more as take half a second."""
     checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
@@ -150,6 +167,9 @@ def head_effects(selection: Selection) -> HeadEffects:
         named=name_of(checkpoint, outcome),
         before=float(before.probability if signed else before.distance),
         without=np.stack([unknown if one is None else one.probability if signed else one.distance for one in said]),
+        odds_before=float(before.log_odds),
+        odds_without=np.stack([unknown if one is None else one.log_odds for one in said]),
+        unit=selection.of(HeadsSettings).unit,
         turned=np.stack([np.zeros(heads, bool) if one is None else one.turned for one in said]),
         layers_left=sum(one is None for one in said),
     )
@@ -173,21 +193,19 @@ def example_means(checkpoint: Checkpoint, trace: Trace) -> MeanContexts:
     size = 12 * config.layers * config.width  # three attentions at most, of four bytes a number
 
     def measure() -> MeanContexts:
-        return mean_contexts(checkpoint, passes(checkpoint, trace))
+        return mean_contexts(checkpoint, list(example_passes(checkpoint).values()) or [trace])
 
     means: MeanContexts = means_cache().get(checkpoint_key(checkpoint.name), measure, lambda _: size)
     return means
 
 
-def passes(checkpoint: Checkpoint, trace: Trace) -> list[Trace]:
-    """Those of the examples."""
-    traces = []
+def example_passes(checkpoint: Checkpoint) -> dict[str, Trace]:
+    """Those of the examples that the checkpoint can read, by their texts."""
+    traces = {}
     for text in examples_for(checkpoint.name)[:MOST_EXAMPLES]:
-        try:
-            traces.append(checkpoint.trace(text))
-        except InputError:
-            continue
-    return traces or [trace]
+        with suppress(InputError):
+            traces[text] = checkpoint.trace(text)
+    return traces
 
 
 def curve_of(selection: Selection, effects: HeadEffects) -> Curve:
@@ -195,29 +213,20 @@ def curve_of(selection: Selection, effects: HeadEffects) -> Curve:
     checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
     heads = [effects.site(place) for place in effects.in_order()]
     counts = counts_of(len(heads))
-    key = ("heads muted", trace_key(selection, NO), tuple(heads))
+    baseline = curve_baseline(selection)
+    key = ("heads muted", trace_key(selection, NO), tuple(heads), baseline)
     said: Said = effects_cache().get(
-        key, lambda: cumulative_ablation(checkpoint, trace, heads, counts), lambda _: SAID_BYTES + 100 * len(heads)
+        key,
+        lambda: cumulative_ablation(checkpoint, trace, heads, counts, baseline=baseline),
+        lambda _: SAID_BYTES + 100 * len(heads),
     )
-    return Curve(counts=tuple(counts), values=said.probability if effects.signed else said.distance, turned=said.turned)
+    values = said.log_odds if effects.in_nats else said.probability if effects.signed else said.distance
+    return Curve(counts=tuple(counts), values=values, turned=said.turned)
 
 
-def direct_part(selection: Selection, attention: str, place: tuple[int, int]) -> tuple[float, float] | None:
-    """What a head adds directly to the answer's logit, and that logit; None where there is no such sum."""
-    checkpoint, trace = checkpoint_named(selection.checkpoint), trace_of(selection, NO)
-    stack, kind = SITES[attention]
-    if (stack == "encoder") != (trace.decoder is None):
-        return None
-
-    def measure() -> Mapping[Part, float]:
-        try:
-            return logit_parts(checkpoint, trace)
-        except ValueError:
-            return {}
-
-    key = ("logit parts", trace_key(selection, NO))
-    parts: Mapping[Part, float] = parts_cache().get(key, measure, lambda parts: SAID_BYTES + 200 * len(parts))
-    return (parts[Part(kind, *place)], sum(parts.values())) if parts else None
+def curve_baseline(selection: Selection) -> str:
+    """What stands in the place of several heads: no edit puts there what a head gives in other texts."""
+    return "mean" if selection.of(HeadsSettings).baseline == "mean" else "zero"
 
 
 def counts_of(heads: int) -> Sequence[int]:

@@ -34,7 +34,7 @@ def test_a_head_is_pressed_muted_and_looked_at_elsewhere(browser, address, size)
         expect(
             main.get_by_text(f"Muted together: head 5 of layer 3. positive 93.9\u00a0% → {expected:.1f}\u00a0%")
         ).to_be_visible()
-        expect(page.locator('svg path[aria-label^="layer 3, head 5:"]')).to_be_visible()
+        expect(page.locator('svg path[aria-label^="layer 3, head 5:"]').first).to_be_visible()
         idle(page)
         assert serious(page) == []
         main.get_by_role("button", name="Unmute it").click()
@@ -45,7 +45,7 @@ def test_a_head_is_pressed_muted_and_looked_at_elsewhere(browser, address, size)
         no_complaint(page)
         page.go_back()
         has_page(page, PAGE)
-        expect(main.get_by_text("layer 3, head 5", exact=True)).to_be_visible()
+        expect(main.locator("strong").get_by_text("layer 3, head 5", exact=True)).to_be_visible()
         no_complaint(page)
 
 
@@ -64,4 +64,23 @@ def test_another_attention_and_what_replaces_a_head_stand_in_the_address(browser
         no_complaint(page)
         go_to(page, "Explore")
         go_to(page, PAGE)
+        no_complaint(page)
+
+
+def test_an_attention_of_the_waterfall_is_pressed_and_its_heads_stand_apart(browser, address):
+    with visitor(browser) as page:
+        open_page(page, address, PAGE, text=TEXT)
+        bar = page.locator('svg path[aria-label^="layer 3, attention:"]')
+        bar.scroll_into_view_if_needed()
+        box = bar.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_url(re.compile("layer=2"))
+        expect(page.locator('svg path[aria-label^="layer 3, head 8:"]')).to_have_count(2)  # in the grid, and here
+        expect(page.locator('svg path[aria-label*="after the embedding"]').first).to_be_visible()
+        page.get_by_test_id("stMain").get_by_text("nats of log-odds", exact=True).click()
+        page.wait_for_url("**unit=nats**")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("the log-odds of the verdict")
+        idle(page)
+        assert serious(page) == []
         no_complaint(page)

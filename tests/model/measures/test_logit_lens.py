@@ -9,9 +9,16 @@ from torch.nn import functional as F
 
 from model import available_checkpoints, load_checkpoint
 from model.decoding.steps import sampler
-from model.measures.logit_lens import layer_predictions, lens_logits, ranks, token_probabilities
+from model.measures.logit_lens import (
+    has_lens,
+    layer_predictions,
+    lens_logits,
+    lens_picture,
+    ranks,
+    token_probabilities,
+)
 from tests import tiny
-from tests.folders import make_folders
+from tests.folders import KINDS, make_folders
 
 TEXT = "the dog bit the man . a cat saw"
 
@@ -22,21 +29,30 @@ def test_the_last_layer_of_the_lens_says_what_the_model_says(order, position):
     checkpoint = tiny.checkpoint("decoder", norm_order=order)
     trace = checkpoint.trace(TEXT)
     logits = lens_logits(checkpoint.model, trace.decoder, position)
-    assert logits.shape == (2, 80)
+    assert logits.shape == (3, 80)
     assert torch.allclose(logits[-1], trace.logits[position], atol=1e-6)
     assert not torch.allclose(logits[0], logits[1], atol=1e-2)
 
 
-def test_a_layer_of_the_lens_is_the_last_norm_and_the_token_table_by_hand():
-    checkpoint = tiny.checkpoint("decoder", norm_order="pre")
-    stack = checkpoint.trace(TEXT).decoder
+def by_hand(checkpoint: Any, stream: torch.Tensor) -> torch.Tensor:
+    """The last norm and the token table, in float64."""
     weights = checkpoint.model.state_dict()
-    stream = stack.blocks[0].stream_out[-1].double()
-    centred = stream - stream.mean()
+    centred = stream.double() - stream.double().mean()
     normed = centred / (centred.square().mean() + checkpoint.config.norm_epsilon).sqrt()
     normed = normed * weights["decoder.norm.weight"].double() + weights["decoder.norm.bias"].double()
-    by_hand = weights["embedding.weight"].double() @ normed
-    assert torch.allclose(lens_logits(checkpoint.model, stack)[0].double(), by_hand, atol=1e-5)
+    return weights["embedding.weight"].double() @ normed
+
+
+def test_a_depth_of_the_lens_is_the_last_norm_and_the_token_table_by_hand():
+    checkpoint = tiny.checkpoint("decoder", norm_order="pre")
+    stack, weights = checkpoint.trace(TEXT).decoder, checkpoint.model.state_dict()
+    logits = lens_logits(checkpoint.model, stack)
+    assert torch.allclose(logits[1].double(), by_hand(checkpoint, stack.blocks[0].stream_out[-1]), atol=1e-5)
+    position = torch.arange(16)
+    angle = (len(stack.ids) - 1) / 10000 ** ((position - position % 2) / 16)
+    sinusoid = torch.where(position % 2 == 0, angle.sin(), angle.cos())
+    embedding = weights["embedding.weight"][stack.ids[-1]] * 16**0.5 + sinusoid
+    assert torch.allclose(logits[0].double(), by_hand(checkpoint, embedding), atol=1e-4)
 
 
 def test_the_lens_of_every_family_of_decoders_ends_with_the_models_own_logits(folders):
@@ -44,6 +60,47 @@ def test_the_lens_of_every_family_of_decoders_ends_with_the_models_own_logits(fo
         checkpoint = load_checkpoint(folders / name, device="cpu")
         trace: Any = checkpoint.trace("the dog bit the man .")
         assert torch.allclose(lens_logits(checkpoint.model, trace.decoder)[-1], trace.logits[-1], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in [*KINDS, "own"] if kind != "bert-bare"])
+def test_the_last_row_of_the_picture_is_what_every_family_says_itself(kind, folders, monkeypatch):
+    monkeypatch.setattr("model.tokenizer.MASKS", ("the",))  # this vocabulary has no mask of its own
+    checkpoint = load_checkpoint(folders / kind, device="cpu")
+    trace: Any = checkpoint.trace(TEXT)
+    picture, own = lens_picture(checkpoint.model, trace.output_stack), trace.logits.double().softmax(dim=-1)
+    assert picture.ids.shape == (len(trace.output_stack.blocks) + 1, len(trace.output_stack.ids), 2)
+    last = picture.probabilities[-1]
+    if checkpoint.config.labels:  # its classifier reads the first token, or the mean
+        last, own = (last[:1] if picture.pooled is None else picture.pooled.probabilities[-1]), own[None]
+    assert torch.allclose(last.double(), own.topk(2, dim=-1).values, atol=1e-5)
+
+
+def test_the_first_row_of_the_picture_is_the_embedding_read_by_hand_at_every_position():
+    checkpoint = tiny.checkpoint("decoder", norm_order="pre")
+    stack = checkpoint.trace(TEXT).decoder
+    picture = lens_picture(checkpoint.model, stack)
+    for position, vector in enumerate(stack.embedding.token + stack.embedding.position):
+        shares = by_hand(checkpoint, vector).softmax(dim=-1)
+        assert picture.ids[0, position].tolist() == shares.argsort(descending=True)[:2].tolist()
+        assert picture.probabilities[0, position, 0] == pytest.approx(float(shares.max()), abs=1e-5)
+
+
+def test_a_classifier_that_reads_the_mean_is_applied_to_each_position_and_to_the_mean():
+    checkpoint = tiny.checkpoint("encoder", labels=("no", "yes", "perhaps"))
+    stack, weights = checkpoint.trace(TEXT).encoder, checkpoint.model.state_dict()
+    picture, layer = lens_picture(checkpoint.model, stack), stack.blocks[0].stream_out
+    shares = (layer @ weights["classifier.weight"].T + weights["classifier.bias"]).softmax(dim=-1)
+    assert torch.allclose(picture.probabilities[1], shares.topk(2).values, atol=1e-5)
+    mean = (layer.mean(dim=0) @ weights["classifier.weight"].T + weights["classifier.bias"]).softmax(dim=-1)
+    assert picture.pooled is not None
+    assert torch.allclose(picture.pooled.probabilities[1], mean.topk(2).values[None], atol=1e-5)
+
+
+def test_a_model_without_a_head_has_no_lens(folders):
+    bare = load_checkpoint(folders / "bert-bare", device="cpu")
+    assert not has_lens(bare.model)
+    with pytest.raises(ValueError, match="no head"):
+        lens_picture(bare.model, bare.trace(TEXT).output_stack)
 
 
 def test_a_rank_is_the_place_in_the_sorted_list():

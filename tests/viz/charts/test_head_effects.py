@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from viz.charts.causes.muting_curve import SAYS, muting_curve
 from viz.charts.head_effects import CHOSEN, effect_grid
 from viz.theme import DARK, LIGHT
 
@@ -52,11 +53,38 @@ def test_where_all_effects_are_small_the_picture_is_pale():
 def test_many_heads_have_no_room_for_numbers():
     many = np.zeros((2, 20))
     spec = effect_grid(many, dict.fromkeys(np.ndindex(2, 20), "x"), signed=True).to_dict()
-    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "rect"], "cells, and the ring"
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "rect", "point"], (
+        "cells, the ring, the legend"
+    )
     spec = effect_grid(many, dict.fromkeys(np.ndindex(2, 20), "x"), signed=True, muted={(0, 3)}).to_dict()
-    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text", "rect"], "the cross has to be seen"
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["rect", "text", "rect", "point"], (
+        "the cross has to be seen"
+    )
 
 
 def test_words_for_other_heads_are_refused():
     with pytest.raises(ValueError, match="words for 1 heads"):
         effect_grid(EFFECTS, {(0, 0): "x"}, signed=True)
+
+
+@pytest.mark.parametrize(("in_nats", "most", "text"), [(False, 50, "+50.0"), (True, 0.5, "+0.50")])
+def test_the_legend_has_the_colours_of_the_cells_in_their_unit(in_nats, most, text):
+    spec = effect_grid(EFFECTS, SAID, signed=True, in_nats=in_nats).to_dict()
+    scale = spec["layer"][-1]["encoding"]["color"]["scale"]
+    assert (scale["domain"][0], scale["domain"][-1]) == (-most, most)
+    assert (scale["range"][0], scale["range"][-1]) == (LIGHT.below[-1], LIGHT.above[-1])
+    assert rows_of(spec)[1, 2]["text"] == text
+
+
+def test_the_curve_marks_where_the_answer_becomes_another():
+    values, turned = np.array([0.9, 0.6, 0.4, 0.7]), np.array([False, False, True, False])
+    layers = muting_curve([0, 10, 20, 48], values, turned, "probability").to_dict()["layer"]
+    rows = layers[0]["data"]["values"] if "data" in layers[0] else []
+    rows = rows or muting_curve([0, 10, 20, 48], values, turned, "probability").to_dict()["data"]["values"]
+    assert [(row["count"], row["value"]) for row in rows] == [(0, 0.9), (10, 0.6), (20, 0.4), (48, 0.7)]
+    assert [row["says"] == SAYS[1] for row in rows] == turned.tolist()
+    assert layers[2]["data"]["values"][0]["count"] == 20
+    assert layers[0]["encoding"]["x"]["type"] == "quantitative"
+    assert len(muting_curve([0, 1], values[:2], turned[:2], "probability").to_dict()["layer"]) == 2
+    with pytest.raises(ValueError, match="counts"):
+        muting_curve([0, 1], values, turned, "probability")

@@ -7,7 +7,7 @@ import torch
 from model.decoding.logits_processors import LogitsProcessors
 from model.decoding.steps import Step
 from model.measures.last_token import LastLink, most_unusual_link
-from viz.charts.logit_lens import lens_chart, lens_table
+from viz.charts.logit_lens import LensColumn, lens_chart, lens_grid, lens_table
 from viz.charts.next_token import drawn_tokens, stage_chart, titles_of
 from viz.sentences.token_strip import shade, written_row
 from viz.text import writing_finding
@@ -54,17 +54,18 @@ def test_the_lens_shows_every_probability(theme):
     chart = lens_chart(numbers, [["a", "<b>"], ["c", "d"]], theme=theme).to_dict()
     rows = chart["data"]["values"]
     assert [(row["layer"], row["place"], row["token"], row["probability"]) for row in rows] == [
-        ("1", "1", "a", 0.5),
-        ("1", "2", "<b>", 0.25),
-        ("2", "1", "c", 0.75),
-        ("2", "2", "d", 0.125),
+        ("embedding", "1", "a", 0.5),
+        ("embedding", "2", "<b>", 0.25),
+        ("1", "1", "c", 0.75),
+        ("1", "2", "d", 0.125),
     ]
-    with pytest.raises(ValueError, match="layers of tokens"):
+    with pytest.raises(ValueError, match="rows of tokens"):
         lens_chart(numbers, [["a", "b"]])
 
 
 def test_the_table_of_the_lens_holds_probability_and_rank():
     table = lens_table(["a", "b"], np.array([0.5, 0.75]), np.array([0.25, 0.5]), np.array([2, 3]))
+    assert table["after layer"] == ["embedding", "1"]
     assert table["its probability"] == [0.5, 0.75]
     assert table["probability of the token"] == [0.25, 0.5]
     assert table["its rank"] == [2, 3]
@@ -159,3 +160,30 @@ def test_the_sentence_says_what_was_taken_and_looked_at_with_all_numbers():
     )
     assert writing_finding.attention(link, " who", " girl").replace("\u00a0", " ") == looked
     assert writing_finding.attention(None, "a", "") == ""
+
+
+@THEMES
+def test_the_lens_of_all_positions_holds_every_answer_with_its_probability(theme):
+    columns = [
+        LensColumn("1 · a", [["x", "y"], ["<b>", "z"]], np.array([[0.75, 0.25], [0.5, 0.125]])),
+        LensColumn("2 · a", [["p", "q"], ["r", "s"]], np.array([[0.25, 0.2], [1.0, 0.0]])),
+    ]
+    spec = lens_grid(columns, read=1, theme=theme).to_dict()
+    rows = spec["data"]["values"]
+    assert [(row["column"], row["after"], row["answer"], row["probability"]) for row in rows] == [
+        (0, "embedding", "x", 0.75),
+        (0, "1", "<b>", 0.5),
+        (1, "embedding", "p", 0.25),
+        (1, "1", "r", 1.0),
+    ]
+    assert rows[1]["said"].replace("\u00a0", " ") == "1 · a, after layer 1: “<b>” 50.0 %, then “z” 12.5 %"
+    assert rows[0]["said"].startswith("1 · a, after the embedding: “x”")
+    assert [row["last"] for row in rows] == [False, False, True, True]
+    assert rows[3]["colour"] == theme.weights[-1]
+    assert '{"0": "1 \\u00b7 a", "1": "2 \\u00b7 a"}' in spec["layer"][0]["encoding"]["x"]["axis"]["labelExpr"]
+
+
+def test_columns_of_different_depths_are_refused():
+    columns = [LensColumn("a", [["x"]], np.ones((1, 1))), LensColumn("b", [["x"], ["y"]], np.ones((2, 1)))]
+    with pytest.raises(ValueError, match="depths"):
+        lens_grid(columns)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.text.head_effects import bars, cell_said, direct, sentence, title
+from viz.text.head_effects import bars, cell_said, direct, runner_up_said, sentence, title
 
 NAN = float("nan")
 
@@ -51,7 +51,7 @@ def test_small_changes_are_said_to_be_none():
     said = sentence("label", "good", np.array([[0.0002, -0.0004]]), None)
     assert said == "Muted alone, none of the 2 heads changes the verdict “good” by as much as 0.1 points."
     said = sentence("stream", "", np.array([[0.02, 0.002]]), None).replace("\u00a0", " ")
-    assert "1 head changes it by 1 % or more; the median head changes it by 1.1 %." in said
+    assert "1 head changes the last vectors by 1 % or more; the median head changes them by 1.1 %." in said
 
 
 def test_a_cell_says_both_probabilities_and_the_change():
@@ -71,7 +71,21 @@ def test_what_a_head_adds_directly_is_said_beside_the_logit():
 
 
 def test_bars_are_of_the_largest_changes():
-    drawn = bars("label", 0.9, np.array([[0.5, 0.95]]), [(0, 1), (0, 0)])
+    drawn = bars("label", np.array([[-0.4, 0.05]]), [(0, 1), (0, 0)])
     assert [bar.name for bar in drawn] == ["layer 1, head 1", "layer 1, head 2"]
     assert [bar.length for bar in drawn] == pytest.approx([1, 0.125])
     assert [bar.label for bar in drawn] == ["−40.0 points", "+5.0 points"]
+
+
+def test_in_nats_the_words_are_of_log_odds():
+    said = title("label", "a", 2.74, (0, 3), 1.01, turned=False, in_nats=True)
+    assert said == "Without head 4 of layer 1, the log-odds of the verdict “a” go from 2.74 to 1.01."
+    assert title("label", "a", 2.0, (0, 3), 2.05, turned=False, in_nats=True).startswith("No single head")
+    assert "1 head changes it by 0.1 nats or more" in sentence(
+        "label", "a", np.array([[0.5, 0.05]]), None, in_nats=True
+    )
+    cell = cell_said("label", (0, 3), 2.74, 1.01, turned=False, in_nats=True)
+    assert cell == "layer 1, head 4: log-odds 2.74 → 1.01 without it, −1.73 nats"
+    assert bars("label", np.array([[-0.4]]), [(0, 0)], in_nats=True)[0].label == "−0.40 nats"
+    runner_up = runner_up_said("a", "b", 0.061, 2.74).replace("\u00a0", " ")
+    assert runner_up == "The runner-up of “a” is “b” with 6.1 %, 2.74 behind it in the logits."

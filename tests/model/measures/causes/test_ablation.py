@@ -51,6 +51,10 @@ def expect_said(said: Said, at: tuple[int, ...], outcome: Outcome, before: Trace
     assert bool(said.turned[at]) == answers_otherwise(outcome, after)
     assert said.logit[at] == pytest.approx(chosen.mean(), abs=CLOSE * max(1, np.abs(logits).max()))
     assert said.log_probability[at] == pytest.approx(logarithms.sum(), abs=CLOSE * max(1, np.abs(logits).max()))
+    shares = np.exp(logits - logits.max(-1, keepdims=True))
+    own = shares[np.arange(len(logits)), list(outcome.answers)]
+    odds = np.log(own / (shares.sum(-1) - own)).mean()
+    assert said.log_odds[at] == pytest.approx(odds, abs=1e-4 * max(1, np.abs(logits).max()))
     assert np.isnan(said.distance[at])
 
 
