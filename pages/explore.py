@@ -45,6 +45,7 @@ from pages.parts.shared_cache import checkpoint_named, reads_pairs
 from pages.parts.state.selection import Selection
 from pages.parts.state.session import address_notice, choose, current, current_selection, forget, remember, run_again
 from pages.parts.widgets.binding import bind, select, take
+from pages.parts.widgets.head_switches import only_head_on
 from pages.parts.widgets.switch import switch
 from pages.parts.widgets.term_links import term_link
 from viz.charts.head_statistics import CHOSEN, TITLES, chosen_heads, head_statistics
@@ -79,6 +80,8 @@ INSIDE_HELP = (
     "Shows every step from the words to one weight, with its numbers: the weight of the query and key that are kept "
     "in the picture, or else the largest."
 )
+MATTERS_HELP = "Mutes this head and every other, one at a time, and shows how the answer changes."
+ALIKE_HELP = "Lists the heads that look where this one looks, over this text and examples, and compares two texts."
 MEAN_SAID = "**{}** attends to **{}** with {}, the mean of {} heads. Choose one of these heads:"
 MOST_LINKS = 8
 OUTPUT_HELP = "What the decoder writes when it takes the most probable token each time."
@@ -269,6 +272,8 @@ def show_answer(attention: ShownAttention, opening: OpeningHead | None) -> None:
     words, outcome = st.columns([5, 3])
     with words:
         st.markdown(heads_sentence(attention), help=weight_sentences.HELP)
+        with st.container(horizontal=True, gap="small"):  # there in any case, or all below is made anew
+            show_questions(attention)
     with outcome:
         if opening is not None:
             show_prediction(checkpoint, selection, trace)
@@ -276,6 +281,15 @@ def show_answer(attention: ShownAttention, opening: OpeningHead | None) -> None:
         else:
             st.space(PREDICTION_HEIGHT)
             hold_actions()
+
+
+def show_questions(attention: ShownAttention) -> None:
+    """What can be asked of the one head that is on."""
+    view, kind = attention.selection.view, attention.kind
+    if (head := only_head_on(view, kind.heads)) is not None:
+        place = {"layer": view.layer, "head": head}
+        page_link("What does this head do?", "heads", MATTERS_HELP, **place)
+        page_link("Heads like this one", "compare", ALIKE_HELP, **place)
 
 
 def show_actions(attention: ShownAttention, opening: OpeningHead) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -382,3 +383,13 @@ def test_the_way_on_leads_to_the_weight_that_was_found(text, checkpoint):
 def test_the_way_on_leads_to_the_weight_that_is_kept_in_the_same_layer():
     at = follow(opened(layer="3", query="2", key="5"), "Next: inside this head").query_params
     assert (at["query"], at["key"]) == ("2", "5")
+
+
+def test_of_one_head_that_is_on_two_questions_are_offered_and_of_several_none():
+    alone = opened(layer="2", off="2.0-4_2.6-7")
+    places = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in alone.get("page_link")}
+    for label in ("What does this head do?", "Heads like this one"):
+        assert (places[label]["layer"], places[label]["head"]) == ("2", "5")
+    assert not {"What does this head do?", "Heads like this one"} & {
+        link.proto.label for link in opened().get("page_link")
+    }

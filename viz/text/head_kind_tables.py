@@ -7,6 +7,7 @@ from model.measures.head_scores.score_file import HeadScores, KindTable
 from viz.explorer.attention_kinds import TITLES
 from viz.tokens import counted, list_of_names, visible
 
+TREEBANK = "en_ewt-ud-"  # begins its files' names
 KINDS_OF = ", kinds"  # ends the name under which a file counts the texts of the kinds
 
 # Every kind: what it is called, and what its score is.
@@ -48,8 +49,15 @@ def head_called(layer: int, head: int) -> str:
 def measured_on(scores: HeadScores) -> str:
     """ "500 texts of en_ewt-ud-dev.conllu"; with how it ended where it was stopped."""
     files = {name.removesuffix(KINDS_OF): count for name, count in scores.counts.items() if name.endswith(KINDS_OF)}
-    texts = list_of_names([f"{count:,} texts of {name}" for name, count in files.items()]) or "no text"
+    texts = list_of_names([texts_of(name, count) for name, count in files.items()]) or "no text"
     return f"{texts}{', before it was stopped' if scores.stopped else ''}"
+
+
+def texts_of(file: str, count: int) -> str:
+    """ "500 sentences of the treebank UD English EWT", "20 texts of letters.txt"."""
+    if file.startswith(TREEBANK):
+        return f"{count:,} sentences of the treebank UD English EWT"
+    return f"{count:,} texts of {file}"
 
 
 def summary(attention: str, tables: Mapping[str, KindTable]) -> str:
