@@ -254,7 +254,9 @@ def test_a_mask_goes_in_the_place_of_the_last_word():
 
 def test_the_chosen_head_is_said_to_be_what_the_file_of_scores_says():
     app = opened("heads.py", checkpoint="stories", layer="5", head="0")
-    (said,) = [caption.value for caption in app.main.caption if caption.value.startswith("Over 500 sentences of the treebank")]
+    (said,) = [
+        caption.value for caption in app.main.caption if caption.value.startswith("Over 500 sentences of the treebank")
+    ]
     scores = read_head_scores(CHECKPOINTS / "stories")
     assert scores is not None
     table = scores.kinds["decoder"]["induction"]

@@ -47,7 +47,7 @@ def head_called(layer: int, head: int) -> str:
 
 
 def measured_on(scores: HeadScores) -> str:
-    """ "500 texts of en_ewt-ud-dev.conllu"; with how it ended where it was stopped."""
+    """ "500 sentences of the treebank …"; with how it ended where it was stopped."""
     files = {name.removesuffix(KINDS_OF): count for name, count in scores.counts.items() if name.endswith(KINDS_OF)}
     texts = list_of_names([texts_of(name, count) for name, count in files.items()]) or "no text"
     return f"{texts}{', before it was stopped' if scores.stopped else ''}"
@@ -156,7 +156,7 @@ def gold_rows(scores: Sequence[GoldScore]) -> list[dict[str, object]]:
 
 
 def above_null_said(scores: HeadScores, attention: str, layer: int, head: int) -> str:
-    """What a head is over many texts: "Over 500 texts of …: previous token (0.61 beside a null of 0.12)."; plain text.
+    """What a head is over many texts: "Over 20 texts of …: previous token (0.61 beside a null of 0.12)."; plain text.
 
     "" where the scores are not of this attention or not of so many heads.
     """
