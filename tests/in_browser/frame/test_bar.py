@@ -345,7 +345,7 @@ def test_a_menu_lists_the_files_of_the_page_and_on_a_phone_stands_in_one_with_th
         expect(page.get_by_text("The file is being made.")).to_be_visible()
         expect(page.locator(".bar .download .list")).to_be_hidden()
         open_menu(page, "Download")
-        assert len(page.locator(".bar .download .entry").all()) == 9
+        assert len(page.locator(".bar .download .entry").all()) == 10
         assert all(page.locator(".bar .download .note").all_inner_texts())
         fits(page, width)
         assert serious(page) == []
