@@ -1,8 +1,6 @@
 """Compare: what differs between two texts, or two models?"""
 
-from collections.abc import Sequence
 from functools import partial
-from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -10,20 +8,18 @@ import streamlit as st
 
 import pages
 from model import Checkpoint, Edits, InputError
-from model.measures.two_runs.token_pairs import by_hand
 from model.trace import Trace
 from pages.parts.ablations.experiments import edits_in_words
 from pages.parts.compare.compared_heads import ComparedHeads, Site, compared_heads
 from pages.parts.compare.heads_alike import LONGEST, HeadsAlike, heads_alike
-from pages.parts.compare.patched_answers import AT_ONCE, PatchedAnswers, has_weights, patched_answers
-from pages.parts.compare.settings import AGAINST, PARTNERS, PARTS, CompareSettings
-from pages.parts.compare.token_links import pressed_link, token_links, with_link
+from pages.parts.compare.partners_panel import show_links_of_tokens
+from pages.parts.compare.patches_panel import patches_of, show_patches
+from pages.parts.compare.settings import AGAINST, PARTNERS, CompareSettings
 from pages.parts.compare.two_passes import (
     TwoPasses,
     edits_beside,
     model_beside,
     models_beside,
-    names_of,
     text_beside,
     two_passes,
 )
@@ -44,20 +40,18 @@ from pages.parts.state.session import (
     current_selection,
     fit,
     remember,
-    run_again,
 )
 from pages.parts.widgets.binding import bind_text, radio, select
-from pages.parts.widgets.charts import chart_spec, show_chart
+from pages.parts.widgets.charts import chart_spec
 from pages.parts.widgets.head_switches import one_head_on
 from viz.charts.comparison import MOST_DRAWN, aligned_data
 from viz.charts.head_effects import CHOSEN, effect_grid
 from viz.charts.head_statistics import chosen_heads
-from viz.charts.patched_answers import patch_grid
 from viz.explorer.attention_kinds import TITLES, kinds_of
 from viz.explorer.component import comparison
 from viz.text import two_runs as sentences
 from viz.text.weight_sentences import quoted, shortened
-from viz.tokens import counted, markdown_text, position_name
+from viz.tokens import markdown_text
 
 QUESTION = "What differs between two texts, or two models?"
 HOW_TO_READ = """
@@ -92,26 +86,6 @@ NEAREST = (
 ATTENTION_HELP = "Each attention has heads of its own."
 EXPLORE_HELP = "Shows this head among all others of the text."
 INSIDE_HELP = "Shows every step of the computation of this head."
-PARTNERS_TITLE = "Which tokens are partners"
-PARTNERS_HELP = (
-    "Found by the longest sequence of pieces that both texts have in common; between two of these, tokens are partners "
-    "in order where both texts have as many; then pieces that only moved. Dashed: a token without a partner."
-)
-LINK_HINT = "Press a token of A and one of B: two that are no partners are joined, two that are part."
-CANNOT_LINK = (
-    "This cannot be: one pair of tokens has to stay, and a token that the tokenizer added has such a token as partner."
-)
-REFUSED = "_link_refused"  # in the session
-PATCH_TITLE = "What carries the difference?"
-PATCH_HELP = (
-    "The model runs on A, and one part of that run is taken from the run on B (activation patching; Vig et al. 2020, "
-    "Meng et al. 2022): the residual stream at one token as it enters a layer, the context of one head, or the "
-    "attention weights of one head. A cell is the change of the probability of A's answer, in points: blue and + where "
-    "it rises, orange and − where it falls. Tokens without a partner keep their own."
-)
-PART_NAMES = {"stream": "the stream at one token", "heads": "one head", "weights": "the weights of one head"}
-NO_PATCH = "Two models have no part in common that could be taken from one into the other: choose another text as B."
-NO_WEIGHTS = "The texts have different lengths, so that no weights of B fit into A."
 ALIKE_TITLE = "Heads like this one"
 ALIKE_HELP = (
     "Similarity is 1 minus the Jensen–Shannon divergence, in bits, of the rows of two heads (Clark et al. 2019, "
@@ -347,82 +321,6 @@ def show_links(heads: ComparedHeads, site: Site) -> None:
     page_link("B in Explore", "explore", EXPLORE_HELP, layer=other[0], head=other[1], **there, **place)
 
 
-def show_patches(selection: Selection, passes: TwoPasses) -> None:
-    """What A's answer becomes with one part from B, for two passes of one model."""
-    st.subheader(PATCH_TITLE, anchor=False, help=PATCH_HELP)
-    if not passes.one_model:
-        st.markdown(NO_PATCH)
-        return
-    parts = [part for part in PARTS if part != "weights" or has_weights(passes)]
-    radio(
-        "From B into A",
-        parts,
-        patched_part(selection, parts),
-        take_part,
-        key="compare_part",
-        format_func=PART_NAMES.__getitem__,
-    )
-    if patches_of(selection, passes).layers_left:
-        fill()
-    else:
-        draw_patches(patches_of(selection, passes))
-    if len(parts) < len(PARTS):
-        st.caption(NO_WEIGHTS)
-
-
-@st.fragment(run_every=AT_ONCE / 2)
-def fill() -> None:
-    """Some layers more, again and again while the page is open; this alone runs."""
-    selection = current()
-    patches = patches_of(selection, two_passes(selection))
-    if not patches.layers_left:
-        run_again()
-    draw_patches(patches)
-    st.markdown(f"Putting parts of B into A, layer by layer: {patches.layers_left} to go.")
-
-
-def patched_part(selection: Selection, parts: Sequence[str]) -> str:
-    """The part that was chosen, where these passes have it."""
-    chosen = selection.of(CompareSettings).part
-    return chosen if chosen in parts else parts[0]
-
-
-def patches_of(selection: Selection, passes: TwoPasses) -> PatchedAnswers:
-    """The answers with that part, as far as they are known."""
-    parts = [part for part in PARTS if part != "weights" or has_weights(passes)]
-    stack = passes.traces[0].encoder if passes.names[0] == "encoder" else passes.traces[0].decoder
-    assert stack is not None
-    names = [position_name(place, name) for place, name in enumerate(stack.names())]
-    return patched_answers(passes, patched_part(selection, parts), names)
-
-
-def draw_patches(patches: PatchedAnswers) -> None:
-    """The effect matrix, and the part with the largest effect."""
-    column = "position" if patches.part == "stream" else "head"
-    kind, before, most = patches.outcome.kind, patches.before, patches.most()
-    names = {
-        (
-            layer,
-            place,
-        ): f"layer {counted(layer)}, {'the stream at ' if column == 'position' else 'head '}{patches.columns[place]}"
-        for layer, place in np.ndindex(*patches.after.shape)
-    }
-    said = {site: sentences.patch_said(kind, name, before, float(patches.after[site])) for site, name in names.items()}
-    if not patches.layers_left:
-        after = float(patches.after[most])
-        st.markdown(sentences.patch_sentence(kind, patches.named, names[most], before, after))
-    show_chart(
-        ("patched", patches.part, patches.columns, patches.after.tobytes(), before),
-        lambda: patch_grid(patches.changes, said, patches.columns, column, signed=patches.signed, theme=theme()),
-        f"The change of A's answer with each layer's {column} from B; the numbers are in the file.",
-    )
-
-
-def take_part(name: str) -> None:
-    """Another part of B in A."""
-    choose(part=name)
-
-
 def show_alike(heads: ComparedHeads) -> None:
     """The heads that look like the chosen one, of this model and of the other."""
     passes, site = heads.passes, chosen_head(heads)
@@ -459,36 +357,6 @@ def show_alike_of(heads: ComparedHeads, alike: HeadsAlike, model: int) -> None:
                 }
                 page_link("B in Explore", "explore", EXPLORE_HELP, **on, layer=each.layer, head=each.head)
             st.markdown(markdown_text(said), width="content")
-
-
-def show_links_of_tokens(passes: TwoPasses) -> None:
-    """Which tokens of the two texts are partners, and a way to make others partners."""
-    st.subheader(PARTNERS_TITLE, anchor=False, help=PARTNERS_HELP)
-    names = names_of(passes.stacks, passes.units)
-    token_links(
-        *sentences.token_rows(names, passes.units.pairs, passes.added()), passes.units.pairs, LINK_HINT, take_link
-    )
-    if st.session_state.pop(REFUSED, False):
-        st.info(CANNOT_LINK)
-    if passes.units != passes.found:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("These partners were chosen by hand.", width="content")
-            st.button("As found", key="compare_as_found", on_click=choose, kwargs={"aligned": ()})
-
-
-def take_link() -> None:
-    """Two tokens joined or parted; as found again where the partners are those."""
-    passes = two_passes(current())
-    link = pressed_link(len(passes.units.first), len(passes.units.second))
-    if link is None:
-        return
-    pairs = with_link(passes.units.pairs, link)
-    try:
-        by_hand(passes.found, pairs, *passes.stacks)
-    except ValueError:
-        st.session_state[REFUSED] = True
-        return
-    choose(aligned=() if pairs == passes.found.pairs else tuple(chain.from_iterable(pairs)))
 
 
 def show_settings(selection: Selection, heads: ComparedHeads) -> None:
