@@ -1,7 +1,7 @@
 """What the heads of a decoder do at one moment of its training, each score beside its null.
 
 previous_token: ``model.measures.head_kinds``, on fresh sequences of the task. induction: Olsson et al. 2022, on random
-tokens that come twice (``model.measures.head_scores.repeated_tokens``). copying: ``model.measures.head_scores.copying``.
+tokens that come twice (``model.measures.head_scores.repeated_tokens``). copying: the module of that name there.
 answer: the weight on earlier places of the token that is to be predicted, on fresh sequences, of the queries for which
 there are some; its null is that of the previous token, the queries' weights permuted among the keys that they see.
 """

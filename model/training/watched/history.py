@@ -93,7 +93,7 @@ class History:
 
 def steepest(steps: np.ndarray, accuracy: np.ndarray) -> SuddenChange | None:
     """The step about which accuracy rises the most within a doubling; None where it rises by less than a quarter."""
-    inside = [step for step in steps.tolist() if 2 <= step**2 and 2 * step**2 <= steps.max() ** 2]
+    inside = [step for step in steps.tolist() if step**2 >= 2 and 2 * step**2 <= steps.max() ** 2]
     if not inside:
         return None
     before, after = (interpolated(steps, accuracy, [step * factor for step in inside]) for factor in (0.5**0.5, 2**0.5))

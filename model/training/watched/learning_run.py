@@ -114,7 +114,7 @@ def with_spread_vectors(model: Transformer) -> Transformer:
     """The model with other first vectors for tokens and positions.
 
     With those of GPT-2, whose spread is 0.02, no head has learned to look at the previous token after 1,500 steps of
-    the task induction; with these it has after 250.
+    the task induction; with these one does after 250.
     """
     assert model.decoder is not None
     for module in (model.embedding, *model.decoder.positions.modules()):

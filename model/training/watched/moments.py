@@ -5,7 +5,7 @@ from typing import Any
 
 from model.training.watched.head_measures import HeadScore
 
-CURVE_PER_DOUBLING = 8
+CURVE_PER_DOUBLING = 8.0
 SNAPSHOTS_PER_DOUBLING = (2.5, 1.0, 0.5)  # the first with which all of them fit
 
 
@@ -41,8 +41,7 @@ class Moment:
             raise ValueError("other fields than those of a moment")
         numbers = {name: values[name] for name in names}
         for name, number in numbers.items():
-            kinds = (int,) if name in ("step", "tokens") else (int, float)
-            if type(number) not in kinds or number < 0:
+            if type(number) is not (int if name in ("step", "tokens") else float) or number < 0:
                 raise ValueError(f"{name} is not a number from 0 on")
         scores = {kind: HeadScore.from_json(each) for kind, each in values.get("scores", {}).items()}
         return cls(**numbers, scores=scores or None)

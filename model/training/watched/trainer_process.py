@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from safetensors import SafetensorError
 from safetensors.torch import load
@@ -110,7 +110,7 @@ class Trainer:
             with suppress(OSError):
                 os.killpg(self.popen.pid, signal.SIGKILL)
 
-    def wait(self, seconds: float | None = None) -> None:
+    def wait(self, seconds: int | float | None = None) -> None:
         """Until it is over."""
         if self.popen is not None:
             self.thread.join(seconds)
@@ -133,13 +133,13 @@ def started(seconds: int, most_bytes: int) -> "subprocess.Popen[bytes] | None":
         return None
 
 
-def send(pipe: BinaryIO, content: bytes) -> None:
+def send(pipe: IO[bytes], content: bytes) -> None:
     """One message."""
     pipe.write(LENGTH.pack(len(content)) + content)
     pipe.flush()
 
 
-def received(pipe: BinaryIO) -> bytes:
+def received(pipe: IO[bytes]) -> bytes:
     """One message; nothing where it has none, or at the end of the pipe. OSError for one that is cut or too long."""
     start = pipe.read(LENGTH.size)
     if len(start) < LENGTH.size:
