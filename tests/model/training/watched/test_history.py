@@ -98,6 +98,14 @@ def test_accuracy_and_loss_are_those_of_the_snapshot_on_fresh_sequences(history)
     assert history.last.accuracy == right / count
 
 
+def test_a_snapshot_is_the_model_that_learned_in_half_precision(history):
+    run = LearningRun(SMALL)
+    run.take(0)
+    run.take(1)
+    for name, parameter in run.model.named_parameters():
+        assert torch.equal(history.snapshots[2][name], parameter.detach().half())
+
+
 def test_what_is_read_is_what_was_written(history, folder):
     read = read_history(folder)
     assert [each.to_json() for each in read.moments] == [each.to_json() for each in history.moments]

@@ -86,3 +86,13 @@ def test_a_training_ends_with_the_program_that_started_it():
     trainer.popen.stdin.close()  # as the system does when a program ends, however it ends
     trainer.wait(60)
     assert not runs(trainer)
+
+
+def test_a_trainer_that_hangs_is_ended_and_leaves_no_process():
+    trainer: Any = Trainer(LONG)
+    wait_until(lambda: trainer.history.moments)
+    os.kill(trainer.popen.pid, signal.SIGSTOP)
+    trainer.kill()
+    trainer.wait(20)
+    assert not runs(trainer)
+    assert trainer.refusal
