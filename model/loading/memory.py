@@ -22,6 +22,17 @@ def free_memory(process: Path = PROCESS, groups: Path = GROUPS) -> int:
     return max(0, min([machine_memory(process), *group_memory(process, groups)]))
 
 
+def all_memory(process: Path = PROCESS, groups: Path = GROUPS) -> int:
+    """How many bytes there are, used or not: the machine's, or less where a control group allows less."""
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 1 << 62
+    limits = [pages]
+    for folder in group_folders(process, groups):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            with contextlib.suppress(OSError, ValueError):  # it is not there, or there is no limit: "max"
+                limits.append(int((folder / name).read_text()))
+    return min(limits)
+
+
 def machine_memory(process: Path) -> int:
     """What Linux counts as available, in bytes; elsewhere all of the memory, for no call says what is free."""
     with contextlib.suppress(OSError, KeyError):

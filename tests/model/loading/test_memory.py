@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.loading.memory import free_memory, gigabytes
+from model.loading.memory import all_memory, free_memory, gigabytes
 
 MEGABYTE = 1 << 20
 
@@ -92,3 +92,11 @@ def test_here_something_is_free_and_not_more_than_there_is():
 )
 def test_bytes_are_said_in_a_round_number(count, text):
     assert gigabytes(count) == text
+
+
+def test_all_memory_is_the_least_limit_of_a_group_and_the_machines_where_none_has_one(system, tmp_path):
+    machine = all_memory(tmp_path / "nowhere", tmp_path / "nowhere")
+    system(700, "0::/app\n", app=version_2("max", 120))
+    assert all_memory(tmp_path / "proc", tmp_path / "cgroup") == machine
+    (tmp_path / "cgroup" / "app" / "memory.max").write_text(f"{3 * MEGABYTE}\n")
+    assert all_memory(tmp_path / "proc", tmp_path / "cgroup") == 3 * MEGABYTE
