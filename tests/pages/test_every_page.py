@@ -599,7 +599,7 @@ def test_a_folder_that_is_put_in_while_the_app_runs_appears_without_its_card(tmp
     app.run()
     assert not app.exception
     assert [header.value for header in app.header] == ["first", "second"]
-    assert app.markdown[-1].value.startswith("Decoder\\, 6 layers × 8 heads")
+    assert any(text.value.startswith("Decoder\\, 6 layers × 8 heads") for text in app.markdown)
 
 
 def test_one_click_opens_a_checkpoint_in_explore():

@@ -281,7 +281,7 @@ def test_a_view_that_no_control_could_set_is_refused(message):
 def test_a_page_holds_its_tokens_as_data_and_asks_nothing_of_anybody():
     checkpoint = tiny.checkpoint("encoder")
     page = html_page(checkpoint.trace("the </script><img src=x> dog"), title="</title><script>")
-    assert page.count("</script>") == 3
+    assert page.count("</script>") == 4
     assert "<img" not in page
     assert "</title><script>" not in page
     assert "default-src 'none'" in page

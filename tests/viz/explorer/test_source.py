@@ -15,7 +15,9 @@ SCRIPTS = [
     ("element", "paint", "tables"),
 ]
 ROOT = Path(__file__).parents[3]
-COMPONENTS = sorted([*(ROOT / "pages").rglob("*.js"), *(ROOT / "viz/formula").glob("*.js")])
+SCRIPTS_OF_PAGES = sorted([*(ROOT / "pages").rglob("*.js"), *(ROOT / "viz/formula").glob("*.js")])
+BESIDE = [path for path in SCRIPTS_OF_PAGES if "export default" not in path.read_text(encoding="utf-8")]
+COMPONENTS = [path for path in SCRIPTS_OF_PAGES if path not in BESIDE]
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./]+)\.js"$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:const|class|(?:async )?function) (\w+)", re.MULTILINE)
 TOP = re.compile(r"^(?:export )?(?:const|let|class|(?:async )?function) (\w+|[\[{][\w, ]+[\]}])", re.MULTILINE)
@@ -61,13 +63,14 @@ def test_nothing_of_an_import_is_left_in_a_joined_script(script):
 
 
 @pytest.mark.parametrize("path", COMPONENTS, ids=lambda path: path.stem)
-def test_a_component_imports_nothing_but_the_making_of_elements_and_colours_and_has_it_in_front(path):
+def test_a_component_imports_what_makes_elements_and_colours_or_stands_beside_it_and_has_it_in_front(path):
     text, script = path.read_text(encoding="utf-8"), source.with_element(path)
     imports = re.findall(r'^import \{([^}]*)\} from "(.*)"$', text, flags=re.MULTILINE)
     modules = {(path.parent / file).resolve() for _, file in imports}
-    assert modules <= {source.FOLDER / f"{name}.js" for name in ("element", "paint")}
+    assert modules <= {source.FOLDER / f"{name}.js" for name in ("element", "paint")} | set(BESIDE)
     for names, file in imports:
-        assert set(re.findall(r"\w+", names)) <= set(EXPORT.findall(text_of(Path(file).stem)))
+        exported = EXPORT.findall((path.parent / file).resolve().read_text(encoding="utf-8"))
+        assert set(re.findall(r"\w+", names)) <= set(exported)
     assert script.count("function el(") == (source.FOLDER / "element.js" in modules)
     assert script.count("function picture(") == (source.FOLDER / "paint.js" in modules)
     assert len(re.findall(r"^export", script, flags=re.MULTILINE)) == 1
@@ -95,3 +98,9 @@ def type_of(value: object) -> str:
     if isinstance(value, tuple):
         return "number[][]" if isinstance(value[0], tuple) else f"[{', '.join(map(type_of, value))}]"
     return "string" if isinstance(value, str) else "number"
+
+
+@pytest.mark.parametrize("path", BESIDE, ids=lambda path: path.stem)
+def test_a_module_beside_a_component_imports_nothing_and_is_used(path):
+    assert not re.search(r"^import\b", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert any(f'"./{path.name}"' in one.read_text(encoding="utf-8") for one in path.parent.glob("*.js"))

@@ -77,7 +77,7 @@ def test_every_view_is_drawn_and_no_token_becomes_markup(show_as):
         assert "<script" not in picture
     page = page_of(kinds(WEIGHTS, HOSTILE), provenance=SOURCE)
     assert "<img" not in page
-    assert page.count("</script>") == 3
+    assert page.count("</script>") == 4
 
 
 def test_what_is_saved_is_read_again():
