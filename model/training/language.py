@@ -8,6 +8,7 @@ of plain text, or CSV or JSONL files with a ``text`` and perhaps a ``title`` a l
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from torch import nn
 
 from model.config import Config
 from model.tokenizer import END_ID
-from model.training import card, command_line, next_token
+from model.training import card, command_line, next_token, repetition
 from model.training.data.books import BOOKS as FILES
 from model.training.data.books import Windows, prepare, read_books, split
 from model.training.distributed import Share
@@ -36,7 +37,7 @@ BUNDLED = card.About(
     data=[BOOKS],
     limits=[
         "Knows the English of children's books from before 1930, attitudes of that time included.",
-        "Writes sentences, not stories: it has no plan, and forgets what is more than 256 tokens back.",
+        "Writes sentences, not stories: it has no plan, and forgets what is more than {context} tokens back.",
     ],
 )
 
@@ -75,6 +76,8 @@ def train(options: argparse.Namespace) -> None:
     learning = next_token.learning(
         predictions(training), predictions(held_out), validated, smoothing=0.0, precision=options.precision
     )
+    if options.own_text:
+        learning = repetition.with_own_text(learning, training, options.own_text, options.precision)
     task = command_line.Task(
         name="language",
         config=config,
@@ -93,7 +96,8 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     own = card.about_own_data("continuing texts", f"Continues a text in the manner of {name}.", name, "a part of it")
     pieces = f"{config.vocabulary:,} byte pairs in one table for input and projection"
     architecture = card.architecture(config, f"{config.max_length} tokens of context", pieces)
-    return (BUNDLED if command_line.has_bundled_data(options) else own).fields(architecture)
+    bundled = replace(BUNDLED, limits=[limit.format(context=config.max_length) for limit in BUNDLED.limits])
+    return (bundled if command_line.has_bundled_data(options) else own).fields(architecture)
 
 
 def evaluate(options: argparse.Namespace) -> None:
@@ -117,6 +121,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     numbers |= {"batch-tokens": 4096, "validation-tokens": 65536, "rate": 1.5e-3, "weight-decay": 0.05, "dropout": 0.0}
     command_line.training_options(training, numbers, DATA, several=True)
     training.add_argument("--repeats", type=float, default=0.0, help="share of windows in which a span comes again")
+    training.add_argument(
+        "--own-text", type=float, default=0.0, help="share of steps that make unlikely what the model itself repeats"
+    )
     command_line.schedule_options(training, "cosine")
     evaluation = add_command("evaluate")
     command_line.evaluation_options(evaluation, "stories", DATA, several=True)

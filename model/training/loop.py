@@ -59,6 +59,7 @@ class Schedule:
     weight_decay: float = 0.01
     every: int = 500  # steps from one validation, and one saved state, to the next
     averaged: int = 1  # how many of the last saved states the checkpoint is the mean of
+    snapshots: int = 0  # how often the weights are kept on the way, on a geometric scale of steps
     seed: int = 0
 
     def rate(self, step: int) -> float:
@@ -67,6 +68,14 @@ class Schedule:
             return self.peak_rate * (step + 1) / self.warm_up
         share = min(1.0, (self.steps - step) / max(1, self.cool_down))
         return share * self.peak_rate * DECAYS[self.decay](step, self.warm_up, self.steps)
+
+    def snapshot_steps(self) -> set[int]:
+        """The steps after which the weights are kept: evenly on a logarithmic axis, the first and the last among them.
+
+        At most ``snapshots``, which are 2 or more where there are any.
+        """
+        parts = self.snapshots - 1
+        return {round((1 + self.steps) ** (part / parts)) - 1 for part in range(parts + 1)} if parts > 0 else set()
 
 
 class StepLoss(NamedTuple):
@@ -109,16 +118,22 @@ class Learning(NamedTuple):
     validate: Callable[[nn.Module], Validation]
 
 
+Keep = Callable[[nn.Module, TrainingRun], None]
+
+
 def train(
     model: nn.Module,
     learning: Learning,
-    keep: Callable[[nn.Module, TrainingRun], None],
+    keep: Keep,
     schedule: Schedule,
     folder: Path,
+    *,
+    snapshot: Keep = lambda model, run: None,
 ) -> None:
     """Train ``model`` in place, leaving the curve and the state in ``folder``.
 
     ``keep(mean, run)`` is called with every state that is saved; ``mean`` has the mean weights of the last ones.
+    ``snapshot(model, run)`` is called after the schedule's snapshot steps, with the weights as they are then.
     Raises InputError where the state is of another model.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -126,6 +141,9 @@ def train(
     run = resume(model, optimiser, folder / STATE)
     network, first = distributed.spread(model), distributed.leads()
     record = ProgressRecord(run, schedule, folder) if first else None
+    kept = schedule.snapshot_steps()
+    if record is not None and run.steps == 0 in kept:
+        snapshot(model, run)
     steps = range(run.steps, schedule.steps)
     with tqdm(steps, initial=run.steps, total=schedule.steps, unit="step", disable=not first) as progress:
         for step in progress:
@@ -133,6 +151,8 @@ def train(
             if record is None:  # the first process validates and writes for all
                 continue
             progress.set_postfix_str(record.took(loss, own_part), refresh=False)
+            if step + 1 in kept:
+                snapshot(model, record.until(step + 1))
             if (step + 1) % schedule.every == 0 or step + 1 == schedule.steps:
                 run = record.validated(step + 1, learning.validate(model))
                 keep(record.recent.mean(model, step + 1), run)
@@ -173,6 +193,10 @@ class ProgressRecord:
         self.curve.add(steps, self.examples, sum(self.losses) / len(self.losses), validation, rate)
         self.losses.clear()
         tqdm.write(f"step {steps}: validation loss {validation.loss:.4f}, accuracy {validation.accuracy:.4f}")
+        return self.until(steps)
+
+    def until(self, steps: int) -> TrainingRun:
+        """What the training has come to after so many steps."""
         return TrainingRun(steps, self.examples, time.monotonic() - self.began)
 
 

@@ -20,6 +20,7 @@ BOOKS = "{split}.jsonl.xz"
 HELD_OUT = 20  # one book in so many validates
 FEWEST_BOOKS = 20  # of fewer ones the end of each is held out, for there might be none
 SAFE = 100  # characters of a text below which there is nothing to learn
+BLANK_LINE, PART = "\n\n", 50_000  # characters
 SHORTEST, LONGEST = 16, 3  # a span that comes again: from one sixteenth of a window to one third
 
 
@@ -58,12 +59,26 @@ def split(data: list[Path]) -> tuple[list[Book], list[Book]]:
 
 def paragraphs(books: list[Book]) -> Iterator[str]:
     """The paragraphs of books, each with the blank line before it, for a tokenizer to learn from."""
-    return (f"\n\n{paragraph}" for book in books for paragraph in book.text.split("\n\n"))
+    return (f"{BLANK_LINE}{paragraph}" for book in books for paragraph in book.text.split(BLANK_LINE))
 
 
 def rows_of(tokenizer: Tokenizer, books: list[Book]) -> IdRows:
-    """The ids of books, each with the end token."""
-    return IdRows.build(tokenizer, [book.text + END for book in books], at_once=1)
+    """The ids of books, each with the end token.
+
+    A book is encoded in parts: a whole one is more than the process of a checkpoint's own tokenizer has memory for.
+    """
+    cut = [list(parts(book.text + END)) for book in books]
+    rows = IdRows.build(tokenizer, [part for of_book in cut for part in of_book], at_once=1)
+    return IdRows(ids=rows.ids, bounds=rows.bounds[np.cumsum([0, *map(len, cut)])])
+
+
+def parts(text: str, longest: int = PART) -> Iterator[str]:
+    """A text cut before blank lines, where no piece of a tokenizer goes on, about every so many characters."""
+    start = 0
+    while (end := text.find(BLANK_LINE, start + longest)) != -1:
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 def prepare(

@@ -13,8 +13,10 @@ from tqdm import tqdm
 
 from model.tokenizer import END_ID, START_ID, Tokenizer
 from model.training.data.books import Book, rows_of
+from model.training.data.list_files import read_lists
 from model.training.evaluation.kneser_ney import KneserNey
 from model.training.precision import device_of
+from model.training.repetition import WRITTEN, continued
 from model.transformer import Transformer
 
 ORDER = 5
@@ -65,6 +67,7 @@ def figures(
         name = f"bits per character, modified Kneser-Ney {ORDER}-grams over the same pieces, {what}"
         yield per_character(name, baseline.log_probabilities(ids)[1:], characters)
     yield from induction(model)
+    yield endless(model, tokenizer)
 
 
 def per_character(what: str, logs: Float[np.ndarray, "token"], characters: int) -> dict[str, Any]:
@@ -91,6 +94,23 @@ def induction(model: Transformer, seed: int = 0) -> Iterator[dict[str, Any]]:
     score, layer, head = best_head(trace.decoder.blocks, length)
     what = f"attention from a repeated token to the one after its first occurrence, layer {layer + 1} head {head + 1}"
     yield {"what": what, "value": round(100 * score, 2), "unit": "%", "examples": ROUNDS * (length - 1)}
+
+
+def endless(model: Transformer, tokenizer: Tokenizer) -> dict[str, Any]:
+    """How many likeliest texts do not end up saying one thing again and again."""
+    beginnings = [tokenizer.encode(text).ids for text in read_lists("beginnings")["beginnings"]]
+    room = min(WRITTEN, model.config.max_length - max(map(len, beginnings)))
+    texts = [continued(model, torch.tensor([ids], device=device_of(model)), room)[0, len(ids) :] for ids in beginnings]
+    what = f"likeliest texts of {room} tokens that do not end in a loop"
+    value = round(100 * sum(not loops(text.tolist()) for text in texts) / len(texts), 2)
+    return {"what": what, "value": value, "unit": "%", "examples": len(texts)}
+
+
+def loops(ids: list[int]) -> bool:
+    """Whether a text ends with something three times in a row, before an end token if there is one."""
+    text = ids[: ids.index(END_ID)] if END_ID in ids else ids
+    runs = (text[-size:] for size in range(1, len(text) // 3 + 1))
+    return any(text[-3 * len(run) :] == 3 * run for run in runs)
 
 
 def repeated_phrases(length: int, vocabulary: int, seed: int) -> Int[Tensor, "phrase position"]:
