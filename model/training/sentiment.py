@@ -9,6 +9,7 @@ DIR holds the Large Movie Review Dataset as train.jsonl.gz, test.jsonl.gz and un
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from model.training.precision import device_of, matrix_products
 DATA = "folder of the film reviews, or a CSV or JSONL file"
 UNKNOWN_ID = 1
 NOTHING_TO_SPARE = 64  # tokens
+KNOWN_SHARES = (0.25, 0.35, 0.15)  # of the examples of up to 32 tokens: put together, written whole, rated by people
 REVIEWS = {
     "name": "Large Movie Review Dataset v1.0 (Maas et al., ACL 2011)",
     "use": "training reviews less one film in ten to train on, those to validate with; unlabelled reviews for the "
@@ -39,16 +41,28 @@ REVIEWS = {
     "licence": "not clear: the authors ask for a citation, the reviews are their writers' own; none is shipped",
     "source": "https://ai.stanford.edu/~amaas/data/sentiment/",
 }
+OWN = {"licence": "MIT, as this project", "source": "written for this project"}
 PATTERNS = {
     "name": "200,000 short opinions from patterns (model/training/data/phrases.py)",
-    "use": "training, two in five of the examples of up to 32 tokens",
-    "licence": "MIT, as this project",
-    "source": "written for this project",
+    "use": "training, a quarter of the examples of up to 32 tokens",
+    **OWN,
+}
+OPINIONS = {
+    "name": "7,599 sentences with an opinion or without (model/training/data/lists/opinions.txt)",
+    "use": "training but for one in ten, which is held out: seven in twenty of the examples of up to 32 tokens, and "
+    "parts of the patterns",
+    **OWN,
+}
+RATED = {
+    "name": "sentences and words that people rated, of vaderSentiment 0.5 (Hutto and Gilbert, ICWSM 2014)",
+    "use": "training, three in twenty of the examples of up to 32 tokens",
+    "licence": "MIT",
+    "source": "https://github.com/cjhutto/vaderSentiment",
 }
 BUNDLED = card.About(
     task=f"classification of English texts as {' or '.join(REVIEW_LABELS)}",
     summary="Says whether an English sentence or review speaks well or badly of something: positive or negative.",
-    data=[REVIEWS, PATTERNS],
+    data=[REVIEWS, PATTERNS, OPINIONS],
     limits=[
         "Knows English only, and mostly the words of film reviews; everything is read in lower case.",
         "Has two answers, negative and positive: a neutral sentence gets one of them all the same.",
@@ -76,7 +90,8 @@ def mixture(options: argparse.Namespace, prepared: Prepared) -> Mixture:
         return Mixture(lengths=(options.max_length,), shares=(1.0,))
     shortest, short = options.short_shares
     shares = (shortest, short, 1 - shortest - short)
-    return Mixture(lengths=(32, 128, options.max_length), shares=shares, phrase_share=0.4)
+    known = KNOWN_SHARES[: len(prepared.known)]
+    return Mixture(lengths=(32, 128, options.max_length), shares=shares, known_shares=known)
 
 
 def batch_loss(network: nn.Module, batch: Batch, options: argparse.Namespace) -> Tensor:
@@ -98,7 +113,7 @@ def learning(config: Config, prepared: Prepared, options: argparse.Namespace) ->
     """Learning to tell the labels, validated with the first held-out texts."""
     batches = Batches(
         corpus=prepared.training,
-        phrases=prepared.phrases,
+        known=prepared.known,
         mixture=mixture(options, prepared),
         max_length=config.max_length,
         tokens=options.batch_tokens,
@@ -131,7 +146,9 @@ def measure(model: nn.Module, config: Config, corpus: Corpus) -> loop.Validation
 
 def train(options: argparse.Namespace) -> None:
     """The command ``train``: prepare, train, write the checkpoint."""
-    prepared = command_line.prepared_data(options, prepare)
+    prepared = command_line.prepared_data(options, partial(prepare, rated=options.rated))
+    if options.warm_up is None:
+        options.warm_up = options.steps // 20
     config = build_config(options, prepared)
     task = command_line.Task(
         name="sentiment",
@@ -140,7 +157,7 @@ def train(options: argparse.Namespace) -> None:
         size=f"{len(prepared.training):,} texts",
         about=about(options, config),
         learning=learning(config, prepared, options),
-        schedule=command_line.schedule(options, warm_up=options.steps // 20),
+        schedule=command_line.schedule(options),
     )
     command_line.fit(options, task)
 
@@ -152,7 +169,8 @@ def about(options: argparse.Namespace, config: Config) -> dict[str, Any]:
     own = card.about_own_data("text classification", summary, command_line.data_name(options), "one text in ten")
     pieces = f"{config.vocabulary:,} word pieces"
     architecture = card.architecture(config, pieces, "mean over the tokens", "linear classifier")
-    return (BUNDLED if command_line.has_bundled_data(options) else own).fields(architecture)
+    bundled = replace(BUNDLED, data=[*BUNDLED.data, RATED]) if options.rated else BUNDLED
+    return (bundled if command_line.has_bundled_data(options) else own).fields(architecture)
 
 
 def average(options: argparse.Namespace) -> None:
@@ -190,10 +208,15 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--short-shares", type=float, nargs=2, default=(0.4, 0.3), metavar=("A", "B"),
         help="shares of all tokens that come in runs of sentences of up to 32 and 128 tokens (film reviews only)",
     )  # fmt: skip
+    training.add_argument(
+        "--rated", type=Path, nargs="+", default=(), help="rated sentences and words (film reviews only): data/rated.py"
+    )
     numbers: dict[str, int | float] = {"seed": 0, "steps": 8000, "every": 500, "vocabulary": 16000, "width": 128}
     numbers |= {"heads": 8, "layers": 4, "hidden": 512, "max-length": 512, "batch-tokens": 6144}
     numbers |= {"validation-texts": 1000, "rate": 1e-3, "weight-decay": 0.05, "dropout": 0.1, "token-dropout": 0.1}
     command_line.training_options(training, numbers, DATA)
+    command_line.schedule_options(training, "cosine")
+    training.set_defaults(warm_up=None)  # of the steps, a twentieth: trials are short
     averaging = add_command(
         "average", help="the mean of several runs' weights, as a checkpoint", formatter_class=argparse.HelpFormatter
     )

@@ -42,12 +42,13 @@ def pad(rows: list[np.ndarray], targets: np.ndarray, pad_id: int) -> Batch:
 class Mixture:
     """Which lengths a batch may be made of: one is drawn a batch, by its share of all tokens.
 
-    A length below the model's own stands for runs of sentences of at most that many tokens.
+    A length below the model's own stands for runs of sentences of at most that many tokens. Of the shortest kind,
+    a share of the examples are sentences of known opinion instead.
     """
 
     lengths: tuple[int, ...]
     shares: tuple[float, ...]
-    phrase_share: float = 0.0  # of the examples of the shortest kind
+    known_shares: tuple[float, ...] = ()  # of the examples of the shortest kind; for each of ``Batches.known``
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +56,12 @@ class Batches:
     """An endless, reproducible row of batches: ``at(step)`` depends on nothing but the step and the seed."""
 
     corpus: Corpus
-    phrases: Corpus | None
     mixture: Mixture
     max_length: int
     tokens: int  # of a batch, padding included
     pad_id: int
     seed: int
+    known: tuple[Corpus, ...] = ()  # sentences of known opinion
     negators: tuple[int, ...] = ()  # ids of NEGATORS
 
     def at(self, step: int) -> Batch:
@@ -72,10 +73,14 @@ class Batches:
         runs = self._runs(rng, limit)
         rows = [self.corpus.crop(first, last)[:limit] for _, first, last in runs]
         targets = np.stack([self._target(*run) for run in runs])
-        if self.phrases is not None and limit == min(self.mixture.lengths):
-            chosen = rng.integers(len(self.phrases), size=int(self.mixture.phrase_share * len(rows))).tolist()
-            rows[: len(chosen)] = [self.phrases.whole(text) for text in chosen]
-            targets[: len(chosen)] = self.phrases.targets[chosen]
+        if limit == min(self.mixture.lengths):
+            first = 0
+            for corpus, share in zip(self.known, self.mixture.known_shares, strict=True):
+                chosen = rng.integers(len(corpus), size=int(share * len(runs))).tolist()
+                last = first + len(chosen)
+                rows[first:last] = [corpus.whole(text)[: self.max_length] for text in chosen]
+                targets[first:last] = corpus.targets[chosen]
+                first = last
         return pad(rows, targets, self.pad_id)
 
     def _whole_texts(self, rng: np.random.Generator) -> Batch:

@@ -1,4 +1,4 @@
-"""Everyday opinions, put together from the patterns, sayings and facts in lists/.
+"""Everyday opinions, put together from the patterns, sayings, facts and whole opinions in lists/.
 
 Film reviews hold few sentences such as "the waiter was not rude at all". These do, with every negation and contrast
 that a classifier of reviews tends to get wrong, and their labels are certain.
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from model.errors import InputError, printable
 from model.training.data.list_files import read_lists
+from model.training.data.opinions import opinions
 
 SLOT = re.compile(r"\{(\w+)\}")
 VOWEL = re.compile(r"\ba (?=[aeiou])")
@@ -19,7 +20,8 @@ VOWEL = re.compile(r"\ba (?=[aeiou])")
 ASIDE = 0.25  # share of opinions that an aside stands beside
 NEGATED = 0.45  # share of opinions from patterns that are negated
 BARE = 0.4  # share of sentences without a beginning or an end, as people type them
-PARTICULAR, SAYING = 0.25, 0.25  # shares of what is said of one thing, and of set phrases; the rest is patterns
+# Shares of whole opinions, of what is said of one thing, and of set phrases; the rest is patterns.
+WHOLE, PARTICULAR, SAYING = 0.4, 0.15, 0.15
 
 
 class Fact(NamedTuple):
@@ -77,9 +79,11 @@ def clause(good: bool, rng: random.Random) -> str:
 def opinion(good: bool, rng: random.Random) -> str:
     """One opinion by itself."""
     kind = rng.random()
-    if kind < PARTICULAR:
+    if kind < WHOLE:
+        return rng.choice(opinions(label(good))).rstrip(".")
+    if kind < WHOLE + PARTICULAR:
         return particular(good, rng)
-    if kind < PARTICULAR + SAYING:
+    if kind < WHOLE + PARTICULAR + SAYING:
         return fill(rng.choice(read_lists("sayings")[label(good)]), rng)
     heading = label(good) + (", negated" if rng.random() < NEGATED else "")
     return fill(rng.choice(read_lists("patterns")[heading]), rng)

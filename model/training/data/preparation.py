@@ -1,8 +1,10 @@
 """From files to what training reads: a tokenizer, and corpora to train on and to validate with."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
@@ -10,12 +12,20 @@ from safetensors.numpy import load_file, save_file
 from model.errors import InputError
 from model.tokenizer import Tokenizer
 from model.training.data.corpora import MISREAD, Corpus, Example, read_examples, sentences, split_groups
+from model.training.data.list_files import read_lists
+from model.training.data.opinions import PROBABILITIES, opinions
 from model.training.data.phrases import phrases
+from model.training.data.rated import opinions as rated_opinions
+from model.training.data.rated import rated_texts
 from model.training.teacher import Teacher, probabilities
 
 REVIEW_LABELS = ("negative", "positive")
 PHRASES = 200_000
 HELD_OUT = 10  # one group in so many validates
+NEUTRAL_TIMES = 3  # a sentence without an opinion stands so often: patterns make none
+
+EVALUATED = ("everyday", "unseen", "negations", "neutral")  # files of lists/
+KNOWN = ("phrases", "opinions", "rated")  # files of sentences of known opinion
 
 TokenizerFor = Callable[[Iterator[str]], Tokenizer]  # the one to use for texts
 
@@ -28,7 +38,7 @@ class Prepared:
     labels: tuple[str, ...]
     training: Corpus
     validation: Corpus
-    phrases: Corpus | None
+    known: tuple[Corpus, ...]  # sentences of known opinion: put together, written whole, and rated by people
 
 
 def clean(text: str) -> str:
@@ -44,25 +54,30 @@ def reviews(path: Path, *, labelled: bool = True) -> Iterator[Example]:
         yield replace(example, text=clean(example.text), label=label)
 
 
-def prepare(data: Path, vocabulary: int, folder: Path, tokenizer: Tokenizer | None = None) -> Prepared:
+def prepare(
+    data: Path, vocabulary: int, folder: Path, tokenizer: Tokenizer | None = None, *, rated: Sequence[Path] = ()
+) -> Prepared:
     """Read ``folder`` if it was prepared before, else make tokenizer and corpora from ``data`` and keep them there.
 
-    Given a tokenizer, corpora alone are made.
+    Given a tokenizer, corpora alone are made. ``rated``: files of sentences and words to train on beside film reviews.
     """
 
     def tokenizer_for(texts: Iterator[str]) -> Tokenizer:
         return tokenizer or Tokenizer.train_word_pieces(texts, vocabulary)
 
     if not (folder / "training.safetensors").exists():
-        prepare_data = prepare_reviews if data.is_dir() else prepare_file
-        prepare_data(data, tokenizer_for, folder)
-    stored = {name: load_corpus(folder / f"{name}.safetensors") for name in ("phrases", "validation", "training")}
+        if data.is_dir():
+            prepare_reviews(data, tokenizer_for, folder, rated)
+        else:
+            prepare_file(data, tokenizer_for, folder)
+    stored = {name: load_corpus(folder / f"{name}.safetensors") for name in (*KNOWN, "validation", "training")}
     labels = tuple((folder / "labels.txt").read_text(encoding="utf-8").splitlines())
     its = Tokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
     training, validation = stored["training"], stored["validation"]
     assert training is not None
     assert validation is not None
-    return Prepared(tokenizer=its, labels=labels, training=training, validation=validation, phrases=stored["phrases"])
+    known = tuple(corpus for name in KNOWN if (corpus := stored[name]) is not None)
+    return Prepared(tokenizer=its, labels=labels, training=training, validation=validation, known=known)
 
 
 def prepare_file(data: Path, tokenizer_for: TokenizerFor, folder: Path) -> None:
@@ -78,8 +93,11 @@ def prepare_file(data: Path, tokenizer_for: TokenizerFor, folder: Path) -> None:
     write(folder, tokenizer, labels, label_corpus(tokenizer, kept, labels), label_corpus(tokenizer, out, labels))
 
 
-def prepare_reviews(data: Path, tokenizer_for: TokenizerFor, folder: Path) -> None:
-    """The film reviews: one film in ten is held out; a teacher labels the unlabelled part and every sentence."""
+def prepare_reviews(data: Path, tokenizer_for: TokenizerFor, folder: Path, rated: Sequence[Path]) -> None:
+    """The film reviews: one film in ten is held out; a teacher labels the unlabelled part and every sentence.
+
+    Beside them, opinions from patterns, and sentences that people rated where there are files of them.
+    """
     examples = list(reviews(data / "train.jsonl.gz"))
     kept, out = split_groups(examples, lambda example: example.group, HELD_OUT)
     films = {example.group for example in out}
@@ -92,9 +110,42 @@ def prepare_reviews(data: Path, tokenizer_for: TokenizerFor, folder: Path) -> No
     cut = [sentences(text) for text in everything]
     evidence = teacher.evidence([sentence for text in cut for sentence in text])
     training = Corpus.build(tokenizer, cut, targets, evidence)
-    certain = list(phrases(PHRASES))
-    opinions = Corpus.build(tokenizer, [[text] for text, _ in certain], one_hot([int(good) for _, good in certain], 2))
-    write(folder, tokenizer, REVIEW_LABELS, training, label_corpus(tokenizer, out, REVIEW_LABELS), opinions)
+    known = known_sentences(tokenizer, rated)
+    write(folder, tokenizer, REVIEW_LABELS, training, label_corpus(tokenizer, out, REVIEW_LABELS), known)
+
+
+def known_sentences(tokenizer: Tokenizer, rated: Sequence[Path]) -> dict[str, Corpus]:
+    """The sentences of known opinion, by the names in KNOWN, without those to evaluate with."""
+    evaluated = evaluated_sentences()
+    certain = [(text, good) for text, good in phrases(PHRASES) if words(text) not in evaluated]
+    whole = [
+        (text, odds)
+        for heading, odds in PROBABILITIES.items()
+        for text in opinions(heading) * (NEUTRAL_TIMES if heading == "neutral" else 1)
+    ]
+    known = {
+        "phrases": Corpus.build(
+            tokenizer, ([text] for text, _ in certain), one_hot([int(good) for _, good in certain], 2)
+        ),
+        "opinions": Corpus.build(
+            tokenizer, ([text] for text, _ in whole), np.array([[1 - odds, odds] for _, odds in whole], np.float32)
+        ),
+    }
+    if rated:
+        fresh = [one for one in rated_texts(rated) if words(one.text) not in evaluated]
+        texts, ratings = zip(*fresh, strict=True)
+        known["rated"] = Corpus.build(tokenizer, ([text] for text in texts), rated_opinions(ratings))
+    return known
+
+
+def evaluated_sentences() -> set[tuple[str, ...]]:
+    """The words of the sentences to evaluate with, which training must not meet."""
+    return {words(text) for name in EVALUATED for texts in read_lists(name).values() for text in texts}
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, whatever their case and the marks between them."""
+    return tuple(re.findall(r"[a-z0-9]+", text.lower()))
 
 
 def one_hot(labels: list[int], count: int) -> np.ndarray:
@@ -110,17 +161,15 @@ def label_corpus(tokenizer: Tokenizer, examples: list[Example], labels: tuple[st
 
 def write(
     folder: Path, tokenizer: Tokenizer, labels: tuple[str, ...], training: Corpus, validation: Corpus,
-    opinions: Corpus | None = None,
+    known: Mapping[str, Corpus] = MappingProxyType({}),
 ) -> None:  # fmt: skip
     """Keep what was prepared; the training corpus last, as the sign that all is there."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(folder / "tokenizer.json")
     (folder / "labels.txt").write_text("\n".join(labels), encoding="utf-8")
-    for name, corpus in (("phrases", opinions), ("validation", validation), ("training", training)):
-        if corpus is not None:
-            save_file(
-                {key: array for key, array in vars(corpus).items() if array is not None}, folder / f"{name}.safetensors"
-            )
+    for name, corpus in {**known, "validation": validation, "training": training}.items():
+        arrays = {key: array for key, array in vars(corpus).items() if array is not None}
+        save_file(arrays, folder / f"{name}.safetensors")
 
 
 def load_corpus(path: Path) -> Corpus | None:

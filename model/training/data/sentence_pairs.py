@@ -22,7 +22,7 @@ TATOEBA = "{split}.en-fr.tsv.gz"
 # So that a text of several sentences is translated to its end, some pairs are joined to longer ones (Kondo et al. 2021,
 # "Sentence Concatenation Approach to Data Augmentation for Neural Machine Translation"): this many of their sum, of
 # from two to so many sentences each.
-JOINED_SHARE, MOST_JOINED = 0.05, 8
+JOINED_SHARE, MOST_JOINED = 0.05, 16
 CASUAL_SHARE = 0.04  # of the pairs come once more, as people type who are in a hurry
 # One in twelve pairs is about Tom, few are about anybody else, and few have a year: a model that has seen no other name
 # spells a new one wrong. So some pairs come once more with others.

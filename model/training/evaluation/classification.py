@@ -14,6 +14,7 @@ from model.tokenizer import Tokenizer
 from model.training.data.batches import pad
 from model.training.data.corpora import Corpus, Example
 from model.training.data.list_files import Lists, read_lists
+from model.training.data.opinions import opinions
 from model.training.data.preparation import label_corpus
 from model.training.precision import device_of
 from model.transformer import Transformer
@@ -21,6 +22,7 @@ from model.transformer import Transformer
 LENGTHS = ((1, 128), (129, 256), (257, 512), (513, 1 << 30))
 BEGINNINGS = (32, 128)
 BATCH_TOKENS = 8192
+EVEN = 0.75  # the larger of two probabilities, up to which they are near even
 EVERYDAY = {  # files of lists/ by what the card calls them
     "everyday sentences written for this project": "everyday",
     "everyday sentences that training had no eye on": "unseen",
@@ -81,9 +83,21 @@ def figures(model: Transformer, tokenizer: Tokenizer, examples: list[Example], w
             name = f"accuracy, only the first {beginning} tokens of {what}"
             yield accuracy(name, right(model, corpus, beginning))
     if set(config.labels) == {"negative", "positive"}:
-        for name, file in EVERYDAY.items():
-            corpus = everyday_corpus(tokenizer, config, read_lists(file))
+        held_out = {label: opinions(label, kept=False) for label in config.labels}
+        lists = {name: read_lists(file) for name, file in EVERYDAY.items()}
+        for name, sentences in (lists | {"sentences written to train on, the tenth held out": held_out}).items():
+            corpus = everyday_corpus(tokenizer, config, sentences)
             yield accuracy(f"accuracy, {name}", right(model, corpus, config.max_length))
+        corpus = label_corpus(
+            tokenizer, [Example(text=text, label="positive", group=text) for text in neutral()], config.labels
+        )
+        odds = np.exp(predict(model, corpus, config.max_length, config.pad_id)).max(axis=1)
+        yield accuracy(f"sentences without an opinion, none of whose answers gets more than {EVEN:.0%}", odds <= EVEN)
+
+
+def neutral() -> tuple[str, ...]:
+    """Sentences that state no opinion."""
+    return read_lists("neutral")["neutral"]
 
 
 def everyday_corpus(tokenizer: Tokenizer, config: Config, sentences: Lists) -> Corpus:

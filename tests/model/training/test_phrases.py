@@ -28,7 +28,7 @@ def test_phrases_are_reproducible_leave_no_slot_and_are_good_as_often_as_bad() -
 def test_a_seed_gives_the_sentences_that_it_always_gave() -> None:
     """The digest is of what the files in lists/ give: whoever edits them, and nothing else, writes the new one here."""
     lines = "".join(f"{text}\t{int(good)}\n" for text, good in phrases(2000, seed=0))
-    digest = "66a166a59d55452e3fa6c605d21be15edbe20b3bcbfd333d5557fad447421b6b"
+    digest = "2e175f4236e91c332f2e572c201b168fd8356f2ece631613330bd160272c8db8"
     assert hashlib.sha256(lines.encode()).hexdigest() == digest
 
 
@@ -66,10 +66,13 @@ def test_sentences_to_evaluate_with_differ_and_stand_under_both_labels() -> None
 def test_every_file_of_lists_can_be_read() -> None:
     names = sorted(path.stem for path in LISTS.glob("*.txt"))
     assert names == [
+        "beginnings",
         "everyday",
         "facts",
         "names",
         "negations",
+        "neutral",
+        "opinions",
         "patterns",
         "sayings",
         "slots",
