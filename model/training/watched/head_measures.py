@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from model.edits import NO_EDITS, Edits
 from model.measures.head_kinds import Scores, Sides, Weights, share
 from model.measures.head_scores.cell_kinds import share_by_chance
 from model.measures.head_scores.copying import copying_scores
@@ -47,50 +48,53 @@ class HeadScore(NamedTuple):
 
 
 @torch.inference_mode()
-def head_scores(model: Transformer, batch: Batch, letters: Sequence[int]) -> dict[str, HeadScore]:
+def head_scores(
+    model: Transformer, batch: Batch, letters: Sequence[int], edits: Edits = NO_EDITS
+) -> dict[str, HeadScore]:
     """Every kind's, by the first sequences of a batch and by random ones of the ids ``letters``."""
     model.eval()
-    previous, answer = summed(of_sequence(*row) for row in sequences(model, batch))
+    sees_all = bool(edits.unmasked)
+    previous, answer = summed(of_sequence(*row, sees_all=sees_all) for row in sequences(model, batch, edits))
     return {
         "previous_token": HeadScore(previous.scores, previous.nulls),
-        "induction": induction(model, letters),
+        "induction": induction(model, letters, edits),
         "copying": HeadScore(*copying_scores(model, letters)),
         "answer": HeadScore(answer.scores, answer.nulls),
     }
 
 
-def sequences(model: Transformer, batch: Batch) -> Iterator[tuple[Weights, Batch]]:
+def sequences(model: Transformer, batch: Batch, edits: Edits) -> Iterator[tuple[Weights, Batch]]:
     """The weights of each of the first sequences, and the sequence."""
     first = Batch(*(part[:ROWS] for part in batch))
-    for row, weights in enumerate(weights_of(model, first.ids)):
+    for row, weights in enumerate(weights_of(model, first.ids, edits)):
         yield weights, Batch(*(part[row] for part in first))
 
 
-def weights_of(model: Transformer, ids: torch.Tensor) -> list[Weights]:
+def weights_of(model: Transformer, ids: torch.Tensor, edits: Edits) -> list[Weights]:
     """The attention weights of sequences of one length, one after the other."""
     assert model.decoder is not None
-    stacked = model(ids, logits=False).decoder.weights()  # (layer, sequence, head, query, key)
+    stacked = model(ids, logits=False, edits=edits).decoder.weights()  # (layer, sequence, head, query, key)
     return list(stacked.movedim(1, 0).numpy())
 
 
-def of_sequence(weights: Weights, row: Batch) -> tuple[KindSums, KindSums]:
+def of_sequence(weights: Weights, row: Batch, *, sees_all: bool) -> tuple[KindSums, KindSums]:
     """The sums of the previous token, and of the answer, over the queries of one sequence."""
     ids = row.ids.numpy()
-    sides = sides_of_ids(ids.tolist())
+    sides = sides_of_ids(ids.tolist(), sees_all=sees_all)
     visible = sides.visible[0]
     previous = sides.cells["previous_token"]
     answer = visible & (ids == row.truth.numpy()[:, None]) & row.counted.numpy()[:, None]
     return sums_of(weights, previous, visible), sums_of(weights, answer, visible)
 
 
-def sides_of_ids(ids: list[int]) -> Sides:
-    """The queries and keys of ids that a decoder reads, none of them special."""
+def sides_of_ids(ids: list[int], *, sees_all: bool) -> Sides:
+    """The queries and keys of ids that a decoder reads, none of them special. sees_all: without its mask."""
     length = len(ids)
     return Sides(
         query_special=np.zeros(length, bool),
         key_special=np.zeros(length, bool),
         key_tokens=tuple(map(str, ids)),
-        visible=np.tri(length, dtype=bool)[None],
+        visible=(np.ones((length, length), bool) if sees_all else np.tri(length, dtype=bool))[None],
         one_text=True,
     )
 
@@ -109,12 +113,12 @@ def summed(rows: Iterator[tuple[KindSums, ...]]) -> list[KindSums]:
     return total
 
 
-def induction(model: Transformer, letters: Sequence[int]) -> HeadScore:
+def induction(model: Transformer, letters: Sequence[int], edits: Edits) -> HeadScore:
     """On random letters twice, as many as the model and the letters allow without one that comes more often."""
     half = min(LONGEST_HALF, model.config.max_length // 2, len(letters) // 2)
     cells = cells_after_match(2 * half, 0, half)
     pairs = [repeated_and_control(list(letters), half, seed) for seed in range(SEQUENCES)]
-    repeated, control = (weights_of(model, torch.tensor([pair[side] for pair in pairs])) for side in (0, 1))
+    repeated, control = (weights_of(model, torch.tensor([pair[side] for pair in pairs]), edits) for side in (0, 1))
     rows = zip(repeated, control, strict=True)
     (total,) = summed((sums_of_text(share(one, cells), share(other, cells), half),) for one, other in rows)
     return HeadScore(total.scores, total.nulls)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from model.edits import NO_EDITS, Edits
 from model.training import optimisers
 from model.training.watched.head_measures import head_scores
 from model.training.watched.moments import CURVE_PER_DOUBLING, SNAPSHOTS_PER_DOUBLING, Moment, geometric_steps
@@ -81,7 +82,7 @@ class LearningRun:
         """One step of the optimiser."""
         began, batch = time.perf_counter(), self.drawn(LEARNED, step)
         self.model.train()
-        loss, _ = of_batch(self.model, batch)
+        loss, _ = of_batch(self.model, batch, self.settings.edits)
         self.model.zero_grad()
         (loss / batch.counted.sum()).backward()
         self.optimiser.step(self.schedule.rate(step))
@@ -95,8 +96,9 @@ class LearningRun:
         """
         weights = {name: each.detach().half() for name, each in self.model.named_parameters()}
         model = self.half_precise(weights)
-        loss, accuracy = measured(model, self.fresh)
-        scores = head_scores(model, self.fresh[0], letter_ids(self.task)) if keep else None
+        edits = self.settings.edits
+        loss, accuracy = measured(model, self.fresh, edits)
+        scores = head_scores(model, self.fresh[0], letter_ids(self.task), edits) if keep else None
         moment = Moment(
             step=step, loss=loss, accuracy=accuracy, tokens=self.tokens, seconds=self.seconds, scores=scores
         )
@@ -123,17 +125,17 @@ def with_spread_vectors(model: Transformer) -> Transformer:
     return model
 
 
-def of_batch(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
+def of_batch(model: Transformer, batch: Batch, edits: Edits = NO_EDITS) -> tuple[Tensor, Tensor]:
     """The sum of the losses of what counts in a batch, in nats, and how many of the likeliest tokens are right."""
-    logits, truth = model(batch.ids).logits[batch.counted], batch.truth[batch.counted]
+    logits, truth = model(batch.ids, edits=edits).logits[batch.counted], batch.truth[batch.counted]
     return F.cross_entropy(logits, truth, reduction="sum"), (logits.argmax(dim=-1) == truth).sum()
 
 
 @torch.inference_mode()
-def measured(model: Transformer, batches: list[Batch]) -> tuple[float, float]:
+def measured(model: Transformer, batches: list[Batch], edits: Edits = NO_EDITS) -> tuple[float, float]:
     """Loss in nats and accuracy, a token's mean over these batches."""
     model.eval()
-    losses, right = zip(*(of_batch(model, batch) for batch in batches), strict=True)
+    losses, right = zip(*(of_batch(model, batch, edits) for batch in batches), strict=True)
     counted = sum(int(batch.counted.sum()) for batch in batches)
     return sum(map(float, losses)) / counted, sum(map(int, right)) / counted
 

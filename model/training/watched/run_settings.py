@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from model.config import Config
+from model.edits import NO_EDITS, Edits
 from model.errors import InputError, printable
 from model.tokenizer import check_text
 from model.training.loop import Schedule
@@ -15,7 +16,12 @@ from model.training.watched.characters import commonest_characters, ids_of
 from model.training.watched.tasks import OF_LETTERS, TEXT, Task
 
 BOUNDS = {"layers": (1, 4), "heads": (1, 8), "width": (16, 128), "steps": (1, 10_000), "seed": (0, 999_999_999)}
-CHOICES = {"task": tasks.NAMES, "positions": ("learned", "none"), "norm_order": ("pre", "post")}
+CHOICES = {
+    "task": tasks.NAMES,
+    "positions": ("learned", "none"),
+    "norm_order": ("pre", "post"),
+    "mask": ("causal", "none"),
+}
 SHORTEST_TEXT, LONGEST_TEXT = 1_000, 100_000  # characters
 MOST_CHARACTERS = 94  # that differ; rarer ones are unknown
 RATE, RATE_WIDTH = 1e-2, 32  # the peak rate of a model of this width; wider ones have less
@@ -25,6 +31,7 @@ RATE, RATE_WIDTH = 1e-2, 32  # the peak rate of a model of this width; wider one
 class RunSettings:
     """Task, model and length of a training. Raises InputError where a value is out of bounds.
 
+    mask: "none" lets every position see all others, the answers that follow it among them, as no decoder may.
     text: what the task "text" learns from; other tasks have none.
     """
 
@@ -34,6 +41,7 @@ class RunSettings:
     width: int = 32
     positions: str = "learned"
     norm_order: str = "pre"
+    mask: str = "causal"
     steps: int = 1000
     seed: int = 0
     text: str = ""
@@ -62,6 +70,11 @@ class RunSettings:
             return OF_LETTERS[self.task]
         characters = commonest_characters(self.text, MOST_CHARACTERS)
         return tasks.of_text(characters, torch.tensor(ids_of(self.text, characters)))
+
+    @property
+    def edits(self) -> Edits:
+        """What its passes are made with."""
+        return NO_EDITS if self.mask == "causal" else Edits(unmasked=frozenset({"decoder"}))
 
     def config(self, task: Task) -> Config:
         """A decoder in the manner of GPT-2 (Radford et al. 2019), but tiny."""

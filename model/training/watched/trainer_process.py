@@ -28,6 +28,10 @@ LENGTH = struct.Struct("<Q")
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "HOME")
 FAILED = "The training ended early because its process was ended or had too little memory: train again."
 KEPT = "The training ended early, after step {step:,}, because its process was ended or had too little memory."
+TIMED_OUT = (
+    "The training ended after {seconds} seconds, the most that one may take here, at step {step:,} of {steps:,}: this "
+    "server is slow or busy. Train again, or with fewer steps."
+)
 NOT_STARTED = "The training could not start on this server: try again in a minute."
 
 
@@ -71,7 +75,7 @@ class Trainer:
         self.popen.stdout.close()
         with suppress(OSError):
             self.popen.stdin.close()
-        self.end("" if self.popen.returncode == 0 else self.why_early())
+        self.end(self.why_early())
 
     def await_end(self) -> None:
         """Until it has ended by itself, as it is about to after its last message; after some seconds it is ended."""
@@ -87,8 +91,17 @@ class Trainer:
         self.on_end()
 
     def why_early(self) -> str:
-        """What to say where the process did not end by itself."""
-        return KEPT.format(step=self.history.last.step) if self.history.moments else FAILED
+        """What to say where the process ended before the last step though nobody stopped it; else nothing."""
+        assert self.popen is not None
+        steps = self.history.settings.steps
+        if not self.history.moments:
+            return "" if self.is_stopped and self.popen.returncode == 0 else FAILED
+        step = self.history.last.step
+        if step == steps:
+            return ""
+        if self.popen.returncode == 0:
+            return "" if self.is_stopped else TIMED_OUT.format(seconds=self.seconds, step=step, steps=steps)
+        return KEPT.format(step=step)
 
     def stop(self) -> None:
         """End it soon, with a last snapshot of what it has come to."""

@@ -30,7 +30,7 @@ OPENINGS = {
     "blindfold": Opening(
         "stories", "Once upon a time there was a little girl who lived with her mother in a small house."
     ),
-    "one_word_at_a_time": Opening("translate-en-fr", "You are my friend."),
+    "one_word_at_a_time": Opening("translate-en-fr", "The cat is tired."),
     "recurrent_network": Opening(
         "sentiment",
         "We went in without knowing anything about it, and for the first hour nothing seemed to happen: two brothers "

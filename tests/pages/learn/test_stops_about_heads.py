@@ -139,8 +139,8 @@ def test_a_text_that_needs_no_head_says_so(sentiment):
 
 def test_a_decoder_is_asked_for_its_next_token():
     app = asked(NEEDED, "The dog bit the man.", checkpoint="stories")
-    assert app.title[0].value.startswith("5 of 48: with the other 43 muted it still says “↵↵”")
-    assert right(app) == ["3 to 12"]
+    assert app.title[0].value.startswith("17 of 48: with the other 31 muted it still says “↵↵”")
+    assert right(app) == ["13 to 24"]
 
 
 def test_an_answer_that_hardly_wins_is_no_question(monkeypatch):

@@ -11,6 +11,7 @@ from model.measures.learn.recurrence.lookahead import UNMASKED as WITHOUT_MASK
 from model.measures.learn.recurrence.lookahead import Lookahead, lookahead
 from model.trace import Trace
 from pages.parts.frame.theme import theme
+from pages.parts.learn.blindfold_live import show_live
 from pages.parts.learn.settings import OPENINGS, Path
 from pages.parts.learn.stop import Door, Stop, StopQuestion
 from pages.parts.passes import trace_of
@@ -48,6 +49,7 @@ def ask_loss(selection: Selection) -> StopQuestion:
         answer=words.LOSS_ANSWERS[lower].format(**numbers),
         sentence=words.LOSS_SENTENCE.format(**numbers),
         picture=lambda seen: show_losses(record) if seen else show_masks(),
+        act=show_live,
         door=DOOR,
     )
 

@@ -32,7 +32,7 @@ from viz.charts.learn.position_hands import MOST_HANDS, hands_chart
 from viz.charts.learn.position_waves import position_waves
 from viz.text.learn.stops import looking_and_mattering, word_order
 
-TRANSLATOR, FRENCH_TEXT = "translate-en-fr", "The dog bit the man."
+TRANSLATOR, FRENCH_TEXT = "translate-en-fr", "The dog bites the man."
 MOST_TRANSLATED = 32  # tokens of a text that is translated four times
 LONGEST_OUTPUT = 64  # tokens
 WITHOUT = Edits(unpositioned=frozenset({"encoder"}))  # of a translator; what it writes keeps its own positions

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from model import CheckpointError, InputError, load_checkpoint
 from model.checkpoint import available_checkpoints
+from model.training.watched import language_film
 from model.training.watched.__main__ import record
 from model.training.watched.history import History, steepest
 from model.training.watched.history_files import (
@@ -194,8 +195,8 @@ def test_reversing_needs_positions():
 
 
 def test_recorded_trainings_are_small_those_of_their_settings_and_no_checkpoints_of_the_list():
-    files = [path for path in RECORDINGS.rglob("*") if path.is_file()]
+    files = [path for name in RECORDED for path in (RECORDINGS / name).rglob("*")]
     assert sum(path.stat().st_size for path in files) <= 4 * MEGABYTE
-    assert {path.parent.name for path in files} == set(RECORDED)
+    assert {path.name for path in RECORDINGS.iterdir()} == {*RECORDED, language_film.NAME}
     assert not set(RECORDED) & set(available_checkpoints())
     assert all(recorded(name).settings == settings for name, settings in RECORDED.items())

@@ -68,8 +68,15 @@ def test_a_killed_trainer_leaves_no_process_and_one_sentence():
 def test_a_training_ends_when_its_time_is_over_with_what_it_came_to():
     trainer: Any = Trainer(LONG, seconds=5)
     trainer.wait(90)
-    assert trainer.refusal == ""
+    assert "after 5 seconds" in trainer.refusal or not trainer.history.moments
     assert not trainer.history.steps or trainer.history.steps[-1] == trainer.history.last.step < LONG.steps
+
+
+def test_a_training_that_took_its_last_step_ended_well_however_its_process_ended():
+    trainer: Any = Trainer(RunSettings(width=16, steps=4))
+    trainer.wait(60)
+    trainer.popen.returncode = -9
+    assert trainer.why_early() == ""
 
 
 def test_a_training_without_memory_is_refused_in_one_sentence():

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from model.measures.learn.records.blindfold import MASKED, UNMASKED, BlindfoldRecord, Moment
 from model.measures.learn.recurrence.lookahead import Lookahead
+from model.training.watched import moments as watched
 from viz.tokens import markdown_text, percent, visible
 
 NAMES = {MASKED: "with the mask", UNMASKED: "without the mask"}
@@ -24,10 +25,24 @@ LOSS_ANSWERS = {
     None: "About the same: {masked} with the mask, {unmasked} without.",
 }
 LOSS_SENTENCE = (
-    "After {steps} steps, the loss is {unmasked} without the mask and {masked} with it. Then {prefixes} stories are "
-    "cut off, so that neither decoder can see the next character: there the loss is {blind_unmasked} without the mask "
-    "and {blind_masked} with it. A random guess among {characters} characters has {chance}."
+    "After {steps} steps, the loss is {unmasked} without the mask and {masked} with it. Then both read {prefixes} "
+    "stories only up to a place, so that no next character is there to be seen: there the loss is {blind_unmasked} "
+    "without the mask and {blind_masked} with it. A random guess among {characters} characters has {chance}."
 )
+
+LIVE, LIVE_AGAIN = "Train two here, in some ten seconds", "Train both again"
+LIVE_HELP = (
+    "Two tiny decoders learn to copy letters, “light>light”, on this server: one with its mask, one without. You see "
+    "what each writes where the answer is not there to be seen."
+)
+LIVE_LOSS = "loss on new letters, nats"
+LIVE_ALT = "The loss of both over the steps of their training."
+LIVE_SAID = (
+    "**{name}**, step {step} of {steps}: right {accuracy} of the time where it reads the copy as well. "
+    "After “{prompt}” it writes “**{written}**”: {right} of {all} letters are right."
+)
+TOO_EARLY = "It is too early to judge what it has learned."
+LIVE_WAITING = "**{name}**: starts, as soon as the server has room."
 
 TEXT_QUESTION = "Now each writes, and no character stands ahead. Which writes English?"
 TEXT_SETTING = (
@@ -137,3 +152,23 @@ def trained(ahead: Lookahead, checkpoint: str) -> dict[str, str]:
 def expected(likeliest: Sequence[tuple[str, float]]) -> str:
     """ "“ girl” 31 %, “ boy” 20 %", escaped."""
     return ", ".join(f"“{markdown_text(visible(token))}” {percent(share)}" for token, share in likeliest)
+
+
+def live_said(name: str, moment: watched.Moment, steps: int, prompt: str, written: str, answer: str) -> str:
+    """How far a training is that goes on, and what its model writes by itself in the place of the answer, Markdown."""
+    right = sum(letter == wanted for letter, wanted in zip(written, answer, strict=True))
+    return LIVE_SAID.format(
+        name=NAMES[name].capitalize(),
+        step=f"{moment.step:,}",
+        steps=f"{steps:,}",
+        accuracy=percent(moment.accuracy),
+        prompt=markdown_text(prompt),
+        written=markdown_text(written),
+        right=right,
+        all=len(answer),
+    )
+
+
+def live_waiting(name: str, refusal: str) -> str:
+    """That a training has not begun, or why it ended before it came to anything, Markdown."""
+    return markdown_text(refusal) if refusal else LIVE_WAITING.format(name=NAMES[name].capitalize())

@@ -32,10 +32,10 @@ HOW_CHOSEN = (
     "We wrote the sentences. Write one with “{word}” into the bar above, and it is placed as the ninth."
 )
 OF_BANK = (
-    " We chose these eight from twenty sentences because all are right at the end. Other choices of four and four have "
-    "{mean} right on average."
+    " These eight are four and four of twenty sentences, of which choices of four and four have {mean} right on "
+    "average at the end."
 )
-MEAN_OF_BANK = 7.1  # of 8, at the last layer of stories: counted in tests/pages/learn/test_words_neighbours_units.py
+MEAN_OF_BANK = 7.96  # of 8, at the last layer of stories: counted in tests/pages/learn/test_words_neighbours_units.py
 TABLE_ALT = (
     "The sentences in two groups; for the start and after every layer the number of the sentence in which the word’s "
     "vector is nearest, with a tick where it is of the same sense."
@@ -90,7 +90,7 @@ def chosen(word: str, senses: SortedSenses) -> str:
 
 def act(word: str, senses: SortedSenses, *, chosen_from_twenty: bool) -> str:
     """What became of the word that is shown. chosen_from_twenty: whether its sentences were, because they show it."""
-    of_bank = OF_BANK.format(mean=decimal(MEAN_OF_BANK, ".1f")) if chosen_from_twenty else ""
+    of_bank = OF_BANK.format(mean=decimal(MEAN_OF_BANK, ".2f")) if chosen_from_twenty else ""
     return f"{chosen(word, senses)} {HOW_CHOSEN.format(word=word)}{of_bank}"
 
 

@@ -1,0 +1,68 @@
+"""The files of the page Watch it learn: a moment as a checkpoint, and the film as a picture that moves."""
+
+import io
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from pages.parts.frame.downloads import button, files
+from pages.parts.frame.theme import theme
+from pages.parts.models.watched_moments import MomentFolder, moment_label, moment_name
+from pages.parts.watch.films import Film, nearest_step, pictures_of
+from viz.export.share_picture import plain_text
+from viz.text import watched as sentences
+from viz.watched.looping_picture import Take, looping_picture
+
+
+class WrittenFolder(Protocol):
+    """A folder of files, there as long as this is."""
+
+    @property
+    def path(self) -> Path: ...
+
+
+CHECKPOINT_HELP = (
+    "config.json, model.safetensors, tokenizer.json and card.json of this step: load_checkpoint reads the folder, and "
+    "the page Models opens the zip."
+)
+FILM_HELP = "A picture that plays the training in ten seconds, rests for two and begins again, for slides."
+
+
+def offer_files(film: Film, step: int | None, line: str) -> None:
+    """Both, in the menu Download. step: the moment that is looked at."""
+    look, title = theme(), plain_text(sentences.title(film.first))
+    with files():
+        for history in film.histories:
+            at = nearest_step(history, step)
+            moment_button(moment_name(history, at), partial(MomentFolder, history, at))
+
+        def make() -> bytes:
+            takes = [
+                Take(name, history, pictures_of(history, line).weights)
+                for name, history in zip(film.names(), film.histories, strict=True)
+            ]
+            return looping_picture(title, takes, theme=look)
+
+        film_button(film.first.settings.task, make)
+
+
+def film_button(task: str, make: Callable[[], bytes]) -> None:
+    """The film of a task, within ``files``."""
+    button("Film (GIF)", f"watch-{task}.gif", make, FILM_HELP)
+
+
+def moment_button(name: str, write: Callable[[], WrittenFolder]) -> None:
+    """The file of one moment, within ``files``. write: its folder; called where there is no session."""
+    button(f"{moment_label(name)} (ZIP)", f"{name}.zip", partial(zipped, write), CHECKPOINT_HELP)
+
+
+def zipped(write: Callable[[], WrittenFolder]) -> bytes:
+    """The files of a moment as one."""
+    folder = write()  # held while it is read: with it go its files
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.path.iterdir()):
+            archive.write(path, path.name)
+    return content.getvalue()

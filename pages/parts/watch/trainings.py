@@ -1,0 +1,109 @@
+"""The visitor's own training: asked for, followed, stopped, and the last two kept to be watched."""
+
+from functools import partial
+
+import streamlit as st
+
+from model import InputError
+from model.training.watched.history import History
+from model.training.watched.run_settings import BOUNDS, LONGEST_TEXT, SHORTEST_TEXT, RunSettings
+from model.training.watched.tasks import TEXT as TASK_OF_TEXT
+from model.training.watched.waiting_line import Turn, WaitingLine, trainings_at_once
+from pages.parts.models.hub_panel import visitor
+from pages.parts.models.watched_moments import keep_training, own_trainings
+from pages.parts.state.session import choose, current
+from pages.parts.state.session_ends import when_over
+from pages.parts.watch.settings import OWN, Watch
+
+# In the session.
+TURN, REFUSAL, ENDED, TEXT = "_watch_turn", "_watch_refusal", "_watch_ended", "_watch_text"
+BEGUN = "_watch_begun"
+
+NO_DIVISOR = "{heads} heads cannot share a width of {width} evenly: choose {fitting} heads, or another width."
+TEXT_LENGTH = (
+    "The text has {count:,} characters; a training needs {least:,} to {most:,}. Paste one, or use the example."
+)
+
+
+@st.cache_resource(show_spinner=False)
+def waiting_line() -> WaitingLine:
+    """That of this server."""
+    return WaitingLine(trainings_at_once())
+
+
+def turn_now() -> Turn | None:
+    """This visitor's training that waits or goes on; None where there is none."""
+    turn: Turn | None = st.session_state.get(TURN)
+    return None if turn is None or turn.is_over else turn
+
+
+def train() -> None:
+    """Begin with what is asked for, in the place of a training that goes on; or note why there can be none."""
+    st.session_state.pop(REFUSAL, None)
+    watch, text = current().of(Watch), learned_text()
+    if watch.task == TASK_OF_TEXT and not SHORTEST_TEXT <= len(text) <= LONGEST_TEXT:
+        st.session_state[REFUSAL] = TEXT_LENGTH.format(count=len(text), least=SHORTEST_TEXT, most=LONGEST_TEXT)
+        return
+    if watch.width % watch.heads:
+        fitting = ", ".join(str(heads) for heads in range(1, BOUNDS["heads"][1] + 1) if watch.width % heads == 0)
+        st.session_state[REFUSAL] = NO_DIVISOR.format(heads=watch.heads, width=watch.width, fitting=fitting)
+        return
+    try:
+        settings = watch.asked(text)
+    except InputError as refusal:
+        st.session_state[REFUSAL] = str(refusal)
+        return
+    begin(settings)
+    st.session_state[BEGUN] = True
+    choose({"watch.film": OWN, "watch.step": None, "watch.line": ""})
+
+
+def begin(settings: RunSettings) -> None:
+    """Enter the line, and leave it, or end at once, when this visitor has left."""
+    take_over()
+    st.session_state[TURN] = waiting_line().enter(visitor(), settings)
+    when_over("training", partial(waiting_line().kill, visitor()))
+
+
+def turn_place() -> int:
+    """How many trainings must begin before this visitor's, itself included; 0: it does not wait."""
+    turn = turn_now()
+    return 0 if turn is None else waiting_line().place(turn)
+
+
+def stop() -> None:
+    """End the training soon, with what there is; or leave the line."""
+    waiting_line().stop(visitor())
+
+
+def learned_text() -> str:
+    """What the task "text" learns from: the visitor's own; nobody else sees it, and no address has it."""
+    text: str = st.session_state.get(TEXT, "")
+    return text
+
+
+def take_over() -> None:
+    """Keep what the training has come to, once it has come to anything, and say so where it ended by itself."""
+    turn: Turn | None = st.session_state.get(TURN)
+    if turn is None or turn.trainer is None or not turn.is_over:
+        return
+    if turn.trainer.refusal:
+        st.session_state[ENDED] = turn.trainer.refusal
+    if turn.trainer.history.snapshots:
+        keep_training(turn.trainer.history)
+    st.session_state[TURN] = None
+
+
+def live_history() -> History | None:
+    """That of the training that goes on, once it has a snapshot."""
+    turn = turn_now()
+    if turn is None or turn.trainer is None or not turn.trainer.history.snapshots:
+        return None
+    return turn.trainer.history
+
+
+def own_histories() -> list[History]:
+    """The newest first: the one that goes on, and those that were kept."""
+    kept = list(reversed(own_trainings().values()))
+    live = live_history()
+    return [live, *kept] if live is not None else kept

@@ -1,0 +1,1 @@
+"""The page Watch it learn, without a browser."""

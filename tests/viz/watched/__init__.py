@@ -1,0 +1,1 @@
+"""Trainings that can be watched: their player and their picture, read back."""
