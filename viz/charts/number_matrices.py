@@ -7,8 +7,8 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from viz.charts.causes.comparison import MOST_SIGNED, SIGNED_SHARE
 from viz.charts.chart_data import data_of
-from viz.charts.comparison import MOST_SIGNED, SIGNED_SHARE
 from viz.charts.lines import with_page_style
 from viz.sentences.token_strip import ink_on
 from viz.theme import FONT_SIZE, LIGHT, Theme, colour_at, difference_scale

@@ -32,6 +32,7 @@ NAMES = {
         "the distance alone",
     ),
 }
+RANDOM = "random tokens that come twice"
 NULLS = (
     "The null is the score that the same head would have by accident. For kinds about words it is measured in the same "
     "texts with their words in another order; for kinds about positions, and for positional, each query's weights "
@@ -165,7 +166,8 @@ def above_null_said(scores: HeadScores, attention: str, layer: int, head: int) -
         return ""
     kinds = scores.above_null(attention, layer, head)[:MOST_NAMED]
     if not kinds:
-        return f"Over {measured_on(scores)}, this head lies above the null of no kind."
+        known = "nothing of what kinds of heads are known for more than by chance"
+        return f"Over {measured_on(scores)}, this head does {known}."
     numbers = {kind: (tables[kind].scores[layer, head], tables[kind].nulls[layer, head]) for kind in kinds}
     said = [f"{NAMES[kind][0]} ({score:.2f} beside a null of {null:.2f})" for kind, (score, null) in numbers.items()]
     return f"Over {measured_on(scores)}, this head lies above the null for {list_of_names(said)}."

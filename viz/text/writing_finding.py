@@ -51,6 +51,11 @@ def choice(token: str, read: int, shares: tuple[float, float], *, already: bool,
     return f"After {tokens}, {chosen} ({own} from the model, {after} after the settings)."
 
 
+def muted(heads: int) -> str:
+    """That heads are muted, which make another model of it; "" where none is."""
+    return f" The model runs with {'1 head' if heads == 1 else f'{heads} heads'} muted." if heads else ""
+
+
 def attention(link: LastLink | None, last: str, key: str) -> str:
     """What the last token looks at beyond a head's habit, with both numbers. Markdown; "" where there is nothing."""
     if link is None:

@@ -11,7 +11,7 @@ from model import Edits, load_checkpoint
 from model.measures.comparison import stream_distances
 from tests.running import ROOT
 from tests.viz.charts.test_figures import contrast
-from viz.charts.comparison import MOST_SIGNED
+from viz.charts.causes.comparison import MOST_SIGNED
 from viz.charts.lines import DASHES, line_chart
 from viz.charts.number_matrices import joined_chart, matrix_table, split_chart
 from viz.export.edited_script import edited_script

@@ -34,6 +34,7 @@ def test_every_measure_that_can_be_made_can_be_chosen_and_no_other():
         *head_measures.of_statistics(dict.fromkeys(TITLES, shape)),
         *head_measures.of_excess(dict.fromkeys(KINDS, shape)),
         *head_measures.of_moved(shape),
+        *head_measures.of_muting(shape, signed=True),
     ]
     assert tuple(TITLES) == STATISTICS
     names = {"", *(measure.name for measure in made), *(f"{OVER_TEXTS}{kind}" for kind in NAMES)}
@@ -54,8 +55,13 @@ def test_a_number_has_three_figures_at_most(value, text):
     assert value_text(value) == text
 
 
+def test_what_rounds_to_nothing_has_no_sign():
+    assert [value_text(value) for value in (-0.004, 0.004, -0.006)] == ["0.00", "0.00", "−0.01"]
+
+
 def test_a_whole_bar_is_the_largest_magnitude():
     assert largest_magnitude(np.array([[0.5, -2.0], [NAN, 1.0]])) == 2
+    assert largest_magnitude(np.array([[0.004, -0.0049]])) == 1, "all are shown as 0"
     assert largest_magnitude(np.zeros((2, 2))) == largest_magnitude(np.full((2, 2), NAN)) == 1
 
 

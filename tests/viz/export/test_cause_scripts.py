@@ -8,11 +8,12 @@ import pytest
 from model import SublayerSite, load_checkpoint
 from model.measures.causes.ablation import head_ablation, mean_contexts
 from model.measures.causes.contributions import logit_parts, runner_up
+from model.measures.causes.token_shares import attention_shares
 from pages.parts.explanation.token_measures import measured_steps
 from tests.scripts import run_script
 from viz.export.cause_scripts import heads_script, tokens_script
 from viz.export.provenance import Provenance
-from viz.text.token_measures import OMISSION
+from viz.text.causes.token_measures import OMISSION
 
 TEXT = 'A good "film".'
 SITES = {"sentiment": ("encoder", "self"), "stories": ("decoder", "self"), "translate-en-fr": ("decoder", "cross")}
@@ -51,7 +52,9 @@ def test_the_script_of_heads_fails_where_a_number_is_another():
 @pytest.mark.parametrize(("name", "residual"), [("sentiment", True), ("stories", False)])
 def test_the_script_of_tokens_asserts_all_five_measures(name, residual):
     checkpoint: Any = load_checkpoint(name)
-    *_, measures = measured_steps(checkpoint, checkpoint.trace(TEXT), residual=residual)
+    trace = checkpoint.trace(TEXT)
+    *_, measured = measured_steps(checkpoint, trace)
+    measures = measured.rolled_out(attention_shares(checkpoint, trace, residual=residual).double().numpy())
     source = Provenance(checkpoint=name, text=TEXT)
     ran = run_script(tokens_script(name, source, measures.values, OMISSION, residual=residual))
     assert ran.returncode == 0, ran.stderr

@@ -170,6 +170,25 @@ def test_numbers_are_bars_as_long_as_they_are_large_under_the_same_words():
     assert Image.open(io.BytesIO(bars_png(bars, "", WORDS))).size == (WIDTH, HEIGHT)
 
 
+def test_a_bar_in_the_other_direction_has_another_colour():
+    there, back = Bar(name="a", length=1.0, label="+5"), Bar(name="b", length=1.0, label="−5", against=True)
+    fills = [
+        box.attrib["fill"]
+        for box in ElementTree.fromstring(bars_svg([there, back], "", WORDS)).iter("{http://www.w3.org/2000/svg}rect")
+        if float(box.attrib["height"]) == THICKEST
+    ]
+    assert fills[0] == LIGHT.accent
+    assert len(set(fills)) == 2
+
+
+def test_no_sentence_is_cut_in_its_middle_where_one_before_it_fits():
+    first = "The first sentence stands whole (p = 0.04)."
+    told = replace(WORDS, sentence=f"{first} Then {LONG}.")
+    assert first in texts(bars_svg([], "", told))
+    cut = texts(bars_svg([], "", replace(WORDS, sentence=f"{LONG}.")))
+    assert any(line.endswith("…") for line in cut)
+
+
 def test_many_bars_are_thin_and_stay_above_the_foot():
     bars = [Bar(name=f"number {place}", length=0.5, label="5 %") for place in range(40)]
     for count in (1, 2, 5, 40):
@@ -189,7 +208,7 @@ def test_many_bars_are_thin_and_stay_above_the_foot():
         ("inside.py", {"layer": "1", "head": "2", "query": "3"}, "Layer 2, head 3", None),
         ("evidence.py", {"layer": "1", "head": "2"}, "Layer 2, head 3", None),
         ("translate.py", {}, "Layer 3, mean of 8 heads", (2, 1)),
-        ("translate.py", {"translation": "reading.1.3~moment.read~step.2"}, "Layer 2, head 4", (3, 5)),
+        ("translate.py", {"translation": "reading.1.3~moment.read~step.2"}, "Layer 2, head 4", (3, 6)),
     ],
 )
 def test_the_picture_of_a_page_draws_what_its_title_is_about(page, address, whose, marked, monkeypatch):

@@ -171,23 +171,24 @@ def test_the_main_result_is_the_first_of_the_card():
 
 
 def test_where_the_curve_shows_more_runs_than_the_card_counts_both_say_so():
-    for name, runs in (("sentiment", [8000, 2600, 600, 3000, 2500, 3500, 1600, 1400]), ("stories", [8150])):
+    for name, runs in (("sentiment", [8000, 2600, 600, 3000, 2500, 3500, 1600, 1400]), ("stories", [8150, 7950, 511])):
         card = checkpoint_files.read_card(CHECKPOINTS / name)
         *_, last = (CHECKPOINTS / name / "curve.csv").read_text(encoding="utf-8").split()
         assert (int(last.split(",")[0]), card["training"]["steps"]) == (sum(runs), runs[-1])
         explained, facts = card_tables.curve_explained(card, sum(runs)), card_tables.training_facts(card, sum(runs))
         counts = {"examples": card["training"]["examples"], "steps": runs[-1]}
-        whose = " of the last run" if len(runs) > 1 else ""
-        assert {counted: facts[f"{counted}{whose}"] for counted in counts} == {
+        assert {counted: facts[f"{counted} of the last run"] for counted in counts} == {
             counted: f"{count:,}" for counted, count in counts.items()
         }
-        assert f"time{whose}" in facts
-        if len(runs) > 1:
-            assert "all 23,200 steps of several training runs" in explained
-            assert "took the last 1,400 of these steps" in explained
-        else:
-            assert explained == ""
-    assert card_tables.curve_explained({}, 9) == card_tables.curve_explained({"training": {"steps": "x"}}, 9) == ""
+        assert "time of the last run" in facts
+        assert f"all {sum(runs):,} steps of several training runs" in explained
+        assert f"took the last {runs[-1]:,} of these steps" in explained
+
+
+@pytest.mark.parametrize("card", [{}, {"training": {"steps": "x"}}, {"training": {"steps": 9, "seconds": 1}}])
+def test_a_curve_of_one_run_needs_no_explanation(card):
+    assert card_tables.curve_explained(card, 9) == ""
+    assert not any("of the last run" in name for name in card_tables.training_facts(card, 9))
 
 
 @pytest.mark.parametrize(("config", "squares"), [

@@ -12,7 +12,7 @@ WHAT = {
     "embedding": "what the stream begins with",
     "attention biases": "the biases of all attentions' output projections, which belong to no head",
     "norm bias": "the biases of all norms, on their way through the norms after them",
-    "head bias": "what the answer's head adds whatever it reads",
+    "head bias": "what the output layer adds whatever it reads",
 }
 EMBEDDED = {"token": "of the tokens", "position": "of their positions", "segment": "of their segments"}
 
@@ -26,7 +26,7 @@ def number(value: float) -> str:
 def step_name(step: LogitStep, *, crossed: bool) -> str:
     """ "layer 2, attention". crossed: whether there is cross-attention, beside which that would say too little."""
     if step.layer is None:
-        return {"norm bias": "norm biases", "head bias": "bias of the answer's head"}.get(step.kind, step.kind)
+        return {"norm bias": "norm biases", "head bias": "bias of the output layer"}.get(step.kind, step.kind)
     kind = "self-attention" if crossed and step.kind == "self" else KINDS[step.kind]
     if step.head is not None:
         beside = f", {kind}" if crossed else ""
@@ -75,12 +75,12 @@ def summed_said(answer: str, other: str | None, total: float, *, several: bool =
 
 
 def largest_said(steps: Sequence[tuple[Part, float]]) -> str:
-    """Which single heads add most, plain text; "" for no heads. steps: heads with what each adds."""
+    """Which single heads add or take away most, plain text; "" for no heads. steps: heads with what each adds."""
     named = sorted(steps, key=lambda each: -abs(each[1]))[:MOST_NAMED]
     if not named:
         return ""
     said = [f"{head_named(part)} ({number(value)})" for part, value in named]
-    return f"The heads that add most directly: {', '.join(said)}."
+    return f"The heads with the largest direct parts: {', '.join(said)}."
 
 
 def head_named(part: Part) -> str:

@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from viz.charts.weight_editor import HIDDEN, MASKED, MOST, SEEN, answer_panel, editor_figure
+from viz.charts.causes.weight_editor import HIDDEN, MASKED, MOST, SEEN, answer_panel, editor_figure
 from viz.explorer.attention_kinds import Text
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.charts.patched_answers import patch_grid
+from viz.charts.causes.patched_answers import patch_grid
 
 EFFECTS = np.array([[0.4, -0.2, np.nan], [0.0, 0.01, -0.3]])
 SAID = {site: str(site) for site in np.ndindex(2, 3)}

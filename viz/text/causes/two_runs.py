@@ -7,12 +7,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from viz.export.share_picture import Bar
-from viz.text.head_effects import answer_named, goes, head_named, points
+from viz.text.causes.head_effects import answer_named, goes, head_named, points
 from viz.tokens import counted, markdown_text, percent, position_name, quoted, visible
 
 LEAST = 0.0005  # a distance that a rounded number shows
 SAME_TEXTS = "The two texts are the same: every difference is 0."
 SAME_PASSES = "No head looks elsewhere: every difference is 0."
+NO_MORE = ", more than it has: even this head looks in B much where it looks in A"
 Site = tuple[int, int]
 Distances = Float[np.ndarray, "layer head"]
 Rows = list[dict[str, str]]
@@ -25,8 +26,8 @@ def title(site: Site, distance: float, keys: tuple[str, str], model: str = "") -
     """
     if model and distance >= LEAST:
         return (
-            f"No head of {markdown_text(model)} looks where {head_named(site)} looks: the most similar one has "
-            f"{percent(distance)} of its attention elsewhere."
+            f"No head of {markdown_text(model)} looks where {head_named(site)} looks: the one that comes nearest on "
+            f"this text has {percent(distance)} of its attention elsewhere."
         )
     if distance < LEAST:
         return SAME_PASSES
@@ -37,13 +38,17 @@ def title(site: Site, distance: float, keys: tuple[str, str], model: str = "") -
     return f"{name} looks most at {first} in A and at {second} in B: {percent(distance)} of its attention moves."
 
 
-def sentence(distances: Distances, alone: tuple[int, int], unit: str) -> str:
-    """How that compares with the other heads, and how many tokens have no partner, Markdown."""
+def sentence(distances: Distances, by_chance: float, alone: tuple[int, int], unit: str) -> str:
+    """How that compares with chance and the other heads, and how many tokens have no partner, Markdown.
+
+    by_chance: the distance of the head that is furthest from its partner, if that looked at its keys in random order.
+    """
     half = int((distances >= 0.5).sum())
     heads = "no head has" if half == 0 else "1 head has" if half == 1 else f"{half} heads have"
     said = (
         f"Of {distances.size} heads, {heads} half of the attention elsewhere in B, or more; the median head has "
-        f"{percent(float(np.median(distances)))}."
+        f"{percent(float(np.median(distances)))}. By chance, with its weights in B shuffled, the head of the title "
+        f"would have {percent(by_chance)}{NO_MORE if by_chance >= distances.max() else ''}."
     )
     without = [f"{count} of {name}" for count, name in zip(alone, "AB", strict=True) if count]
     return f"{said} Without a partner: {' and '.join(without)} ({unit})." if without else said
@@ -69,6 +74,11 @@ def cell_said(site: Site, partner: Site, distance: float) -> str:
     return f"{name}{beside}: {percent(distance, 2)} of the attention is elsewhere"
 
 
+def beside_chance(by_chance: float) -> str:
+    """What follows a distance, plain text."""
+    return f"; by chance {percent(by_chance)}"
+
+
 def unit_label(units: tuple[int | None, int | None], names: tuple[Sequence[str], Sequence[str]]) -> str:
     """ "4 · slow"; "4 · slow | 5 · fast" of partners that differ; "5 · fast (B alone)"."""
     known = [(unit, side[unit]) for unit, side in zip(units, names, strict=True) if unit is not None]
@@ -82,10 +92,10 @@ def unit_label(units: tuple[int | None, int | None], names: tuple[Sequence[str],
 
 def alike_sentence(site: Site, model: str, mean: float, texts: int) -> str:
     """What the list of similar heads is, Markdown."""
-    over = "1 text" if texts == 1 else f"{texts} texts"
+    over = "this text" if texts == 1 else f"{texts} texts, this one and examples"
     return (
-        f"Most similar to {head_named(site)}, of the heads of {markdown_text(model)}, over {over}; the average head "
-        f"has a similarity of {percent(mean)}."
+        f"Most similar to {head_named(site)} in the mean over {over}, of the heads of {markdown_text(model)}; the "
+        f"average head has a similarity of {percent(mean)}."
     )
 
 

@@ -10,14 +10,22 @@ from viz.tokens import counted, decimal, markdown_text, percent
 
 SHOWN = 0.001  # the smallest change that a rounded number shows
 LEAST = 0.01  # a change of probability, or of the last vectors, that somebody would see
-OUTPUT_TOKENS = "the tokens of the model’s own output"
 LEAST_NATS = 0.1  # the same of log-odds
 ANSWERS = {
     "label": "the verdict “{}”",
     "next": "the next token “{}”",
     "masked": "the masked word “{}”",
-    "output": "the probability of the model’s own output",
+    "output": "the mean probability of the tokens of “{}”",
     "stream": "the last vectors",
+}
+# What stands in the place of muted heads, unless it is zero; by the choice, and whether it is one head.
+IN_PLACE = {
+    ("zero", True): "",
+    ("zero", False): "",
+    ("mean", True): ", with its mean in this text in its place",
+    ("mean", False): ", with their means in this text in their place",
+    ("reference", True): ", with its mean over the examples in its place",
+    ("reference", False): ", with their means over the examples in their place",
 }
 Changes = Float[np.ndarray, "layer head"]
 
@@ -25,6 +33,11 @@ Changes = Float[np.ndarray, "layer head"]
 def head_named(site: tuple[int, int]) -> str:
     """ "head 4 of layer 2"."""
     return f"head {counted(site[1])} of layer {counted(site[0])}"
+
+
+def muted_named(names: str, count: int) -> str:
+    """ "Muted: head 4 of layer 2"."""
+    return f"Muted together: {names}" if count > 1 else f"Muted: {names}"
 
 
 def answer_named(kind: str, name: str) -> str:
@@ -35,8 +48,20 @@ def answer_named(kind: str, name: str) -> str:
 def odds_named(kind: str, name: str) -> str:
     """The log-odds of what the answer is, Markdown."""
     return (
-        f"the mean log-odds of {OUTPUT_TOKENS}" if kind == "output" else f"the log-odds of {answer_named(kind, name)}"
+        f"the mean log-odds of {output_tokens(name)}"
+        if kind == "output"
+        else f"the log-odds of {answer_named(kind, name)}"
     )
+
+
+def output_tokens(name: str) -> str:
+    """What a decoder beside an encoder wrote, Markdown."""
+    return f"the tokens of “{markdown_text(name)}”"
+
+
+def turned_said(kind: str) -> str:
+    """That the answer is no longer the likeliest."""
+    return "one of them is no longer the likeliest" if kind == "output" else "another is likelier"
 
 
 def points(change: float) -> str:
@@ -72,16 +97,30 @@ def title(
     change = after if kind == "stream" else after - before
     if abs(change) < (LEAST_NATS if in_nats else LEAST) and not turned:
         return "No single head changes this answer."
-    other = ", and another is likelier" if turned and kind in ("label", "next", "masked") else ""
+    other = f", and {turned_said(kind)}" if turned and kind != "stream" else ""
+    if kind != "stream" and change > 0 and not turned:
+        other = ": it works against the answer"
     answer = odds_named(kind, name) if in_nats else answer_named(kind, name)
     return f"Without {head_named(site)}, {answer} {goes(kind, before, after, in_nats=in_nats)}{other}."
 
 
-def sentence(kind: str, name: str, changes: Changes, needed: int | None, *, in_nats: bool = False) -> str:
+def sentence(
+    kind: str,
+    name: str,
+    changes: Changes,
+    needed: int | None,
+    *,
+    in_nats: bool = False,
+    whose: str = "",
+    back: bool = False,
+) -> str:
     """How that compares with the other heads, Markdown.
 
     needed: how many heads keep the answer, all others muted; None where that is not known, or nothing could change.
+    whose: the attention that the heads are of, where there are several. back: whether with fewer heads muted the answer
+    is another, so that it comes back.
     """
+    of = f" of {whose}" if whose else ""
     sizes = np.abs(changes)
     large = int((sizes >= (LEAST_NATS if in_nats else LEAST)).sum())
     most, median = float(sizes.max()), float(np.median(sizes))
@@ -89,27 +128,43 @@ def sentence(kind: str, name: str, changes: Changes, needed: int | None, *, in_n
         answer = answer_named(kind, name)
         size = size_said(kind, most, in_nats) if most >= SHOWN else f"as much as {size_said(kind, SHOWN)}"
         more = "more than " if most >= SHOWN else ""
-        parts = [f"Muted alone, none of the {sizes.size} heads changes {answer} by {more}{size}."]
+        parts = [f"Muted alone, none of the {sizes.size} heads{of} changes {answer} by {more}{size}."]
     else:
         heads = "1 head changes" if large == 1 else f"{large} heads change"
         threshold = f"{LEAST_NATS} nats" if in_nats else "1 %" if kind == "stream" else "1 point"
         it = "the last vectors" if kind == "stream" else "it"
         them = "them" if kind == "stream" else "it"
         parts = [
-            f"Of {sizes.size} heads, muted one at a time, {heads} {it} by {threshold} or more; the median head changes "
-            f"{them} by {size_said(kind, median, in_nats)}."
+            f"Of {sizes.size} heads{of}, muted one at a time, {heads} {it} by {threshold} or more; the median head "
+            f"changes {them} by {size_said(kind, median, in_nats)}."
         ]
     if needed is not None:
         enough = (
             "Muting even the heads with the smallest effect gives another answer"
             if needed == sizes.size
-            else f"The {needed} heads with the largest effect are enough"
+            else f"The {needed} heads with the largest effect, for the answer or against it, are enough"
         )
-        enough = "Even with every head muted, the answer stays" if needed == 0 else enough
+        enough = f"Even with every head{of} muted, the answer stays" if needed == 0 else enough
         enough = "The head with the largest effect is enough" if needed == 1 else enough
-        tail = "." if needed in (0, sizes.size) else ": with all others muted, the answer stays."
-        parts.append(f"{enough}{tail}")
+        tail = "" if needed in (0, sizes.size) else ": with all others muted, the answer stays"
+        but = ", though with fewer of them muted it is another" if back else ""
+        parts.append(f"{enough}{tail}{but}.")
     return " ".join(parts)
+
+
+def mean_said(before: float, after: float, by_zero: float, *, in_nats: bool = False) -> str:
+    """What becomes of the answer where the head's mean stands in its place, Markdown; "" where that is much the same.
+
+    by_zero: the answer without the head. Much the same is at least half of that change, in the same direction.
+    """
+    change, by_mean = by_zero - before, after - before
+    if change * by_mean > 0 and abs(by_mean) >= abs(change) / 2:
+        return ""
+    said = nats(by_mean) if in_nats else points(by_mean)
+    return (
+        f"Muted means zero in its place; with its mean in this text there, the change is {said}: much of what it adds "
+        "is the same for every token."
+    )
 
 
 def runner_up_said(name: str, other: str, probability: float, margin: float) -> str:
@@ -134,13 +189,20 @@ def cell_said(
     name = f"layer {counted(site[0])}, head {counted(site[1])}"
     if not np.isfinite(after):
         return f"{name}: not measured yet"
+    return f"{name}: {change_said(kind, before, after, turned=turned, in_nats=in_nats)}"
+
+
+def change_said(
+    kind: str, before: float, after: float, *, turned: bool, in_nats: bool = False, without: str = "it"
+) -> str:
+    """What becomes of the answer without a head, or without several, plain text."""
     if kind == "stream":
-        return f"{name}: without it, the last vectors move by {percent(after, 2)} of their length"
-    other = "; another answer is likelier" if turned else ""
+        return f"without {without}, the last vectors move by {percent(after, 2)} of their length"
+    other = f"; {turned_said(kind)}" if turned else ""
     if in_nats:
         odds = f"{decimal(before, '.2f')} → {decimal(after, '.2f')}"
-        return f"{name}: log-odds {odds} without it, {nats(after - before)}{other}"
-    return f"{name}: {percent(before, 2)} → {percent(after, 2)} without it, {points(after - before)}{other}"
+        return f"log-odds {odds} without {without}, {nats(after - before)}{other}"
+    return f"{percent(before, 2)} → {percent(after, 2)} without {without}, {points(after - before)}{other}"
 
 
 def direct(part: float, total: float, other: str | None = None) -> str:
@@ -159,11 +221,12 @@ def bars(
     said = nats if in_nats else points
     chosen = list(reversed(order))[:most]
     longest = max((abs(float(changes[site])) for site in chosen), default=0.0) or 1.0
-    return [
+    return [  # blue where the answer needs the head, as everywhere else
         Bar(
             name=f"layer {counted(site[0])}, head {counted(site[1])}",
             length=abs(float(changes[site])) / longest,
             label=percent(float(changes[site]), 1) if kind == "stream" else said(float(changes[site])),
+            against=kind != "stream" and bool(changes[site] > 0),
         )
         for site in chosen
     ]

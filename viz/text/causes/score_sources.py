@@ -6,10 +6,11 @@ happen without a head is another question (``head_effects``).
 
 from collections.abc import Mapping, Sequence
 
-from model.edits import HeadSite
+from model.edits import NO_EDITS, HeadSite
 from model.measures.causes.score_sources import ScoreSources, largest
 from model.measures.causes.source_chain import SourceStep
 from model.measures.causes.stream_parts import Part
+from model.measures.one_weight import WeightPath
 from viz.explorer.attention_kinds import Text
 from viz.text.head_findings import quoted_token
 from viz.tokens import counted, decimal, markdown_text, percent
@@ -17,6 +18,7 @@ from viz.tokens import counted, decimal, markdown_text, percent
 LEAST = 0.01  # of a score above or below the mean, of which something can be said
 LOOKS = 0.1  # the weight from which on a query is said to look at a key
 HALF, ALL = 0.5, 1.005  # shares: the main reason; more than all there is, rounding aside
+MUCH = 0.25  # the share that parts of the other sign take away, from which on it is said
 MEAN = "the mean of the scores that this query gives"
 NOTHING = "Nothing to explain here: the score is {} " + MEAN + "."
 HELP = (
@@ -31,13 +33,27 @@ EDITED = (
     "This is told of the model as it is. The pass on the screen is edited: take the edits back to see why this head "
     "looks where it does."
 )
-MASKED = "This query may not see this key, so no score is made of them."
+MASKED = (
+    "The mask hides this key from this query: whatever their product is, the softmax gives the key a weight of 0. "
+    "Choose a key that the query may see to read why it looks there."
+)
+ALONE = "This query sees one key alone: whatever its score is, the softmax gives it all of the attention."
 SIDES = {
     "query": "By what stands in the query's stream, {}",
     "key": "By what stands in the key's stream, {}",
 }
 BARS = "part of the score above the mean"
 OTHERS = "all others"
+
+
+def why_not(path: WeightPath) -> str | None:
+    """Why there is nothing to tell of a weight, if that is so."""
+    if not path.is_allowed():
+        return MASKED
+    if path.edits != NO_EDITS:
+        return EDITED
+    mask = path.attention.mask.expand_as(path.attention.weights)[path.site.head, path.site.query]
+    return ALONE if int(mask.sum()) == 1 else None
 
 
 def title(steps: Sequence[SourceStep], texts: Mapping[str, Text]) -> str:
@@ -63,6 +79,13 @@ def sums(sources: ScoreSources, traced: float, *, capped: bool) -> str:
     return f"The parts of each side add up to {whole}; the trace has {theirs}{' before its cap' if capped else ''}."
 
 
+def score_line(whole: float, above: float) -> str:
+    """The whole score, the mean of the query's scores and the rest, which is what the parts below are of."""
+    side = "above" if above >= 0 else "below"
+    sizes = [decimal(value, ".4f") for value in (whole, whole - above, abs(above))]
+    return f"The score is {sizes[0]}; {MEAN} is {sizes[1]}. The bars split the {sizes[2]} {side} it."
+
+
 def line(step: SourceStep, texts: Mapping[str, Text]) -> str:
     """The same of a step further back: "In head 4 of layer 1, “cat” looks at “The” because of …"."""
     return f"In {head_name(step.site, texts)}, {clause(step, texts)}{read(step, texts)}."
@@ -73,9 +96,8 @@ def read(step: SourceStep, texts: Mapping[str, Text]) -> str:
     if step.read is None or step.head is None or step.read_share is None:
         return ""
     place = token_at(texts[key_stack(step.head)], step.read)
-    if step.read_share > ALL:
-        return f"; more than all of that was read at {place}, and what was read elsewhere takes from it"
-    return f"; {said_share(step.read_share)} of that was read at {place}"
+    elsewhere = f", and {percent(step.read_share - 1)} taken away by what was read elsewhere"
+    return f"; {percent(step.read_share)} of that was read at {place}{elsewhere if step.read_share > ALL else ''}"
 
 
 def clause(step: SourceStep, texts: Mapping[str, Text]) -> str:
@@ -85,14 +107,15 @@ def clause(step: SourceStep, texts: Mapping[str, Text]) -> str:
     if step.share < HALF:
         largest_part = f"the largest part on the {step.side}'s side, {percent(step.share)} {of_score}, is {what}"
         return f"{looks(step, texts)}: {largest_part}"
-    more = step.share > ALL
-    share = f"more than all {of_score}; other parts take from it" if more else f"{said_share(step.share)} {of_score}"
-    return f"{looks(step, texts)} because of {what} ({share})"
+    return f"{looks(step, texts)} because of {what} ({percent(step.share)} {of_score}{taken_away(step)})"
 
 
-def said_share(share: float) -> str:
-    """ "97 %"; what exceeds all by a rounding is all."""
-    return percent(min(share, 1.0))
+def taken_away(step: SourceStep) -> str:
+    """ "; other parts add 40 % and take 38 %", where they take much: then a large share is no sole reason."""
+    if step.opposed_share < MUCH and step.share <= ALL:
+        return ""
+    added = 1 + step.opposed_share - step.share
+    return f"; other parts add {percent(added)} and take {percent(step.opposed_share)}"
 
 
 def looks(step: SourceStep, texts: Mapping[str, Text]) -> str:

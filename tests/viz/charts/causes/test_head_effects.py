@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from viz.charts.causes.head_effects import CHOSEN, TURNS, effect_grid
 from viz.charts.causes.muting_curve import SAYS, muting_curve
-from viz.charts.head_effects import CHOSEN, effect_grid
 from viz.theme import DARK, LIGHT
 
 EFFECTS = np.array([[-0.25, 0.1, 0.0002], [0.0, np.nan, 0.5]])
@@ -25,10 +25,10 @@ def test_every_number_stands_in_its_cell_and_colours_follow_its_sign(theme):
     assert [rows[site]["text"] for site in sorted(SAID)] == ["−25.0", "+10.0 ×", "0.0", "0.0", "", "+50.0"]
     assert rows[1, 1]["effect"] is None
     assert rows[1, 1]["colour"] == theme.grid
-    assert rows[1, 2]["colour"] == theme.above[-1]
+    assert rows[1, 2]["colour"] == theme.below[-1]
     assert rows[1, 0]["colour"] == theme.background
     red, _, blue = (int(rows[0, 0]["colour"][place : place + 2], 16) for place in (1, 3, 5))
-    assert red > blue, "orange, where the answer needs the head"
+    assert red < blue, "blue, where the answer needs the head"
     assert [rows[site]["said"] for site in SAID] == list(SAID.values())
     (parameter,) = spec["params"]
     assert (parameter["name"], parameter["value"]) == (CHOSEN, [{"layer": 1, "head": 2}])
@@ -45,9 +45,17 @@ def test_sizes_without_a_sign_begin_at_the_pages_colour():
 
 def test_where_all_effects_are_small_the_picture_is_pale():
     rows = rows_of(effect_grid(EFFECTS / 100, SAID, signed=True).to_dict())
-    assert rows[1, 2]["colour"] not in (LIGHT.above[-1], LIGHT.background)
+    assert rows[1, 2]["colour"] not in (LIGHT.below[-1], LIGHT.background)
     large = rows_of(effect_grid(EFFECTS, SAID, signed=True).to_dict())
-    assert large[0, 1]["colour"] not in (rows[0, 1]["colour"], LIGHT.above[-1])
+    assert large[0, 1]["colour"] not in (rows[0, 1]["colour"], LIGHT.below[-1])
+
+
+def test_a_head_without_which_the_answer_is_another_is_marked_and_the_legend_says_how():
+    spec = effect_grid(EFFECTS, SAID, signed=True, turned={(1, 0)}, muted={(1, 0)}).to_dict()
+    assert rows_of(spec)[1, 0]["text"] == "0.0 ≠ ×"
+    assert spec["layer"][-1]["encoding"]["color"]["legend"]["title"][-1] == TURNS
+    unmarked = effect_grid(EFFECTS, SAID, signed=True).to_dict()
+    assert TURNS not in unmarked["layer"][-1]["encoding"]["color"]["legend"]["title"]
 
 
 def test_many_heads_have_no_room_for_numbers():
@@ -72,7 +80,7 @@ def test_the_legend_has_the_colours_of_the_cells_in_their_unit(in_nats, most, te
     spec = effect_grid(EFFECTS, SAID, signed=True, in_nats=in_nats).to_dict()
     scale = spec["layer"][-1]["encoding"]["color"]["scale"]
     assert (scale["domain"][0], scale["domain"][-1]) == (-most, most)
-    assert (scale["range"][0], scale["range"][-1]) == (LIGHT.below[-1], LIGHT.above[-1])
+    assert (scale["range"][0], scale["range"][-1]) == (LIGHT.above[-1], LIGHT.below[-1])
     assert rows_of(spec)[1, 2]["text"] == text
 
 

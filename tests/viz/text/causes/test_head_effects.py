@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from viz.text.head_effects import bars, cell_said, direct, runner_up_said, sentence, title
+from viz.text.causes.head_effects import (
+    bars,
+    cell_said,
+    direct,
+    mean_said,
+    muted_named,
+    runner_up_said,
+    sentence,
+    title,
+)
 
 NAN = float("nan")
 
@@ -15,8 +24,10 @@ NAN = float("nan")
         ("label", 0.4, True, "the verdict “good” goes from 93.9 % to 40.0 %, and another is likelier."),
         ("next", 0.5, False, "the next token “good” goes from 93.9 % to 50.0 %."),
         ("masked", 0.5, False, "the masked word “good” goes from 93.9 % to 50.0 %."),
-        ("output", 0.5, True, "the probability of the model’s own output goes from 93.9 % to 50.0 %."),
+        ("output", 0.5, True, "“good” goes from 93.9 % to 50.0 %, and one of them is no longer the likeliest."),
+        ("output", 0.5, False, "the mean probability of the tokens of “good” goes from 93.9 % to 50.0 %."),
         ("stream", 0.25, False, "Without head 4 of layer 1, the last vectors move by 25.0 % of their length."),
+        ("label", 0.97, False, "goes from 93.9 % to 97.0 %: it works against the answer."),
         ("label", 0.935, False, "No single head changes this answer."),
         ("stream", 0.005, False, "No single head changes this answer."),
     ],
@@ -32,7 +43,11 @@ def test_the_title_says_what_becomes_of_the_answer(kind, after, turned, expected
         (None, ""),
         (0, " Even with every head muted, the answer stays."),
         (1, " The head with the largest effect is enough: with all others muted, the answer stays."),
-        (2, " The 2 heads with the largest effect are enough: with all others muted, the answer stays."),
+        (
+            2,
+            " The 2 heads with the largest effect, for the answer or against it, are enough: with all others muted, "
+            "the answer stays.",
+        ),
         (4, " Muting even the heads with the smallest effect gives another answer."),
     ],
 )
@@ -61,7 +76,7 @@ def test_a_cell_says_both_probabilities_and_the_change():
     assert plain("label", (0, 3), 0.9392, 0.732, turned=False) == (
         "layer 1, head 4: 93.92 % → 73.20 % without it, −20.7 points"
     )
-    assert plain("label", (0, 3), 0.9, 0.4, turned=True).endswith("−50.0 points; another answer is likelier")
+    assert plain("label", (0, 3), 0.9, 0.4, turned=True).endswith("−50.0 points; another is likelier")
     assert plain("stream", (0, 3), 0.0, 0.25, turned=False).endswith("the last vectors move by 25.00 % of their length")
     assert plain("label", (1, 0), 0.9, NAN, turned=False) == "layer 2, head 1: not measured yet"
 
@@ -89,3 +104,27 @@ def test_in_nats_the_words_are_of_log_odds():
     assert bars("label", np.array([[-0.4]]), [(0, 0)], in_nats=True)[0].label == "−0.40 nats"
     runner_up = runner_up_said("a", "b", 0.061, 2.74).replace("\u00a0", " ")
     assert runner_up == "The runner-up of “a” is “b” with 6.1 %, 2.74 behind it in the logits."
+
+
+def test_the_mean_in_a_heads_place_is_said_where_it_does_something_else_than_zero():
+    assert (
+        mean_said(0.659, 0.642, 0.854)
+        .replace("\u00a0", " ")
+        .startswith("Muted means zero in its place; with its mean in this text there, the change is −1.7 points")
+    )
+    assert "−0.07 nats" in mean_said(0.66, 0.59, 1.77, in_nats=True).replace("\u00a0", " ")
+    assert mean_said(0.9, 0.74, 0.6) == "", "more than half of it, in the same direction"
+    assert mean_said(0.9, 0.76, 0.6)
+
+
+def test_the_sentence_says_of_which_attention_the_heads_are_and_that_an_answer_comes_back():
+    said = sentence("output", "oui", np.full((1, 2), 0.5), 0, whose="cross-attention", back=True).replace("\u00a0", " ")
+    assert said.startswith("Of 2 heads of cross-attention, muted one at a time,")
+    assert said.endswith(
+        "with every head of cross-attention muted, the answer stays, though with fewer of them muted it is another."
+    )
+
+
+def test_one_head_is_not_muted_together():
+    assert muted_named("head 1 of layer 1", 1) == "Muted: head 1 of layer 1"
+    assert muted_named("a, b", 2) == "Muted together: a, b"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from viz.charts.token_measures import BAR, CHOSEN, layer_shares, token_bars
-from viz.text.token_measures import MEASURES, OMISSION
+from viz.charts.causes.token_measures import BAR, CHOSEN, layer_shares, token_bars
+from viz.text.causes.token_measures import MEASURES, OMISSION
 from viz.theme import DARK, LIGHT
 
 TOKENS = ("a", 'b"\\', "c")

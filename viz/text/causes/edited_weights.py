@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-from viz.text.head_effects import LEAST, answer_named, goes
+from viz.text.causes.head_effects import LEAST, answer_named, goes
 from viz.tokens import counted, markdown_text, percent, visible
 
 UNEDITED = "Drag a cell of the picture up or down: the model runs again with that weight."
 ROOM = (
-    "“Make room” divides the row by its sum after the weight is set: the row sums to 1, and the other weights keep "
-    "their shares of what is left. “Stay as they are” sets the one weight alone: the row no longer sums to 1, which "
-    "no softmax gives."
+    "When a weight is set, the others of its row “make room”: they share what it leaves, in the proportions that they "
+    "had, and the row sums to 1. Or they “stay as they are”: the row no longer sums to 1, which no softmax gives."
 )
 
 
@@ -42,13 +41,21 @@ def suggestion(look: Look, kind: str, name: str, before: float, after: float, *,
     return said, f"In {head_name(look.site)}, the weight is {percent(look.before, 1)}. {UNEDITED}"
 
 
-def title(look: Look | None, weights: int, heads: int, kind: str, name: str, before: float, after: float) -> str:
-    """What the edit does to the answer, Markdown. look: where one query alone was edited."""
+def nothing_to_suggest(look: Look, kind: str, name: str, before: float, after: float) -> tuple[str, str]:
+    """That this head has no weight that would change the answer, as a title and a sentence; Markdown."""
+    said = f"In {head_name(look.site)}, no single weight that was tried changes {answer_named(kind, name)}."
+    most = f"{named(look.query)} looking at {named(look.key)} alone"
+    return said, f"The most that one does: with {most}, it {goes(kind, before, after)}. Try another head, or a pattern."
+
+
+def title(look: Look | None, rows: int, heads: int, kind: str, name: str, before: float, after: float) -> str:
+    """What the edit does to the answer, Markdown. look: where one query alone was edited; rows: of all heads."""
     change = after if kind == "stream" else after - before
     if look is not None:
         cause = f"If {named(look.query)} looks at {named(look.key)} with {percent(look.after)}"
     else:
-        cause = f"With {weights} weights of {'one head' if heads == 1 else f'{heads} heads'} set"
+        queries = "one query" if rows == 1 else f"{rows} queries"
+        cause = f"With other weights for {queries} of {'one head' if heads == 1 else f'{heads} heads'}"
     if abs(change) < LEAST:
         return f"{cause}, {answer_named(kind, name)} {stays(kind)}."
     return f"{cause}, {answer_named(kind, name)} {goes(kind, before, after)}."
@@ -59,13 +66,19 @@ def stays(kind: str) -> str:
     return "hardly move" if kind == "stream" else "hardly changes"
 
 
-def sentence(look: Look | None, site: tuple[int, int], moved: float, *, turned: bool) -> str:
-    """Where the edit is, whether another answer is likelier now, and how far the last stream moved, Markdown."""
-    where = (
-        f"In {head_name(site)}, the weight was {percent(look.before, 1)}." if look else f"Among them {head_name(site)}."
-    )
+def sentence(
+    look: Look | None, site: tuple[int, int], moved: float, *, heads: int = 1, whose: str = "", turned: bool
+) -> str:
+    """Where the edit is, whether another answer is likelier now, and how far the last stream moved, Markdown.
+
+    heads: how many are edited, ``site`` among them. whose: "decoder’s " where another stack has a stream, too.
+    """
+    where = f"In {head_name(site)}, the weight was {percent(look.before, 1)}." if look else f"In {head_name(site)}."
+    if heads > 1:
+        where = f"In {head_name(site)} and {'another' if heads == 2 else f'{heads - 1} others'}."
     other = " Another answer is likelier now." if turned else ""
-    return f"{where}{other} The stream after the last layer moves by {percent(moved, 1)} of its length."
+    stream = f"The {whose}stream after the last layer"
+    return f"{where}{other} {stream} moves by {percent(moved, 1)} of its length."
 
 
 def moved_said(site: tuple[int, int], moved: float) -> str:

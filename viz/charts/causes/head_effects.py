@@ -18,7 +18,8 @@ ROW, AROUND = 34, 44  # pixels
 FLOOR = 0.05  # effects below this never get the deepest colour: where all are small, the picture is pale
 FLOOR_NATS = 0.2
 LEGEND = 60  # pixels of the legend below the cells
-NEEDS = "orange: needed · blue: works against the answer"
+NEEDS = "blue: the answer needs it · orange: it works against the answer"
+TURNS = "≠: without it, another answer is likelier"
 MOVEMENT = "movement of the last vectors without the head, %"
 MOST_SAID = 13  # heads of a layer whose numbers have room in their cells
 
@@ -30,24 +31,28 @@ def effect_grid(
     signed: bool,
     chosen: tuple[int, int] | None = None,
     muted: Set[tuple[int, int]] = frozenset(),
+    turned: Set[tuple[int, int]] = frozenset(),
     in_nats: bool = False,
     called: str = MOVEMENT,
+    least: float | None = None,
     theme: Theme = LIGHT,
 ) -> alt.LayerChart:
     """A cell for every head, coloured by its effect on a scale that ends at the largest of all, or at ``FLOOR``.
 
     effects: NaN where it is not measured yet. said: what a cell says in words. signed: whether 0 is the middle of the
     scale, else its beginning. chosen: the head that is marked at first; the selection parameter is "chosen", with the
-    fields layer and head from 0. muted: marked with a cross. in_nats: effects are of log-odds. called: what the numbers
-    are, where 0 is the beginning of the scale. ValueError where words and numbers do not fit together.
+    fields layer and head from 0. muted: marked with a cross. turned: marked with ≠, another answer is likelier without
+    them. in_nats: effects are of log-odds. called: what the numbers are, where 0 is the beginning of the scale. least:
+    stands in the place of ``FLOOR``. ValueError where words and numbers do not fit together.
     """
     if set(said) != set(np.ndindex(*effects.shape)):
         raise ValueError(f"words for {len(said)} heads, numbers of shape {effects.shape}")
-    most = float(np.nanmax(np.abs(effects), initial=FLOOR_NATS if in_nats else FLOOR))
+    least = least or (FLOOR_NATS if in_nats else FLOOR)
+    most = float(np.nanmax(np.abs(effects), initial=least))
     form = "+.2f" if in_nats else "+.1f" if signed else ".1f"
     rows = [
         row_of(site, effects[site], most, said[site], signed, theme)
-        | {"text": cell_text(float(effects[site]), form, in_nats=in_nats, muted=site in muted)}
+        | {"text": cell_text(float(effects[site]), form, in_nats=in_nats) + marks(site in turned, site in muted)}
         for site in sorted(said)
     ]
     first = [{"layer": chosen[0], "head": chosen[1]}] if chosen else []
@@ -71,22 +76,28 @@ def effect_grid(
     ring = base.transform_filter(pick).mark_rect(fillOpacity=0, stroke=theme.text, strokeWidth=3, aria=False)
     shown = [
         cells.add_params(pick),
-        *([numbers] if heads <= MOST_SAID or muted else []),
+        *([numbers] if heads <= MOST_SAID or muted or turned else []),
         ring,
-        legend(base, most, titles(in_nats=in_nats) if signed else [called], in_nats=in_nats, theme=theme),
+        legend(base, most, titles(turned, in_nats=in_nats) if signed else [called], in_nats=in_nats, theme=theme),
     ]
     drawn = alt.LayerChart(layer=shown).properties(width="container", height=AROUND + LEGEND + ROW * layers)
     return with_page_style(drawn.resolve_scale(color="independent"), theme, framed=False)
 
 
-def titles(*, in_nats: bool) -> list[str]:
+def titles(turned: Set[tuple[int, int]], *, in_nats: bool) -> list[str]:
     """What effects are that have a direction."""
-    return ["change without the head, nats" if in_nats else "change without the head, points", NEEDS]
+    first = "change without the head, nats" if in_nats else "change without the head, points"
+    return [first, NEEDS, *([TURNS] if turned else [])]
+
+
+def effect_scale(theme: Theme) -> list[tuple[float, str]]:
+    """The colour of every change of the answer, −1 to 1: blue where it loses, so that blue speaks for the answer."""
+    return sorted((-stop, colour) for stop, colour in difference_scale(theme))
 
 
 def legend(base: alt.Chart, most: float, title: list[str], *, in_nats: bool, theme: Theme) -> alt.Chart:
     """What the colours mean, below the cells; its marks are not seen. Of two lines: 0 is the middle of the scale."""
-    stops = difference_scale(theme) if len(title) > 1 else colour_scale(theme.weights)
+    stops = effect_scale(theme) if len(title) > 1 else colour_scale(theme.weights)
     unit = 1 if in_nats else 100
     scale = alt.Scale(domain=[unit * most * stop for stop, _ in stops], range=[colour for _, colour in stops])
     drawn = alt.Legend(
@@ -104,17 +115,22 @@ def legend(base: alt.Chart, most: float, title: list[str], *, in_nats: bool, the
     )
 
 
-def cell_text(effect: float, form: str, *, in_nats: bool, muted: bool) -> str:
+def cell_text(effect: float, form: str, *, in_nats: bool) -> str:
     """What stands in a cell."""
     text = decimal(effect if in_nats else 100 * effect, form)
     text = text.lstrip("+−") if not float(text.replace("−", "-")) else text
-    return ("" if not np.isfinite(effect) else text) + (" ×" if muted else "")
+    return "" if not np.isfinite(effect) else text
+
+
+def marks(turned: bool, muted: bool) -> str:
+    """What stands beside a cell's number."""
+    return (" ≠" if turned else "") + (" ×" if muted else "")
 
 
 def row_of(site: tuple[int, int], effect: float, most: float, said: str, signed: bool, theme: Theme) -> dict[str, Any]:
     """One head: its names, its colour, and what stands in its cell."""
     known = bool(np.isfinite(effect))
-    stops = difference_scale(theme) if signed else colour_scale(theme.weights)
+    stops = effect_scale(theme) if signed else colour_scale(theme.weights)
     colour = colour_at(stops, effect / most) if known else theme.grid
     return {
         "layer": site[0],

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from viz.charts.chart_data import data_of
 from viz.charts.lines import with_page_style
-from viz.text.token_measures import MEASURES, SIGNED, row_said
+from viz.text.causes.token_measures import MEASURES, SIGNED, row_names, row_said
 from viz.theme import LIGHT, Theme, colour_at, colour_scale, difference_scale
 from viz.tokens import percent, visible
 
@@ -48,7 +48,7 @@ def token_bars(
         name=CHOSEN, fields=["position"], toggle="false", empty=False, value=first or alt.Undefined
     )
     hover = alt.selection_point(name="pointed", fields=["position"], on="pointerover", clear="pointerout", empty=False)
-    names = json.dumps({at: visible(tokens[at], LONGEST) for at in places})
+    names = json.dumps(row_names(tokens, places, LONGEST))
     down = alt.Y("position:O", title=None, sort=None, axis=alt.Axis(labelExpr=f"({names})[datum.value]", ticks=False))
     heads = json.dumps([list(head) for head, _ in MEASURES.values()])
     across = alt.Axis(
@@ -145,7 +145,7 @@ def layer_shares(
         for at in places
         for layer in range(len(shares))
     ]
-    names = json.dumps({at: visible(tokens[at], LONGEST) for at in places})
+    names = json.dumps(row_names(tokens, places, LONGEST))
     cells = (
         alt.Chart(data_of(rows))
         .mark_rect(stroke=theme.grid, strokeWidth=1)

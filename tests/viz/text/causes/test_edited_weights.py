@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.text.edited_weights import Look, sentence, suggestion, title
+from viz.text.causes.edited_weights import Look, nothing_to_suggest, sentence, suggestion, title
 
 LOOK = Look(site=(1, 3), query="slow", key="not*", before=0.041, after=0.9)
 
@@ -22,8 +22,8 @@ def test_the_title_says_what_becomes_of_the_answer(kind, before, after, said):
 
 
 def test_several_weights_are_counted():
-    assert title(None, 12, 1, "label", "bad", 0.9, 0.2).startswith("With 12 weights of one head set, ")
-    assert title(None, 12, 3, "label", "bad", 0.9, 0.2).startswith("With 12 weights of 3 heads set, ")
+    assert title(None, 12, 1, "label", "bad", 0.9, 0.2).startswith("With other weights for 12 queries of one head, ")
+    assert title(None, 12, 3, "label", "bad", 0.9, 0.2).startswith("With other weights for 12 queries of 3 heads, ")
 
 
 def test_the_sentence_says_where_and_how_far_the_stream_moved():
@@ -42,3 +42,20 @@ def test_the_suggestion_says_what_would_happen():
     assert what_to_do.replace("\u00a0", " ").startswith("In layer 2, head 4, the weight is 4.1 %. Drag a cell")
     moved, _ = suggestion(LOOK, "stream", "", 0.0, 0.2, turned=False)
     assert moved.replace("\u00a0", " ").endswith("alone, the last vectors would move by 20.0 % of their length.")
+
+
+def test_a_head_of_which_no_weight_matters_is_said_to_be_one():
+    look = Look(site=(0, 1), query="a", key="b", before=0.2, after=1.0)
+    said, why = nothing_to_suggest(look, "label", "bad", 0.998, 0.998)
+    assert said == "In layer 1, head 2, no single weight that was tried changes the verdict “bad”."
+    assert why.replace("\u00a0", " ").startswith(
+        "The most that one does: with “a” looking at “b” alone, it goes from 99.8 %"
+    )
+
+
+def test_the_stream_is_named_where_there_are_two_and_other_edited_heads_are_counted():
+    said = sentence(None, (1, 3), 0.5, heads=3, whose="decoder’s ", turned=False).replace("\u00a0", " ")
+    assert (
+        said
+        == "In layer 2, head 4 and 2 others. The decoder’s stream after the last layer moves by 50.0 % of its length."
+    )

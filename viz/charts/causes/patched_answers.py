@@ -7,8 +7,8 @@ import altair as alt
 import numpy as np
 from jaxtyping import Float
 
+from viz.charts.causes.head_effects import AROUND, FLOOR, MOST_SAID, ROW, cell_text, row_of
 from viz.charts.chart_data import data_of
-from viz.charts.head_effects import AROUND, FLOOR, MOST_SAID, ROW, cell_text, row_of
 from viz.charts.lines import with_page_style
 from viz.theme import FONT_SIZE, LIGHT, Theme
 from viz.tokens import counted
@@ -36,7 +36,7 @@ def patch_grid(
     most, form = float(np.nanmax(np.abs(effects), initial=FLOOR)), "+.1f" if signed else ".1f"
     rows: list[dict[str, Any]] = [
         row_of(site, effects[site], most, said[site], signed, theme)
-        | {"column name": columns[site[1]], "text": cell_text(float(effects[site]), form, in_nats=False, muted=False)}
+        | {"column name": columns[site[1]], "text": cell_text(float(effects[site]), form, in_nats=False)}
         for site in sorted(said)
     ]
     layers, many = effects.shape[0], effects.shape[1] > MOST_SAID

@@ -11,7 +11,7 @@ from model.measures.causes.score_sources import ScoreSources
 from model.measures.causes.source_chain import SourceStep
 from model.measures.causes.stream_parts import Part
 from viz.explorer.attention_kinds import Text
-from viz.text.score_sources import LEAST, bars, line, part_name, sums, title, told
+from viz.text.causes.score_sources import LEAST, bars, line, part_name, score_line, sums, title, told
 from viz.walkthrough.step_charts import part_bars
 
 ONE = {"decoder": Text(stack="decoder", tokens=("The", "cat", "*", "it", "cat"))}
@@ -28,7 +28,7 @@ def step(**changes):
         "weight": 0.9,
         "side": "key",
     }
-    fields |= {"part": Part("self", 0, 3), "value": 3.1, "read": 0, "read_share": 0.97}
+    fields |= {"part": Part("self", 0, 3), "value": 3.1, "opposed": -0.5, "read": 0, "read_share": 0.97}
     return SourceStep(**(fields | changes))
 
 
@@ -51,7 +51,15 @@ def plain(text):
             {"value": 1.0},
             "“it” looks at “*”: the largest part on the key's side, 20 % of the score above the mean, is what ",
         ),
-        ({"value": 6.0}, "wrote at “*” (more than all of the score above the mean; other parts take from it); 97 %"),
+        (
+            {"value": 6.0, "opposed": -1.2},
+            "wrote at “*” (120 % of the score above the mean; other parts add 4.0 % and take 24 %); 97 %",
+        ),
+        (
+            {"opposed": -1.3},
+            "wrote at “*” (62 % of the score above the mean; other parts add 64 % and take 26 %); 97 %",
+        ),
+        ({"score": -5.0, "value": -3.1, "opposed": 5.0}, "below the mean; other parts add 138 % and take 100 %)"),
         ({"weight": 0.01}, "“it” gives “*” a score 5.00 above the mean because of what head 4"),
         ({"score": -5.0, "value": -3.1}, "“it” gives “*” a score 5.00 below the mean because of what head 4"),
         ({"score": -5.0, "value": -3.1}, "(62 % of the score below the mean); 97 % of that was read at “The”."),
@@ -77,7 +85,7 @@ def test_the_title_says_what_the_score_is_because_of(changes, expected):
         ({}, "In head 2 of layer 3, “it” looks at “*” because of what head 4 of layer 1 wrote at “*” (62 % of the "
              "score above the mean); 97 % of that was read at “The”."),
         ({"read_share": 0.3}, "; 30 % of that was read at “The”."),
-        ({"read_share": 1.4}, "; more than all of that was read at “The”, and what was read elsewhere takes from it."),
+        ({"read_share": 1.4}, "; 140 % of that was read at “The”, and 40 % taken away by what was read elsewhere."),
         ({"part": Part("token"), "read": None, "read_share": None}, "itself (62 % of the score above the mean)."),
     ],
 )  # fmt: skip
@@ -116,6 +124,12 @@ def test_the_sum_of_the_parts_stands_beside_the_score_of_the_pass():
     split = ScoreSources(site=HeadSite("decoder", 0, 0), query=1, key=0, relative=True, cells=cells, **parts)
     assert sums(split, -1.25, capped=False) == "The parts of each side add up to 1.25; the trace has −1.25."
     assert sums(split, 1.25, capped=True) == "The parts of each side add up to 1.25; the trace has 1.25 before its cap."
+
+
+def test_the_score_is_the_mean_and_what_the_bars_split():
+    said = "The score is {}; the mean of the scores that this query gives is {}. The bars split the {} it."
+    assert score_line(3.5, 1.25) == said.format("3.5000", "2.2500", "1.2500 above")
+    assert score_line(-1.0, -0.5) == said.format("−1.0000", "−0.5000", "0.5000 below")
 
 
 def test_bars_are_the_largest_parts_and_the_sum_of_all_others():

@@ -1,0 +1,1 @@
+"""Figures of what causes an answer, read back."""

@@ -1,0 +1,1 @@
+"""What is said of causes: the numbers in the sentences."""

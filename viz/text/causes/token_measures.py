@@ -1,0 +1,166 @@
+"""What is said of tokens by five measures of what they are worth to an answer, and of how far these agree."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from model.measures.causes.rank_agreement import RankAgreement
+from viz.text.causes.head_effects import answer_named
+from viz.tokens import counted, decimal, markdown_text, percent, visible
+
+OMISSION = "left out"
+# By name: the heading of its column in two lines, and what it is in a sentence.
+MEASURES: Mapping[str, tuple[tuple[str, str], str]] = {
+    "attention": (("attention", "rolled out"), "attention, rolled out"),
+    "moved": (("size of what", "is moved"), "the size of what attention moves"),
+    "gradient": (("attention ×", "gradient"), "attention × gradient"),
+    "integrated": (("integrated", "gradients"), "integrated gradients"),
+    OMISSION: (("effect of", "leaving out"), "the effect of leaving it out"),
+}
+SIGNED = ("integrated", OMISSION)
+FEWEST = 5  # tokens: with fewer, even the same order comes by chance more often than ``SURE``
+ALIKE = 0.01  # of the largest: numbers closer than that are equal to the eye
+SURE = 0.05  # a probability by chance below this is no chance
+WELL = 0.6  # τ from which two orders are much alike: four pairs of five stand in the same order
+IN_PART = 0.2  # τ from which they are alike at all: three pairs of five
+
+
+def title(attention: str | None, omission: str | None, agreement: RankAgreement) -> str:
+    """Which token attention points at, and on which the answer depends; Markdown.
+
+    attention, omission: the tokens that are first by these measures, as ``named``; None where no token is.
+    """
+    if omission is None:
+        looks = "" if attention is None else f", though attention looks most at {attention}"
+        return f"Leaving out any one token hardly changes this answer{looks}."
+    if attention is None:
+        return f"Attention looks at all tokens alike, but the answer depends most on {omission}."
+    if attention == omission:
+        also = "" if agrees(agreement) or too_few(agreement) else ", but order the other tokens differently"
+        return f"Attention and effect both put {attention} first{also}."
+    return f"Attention looks most at {attention}, but the answer depends most on {omission}."
+
+
+def named(tokens: Sequence[str], at: int) -> str:
+    """The token in quotation marks, and which of them where the text has it several times, Markdown."""
+    where = f" (token {counted(at)})" if list(tokens).count(tokens[at]) > 1 else ""
+    return f"“{markdown_text(visible(tokens[at]))}”{where}"
+
+
+def row_names(tokens: Sequence[str], places: Sequence[int], longest: int) -> dict[int, str]:
+    """What stands beside the rows of these tokens: "good · 5" where the text has it several times."""
+    names = {at: visible(tokens[at], longest) for at in places}
+    return {at: f"{name} · {counted(at)}" if list(tokens).count(tokens[at]) > 1 else name for at, name in names.items()}
+
+
+def most_elsewhere(token: str) -> str:
+    """That attention's largest share is on a token that cannot be left out, Markdown. token: as ``named``."""
+    return f"The largest share of the attention, rolled out, is on {token}, which cannot be left out."
+
+
+def first_of(values: Float[np.ndarray, " token"], places: Sequence[int], least: float = 0.0) -> int | None:
+    """The place with the largest size; None where all sizes are alike, or none is as large as ``least``."""
+    sizes = {at: abs(float(values[at])) for at in places if np.isfinite(values[at])}
+    most = max(sizes.values(), default=0.0)
+    if most <= least or (len(sizes) > 1 and most - min(sizes.values()) <= ALIKE * most):
+        return None
+    return max(sizes, key=lambda at: sizes[at])
+
+
+def too_few(agreement: RankAgreement) -> bool:
+    """Whether so few tokens can be compared that no order would say anything."""
+    return agreement.tokens < FEWEST
+
+
+def agrees(agreement: RankAgreement) -> bool:
+    """Whether two orders are alike, beyond chance."""
+    return agreement.is_known and agreement.tau > 0 and agreement.probability < SURE
+
+
+def without_it(kind: str, name: str, token: str, before: float, after: float) -> str:
+    """ "Without “loved”, the verdict “positive” goes from 93.9 % to 18.1 %": Markdown. token: as ``named``."""
+    return f"Without {token}, {answer_named(kind, name)} goes from {percent(before, 1)} to {percent(after, 1)}"
+
+
+def degree(agreement: RankAgreement) -> str:
+    """How far an order is another: "well", "in part", "weakly", "in reverse", or not beyond chance."""
+    if agreement.probability >= SURE:
+        return f"no more than chance could bring over {agreement.tokens} tokens"
+    if agreement.tau < 0:
+        return "in reverse"
+    return "well" if agreement.tau >= WELL else "in part" if agreement.tau >= IN_PART else "weakly"
+
+
+def numbers_said(agreement: RankAgreement) -> str:
+    """ "Kendall's τ = 0.71, p = 0.002": plain text."""
+    chance = agreement.probability
+    said = "p < 0.001" if chance < 0.001 else f"p = {decimal(chance, '.2g')}"
+    return f"Kendall's τ = {decimal(agreement.tau, '.2f')}, {said}"
+
+
+def agreement_line(name: str, agreement: RankAgreement) -> str:
+    """ "Integrated gradients: well (Kendall's τ = 0.71, p = 0.002).": Markdown."""
+    heading = MEASURES[name][1]
+    if too_few(agreement):
+        said = "too few tokens to tell"
+    else:
+        known = agreement.is_known
+        said = f"{degree(agreement)} ({numbers_said(agreement)})" if known else "all tokens count the same"
+    return f"{heading[0].upper()}{heading[1:]}: {markdown_text(said)}."
+
+
+def sentence(effect: str, agreement: RankAgreement, best: tuple[str, RankAgreement] | None) -> str:
+    """How far attention is an account of the answer; Markdown.
+
+    effect: of ``without_it``. best: the other measure that agrees best with leaving out, once all are known.
+    """
+    if too_few(agreement):
+        return f"{effect}. The text has too few tokens to compare two orders: {agreement.tokens}."
+    if not agreement.is_known:
+        return f"{effect}. By one of the two measures all tokens count the same: there is no order to compare."
+    parts = [
+        f"{effect}. Of the {agreement.tokens} tokens that can be left out, the orders by attention and by the size of "
+        f"the effect agree {degree(agreement)} ({numbers_said(agreement)})."
+    ]
+    if best is not None and agrees(best[1]):
+        tau = decimal(best[1].tau, ".2f")
+        parts.append(f"Of the other measures, {MEASURES[best[0]][1]} comes nearest to the effect (τ = {tau}).")
+    elif best is not None and not agrees(agreement):
+        parts.append("None of the other measures agrees with the effect more than by chance either.")
+    return " ".join(parts)
+
+
+def value_said(name: str, value: float) -> str:
+    """ "12.3 %", "+0.42 of the logit", "+75.8 points lost": plain text."""
+    if not np.isfinite(value):
+        return "not measured" if name == OMISSION else "not measured yet"
+    if name == OMISSION:
+        return f"{decimal(100 * value, '+.1f')} points"
+    return f"{decimal(value, '+.3f')} of the logit" if name in SIGNED else percent(value, 1)
+
+
+def share_label(effect: float, attention: float) -> str:
+    """ "+70.1 points, 27.4 % of the attention": plain text."""
+    return f"{decimal(100 * effect, '+.1f')} points, {percent(attention, 1)} of the attention"
+
+
+def row_said(token: str, values: Mapping[str, float]) -> str:
+    """What a row of the picture says, plain text."""
+    parts = [f"{MEASURES[name][1]}: {value_said(name, value)}" for name, value in values.items()]
+    return f"{visible(token)}: {'; '.join(parts)}"
+
+
+def progress_said(measured: str, done: int, of: int) -> str:
+    """How far a measure is, Markdown. of: 0 where the number of steps is not known before."""
+    if measured == OMISSION:
+        return f"Leaving one token out after the other: {done} of {of}."
+    return f"Integrating the gradients: {done} steps so far."
+
+
+def completeness(total: float, difference: float) -> str:
+    """What the integrated gradients sum to, plain text."""
+    return (
+        f"The integrated gradients sum to {decimal(total, '+.4f')}; the logit of the text differs from that of zero "
+        f"vectors by {decimal(difference, '+.4f')}. Exact integrals would give the same; these are sums over steps."
+    )
